@@ -1,0 +1,1 @@
+"""Bayesian models of adequate/inadequate ratings and of metrics that make mistakes."""

@@ -1,0 +1,250 @@
+"""How a sample was drawn: all that an estimator may know about sampling.
+
+Every variance in fewgold is one function of per-segment residuals and a `Design`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Weights that estimate the pool mean, and what is needed for the variance of that estimate.
+
+    Parameters
+    ----------
+    kind
+        ``simple``, ``stratified``, ``systematic``, ``balanced``, ``clusters``, ``adaptive`` or
+        ``waves``: what guaranteed bounds go by.
+    size
+        Segments in the pool, N.
+    weights
+        (..., n), sum 1: ``(weights * y).sum(-1)`` estimates the mean of y over the pool.
+    inclusion
+        (..., n) probability that the segment is in the sample.
+    groups
+        (..., n) the group within which segments (or units) are compared for the variance: strata,
+        collapsed so that each holds at least two, or neighbours along a systematic line.
+    influence
+        (..., n) weight of a deviation from the group's mean; weights times the root of the
+        finite population correction unless given.
+    units
+        (..., n) unit that was drawn as a whole, where that is not the segment.
+    balance
+        (..., p, n) variates whose sample mean was forced to the pool mean when drawing.
+    strata
+        (..., n) stratum that each segment was drawn from, where groups had to be collapsed.
+    unbiased
+        False for printed forms that are known to be biased.
+    """
+
+    kind: str
+    size: int
+    weights: FloatArray
+    inclusion: FloatArray
+    groups: IntArray
+    influence: FloatArray | None = None
+    units: IntArray | None = None
+    balance: FloatArray | None = None
+    strata: IntArray | None = None
+    unbiased: bool = True
+
+    @property
+    def n(self) -> int:
+        return int(self.weights.shape[-1])
+
+    @cached_property
+    def _influence(self) -> FloatArray:
+        if self.influence is not None:
+            return self.influence
+        left = np.clip(1.0 - self.inclusion, 0.0, None)
+        return np.asarray(self.weights * np.sqrt(left))
+
+    @cached_property
+    def _n_groups(self) -> int:
+        return int(self.groups.max()) + 1
+
+    @cached_property
+    def _unit_groups(self) -> IntArray:
+        """Group of each unit; -1 where a draw has fewer units than the batch's widest."""
+        assert self.units is not None
+        table = np.full((*self.units.shape[:-1], int(self.units.max()) + 1), -1, dtype=np.int64)
+        np.put_along_axis(table, self.units, self.groups, axis=-1)
+        return table
+
+    @cached_property
+    def _members(self) -> FloatArray:
+        """Units in each group: (..., groups)."""
+        if self.units is None:
+            return group_sum(np.ones(self.groups.shape), self.groups, self._n_groups)
+        real = (self._unit_groups >= 0).astype(np.float64)
+        return group_sum(real, np.maximum(self._unit_groups, 0), self._n_groups)
+
+    @cached_property
+    def _certain(self) -> FloatArray:
+        """1 for groups in which nothing is left to chance, such as a stratum taken whole."""
+        force = group_sum(np.abs(self._influence), self.groups, self._n_groups)
+        return np.asarray((force <= 0).astype(np.float64))
+
+    @property
+    def df(self) -> FloatArray:
+        """Degrees of freedom of the variance: units less groups less balanced variates."""
+        free = np.where(self._certain > 0, 0.0, np.maximum(self._members - 1.0, 0.0)).sum(-1)
+        p = 0 if self.balance is None else self.balance.shape[-2]
+        return np.asarray(np.maximum(free - p, 0.0))
+
+    @property
+    def blind(self) -> FloatArray:
+        """True where a group has one unit and chance left: its variance cannot be estimated."""
+        return np.asarray(((self._members == 1) & (self._certain == 0)).any(-1))
+
+    def _centred(self, columns: FloatArray) -> FloatArray:
+        """Columns (..., k, n) less their weighted group means."""
+        w, g = self.weights[..., None, :], self.groups[..., None, :]
+        total = group_sum(np.broadcast_to(w, columns.shape), g, self._n_groups)
+        # Subtract a pivot first: huge means with tiny spreads would lose their digits otherwise.
+        pivot = columns[..., :1]
+        sums = group_sum(w * (columns - pivot), g, self._n_groups)
+        means = sums / np.where(total > 0, total, 1.0)
+        return np.asarray(columns - pivot - spread_out(means, np.broadcast_to(g, columns.shape)))
+
+    def deviations(self, columns: FloatArray) -> FloatArray:
+        """Scaled unit deviations (..., k, u) whose cross-products are the covariance of means."""
+        return self._project(self._unit_deviations(columns))
+
+    def _unit_deviations(self, columns: FloatArray) -> FloatArray:
+        members = np.maximum(self._members, 1.0)
+        factor = np.sqrt(members / np.maximum(members - 1.0, 1.0))
+        scaled = self._centred(columns) * self._influence[..., None, :]
+        if self.units is None:
+            return np.asarray(scaled * spread_out(factor, self.groups)[..., None, :])
+        n_units = int(self.units.max()) + 1
+        sums = group_sum(scaled, self.units[..., None, :], n_units)
+        return np.asarray(sums * spread_out(factor, np.maximum(self._unit_groups, 0))[..., None, :])
+
+    def _project(self, deviations: FloatArray) -> FloatArray:
+        """Take out what the balanced variates explain: the design left no chance there."""
+        if self.balance is None:
+            return deviations
+        x = self._unit_deviations(self.balance)
+        gram = x @ np.swapaxes(x, -1, -2)
+        slopes = np.linalg.pinv(gram, hermitian=True) @ x @ np.swapaxes(deviations, -1, -2)
+        left = deviations - np.swapaxes(slopes, -1, -2) @ x
+        df, p = self.df, self.balance.shape[-2]
+        grow = np.sqrt((df + p) / np.maximum(df, 1.0))
+        return np.asarray(left * grow[..., None, None])
+
+    def moments(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Estimated pool means (..., k) of k columns (..., k, n), and their covariance."""
+        mean = (self.weights[..., None, :] * columns).sum(-1)
+        dev = self.deviations(columns)
+        return np.asarray(mean), np.asarray(dev @ np.swapaxes(dev, -1, -2))
+
+    def scatter(self, columns: FloatArray) -> FloatArray:
+        """Segment deviations (..., k, n) to choose slopes by.
+
+        Within true strata for stratified designs, where only what happens there matters. Around
+        the overall mean elsewhere: groups of neighbours would cost a quarter of the information.
+        """
+        if self.kind in ("simple", "stratified"):
+            return np.asarray(self._centred(columns) * self._influence[..., None, :])
+        w = self.weights[..., None, :]
+        pivot = columns[..., :1]
+        mean = (w * (columns - pivot)).sum(-1, keepdims=True) / w.sum(-1, keepdims=True)
+        return np.asarray((columns - pivot - mean) * self._influence[..., None, :])
+
+    def then(self, wave: Design, size: int) -> Design:
+        """This design followed by a wave drawn from the segments that it left.
+
+        Given the past, each wave with the scores already known estimates the pool mean without
+        bias, so wave estimates are uncorrelated. They are mixed with weights fixed by the sizes
+        alone, in inverse proportion to the variance that equal spreads would give.
+        """
+        n1, n2, left = self.n, wave.n, size - self.n
+        v1 = 1 / n1 - 1 / size
+        v2 = (left / size) ** 2 * (1 / n2 - 1 / left)
+        mix = v1 / (v1 + v2) if v1 + v2 > 0 else 1.0
+        part = mix * left / size
+        join = np.concatenate
+
+        def units(d: Design) -> IntArray:
+            own = np.broadcast_to(np.arange(d.n), d.groups.shape)
+            return own if d.units is None else d.units
+
+        clustered = self.units is not None or wave.units is not None
+        # Balance is not carried over: the joined variance is then, if anything, too large.
+        return Design(
+            kind="waves",
+            size=size,
+            weights=join([(1 - mix) * self.weights + mix / size, part * wave.weights], -1),
+            inclusion=join(
+                [
+                    self.inclusion + (1 - self.inclusion) * n2 / left,
+                    n1 / size + (1 - n1 / size) * wave.inclusion,
+                ],
+                -1,
+            ),
+            groups=join([self.groups, wave.groups + self._n_groups], -1),
+            influence=join([(1 - mix) * self._influence, part * wave._influence], -1),
+            units=join([units(self), units(wave) + int(units(self).max()) + 1], -1)
+            if clustered
+            else None,
+            unbiased=self.unbiased and wave.unbiased,
+        )
+
+    def draw(self, k: int) -> Design:
+        """The design of the ``k``-th of a batch of draws."""
+        arrays = {
+            f.name: getattr(self, f.name)[k]
+            for f in fields(self)
+            if isinstance(getattr(self, f.name), np.ndarray)
+        }
+        return replace(self, **arrays)
+
+    @classmethod
+    def stack(cls, designs: Sequence[Design]) -> Design:
+        """Designs of single draws as one batch."""
+        first = designs[0]
+        arrays: dict[str, Any] = {
+            f.name: np.stack([getattr(d, f.name) for d in designs])
+            for f in fields(first)
+            if isinstance(getattr(first, f.name), np.ndarray)
+        }
+        return replace(first, **arrays)
+
+
+def neighbours(n: int, size: int) -> IntArray:
+    """Groups of about ``size`` consecutive positions, each of at least two: (n,)."""
+    count = max(n // max(size, 2), 1)
+    return np.asarray(np.arange(n) * count // max(n, 1), dtype=np.int64)
+
+
+def collapse(strata: IntArray, taken: FloatArray, sizes: FloatArray | IntArray) -> IntArray:
+    """Variance groups of a stratified sample: strata, where lone segments join the next in line.
+
+    Parameters
+    ----------
+    strata
+        (..., n) stratum of each segment.
+    taken
+        (..., H) segments taken from each stratum.
+    sizes
+        (H,) segments that each stratum holds; one taken whole needs no partner.
+    """
+    lone = ((taken == 1) & (sizes > 1)).astype(np.int64)
+    rank = np.cumsum(lone, -1) - 1
+    count = lone.sum(-1, keepdims=True)
+    pair = np.minimum(rank // 2, np.maximum(count // 2 - 1, 0))
+    h = taken.shape[-1]
+    # A single lone stratum has no partner among the lone ones: it joins the fullest stratum.
+    fullest = np.broadcast_to(taken.argmax(-1)[..., None], taken.shape)
+    label = np.where(lone > 0, np.where(count == 1, fullest, h + pair), np.arange(h))
+    return np.asarray(np.take_along_axis(np.broadcast_to(label, taken.shape), strata, axis=-1))

@@ -1,0 +1,194 @@
+"""What every estimator returns: a value, its standard error and an interval."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import check_confidence
+from fewgold.sample import Design, Ratings
+
+
+class Interval(NamedTuple):
+    """Ends of an interval; arrays where the estimate is a batch."""
+
+    low: FloatArray
+    high: FloatArray
+
+
+@runtime_checkable
+class Estimate(Protocol):
+    """A value, its standard error and an interval: point estimate and posterior alike."""
+
+    @property
+    def value(self) -> FloatArray: ...
+    @property
+    def se(self) -> FloatArray: ...
+    def interval(self, confidence: float = 0.95) -> Interval: ...
+    def summary(self, confidence: float = 0.95) -> str: ...
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]: ...
+
+
+class Bound(ABC):
+    """Turns a linear estimate into an interval. A subclass is a frozen dataclass with one method.
+
+    ``kind`` tells what the interval promises: *guaranteed* (at every sample size, under the stated
+    assumptions), *conjectured*, or *approximate* (right in the limit).
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[str]
+
+    @property
+    def label(self) -> str:
+        """What summaries print: the name and what it promises."""
+        return f"{self.name}, {self.kind}"
+
+    @abstractmethod
+    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
+        """The interval of ``estimate`` at ``confidence``."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEstimate:
+    """``offset`` known over the whole pool plus the design mean of ``residuals``.
+
+    Parameters
+    ----------
+    offset
+        (...) the part that is known over the whole pool.
+    residuals
+        (..., n) what is left over at each rated segment.
+    ratings
+        The ratings it was made from.
+    bound
+        Makes the intervals.
+    method
+        Short name of the estimator.
+    tuned
+        True when the control was tuned on these ratings, which finite-sample bounds do not allow.
+    parameters
+        (...) effective number of parameters that were fitted to the ratings.
+    limits
+        Ends of the scale of the residuals, where known.
+    notes
+        What a reader must know, such as a control that was left out for want of ratings.
+    """
+
+    offset: FloatArray
+    residuals: FloatArray
+    ratings: Ratings
+    bound: Bound
+    method: str
+    tuned: bool = False
+    parameters: FloatArray | float = 0.0
+    limits: tuple[float, float] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def design(self) -> Design:
+        return self.ratings.sample.design
+
+    @property
+    def n(self) -> int:
+        return self.ratings.n
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        mean, cov = self.design.moments(self.residuals[..., None, :])
+        return mean[..., 0], cov[..., 0, 0]
+
+    @property
+    def df(self) -> FloatArray:
+        """Degrees of freedom left after the control's own parameters."""
+        return np.asarray(np.maximum(self.design.df - self.parameters, 0.0))
+
+    @property
+    def value(self) -> FloatArray:
+        """The estimated mean human score of the pool."""
+        return np.asarray(self.offset + self._moments[0])
+
+    @cached_property
+    def se(self) -> FloatArray:
+        """Standard error; infinite where the ratings are too few to tell."""
+        df, left = self.design.df, self.df
+        grow = df / np.where(left > 0, left, 1.0)
+        certain = np.asarray(self.design._certain.all(-1))
+        lost = ~certain & ((left <= 0) | self.design.blind)
+        variance = np.where(certain, 0.0, self._moments[1] * grow)
+        return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))
+
+    def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:
+        """The interval at ``confidence``, by the estimator's bound or another one."""
+        low, high = (bound or self.bound).interval(self, check_confidence(confidence))
+        if self.ratings.limits is not None:  # a mean cannot leave the scale of its scores
+            low = np.clip(low, *self.ratings.limits)
+            high = np.clip(high, *self.ratings.limits)
+        return Interval(low, high)
+
+    def signature(self, confidence: float = 0.95) -> str:
+        """All that is needed to tell how the number was made, in one line."""
+        from fewgold._version import __version__
+
+        sample = self.ratings.sample
+        parts = {
+            "est": self.method,
+            "design": sample.info.get("sampler", self.design.kind),
+            "n": self.n,
+            "N": len(sample.pool),
+            "ci": self.bound.name,
+            "level": f"{confidence:g}",
+            "seed": sample.info.get("seed", "none"),
+            "pool": sample.pool.fingerprint[:6],
+            "v": __version__,
+        }
+        return "|".join(f"{k}:{v}" for k, v in parts.items())
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """A few lines for people."""
+        if np.ndim(self.value):
+            raise ValueError(
+                f"this is a batch of {self.value.size} estimates; summarise one draw of it, "
+                "with estimator.estimate(ratings.draw(k))."
+            )
+        low, high = self.interval(confidence)
+        lines = [
+            f"{self.value:.4f} ± {self.se:.4f} (standard error)",
+            f"{confidence:.0%} interval {low:.4f} to {high:.4f} ({self.bound.label})",
+            f"from {self.n} of {len(self.ratings.sample.pool)} segments",
+            *(f"note: {note}" for note in self.notes),
+            self.signature(confidence),
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """The estimate in plain numbers, for JSON."""
+        low, high = self.interval(confidence)
+        return {
+            "value": _plain(self.value),
+            "se": _plain(self.se),
+            "low": _plain(low),
+            "high": _plain(high),
+            "confidence": confidence,
+            "bound": self.bound.name,
+            "bound_kind": self.bound.kind,
+            "method": self.method,
+            "n": self.n,
+            "pool_size": len(self.ratings.sample.pool),
+            "df": _plain(self.df),
+            "notes": list(self.notes),
+            "signature": self.signature(confidence),
+        }
+
+
+def _plain(value: Any) -> Any:
+    """Numbers that JSON knows: infinities become None."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim:
+        return [_plain(v) for v in array]
+    return float(array) if np.isfinite(array) else None

@@ -1,0 +1,138 @@
+"""Control variates with one metric, the mean of the metrics, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import check_choice
+from fewgold.bounds import Bound, Student
+from fewgold.errors import DataError
+from fewgold.estimate import LinearEstimate
+from fewgold.estimator import Estimator
+from fewgold.estimators._mean import plain_mean
+from fewgold.pool import Pool
+from fewgold.sample import Ratings
+from fewgold.samplers import Sampler, SimpleRandom
+
+
+@dataclass(frozen=True)
+class ControlVariates(Estimator):
+    """Correct the mean by metrics whose pool means are known.
+
+    Parameters
+    ----------
+    metrics
+        Names of metrics; None for all of them; ``"mean"`` for their mean as a single control.
+    form
+        ``regression``: slopes of least variance under the design. ``printed``: the slopes of
+        Saldías et al. (2022), eq. 3 and 4, E[XZ] from the sample without centring and the
+        population covariance of Z; kept for reproduction, since adding a constant to all scores
+        changes its error (its bias is about -μ(1-n/N)/n).
+    slopes
+        Slopes on the standardised metrics that were fixed before the ratings came, such as last
+        year's. The estimate is then exactly unbiased, and guaranteed bounds accept it.
+
+    References
+    ----------
+    Saldías et al. (2022), section 2.2; Cochran (1977), chapter 7, for the regression form.
+    """
+
+    metrics: tuple[str, ...] | str | None = None
+    form: str = "regression"
+    slopes: Mapping[str, float] | None = None
+    sampler: Sampler = SimpleRandom()
+    bound: Bound = Student()
+
+    def __post_init__(self) -> None:
+        check_choice("form", self.form, ("regression", "printed"))
+        if isinstance(self.metrics, list):
+            object.__setattr__(self, "metrics", tuple(self.metrics))
+        if isinstance(self.metrics, str) and self.metrics != "mean":
+            raise DataError(
+                f"metrics must be a tuple of names, None for all, or 'mean'; got {self.metrics!r}. "
+                f"For a single metric write metrics=({self.metrics!r},)."
+            )
+
+    @property
+    def name(self) -> str:
+        what = "multi" if self.metrics is None else "-".join(np.atleast_1d(np.array(self.metrics)))
+        return f"cv-{what}" + ("-printed" if self.form == "printed" else "")
+
+    def _controls(self, pool: Pool) -> FloatArray:
+        """Standardised controls over the pool: (p, N)."""
+        if self.slopes is not None:
+            return pool.standardised(self.slopes)
+        if self.metrics == "mean":
+            mean = pool.composite()
+            spread = mean.std()
+            return np.asarray((mean - mean.mean()) / (spread if spread > 0 else 1.0))[None]
+        return pool.standardised(self.metrics)
+
+    def estimate(self, ratings: Ratings) -> LinearEstimate:
+        sample, y = ratings.sample, ratings.scores
+        pool_controls = self._controls(sample.pool)
+        z = np.moveaxis(pool_controls[:, sample.indices], 0, -2)
+        if self.slopes is not None:
+            return self._fixed(ratings, pool_controls, z)
+        p, df = z.shape[-2], sample.design.df
+        notes: tuple[str, ...] = ()
+        if self.form == "printed":
+            gram = pool_controls @ pool_controls.T / len(sample.pool)
+            beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
+            notes = ("slopes as printed in the paper: not shift-invariant, biased at small n",)
+            spent = np.full(y.shape[:-1], float(p))
+        else:
+            beta, spent = regression_slopes(ratings, z)
+            if (spent < p).any():
+                notes = (f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used",)
+        parameters = np.minimum(spent, np.maximum(df - 1, 0))
+        return LinearEstimate(
+            offset=np.zeros(y.shape[:-1]),  # controls have mean 0 over the pool
+            residuals=y - (beta[..., None, :] @ z)[..., 0, :],
+            ratings=ratings,
+            bound=self.bound,
+            method=self.name,
+            tuned=True,
+            parameters=parameters,
+            notes=plain_mean(ratings, self.bound, "", notes).notes,
+        )
+
+    def _fixed(self, ratings: Ratings, controls: FloatArray, z: FloatArray) -> LinearEstimate:
+        assert self.slopes is not None
+        beta = np.array(list(self.slopes.values()), dtype=np.float64)
+        shift = beta @ controls
+        limits = None
+        if ratings.limits is not None:
+            low, high = ratings.limits
+            limits = (low - float(shift.max()), high - float(shift.min()))
+        return LinearEstimate(
+            offset=np.zeros(ratings.scores.shape[:-1]),
+            residuals=ratings.scores - (beta[..., None, :] @ z)[..., 0, :],
+            ratings=ratings,
+            bound=self.bound,
+            method="cv-fixed",
+            limits=limits,
+            notes=plain_mean(ratings, self.bound, "").notes,
+        )
+
+
+def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Slopes of least variance under the design (..., p), and how many were spent (...).
+
+    With fewer than two degrees of freedom to spare there are none: a line through the points
+    would claim an error of nought.
+    """
+    design = ratings.sample.design
+    p = z.shape[-2]
+    dev = design.scatter(np.concatenate([ratings.scores[..., None, :], z], axis=-2))
+    gram = dev[..., 1:, :] @ np.swapaxes(dev[..., 1:, :], -1, -2)
+    cross = dev[..., 1:, :] @ np.swapaxes(dev[..., :1, :], -1, -2)
+    scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
+    safe = np.where(scale > 0, scale, 1.0)
+    beta = (np.linalg.pinv(gram / safe, rcond=1e-10, hermitian=True) @ (cross / safe))[..., 0]
+    enough = design.df >= p + 2
+    return np.asarray(np.where(enough[..., None], beta, 0.0)), np.where(enough, float(p), 0.0)

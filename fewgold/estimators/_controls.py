@@ -1,0 +1,154 @@
+"""Models that predict human scores from metrics, for the learned estimators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray, batches
+from fewgold._neighbours import squared_distances
+from fewgold._validate import check_count
+from fewgold.sample import Ratings
+
+
+class Predictions(NamedTuple):
+    """What a control foretells.
+
+    Attributes
+    ----------
+    centre
+        (..., n) mean prediction over the pool, by the model that predicts the segment.
+    at
+        (..., n) prediction at each rated segment.
+    """
+
+    centre: FloatArray
+    at: FloatArray
+
+
+class Control(Protocol):
+    """Predicts human scores from metrics, out of fold wherever it was shown the score."""
+
+    @property
+    def name(self) -> str: ...
+
+    def predict(self, ratings: Ratings) -> Predictions: ...
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """Any scikit-learn regressor, fitted on the other folds of the ratings.
+
+    The model sees standardised metrics. It is cloned for every fit, so give it a ``random_state``
+    where it needs one.
+    """
+
+    regressor: Any
+    folds: int = 5
+
+    def __post_init__(self) -> None:
+        check_count("folds", self.folds, least=2)
+        if not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
+            raise TypeError(
+                "CrossFit needs a scikit-learn regressor with fit and predict; got "
+                f"{type(self.regressor).__name__}."
+            )
+
+    @property
+    def name(self) -> str:
+        return type(self.regressor).__name__
+
+    def predict(self, ratings: Ratings) -> Predictions:
+        from sklearn.base import clone
+
+        everywhere = ratings.sample.pool.standardised().T
+
+        def fit(train: IntArray, y: FloatArray) -> FloatArray:
+            return np.asarray(clone(self.regressor).fit(everywhere[train], y).predict(everywhere))
+
+        return _cross_fit(ratings, self.folds, fit)
+
+
+@dataclass(frozen=True)
+class KNN:
+    """Mean of the k nearest rated segments in the space of standardised metrics.
+
+    Parameters
+    ----------
+    k
+        Neighbours; fewer where fewer are rated. 25 in Saldías et al. (2022).
+    folds
+        Cross-fitting folds. None predicts rated segments from themselves too, as printed.
+    """
+
+    k: int = 25
+    folds: int | None = 5
+
+    def __post_init__(self) -> None:
+        check_count("k", self.k)
+        if self.folds is not None:
+            check_count("folds", self.folds, least=2)
+
+    @property
+    def name(self) -> str:
+        return "knn" if self.folds is not None else "knn-printed"
+
+    def predict(self, ratings: Ratings) -> Predictions:
+        points = ratings.sample.pool.standardised()
+
+        def fit(train: IntArray, y: FloatArray) -> FloatArray:
+            return nearest_mean(points, train, y, self.k)
+
+        if self.folds is not None:
+            return _cross_fit(ratings, self.folds, fit)
+        at, centre = np.empty(ratings.scores.shape), np.empty(ratings.scores.shape)
+        for draw in np.ndindex(ratings.scores.shape[:-1]):
+            rows = ratings.sample.indices[draw]
+            everywhere = fit(rows, ratings.scores[draw])
+            at[draw], centre[draw] = everywhere[rows], everywhere.mean()
+        return Predictions(centre, at)
+
+
+def nearest_mean(points: FloatArray, train: IntArray, y: FloatArray, k: int) -> FloatArray:
+    """Mean score of the k nearest of ``train`` for every point of (p, N): (N,)."""
+    k = min(k, train.size)
+    if k == train.size:
+        return np.full(points.shape[1], y.mean())
+    out = np.empty(points.shape[1])
+    for part in batches(points.shape[1], max(2_000_000 // train.size, 1)):
+        near = squared_distances(points[:, part], points[:, train])
+        out[part] = y[np.argpartition(near, k - 1, axis=-1)[:, :k]].mean(-1)
+    return out
+
+
+def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
+    """Predict each fold by a model of the others.
+
+    Where all weights are equal the mean prediction is taken over the segments outside the
+    training folds, scaled to their share: given the training folds, the held-out fold is a random
+    sample of just those, so that the difference estimate is unbiased exactly and not only up to
+    1/N.
+    """
+    sample = ratings.sample
+    size, shape = len(sample.pool), ratings.scores.shape
+    n = shape[-1]
+    labels = np.broadcast_to(sample.folds(max(min(folds, n // 2), 1)), shape)
+    weights = np.broadcast_to(sample.design.weights, shape)
+    at, centre = np.zeros(shape), np.zeros(shape)
+    for draw in np.ndindex(shape[:-1]):
+        rows, y, label = sample.indices[draw], ratings.scores[draw], labels[draw]
+        equal = bool(np.ptp(weights[draw]) <= 1e-12 * weights[draw].max())
+        for fold in np.unique(label):
+            held: BoolArray = label == fold
+            if held.all():
+                continue
+            predicted = fit(rows[~held], y[~held])
+            outside = np.ones(size, dtype=bool)
+            if equal:
+                outside[rows[~held]] = False
+            share = outside.sum() / size
+            at[(*draw, held)] = share * predicted[rows[held]]
+            centre[(*draw, held)] = share * predicted[outside].mean()
+    return Predictions(centre, at)

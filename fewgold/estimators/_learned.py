@@ -1,0 +1,79 @@
+"""The difference estimator with a learned control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.bounds import Bound, Student
+from fewgold.estimate import LinearEstimate
+from fewgold.estimator import Estimator
+from fewgold.estimators._control_variates import regression_slopes
+from fewgold.estimators._controls import KNN, Control
+from fewgold.estimators._mean import plain_mean
+from fewgold.sample import Ratings
+from fewgold.samplers import Sampler, SimpleRandom
+
+# With fewer ratings a model of some of them predicts the others no better than their mean.
+_LEAST = 4
+
+
+@dataclass(frozen=True)
+class Learned(Estimator):
+    """Mean prediction of a control over the pool, plus the mean of what it got wrong.
+
+    Parameters
+    ----------
+    control
+        `KNN`, or `CrossFit` around any scikit-learn regressor.
+    slope
+        ``fitted``: multiply the predictions by the slope of least variance, so that a poor control
+        does no harm. ``one``: take them as they are; with a cross-fitted control on a simple
+        random sample the estimate is then exactly unbiased. ``printed``: Saldías et al. (2022),
+        eq. 3, E[XZ] without centring for the standardised prediction.
+    """
+
+    control: Control = KNN()
+    slope: str = "fitted"
+    sampler: Sampler = SimpleRandom()
+    bound: Bound = Student()
+
+    @property
+    def name(self) -> str:
+        tail = {"fitted": "", "one": "-diff", "printed": ""}[self.slope]
+        return f"cv-{self.control.name}{tail}"
+
+    def estimate(self, ratings: Ratings) -> LinearEstimate:
+        y = ratings.scores
+        if ratings.n < _LEAST:
+            note = f"{ratings.n} ratings are too few to learn from: the plain mean was used"
+            return plain_mean(ratings, self.bound, self.name, (note,))
+        predictions = self.control.predict(ratings)
+        z = predictions.at - predictions.centre
+        notes: tuple[str, ...] = ()
+        spent: FloatArray = np.zeros(y.shape[:-1])
+        if self.slope == "one":
+            beta = np.ones(y.shape[:-1])
+        elif self.slope == "printed":
+            # β = E[XZ]/Var(Z) with Z the standardised prediction; its pool variance is estimated
+            # from the predictions at the sample, which are draws from the same model.
+            variance = (z**2).mean(-1)
+            beta = (y * z).mean(-1) / np.where(variance > 0, variance, 1.0)
+            notes = ("control as printed in the paper: trained on the segments it predicts",)
+            spent = np.ones(y.shape[:-1])
+        else:
+            slopes, spent = regression_slopes(ratings, z[..., None, :])
+            beta = slopes[..., 0]
+        parameters = np.minimum(spent, np.maximum(ratings.sample.design.df - 1, 0))
+        return LinearEstimate(
+            offset=np.zeros(y.shape[:-1]),
+            residuals=y - beta[..., None] * z,
+            ratings=ratings,
+            bound=self.bound,
+            method=self.name,
+            tuned=True,
+            parameters=parameters,
+            notes=plain_mean(ratings, self.bound, "", notes).notes,
+        )

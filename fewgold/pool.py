@@ -1,0 +1,310 @@
+"""The segments that could be annotated, and what is known of each beforehand."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold import tables
+from fewgold._arrays import FloatArray, IntArray, codes_of
+from fewgold._orientation import known_orientation
+from fewgold.errors import DataError, UnknownNameError
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """N segments with automatic scores for all of them and human scores for none.
+
+    Parameters
+    ----------
+    ids
+        One label a segment, all different.
+    metrics
+        Scores of automatic metrics or judges, an array of N numbers a metric.
+    documents
+        The document (conversation, article) that each segment belongs to.
+    cost
+        What one rating of each segment costs, in any unit.
+    system
+        The system that produced each segment.
+    texts
+        Further columns to show to annotators or to stratify by.
+    orientation
+        +1 where a larger metric means better output, -1 where it means worse, 0 for a covariate
+        such as length. Metrics with common names need not be listed.
+    """
+
+    ids: NDArray[Any]
+    metrics: Mapping[str, FloatArray] = field(default_factory=dict)
+    documents: NDArray[Any] | None = None
+    cost: FloatArray | None = None
+    system: NDArray[Any] | None = None
+    texts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    orientation: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ids = _column("ids", self.ids)
+        if not ids.size:
+            raise DataError("the pool is empty. Expected at least one segment.")
+        _refuse_duplicates(ids)
+        metrics = {str(name): _metric(str(name), v, ids) for name, v in self.metrics.items()}
+        cost = None if self.cost is None else _numbers("cost", self.cost, ids)
+        if cost is not None and (cost <= 0).any():
+            bad = ids[cost <= 0]
+            raise DataError(
+                f"cost must be above 0 for every segment; {bad.size} are not, first {bad[:3]!s}."
+            )
+        unknown = set(self.orientation) - set(metrics)
+        if unknown:
+            raise UnknownNameError("metric in orientation", sorted(unknown)[0], metrics)
+        wrong = {k: v for k, v in self.orientation.items() if v not in (-1, 0, 1)}
+        if wrong:
+            raise DataError(
+                "orientation must be 1 (larger is better), -1 (larger is worse) or 0 (covariate); "
+                f"got {wrong}."
+            )
+        known = {name: known_orientation(name, v) for name, v in metrics.items()}
+        signs = {k: v for k, v in known.items() if v is not None} | dict(self.orientation)
+        self._set(
+            ids=ids,
+            metrics=MappingProxyType(metrics),
+            documents=_optional("documents", self.documents, ids.size),
+            cost=cost,
+            system=_optional("system", self.system, ids.size),
+            texts=MappingProxyType(
+                {str(k): _sized(str(k), _column(str(k), v), ids.size) for k, v in self.texts.items()}
+            ),
+            orientation=MappingProxyType(signs),
+        )
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**{k: MappingProxyType(v) if type(v) is dict else v for k, v in state.items()})
+
+    def __len__(self) -> int:
+        return int(self.ids.size)
+
+    def __repr__(self) -> str:
+        documents = "" if self.documents is None else f", {self.codes.max() + 1} documents"
+        return f"Pool({len(self)} segments{documents}, metrics: {', '.join(self.metrics) or 'none'})"
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        id: str,
+        document: str | None = None,
+        metrics: Sequence[str] | None = None,
+        cost: str | None = None,
+        system: str | None = None,
+        texts: Sequence[str] = (),
+        orientation: Mapping[str, int] | None = None,
+    ) -> Pool:
+        """A pool from any dataframe (pandas, polars, pyarrow, …), one row a segment.
+
+        ``metrics=None`` takes no metric: a column of human scores is numeric too, and must never
+        slip in among the metrics.
+        """
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(table, eager_only=True)
+        known = list(frame.columns)
+
+        def column(name: str) -> NDArray[Any]:
+            if name not in known:
+                raise UnknownNameError("column", name, known)
+            return np.asarray(frame[name].to_numpy())
+
+        return cls(
+            ids=column(id),
+            metrics={name: column(name) for name in metrics or ()},
+            documents=None if document is None else column(document),
+            cost=None if cost is None else column(cost),
+            system=None if system is None else column(system),
+            texts={name: column(name) for name in texts},
+            orientation=orientation or {},
+        )
+
+    @classmethod
+    def from_file(cls, path: str | Path, **columns: Any) -> Pool:
+        """A pool from a CSV, TSV, JSON lines or Parquet file; ``columns`` as in `from_table`."""
+        return cls.from_table(tables.read_table(path), **columns)
+
+    def take(self, rows: IntArray) -> Pool:
+        """The pool restricted to ``rows``. A metric may be constant there, and that is fine."""
+        part = object.__new__(Pool)
+        part._set(
+            ids=self.ids[rows],
+            metrics=MappingProxyType({k: v[rows] for k, v in self.metrics.items()}),
+            documents=None if self.documents is None else self.documents[rows],
+            cost=None if self.cost is None else self.cost[rows],
+            system=None if self.system is None else self.system[rows],
+            texts=MappingProxyType({k: v[rows] for k, v in self.texts.items()}),
+            orientation=self.orientation,
+        )
+        return part
+
+    def with_metrics(self, **metrics: FloatArray) -> Pool:
+        """The pool with further metrics, such as the predictions of a model trained elsewhere."""
+        return replace(self, metrics={**self.metrics, **metrics})
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """The document of each segment as a whole number."""
+        if self.documents is None:
+            raise DataError(
+                "this needs documents, and the pool has none. Name their column "
+                "(document=…, or --document on the command line) or take another strategy."
+            )
+        return codes_of(self.documents)
+
+    def matrix(self, names: Iterable[str] | None = None) -> FloatArray:
+        """Metric scores, one row a metric: (p, N)."""
+        chosen = list(self.metrics) if names is None else list(names)
+        for name in chosen:
+            if name not in self.metrics:
+                raise UnknownNameError("metric", name, self.metrics)
+        if not chosen:
+            raise DataError(
+                "this needs automatic metrics, and the pool has none. Name their columns "
+                "(metrics=[…], or --metrics on the command line) or take another strategy."
+            )
+        return np.stack([self.metrics[name] for name in chosen])
+
+    def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
+        """Metrics with mean 0 and standard deviation 1 over the pool: (p, N)."""
+        x = self.matrix(names)
+        # Scale before squaring: scores of 1e200 or 1e-200 are odd, but they are numbers.
+        top = np.abs(x).max(-1, keepdims=True)
+        x = x / np.where(top > 0, top, 1.0)
+        x = x - x.mean(-1, keepdims=True)
+        spread = x.std(-1, keepdims=True)
+        flat = spread <= 1e-13
+        return np.asarray(np.where(flat, 0.0, x / np.where(flat, 1.0, spread)))
+
+    def composite(self) -> FloatArray:
+        """Mean of the standardised metrics, each turned so that larger is better: (N,).
+
+        A metric of unknown orientation is turned the way it correlates with the others.
+        Covariates stay out, unless there is nothing else.
+        """
+        names = [m for m in self.metrics if self.orientation.get(m) != 0] or list(self.metrics)
+        z = self.standardised(names)
+        signs = np.array([float(self.orientation.get(m, 0)) for m in names])
+        if not signs.any():
+            values, vectors = np.linalg.eigh(z @ z.T)
+            first = vectors[:, int(values.argmax())]
+            signs = np.sign(first) * (np.sign(first.sum()) or 1.0)
+        else:
+            lead = (signs[:, None] * z).mean(0)
+            signs = np.where(signs == 0, np.sign(z @ lead), signs)
+        signs[signs == 0] = 1.0
+        mean: FloatArray = (signs[:, None] * z).mean(0)
+        return mean
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short digest of ids, documents, metrics and costs: the same pool, the same digest."""
+        digest = hashlib.sha256()
+        for labels in (self.ids, self.documents):
+            if labels is not None:
+                digest.update("\x1f".join(map(str, labels.tolist())).encode() + b"\x1e")
+        for name in sorted(self.metrics):
+            digest.update(name.encode() + b"\x1f" + self.metrics[name].tobytes())
+        if self.cost is not None:
+            digest.update(b"cost\x1f" + self.cost.tobytes())
+        return digest.hexdigest()[:16]
+
+
+def _column(name: str, values: Any) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be a single column; got an array of shape {array.shape}.")
+    if array.dtype.kind == "O":
+        missing = np.array([v is None or v != v for v in array.tolist()], dtype=bool)
+        if missing.any():
+            raise DataError(
+                f"{name} has {int(missing.sum())} missing values, the first in row "
+                f"{int(missing.argmax())}. Every segment needs one."
+            )
+        if all(isinstance(v, str) for v in array.tolist()):
+            array = array.astype(str)
+    return array
+
+
+def _sized(name: str, array: NDArray[Any], size: int) -> NDArray[Any]:
+    if array.size != size:
+        raise DataError(f"{name} has {array.size} values, but there are {size} segments.")
+    return array
+
+
+def _optional(name: str, values: Any, size: int) -> NDArray[Any] | None:
+    return None if values is None else _sized(name, _column(name, values), size)
+
+
+def _refuse_duplicates(ids: NDArray[Any]) -> None:
+    unique, counts = np.unique(ids.astype(str), return_counts=True)
+    if (counts > 1).any():
+        twice = unique[counts > 1]
+        raise DataError(
+            f"ids must differ; {twice.size} occur more than once, first {twice[0]!r} "
+            f"({counts[counts > 1][0]} times). If the table holds several systems or raters, keep "
+            "one of them, or make ids of system and segment together."
+        )
+
+
+def _numbers(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
+    array = _sized(name, np.asarray(values), ids.size)
+    try:
+        numbers = np.array([_number(v) for v in array.tolist()], dtype=np.float64)
+    except (TypeError, ValueError):
+        bad = next(v for v in array.tolist() if not _is_number(v))
+        raise DataError(f"{name} must hold numbers; got {bad!r}. Is it the right column?") from None
+    broken = ~np.isfinite(numbers)
+    if broken.any():
+        raise DataError(
+            f"{name} has {int(broken.sum())} missing or infinite values, first for id "
+            f"{ids[broken][0]!s}. Score every segment, or leave this metric out."
+        )
+    return numbers
+
+
+def _number(value: Any) -> float:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return float("nan")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        _number(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _metric(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
+    numbers = _numbers(f"metric {name!r}", values, ids)
+    if ids.size > 1 and (numbers == numbers[0]).all():
+        raise DataError(
+            f"metric {name!r} is constant ({numbers[0]:g} for all {ids.size} segments), so it says "
+            "nothing. Leave it out, or check the column."
+        )
+    numbers.setflags(write=False)
+    return numbers

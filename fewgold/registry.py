@@ -1,0 +1,169 @@
+"""Strategies by name: a sampler, a plus sign, an estimator.
+
+``docs-prop+cv-knn`` draws by document and estimates with a nearest-neighbour control. Names that end
+in ``-printed`` follow the paper to the letter, errors included, for reproduction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import entry_points
+
+from fewgold.errors import UnknownNameError
+from fewgold.estimator import Estimator
+from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
+from fewgold.pool import Pool
+from fewgold.samplers import (
+    Balanced,
+    ByMetric,
+    Clusters,
+    Incremental,
+    Sampler,
+    SimpleRandom,
+    Stratified,
+    Systematic,
+)
+
+#: What we recommend where the pool has metrics, and where it has none.
+RECOMMENDED = "docs-balanced+ridge"
+WITHOUT_METRICS = "docs-sys+mean"
+
+_SAMPLERS: dict[str, Callable[[], Sampler]] = {
+    "random": SimpleRandom,
+    "docs-prop": Stratified,
+    "docs-opt": lambda: Stratified(allocation="optimal"),
+    "docs-prop-printed": lambda: Stratified(rounding="printed"),
+    "docs-opt-printed": lambda: Stratified(allocation="optimal", rounding="printed"),
+    "metrics-prop": lambda: Stratified(ByMetric()),
+    "metrics-opt": lambda: Stratified(ByMetric(), allocation="optimal"),
+    "docs-sys": Systematic,
+    "docs-balanced": Balanced,
+    "docs-whole": Clusters,
+    "docs-chunks3": lambda: Clusters(3),
+    "docs-incr-human": Incremental,
+    "docs-incr-metrics": lambda: Incremental("metrics"),
+}
+
+
+def _forest() -> Estimator:
+    from sklearn.ensemble import RandomForestRegressor
+
+    model = RandomForestRegressor(n_estimators=100, min_samples_leaf=5, random_state=0)
+    return Learned(CrossFit(model))
+
+
+_ESTIMATORS: dict[str, Callable[[], Estimator]] = {
+    "mean": Mean,
+    "cv-mean": lambda: ControlVariates(metrics="mean"),
+    "cv-mean-printed": lambda: ControlVariates(metrics="mean", form="printed"),
+    "cv-multi": ControlVariates,
+    "cv-multi-printed": lambda: ControlVariates(form="printed"),
+    "cv-knn": Learned,
+    "cv-knn-printed": lambda: Learned(KNN(folds=None), slope="printed"),
+    "cv-forest": _forest,
+    "ridge": Ridge,
+    "ridge-free": lambda: Ridge(signs=False),
+}
+# Families of names with a part that the user fills in.
+_CHUNKS = re.compile(r"docs-chunks(\d+)")
+_HINT = (
+    "A strategy is SAMPLER+ESTIMATOR. docs-chunksK takes any number K, cv-METRIC any metric of the "
+    "pool, and each may end in -printed."
+)
+
+
+@cache
+def _plugins(kind: str) -> Mapping[str, Callable[[], object]]:
+    return {e.name: e.load() for e in entry_points(group=f"fewgold.{kind}")}
+
+
+def sampler_names() -> list[str]:
+    """Names of all samplers, plug-ins included."""
+    return [*_SAMPLERS, *_plugins("samplers")]
+
+
+def estimator_names(pool: Pool | None = None) -> list[str]:
+    """Names of all estimators, plug-ins included, with one ``cv-`` name for each metric."""
+    metrics = [] if pool is None else [f"cv-{m}" for m in pool.metrics]
+    return [*_ESTIMATORS, *_plugins("estimators"), *metrics]
+
+
+def sampler(name: str) -> Sampler:
+    """The sampler of that name."""
+    chunks = _CHUNKS.fullmatch(name)
+    if chunks and int(chunks[1]):
+        return Clusters(int(chunks[1]))
+    known = {**_SAMPLERS, **_plugins("samplers")}
+    if name not in known:
+        raise UnknownNameError("sampler", name, known, _HINT)
+    made = known[name]()
+    assert isinstance(made, Sampler)
+    return made
+
+
+def estimator(name: str, pool: Pool | None = None) -> Estimator:
+    """The estimator of that name. ``cv-<metric>`` is checked against the pool where one is given."""
+    known = {**_ESTIMATORS, **_plugins("estimators")}
+    if name in known:
+        made = known[name]()
+        assert isinstance(made, Estimator)
+        return made
+    metric = name.removeprefix("cv-")
+    if metric != name:
+        form = "regression"
+        if metric.endswith("-printed") and (pool is None or metric not in pool.metrics):
+            metric, form = metric.removesuffix("-printed"), "printed"
+        if pool is None or metric in pool.metrics:
+            return ControlVariates(metrics=(metric,), form=form)
+    raise UnknownNameError("estimator", name, estimator_names(pool), _HINT)
+
+
+def strategy(name: str, pool: Pool | None = None) -> Estimator:
+    """An estimator with its sampler, from a name such as ``docs-prop+cv-knn``.
+
+    A sampler alone takes the mean; an estimator alone takes its usual sampler.
+    """
+    first, plus, second = name.strip().partition("+")
+    if not plus:
+        if first in sampler_names() or _CHUNKS.fullmatch(first):
+            return replace(Mean(), sampler=sampler(first))
+        if first in estimator_names(pool):
+            return estimator(first, pool)
+        raise UnknownNameError("strategy", name, strategy_names(pool), _HINT)
+    if not second:
+        raise UnknownNameError("strategy", name, strategy_names(pool), _HINT)
+    return estimator(second, pool).with_sampler(sampler(first))
+
+
+def strategy_names(pool: Pool | None = None) -> list[str]:
+    """The strategies of Saldías et al. (2022) and ours: what a simulation compares by default."""
+    cv = [f"random+cv-{m}" for m in pool.metrics] if pool is not None else []
+    return [
+        "random+mean",
+        "docs-prop+mean",
+        "docs-opt+mean",
+        "metrics-prop+mean",
+        *cv,
+        "random+cv-mean",
+        "random+cv-multi",
+        "random+cv-knn",
+        "docs-prop+cv-knn",
+        "metrics-prop+cv-knn",
+        "docs-incr-human+mean",
+        "docs-incr-metrics+mean",
+        "docs-sys+mean",
+        "docs-sys+ridge",
+        "docs-whole+ridge",
+        "docs-balanced+mean",
+        RECOMMENDED,
+    ]
+
+
+def recommended(pool: Pool) -> str:
+    """The strategy that we recommend for this pool."""
+    if pool.metrics:
+        return RECOMMENDED
+    return WITHOUT_METRICS if pool.documents is not None else "random+mean"

@@ -1,0 +1,164 @@
+"""What was drawn, how it was drawn, and the human scores that came back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold.design import Design
+from fewgold.errors import DataError, DesignError
+from fewgold.pool import Pool
+
+__all__ = ["Design", "Ratings", "Sample"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows of a pool to annotate, (n,) for a study or (draws, n) for a simulation.
+
+    A top-up (``given``) lists the new segments only; `rate` returns the ratings of both together,
+    so that a wave is never mistaken for a sample of the whole pool.
+    """
+
+    pool: Pool
+    indices: IntArray
+    design: Design
+    given: Ratings | None = None
+    joined: Design | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.indices.shape != self.design.weights.shape:
+            raise DesignError(
+                f"the design describes a sample of shape {self.design.weights.shape}, but "
+                f"{self.indices.shape} rows were drawn."
+            )
+
+    @property
+    def n(self) -> int:
+        """Segments to annotate in each draw."""
+        return int(self.indices.shape[-1])
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        return np.asarray(self.pool.ids[self.indices])
+
+    @property
+    def cost(self) -> FloatArray:
+        """What annotating each draw costs: the pool's cost, or 1 a segment."""
+        if self.pool.cost is None:
+            return np.full(self.indices.shape[:-1], float(self.n))
+        return np.asarray(self.pool.cost[self.indices].sum(-1))
+
+    def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
+        """Metrics of the sampled segments, standardised over the pool: (..., p, n)."""
+        return np.moveaxis(self.pool.standardised(names)[:, self.indices], 0, -2)
+
+    def draw(self, k: int) -> Sample:
+        """The ``k``-th of a batch of draws, as a sample of its own."""
+        given = None if self.given is None else self.given.draw(k)
+        joined = None if self.joined is None else self.joined.draw(k)
+        return Sample(self.pool, self.indices[k], self.design.draw(k), given, joined, self.info)
+
+    def rate(
+        self,
+        scores: FloatArray | Mapping[Any, float] | Any,
+        *,
+        limits: tuple[float, float] | None = None,
+    ) -> Ratings:
+        """Attach human scores, as an array like ``indices`` or a mapping from id.
+
+        ``limits`` are the ends of the rating scale, such as ``(0, 25)``. Guaranteed bounds need
+        them; they must come from the scale, never from the answers.
+        """
+        if hasattr(scores, "to_dict"):  # a pandas Series, indexed by id
+            if not scores.index.is_unique:
+                raise DataError("some ids have more than one rating. Average them first.")
+            scores = scores.to_dict()
+        if isinstance(scores, Mapping):
+            scores = self._by_id(scores)
+        fresh = Ratings(self, np.asarray(scores, dtype=np.float64), limits)
+        return fresh if self.given is None else self._join(self.given, fresh)
+
+    def _by_id(self, scores: Mapping[Any, float]) -> FloatArray:
+        ids = self.ids.ravel().tolist()
+        missing = [i for i in ids if i not in scores]
+        if missing:
+            raise DataError(
+                f"{len(missing)} of {len(ids)} sampled segments have no rating, first "
+                f"{missing[:3]}. Rate every segment of the sample: leaving some out biases the "
+                "estimate."
+            )
+        return np.array([scores[i] for i in ids], dtype=np.float64).reshape(self.indices.shape)
+
+    def _join(self, given: Ratings, fresh: Ratings) -> Ratings:
+        design = self.joined or given.sample.design.then(self.design, len(self.pool))
+        whole = Sample(
+            self.pool,
+            np.concatenate([given.sample.indices, self.indices], -1),
+            design,
+            info={**given.sample.info, **self.info},
+        )
+        scores = np.concatenate([given.scores, fresh.scores], -1)
+        return Ratings(whole, scores, fresh.limits or given.limits)
+
+    def folds(self, k: int) -> IntArray:
+        """Fold label of each sampled segment, balanced within groups: (..., n).
+
+        Segments lie in the random order they were drawn in, so labels by position are random
+        already: estimation needs no generator of its own. Segments of one unit share a fold.
+        """
+        groups, units = self.design.groups, self.design.units
+        if units is not None:
+            return np.asarray(units % k)
+        order = np.argsort(groups, axis=-1, kind="stable")
+        labels = np.empty_like(order)
+        turns = np.broadcast_to(np.arange(order.shape[-1]) % k, order.shape)
+        np.put_along_axis(labels, order, turns, axis=-1)
+        return labels
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Human scores of a sample: the sole input of every estimator."""
+
+    sample: Sample
+    scores: FloatArray
+    limits: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.scores.shape != self.sample.indices.shape:
+            raise DataError(
+                f"scores must have the shape of the sample, {self.sample.indices.shape}; got "
+                f"{self.scores.shape}."
+            )
+        broken = ~np.isfinite(self.scores)
+        if broken.any():
+            raise DataError(
+                f"{int(broken.sum())} of {broken.size} ratings are missing or infinite, first for "
+                f"id {self.sample.ids[broken][0]!s}. Rate every segment of the sample: leaving "
+                "some out biases the estimate."
+            )
+        if self.limits is not None:
+            low, high = self.limits
+            if not low < high:
+                raise DataError(f"limits must be (low, high) with low < high; got {self.limits}.")
+            outside = (self.scores < low) | (self.scores > high)
+            if outside.any():
+                raise DataError(
+                    f"{int(outside.sum())} ratings lie outside the scale {low:g} to {high:g}, "
+                    f"first {self.scores[outside][0]:g}. Correct them, or the limits."
+                )
+
+    @property
+    def n(self) -> int:
+        return int(self.scores.shape[-1])
+
+    def draw(self, k: int) -> Ratings:
+        """The ``k``-th of a batch of draws."""
+        return Ratings(self.sample.draw(k), self.scores[k], self.limits)

@@ -1,0 +1,189 @@
+"""What all samplers share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.special import ndtri
+
+from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.design import Design
+from fewgold.errors import BudgetError, DataError
+from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A budget in the units of the pool's cost column, such as seconds or euros.
+
+    The number of segments is fixed before drawing, so that the design stays exactly unbiased; what
+    the drawn segments cost together is then known only by chance. ``risk`` is the chance of
+    overspending that one accepts: 0.5 spends the budget on average, 0.05 keeps to it nearly always.
+    """
+
+    limit: float
+    risk: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not self.limit > 0:
+            raise BudgetError(f"a cost budget must be above 0; got {self.limit!r}.")
+        if not 0 < self.risk <= 0.5:
+            raise BudgetError(f"risk must lie above 0 and not above 0.5; got {self.risk!r}.")
+
+
+Budget: TypeAlias = int | float | Cost
+
+
+class Sampler(ABC):
+    """Chooses which segments of a pool to annotate.
+
+    A subclass is a frozen dataclass that implements ``_draw`` only; ``draw`` checks the budget,
+    leaves out segments that are already rated and assembles the sample.
+    """
+
+    #: Ratings to ask for at a time; None for samplers that need no answers to choose.
+    step: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Short name for signatures and tables."""
+        return type(self).__name__
+
+    def draw(
+        self,
+        pool: Pool,
+        budget: Budget,
+        *,
+        draws: int | None = None,
+        given: Ratings | None = None,
+        rng: RNGLike = None,
+    ) -> Sample:
+        """Draw segments to annotate.
+
+        Parameters
+        ----------
+        pool
+            The segments to choose from.
+        budget
+            How many: a count, a share of the pool (a float below 1), or a `Cost`.
+        draws
+            Draw that many independent samples at once, as a simulation does.
+        given
+            Ratings that exist already: choose ``budget`` further segments beside them.
+        rng
+            A seed or a generator. The same seed gives the same sample.
+        """
+        if draws is not None and draws < 1:
+            raise BudgetError(f"draws must be at least 1; got {draws}.")
+        if given is not None and draws is not None:
+            raise BudgetError(
+                "draws and given exclude each other: a top-up has as many draws as the ratings "
+                "that it continues."
+            )
+        if given is not None and given.sample.pool.fingerprint != pool.fingerprint:
+            raise DataError(
+                "the given ratings belong to another pool. Top up with the pool they came from."
+            )
+        rated = 0 if given is None else given.n
+        n = self.count(pool, budget, rated)
+        seed = rng if isinstance(rng, int | np.integer) else None
+        info: dict[str, Any] = {"sampler": self.name}
+        if seed is not None:
+            info["seed"] = int(seed)
+        generator = as_rng(rng)
+        if given is not None:
+            return self._top_up(pool, n, given, generator, info)
+        rows, design = self._draw(pool, n, draws or 1, generator)
+        if draws is None:
+            rows, design = rows[0], design.draw(0)
+        return Sample(pool, rows, design, info=info)
+
+    @abstractmethod
+    def _draw(
+        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
+    ) -> tuple[IntArray, Design]:
+        """Rows (draws, n) of ``pool`` and the design they were drawn under, of the same shape."""
+
+    def _top_up(
+        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
+    ) -> Sample:
+        """A wave drawn from the segments that are left, draw by draw."""
+        rated = np.atleast_2d(given.sample.indices)
+        rows, designs = [], []
+        for taken in rated:
+            rest = np.setdiff1d(np.arange(len(pool)), taken)
+            chosen, design = self._draw(pool.take(rest), n, 1, rng)
+            rows.append(rest[chosen[0]])
+            designs.append(design.draw(0))
+        if given.sample.indices.ndim == 1:
+            return Sample(pool, rows[0], designs[0], given, info=info)
+        return Sample(pool, np.stack(rows), Design.stack(designs), given, info=info)
+
+    def count(self, pool: Pool, budget: Budget, rated: int = 0) -> int:
+        """The number of segments that ``budget`` pays for, beyond those already rated."""
+        left = len(pool) - rated
+        if isinstance(budget, Cost):
+            return self._affordable(pool, budget, left)
+        if isinstance(budget, float) and 0 < budget < 1:
+            return min(max(round(budget * len(pool)), 1), left)
+        if isinstance(budget, bool) or int(budget) != budget or not 1 <= budget <= left:
+            what = "segments not yet rated" if rated else "segments of the pool"
+            raise BudgetError(
+                f"budget must be a whole number from 1 to {left}, the {what}, or a share between "
+                f"0 and 1; got {budget!r}."
+            )
+        return int(budget)
+
+    def _affordable(self, pool: Pool, budget: Cost, left: int) -> int:
+        if pool.cost is None:
+            raise BudgetError(
+                "a cost budget needs the cost of each segment. Give the pool a cost column "
+                "(cost=…, or --cost on the command line), or a number of segments as the budget."
+            )
+        low, high = 0, left
+        while low < high:
+            n = (low + high + 1) // 2
+            mean, variance = self._cost_moments(pool, pool.cost, n)
+            fits = mean + ndtri(1 - budget.risk) * np.sqrt(variance) <= budget.limit * (1 + 1e-12)
+            low, high = (n, high) if fits else (low, n - 1)
+        if low == 0:
+            raise BudgetError(
+                f"a budget of {budget.limit:g} does not pay for one rating, which costs "
+                f"{pool.cost.mean():g} on average."
+            )
+        return low
+
+    def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
+        """Mean and variance of what n segments cost, at equal inclusion probabilities."""
+        return float(n * cost.mean()), float(n * (1 - n / len(pool)) * cost.var())
+
+
+def shuffled(
+    codes: IntArray, draws: int, rng: np.random.Generator, within: FloatArray | None = None
+) -> IntArray:
+    """Rows in a line with documents in random order: (draws, N).
+
+    Segments of a document stay together, in random order or in the order of ``within``.
+    """
+    n_docs = int(codes.max()) + 1
+    place = rng.permuted(np.tile(np.arange(n_docs), (draws, 1)), axis=-1)[:, codes]
+    if within is None:
+        key = rng.random((draws, codes.size))
+    else:
+        rank = np.argsort(np.argsort(within, kind="stable"), kind="stable")
+        key = np.broadcast_to(rank / codes.size, place.shape)
+    return np.asarray(np.argsort(place + key, axis=-1, kind="stable"))
+
+
+def batch_design(design: Design, draws: int) -> Design:
+    """The same design for every draw of a batch."""
+    arrays = {
+        name: np.broadcast_to(value, (draws, *value.shape))
+        for name in ("weights", "inclusion", "groups", "influence", "units", "balance", "strata")
+        if (value := getattr(design, name)) is not None
+    }
+    return replace(design, **arrays)

@@ -1,0 +1,187 @@
+"""Stratified sampling, with strata too small for the budget handled without bias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold._validate import check_choice
+from fewgold.design import Design, collapse, neighbours
+from fewgold.pool import Pool
+from fewgold.samplers._allocation import allocate, nearest_counts, optimal_mass
+from fewgold.samplers._base import Sampler, batch_design, shuffled
+from fewgold.samplers._strata import ByDocument, ByMetric, Stratifier, strata_of
+from fewgold.samplers._systematic import NEIGHBOURS, regular
+
+Allocation: TypeAlias = str | Callable[[Pool, IntArray], FloatArray]
+_ALLOCATIONS = ("proportional", "optimal", "optimal-cost")
+# With two segments a stratum its variance can be estimated, and rounding costs next to nothing.
+_LEAST = 2
+
+
+@dataclass(frozen=True)
+class Stratified(Sampler):
+    """Draw from every stratum: documents, metric bins, or any labels.
+
+    Parameters
+    ----------
+    by
+        How strata are made: `ByDocument`, `ByMetric`, `ByColumn` or a callable.
+    allocation
+        ``proportional`` to size; ``optimal`` (Neyman, by the spread of the metrics in a stratum);
+        ``optimal-cost`` (the same per unit of cost); or a callable that gives the mass of each
+        stratum from the pool and the strata.
+    rounding
+        ``unbiased``: strata that are due fewer than two segments are pooled. Under proportional
+        allocation they stand in a line in random order and every (N/n)-th segment is taken, so
+        that each segment has the same chance; otherwise strata of similar rates are merged.
+        ``printed``: whole numbers nearest to the allocation, as in Saldías et al. (2022). Strata
+        may then get nothing, which biases the mean.
+    """
+
+    by: Stratifier = ByDocument()
+    allocation: Allocation = "proportional"
+    rounding: str = "unbiased"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.allocation, str):
+            check_choice("allocation", self.allocation, _ALLOCATIONS)
+        check_choice("rounding", self.rounding, ("unbiased", "printed"))
+
+    @property
+    def name(self) -> str:
+        by = {ByDocument: "docs", ByMetric: "metrics"}.get(type(self.by), "strata")  # type: ignore[call-overload]
+        short = {"proportional": "prop", "optimal": "opt", "optimal-cost": "opt-cost"}
+        how = short[self.allocation] if isinstance(self.allocation, str) else "own"
+        return f"{by}-{how}" + ("-printed" if self.rounding == "printed" else "")
+
+    def _mass(self, pool: Pool, strata: IntArray, sizes: IntArray) -> FloatArray:
+        if self.allocation == "proportional":
+            return sizes.astype(np.float64)
+        if callable(self.allocation):
+            return np.asarray(self.allocation(pool, strata), dtype=np.float64)
+        spread = stratum_sd(pool.composite(), strata, sizes)
+        cost = None
+        if self.allocation == "optimal-cost" and pool.cost is not None:
+            cost = np.bincount(strata, pool.cost) / sizes
+        return optimal_mass(sizes, spread, cost)
+
+    def _draw(
+        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
+    ) -> tuple[IntArray, Design]:
+        strata = strata_of(self.by, pool)
+        sizes = np.bincount(strata)
+        share = allocate(self._mass(pool, strata, sizes), sizes, n)
+        if self.rounding == "printed":
+            return draw_within(strata, sizes, nearest_counts(share, sizes, n), draws, rng)
+        small = (share < _LEAST) & (share < sizes)
+        if not small.any():
+            counts = nearest_counts(share, sizes, n, least=_LEAST)
+            return draw_within(strata, sizes, counts, draws, rng)
+        if self.allocation == "proportional" and share[small].sum() >= _LEAST:
+            return self._draw_with_line(strata, share, small, n, draws, rng)
+        merged = merge(share, sizes, small)[strata]
+        sizes, share = np.bincount(merged), np.bincount(merged, (share / sizes)[strata])
+        counts = nearest_counts(share, sizes, n, least=min(_LEAST, int(share.min() + 1e-9) or 1))
+        return draw_within(merged, sizes, counts, draws, rng)
+
+    def _draw_with_line(
+        self,
+        strata: IntArray,
+        share: FloatArray,
+        small: np.ndarray,  # type: ignore[type-arg]
+        n: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> tuple[IntArray, Design]:
+        """Large strata by themselves; the small ones in a line in random order."""
+        total = strata.size
+        in_line = np.flatnonzero(small[strata])
+        n_line = min(max(round(share[small].sum()), 1), in_line.size)
+        codes = np.unique(strata[in_line], return_inverse=True)[1]
+        order = in_line[shuffled(codes, draws, rng)]
+        rows = np.take_along_axis(order, regular(in_line.size, n_line, draws, rng), axis=-1)
+        line = Design(
+            kind="systematic",
+            size=total,
+            weights=np.full(n_line, in_line.size / total / n_line),
+            inclusion=np.full(n_line, n_line / in_line.size),
+            groups=neighbours(n_line, NEIGHBOURS),
+        )
+        if in_line.size == total:
+            return rows, batch_design(line, draws)
+        own = np.flatnonzero(~small[strata])
+        codes = np.unique(strata[own], return_inverse=True)[1]
+        sizes = np.bincount(codes)
+        counts = nearest_counts(share[~small], sizes, n - n_line, least=_LEAST)
+        chosen, design = draw_within(codes, sizes, counts, draws, rng)
+        both = Design(
+            kind="systematic",
+            size=total,
+            weights=np.concatenate([design.weights[0] * own.size / total, line.weights]),
+            inclusion=np.concatenate([design.inclusion[0], line.inclusion]),
+            groups=np.concatenate([design.groups[0], line.groups + sizes.size]),
+        )
+        return np.concatenate([own[chosen], rows], -1), batch_design(both, draws)
+
+    def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
+        strata = strata_of(self.by, pool)
+        sizes = np.bincount(strata)
+        share = allocate(self._mass(pool, strata, sizes), sizes, n)
+        mean = np.bincount(strata, cost) / sizes
+        spread = stratum_sd(cost, strata, sizes) ** 2
+        return float(share @ mean), float((share * (1 - share / sizes) * spread).sum())
+
+
+def stratum_sd(values: FloatArray, strata: IntArray, sizes: IntArray) -> FloatArray:
+    """Standard deviation of ``values`` in each stratum (divisor N_h)."""
+    mean = np.bincount(strata, values) / sizes
+    return np.asarray(np.sqrt(np.bincount(strata, (values - mean[strata]) ** 2) / sizes))
+
+
+def draw_within(
+    strata: IntArray, sizes: IntArray, counts: IntArray, draws: int, rng: np.random.Generator
+) -> tuple[IntArray, Design]:
+    """Simple random samples of fixed ``counts`` in each stratum, strata one after the other."""
+    order = np.argsort(strata + rng.random((draws, strata.size)), axis=-1)
+    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    position = np.concatenate([start[h] + np.arange(c) for h, c in enumerate(counts)])
+    stratum = np.repeat(np.arange(sizes.size), counts)
+    rows = order[:, position]
+    used = counts > 0
+    # Strata with nothing drawn are left out and the rest renormalised: biased, and marked so.
+    weights = (sizes / sizes[used].sum() / np.maximum(counts, 1))[stratum]
+    groups = collapse(stratum, counts.astype(np.float64), sizes)
+    design = Design(
+        kind="stratified" if used.all() else "stratified with empty strata",
+        size=strata.size,
+        weights=weights,
+        inclusion=(counts / sizes)[stratum],
+        groups=np.unique(groups, return_inverse=True)[1],
+        strata=stratum,
+        unbiased=bool(used.all()),
+    )
+    return rows, batch_design(design, draws)
+
+
+def merge(share: FloatArray, sizes: IntArray, small: np.ndarray) -> IntArray:  # type: ignore[type-arg]
+    """New stratum of each stratum: small ones of similar rates together until two are due."""
+    label = np.full(share.size, -1, dtype=np.int64)
+    large = np.flatnonzero(~small)
+    label[large] = np.arange(large.size)
+    following, held = large.size, 0.0
+    for h in np.flatnonzero(small)[np.argsort((share / sizes)[small], kind="stable")]:
+        label[h], held = following, held + share[h]
+        if held >= _LEAST - 1e-9:
+            following, held = following + 1, 0.0
+    if held > 0 or (label == following).any():  # too little is due to the last: give it away
+        last = label == following
+        if following > large.size:
+            label[last] = following - 1
+        elif large.size:
+            label[last] = label[large[(share / sizes)[large].argmin()]]
+    return np.unique(label, return_inverse=True)[1].astype(np.int64)
