@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
+from fewgold._arrays import BoolArray, FloatArray, IntArray, group_sum, spread_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,22 +51,20 @@ class Design:
     weights: FloatArray
     inclusion: FloatArray
     groups: IntArray
-    influence: FloatArray | None = None
+    influence: FloatArray = None  # type: ignore[assignment]  # filled in below
     units: IntArray | None = None
     balance: FloatArray | None = None
     strata: IntArray | None = None
     unbiased: bool = True
 
+    def __post_init__(self) -> None:
+        if self.influence is None:
+            left = np.sqrt(np.clip(1.0 - self.inclusion, 0.0, None))
+            object.__setattr__(self, "influence", np.asarray(self.weights * left))
+
     @property
     def n(self) -> int:
         return int(self.weights.shape[-1])
-
-    @cached_property
-    def _influence(self) -> FloatArray:
-        if self.influence is not None:
-            return self.influence
-        left = np.clip(1.0 - self.inclusion, 0.0, None)
-        return np.asarray(self.weights * np.sqrt(left))
 
     @cached_property
     def _n_groups(self) -> int:
@@ -89,22 +87,26 @@ class Design:
         return group_sum(real, np.maximum(self._unit_groups, 0), self._n_groups)
 
     @cached_property
-    def _certain(self) -> FloatArray:
-        """1 for groups in which nothing is left to chance, such as a stratum taken whole."""
-        force = group_sum(np.abs(self._influence), self.groups, self._n_groups)
-        return np.asarray((force <= 0).astype(np.float64))
+    def _settled(self) -> BoolArray:
+        """Groups with nothing left to chance, such as a stratum taken whole: (..., groups)."""
+        return np.asarray(group_sum(self.influence, self.groups, self._n_groups) <= 0)
+
+    @property
+    def certain(self) -> BoolArray:
+        """True where nothing at all is left to chance: every segment was taken."""
+        return np.asarray(self._settled.all(-1))
 
     @property
     def df(self) -> FloatArray:
         """Degrees of freedom of the variance: units less groups less balanced variates."""
-        free = np.where(self._certain > 0, 0.0, np.maximum(self._members - 1.0, 0.0)).sum(-1)
+        free = np.where(self._settled, 0.0, np.maximum(self._members - 1.0, 0.0)).sum(-1)
         p = 0 if self.balance is None else self.balance.shape[-2]
         return np.asarray(np.maximum(free - p, 0.0))
 
     @property
-    def blind(self) -> FloatArray:
+    def blind(self) -> BoolArray:
         """True where a group has one unit and chance left: its variance cannot be estimated."""
-        return np.asarray(((self._members == 1) & (self._certain == 0)).any(-1))
+        return np.asarray(((self._members == 1) & ~self._settled).any(-1))
 
     def _centred(self, columns: FloatArray) -> FloatArray:
         """Columns (..., k, n) less their weighted group means."""
@@ -123,7 +125,7 @@ class Design:
     def _unit_deviations(self, columns: FloatArray) -> FloatArray:
         members = np.maximum(self._members, 1.0)
         factor = np.sqrt(members / np.maximum(members - 1.0, 1.0))
-        scaled = self._centred(columns) * self._influence[..., None, :]
+        scaled = self._centred(columns) * self.influence[..., None, :]
         if self.units is None:
             return np.asarray(scaled * spread_out(factor, self.groups)[..., None, :])
         n_units = int(self.units.max()) + 1
@@ -155,11 +157,11 @@ class Design:
         the overall mean elsewhere: groups of neighbours would cost a quarter of the information.
         """
         if self.kind in ("simple", "stratified"):
-            return np.asarray(self._centred(columns) * self._influence[..., None, :])
+            return np.asarray(self._centred(columns) * self.influence[..., None, :])
         w = self.weights[..., None, :]
         pivot = columns[..., :1]
         mean = (w * (columns - pivot)).sum(-1, keepdims=True) / w.sum(-1, keepdims=True)
-        return np.asarray((columns - pivot - mean) * self._influence[..., None, :])
+        return np.asarray((columns - pivot - mean) * self.influence[..., None, :])
 
     def then(self, wave: Design, size: int) -> Design:
         """This design followed by a wave drawn from the segments that it left.
@@ -193,7 +195,7 @@ class Design:
                 -1,
             ),
             groups=join([self.groups, wave.groups + self._n_groups], -1),
-            influence=join([(1 - mix) * self._influence, part * wave._influence], -1),
+            influence=join([(1 - mix) * self.influence, part * wave.influence], -1),
             units=join([units(self), units(wave) + int(units(self).max()) + 1], -1)
             if clustered
             else None,

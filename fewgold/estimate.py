@@ -118,7 +118,7 @@ class LinearEstimate:
         """Standard error; infinite where the ratings are too few to tell."""
         df, left = self.design.df, self.df
         grow = df / np.where(left > 0, left, 1.0)
-        certain = np.asarray(self.design._certain.all(-1))
+        certain = self.design.certain
         lost = ~certain & ((left <= 0) | self.design.blind)
         variance = np.where(certain, 0.0, self._moments[1] * grow)
         return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))

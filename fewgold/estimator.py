@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,11 +10,11 @@ import numpy as np
 
 from fewgold._arrays import RNGLike, as_rng
 from fewgold._validate import check_count
-from fewgold.errors import DataError
+from fewgold.errors import BudgetError
 from fewgold.estimate import Bound, Estimate
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
-from fewgold.samplers import Budget, Incremental, Sampler
+from fewgold.samplers import Annotate, Budget, Sampler
 
 
 class Estimator(ABC):
@@ -52,7 +51,7 @@ class Estimator(ABC):
     def collect(
         self,
         pool: Pool,
-        annotate: Callable[[Sample], Any],
+        annotate: Annotate,
         budget: Budget,
         *,
         waves: int | None = None,
@@ -64,31 +63,18 @@ class Estimator(ABC):
 
         ``annotate`` is called with each sample and returns its scores, as an array or by id.
         """
-        seed = {"seed": int(rng)} if isinstance(rng, int | np.integer) else {}
-        generator = as_rng(rng)
         n = self.sampler.count(pool, budget)
-        if isinstance(self.sampler, Incremental):
-            step = self.sampler.step if waves is None else -(-n // check_count("waves", waves))
-            info = {"sampler": self.sampler.name, **seed}
-            ratings = self.sampler.replay(
-                pool, annotate, n, draws=draws, step=step, rng=generator, info=info
-            )
-            return Ratings(ratings.sample, ratings.scores, limits)
-        count = check_count("waves", waves or 1)
+        step = self.sampler.step or n
+        count = -(-n // step) if waves is None else check_count("waves", waves)
         if count > n:
-            raise DataError(f"{n} ratings cannot come in {count} waves. Ask for fewer waves.")
-        sizes = np.diff(np.arange(count + 1) * n // count)
-        sample = self.select(pool, int(sizes[0]), draws=draws, rng=generator)
-        ratings = sample.rate(annotate(sample), limits=limits)
-        for size in sizes[1:]:
-            sample = self.select(pool, int(size), given=ratings, rng=generator)
-            ratings = sample.rate(annotate(sample), limits=limits)
-        whole = replace(ratings.sample, info={**ratings.sample.info, **seed})
-        return Ratings(whole, ratings.scores, ratings.limits)
+            raise BudgetError(f"{n} ratings cannot come in {count} waves. Ask for fewer waves.")
+        sizes = np.diff(np.arange(count + 1) * n // count).tolist()
+        ratings = self.sampler.replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
+        seed = {"seed": int(rng)} if isinstance(rng, int | np.integer) else {}
+        sample = replace(ratings.sample, info={**ratings.sample.info, **seed})
+        return Ratings(sample, ratings.scores, limits)
 
-    def run(
-        self, pool: Pool, annotate: Callable[[Sample], Any], budget: Budget, **options: Any
-    ) -> Estimate:
+    def run(self, pool: Pool, annotate: Annotate, budget: Budget, **options: Any) -> Estimate:
         """Select, annotate and estimate; options as in `collect`."""
         return self.estimate(self.collect(pool, annotate, budget, **options))
 

@@ -80,7 +80,7 @@ class Pool:
             cost=cost,
             system=_optional("system", self.system, ids.size),
             texts=MappingProxyType(
-                {str(k): _sized(str(k), _column(str(k), v), ids.size) for k, v in self.texts.items()}
+                {k: _sized(k, _column(k, v), ids.size) for k, v in self.texts.items()}
             ),
             orientation=MappingProxyType(signs),
         )
@@ -101,7 +101,8 @@ class Pool:
 
     def __repr__(self) -> str:
         documents = "" if self.documents is None else f", {self.codes.max() + 1} documents"
-        return f"Pool({len(self)} segments{documents}, metrics: {', '.join(self.metrics) or 'none'})"
+        metrics = ", ".join(self.metrics) or "none"
+        return f"Pool({len(self)} segments{documents}, metrics: {metrics})"
 
     @classmethod
     def from_table(

@@ -1,7 +1,7 @@
 """Strategies by name: a sampler, a plus sign, an estimator.
 
-``docs-prop+cv-knn`` draws by document and estimates with a nearest-neighbour control. Names that end
-in ``-printed`` follow the paper to the letter, errors included, for reproduction.
+``docs-prop+cv-knn`` draws by document and estimates with a nearest-neighbour control. Names that
+end in ``-printed`` follow the paper to the letter, errors included, for reproduction.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def sampler(name: str) -> Sampler:
 
 
 def estimator(name: str, pool: Pool | None = None) -> Estimator:
-    """The estimator of that name. ``cv-<metric>`` is checked against the pool where one is given."""
+    """The estimator of that name; ``cv-<metric>`` is checked against the pool, if one is given."""
     known = {**_ESTIMATORS, **_plugins("estimators")}
     if name in known:
         made = known[name]()

@@ -67,7 +67,7 @@ class Sample:
 
     def rate(
         self,
-        scores: FloatArray | Mapping[Any, float] | Any,
+        scores: Any,
         *,
         limits: tuple[float, float] | None = None,
     ) -> Ratings:

@@ -1,14 +1,20 @@
-"""Read tables of segments from files and guess what their columns mean."""
+"""Tables of segments: read and write them, guess what their columns mean."""
 
 from __future__ import annotations
 
+import gzip
 import io
+import math
+import numbers
+import os
+import re
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewgold.errors import DataError
+from fewgold.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +28,25 @@ HUMAN_NAMES = ("human", "score", "rating", "gold", "mqm", "da", "humanscore", "l
 COST_NAMES = ("cost", "seconds", "price")
 SYSTEM_NAMES = ("system", "model", "sys")
 POSITION_NAMES = ("position", "docsegid", "index", "line")
+# What raters look at. References stay out: in most protocols raters must not see them.
+TEXT_NAMES = (
+    "source", "src", "input", "prompt", "question", "article", "context", "output", "hypothesis",
+    "hyp", "translation", "target", "tgt", "mt", "summary", "response", "answer", "text",
+)  # fmt: skip
+
+# Parts of names that betray human scores, and parts that do unless a known metric carries them
+# ("COMET-DA", "bert_score").
+_HUMAN_PARTS = {"human", "gold", "rater", "raters", "annotator", "rating", "ratings", "label"}
+_HUMAN_UNLESS_METRIC = {"score", "scores", "mqm", "da", "z", "adequacy", "fluency", "likert"}
+_POSITION_PARTS = {"id", "ids", "position", "pos", "index", "idx", "line", "row", "number", "no"}
+# What makes spreadsheets take a cell for a formula (OWASP, CSV injection), full-width forms too.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+_COST = re.compile(
+    r"(?:(?P<fixed>\d+\.?\d*|\.\d+)\s*\+\s*)?(?:(?P<per>\d+\.?\d*|\.\d+)\s*\*\s*)?"
+    r"(?:words\((?P<text>.+)\)|(?P<column>.+))"
+)
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -38,9 +63,17 @@ def read_table(path: str | Path) -> pd.DataFrame:
     try:
         if name == "-":
             text = sys.stdin.read()
-            frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+            text = text.removeprefix("\ufeff")
+            sep = _separator(text.partition("\n")[0])
+            frame = pd.read_csv(io.StringIO(text), sep=sep, dtype=str, keep_default_na=False)
         elif stem.endswith(".csv"):
-            frame = pd.read_csv(name, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+            frame = pd.read_csv(
+                name,
+                sep=_separator(_first_line(name)),
+                dtype=str,
+                keep_default_na=False,
+                encoding="utf-8-sig",
+            )
         elif stem.endswith(".tsv"):
             frame = pd.read_csv(
                 name, sep="\t", dtype=str, keep_default_na=False, quoting=3, encoding="utf-8-sig"
@@ -63,6 +96,19 @@ def read_table(path: str | Path) -> pd.DataFrame:
     if frame.empty:
         raise DataError(f"{name!r} has no rows. Expected a row a segment.")
     return frame
+
+
+def _first_line(name: str) -> str:
+    if name.lower().endswith(".gz"):
+        with gzip.open(name, "rt", encoding="utf-8-sig") as file:
+            return file.readline()
+    with open(name, encoding="utf-8-sig") as file:
+        return file.readline()
+
+
+def _separator(header: str) -> str:
+    """Spreadsheets of many countries write CSV with semicolons."""
+    return ";" if ";" in header and "," not in header else ","
 
 
 def _kinds() -> str:
@@ -110,3 +156,117 @@ def numeric_columns(frame: pd.DataFrame, leave_out: Iterable[str] = ()) -> list[
         if column.notna().all():
             numeric.append(str(name))
     return numeric
+
+
+def parts(name: str) -> list[str]:
+    """The words of a column's name: ``"raterA_score2"`` gives rater, a, score."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name))
+    return re.findall(r"[^\W\d_]+", spaced.lower())
+
+
+def looks_human(name: str, known_metric: bool = False) -> bool:
+    """True for a column that may hold human scores: it must never slip in among the metrics.
+
+    ``known_metric`` says that the name is that of a common automatic metric.
+    """
+    words = set(parts(name))
+    if plain(name).startswith("human") or words & _HUMAN_PARTS:
+        return True
+    if known_metric:
+        return False
+    return plain(name) in HUMAN_NAMES or bool(words & _HUMAN_UNLESS_METRIC)
+
+
+def looks_like_position(name: str) -> bool:
+    """True for a column that counts segments or names them, such as ``doc_seg_id``."""
+    return plain(name) in POSITION_NAMES or bool(set(parts(name)) & _POSITION_PARTS)
+
+
+def with_cost(frame: pd.DataFrame, cost: str) -> pd.DataFrame:
+    """The table with a column called ``cost`` that holds what each rating costs.
+
+    ``cost`` is a column, or ``FIXED+PER*COLUMN`` such as ``"12+0.7*words"``; ``words(COLUMN)``
+    counts the words of a text column.
+    """
+    if cost in frame.columns:
+        return frame
+    match = _COST.fullmatch(cost.strip())
+    hint = "A cost is a column or FIXED+PER*COLUMN, such as 12+0.7*words or 12+0.7*words(output)."
+    name = (match["text"] or match["column"]).strip() if match else cost
+    if match is None or name not in frame.columns:
+        raise UnknownNameError("cost column", name, map(str, frame.columns), hint)
+    column = frame[name]
+    if match["text"]:
+        amount = [float(len(str(v).split())) for v in column.tolist()]
+    else:
+        try:
+            amount = [float(v) for v in column.tolist()]
+        except (TypeError, ValueError):
+            raise DataError(
+                f"the cost column {name!r} must hold a number in every row. {hint}"
+            ) from None
+    fixed, per = float(match["fixed"] or 0), float(match["per"] or 1)
+    return frame.assign(**{cost: [fixed + per * a for a in amount]})
+
+
+def neutral(text: str) -> str:
+    """Text that no spreadsheet takes for a formula: with an apostrophe in front where needed."""
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def is_empty(value: Any) -> bool:
+    """True for a cell with nothing in it, of any kind of file."""
+    return value is None or value != value or not str(value).strip()
+
+
+def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str) -> list[float]:
+    """The numbers that people typed into a column; a gap or anything else is an error."""
+    texts = ["" if is_empty(v) else str(v).strip() for v in values]
+    rows = list(zip(ids, texts, values, strict=True))
+    refuse(f"have no score in column {column!r}", [i for i, t, _ in rows if not t], hint)
+    commas = [f"{i} ({t})" for i, t, _ in rows if _COMMA.fullmatch(t)]
+    refuse("have a decimal comma", commas, "Write 3.5 and not 3,5: a comma may mean thousands.")
+    bad = [f"{i} ({t})" for i, t, v in rows if not _is_score(t, v)]
+    refuse(f"have no number in column {column!r}", bad, "Give each a number, such as 3.5.")
+    return [float(v) for v in values]
+
+
+def _is_score(text: str, value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(_NUMBER.fullmatch(text)) and math.isfinite(float(text))
+    return isinstance(value, bool | numbers.Real) and math.isfinite(value)
+
+
+def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
+    """Raise an error about ``ids``, if there are any, that names the first few."""
+    if ids:
+        more = ", …" if len(ids) > 5 else ""
+        count = "1 id" if len(ids) == 1 else f"{len(ids)} ids"
+        raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
+
+
+def write_texts(contents: Mapping[Path, str]) -> None:
+    """Write all files or none: each beside its target first, then moved into place."""
+    made: dict[Path, str] = {}
+    try:
+        for target, text in contents.items():
+            if not target.parent.is_dir():
+                raise DataError(f"there is no folder {str(target.parent)!r} to write to. Make it.")
+            handle, made[target] = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(made[target], 0o666 & ~_umask())
+        for target in list(made):
+            os.replace(made[target], target)
+            del made[target]
+    finally:
+        for left in made.values():
+            os.unlink(left)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

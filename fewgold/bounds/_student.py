@@ -26,6 +26,4 @@ class Student(Bound):
         se, df = estimate.se, np.maximum(estimate.df, 1e-9)
         quantile = stdtrit(np.maximum(df, 1.0), (1 + confidence) / 2)
         half = np.where(np.isfinite(se), quantile * np.where(np.isfinite(se), se, 0.0), np.inf)
-        return Interval(
-            np.asarray(estimate.value - half), np.asarray(estimate.value + half)
-        )
+        return Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))

@@ -6,4 +6,13 @@ from fewgold.estimators._learned import Learned
 from fewgold.estimators._mean import Mean
 from fewgold.estimators._ridge import Ridge
 
-__all__ = ["KNN", "Control", "ControlVariates", "CrossFit", "Learned", "Mean", "Predictions", "Ridge"]
+__all__ = [
+    "KNN",
+    "Control",
+    "ControlVariates",
+    "CrossFit",
+    "Learned",
+    "Mean",
+    "Predictions",
+    "Ridge",
+]

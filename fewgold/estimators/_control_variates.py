@@ -88,7 +88,8 @@ class ControlVariates(Estimator):
         else:
             beta, spent = regression_slopes(ratings, z)
             if (spent < p).any():
-                notes = (f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used",)
+                few = f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used"
+                notes = (few,)
         parameters = np.minimum(spent, np.maximum(df - 1, 0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),  # controls have mean 0 over the pool

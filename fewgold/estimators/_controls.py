@@ -22,10 +22,13 @@ class Predictions(NamedTuple):
         (..., n) mean prediction over the pool, by the model that predicts the segment.
     at
         (..., n) prediction at each rated segment.
+    spread
+        (..., n) standard deviation of the predictions over the pool.
     """
 
     centre: FloatArray
     at: FloatArray
+    spread: FloatArray
 
 
 class Control(Protocol):
@@ -66,7 +69,12 @@ class CrossFit:
         everywhere = ratings.sample.pool.standardised().T
 
         def fit(train: IntArray, y: FloatArray) -> FloatArray:
-            return np.asarray(clone(self.regressor).fit(everywhere[train], y).predict(everywhere))
+            # Standardised scores: penalties and tolerances of a model should not see their scale.
+            mean, spread = y.mean(), y.std()
+            if not spread > 0:
+                return np.full(len(everywhere), mean)
+            model = clone(self.regressor).fit(everywhere[train], (y - mean) / spread)
+            return np.asarray(mean + spread * model.predict(everywhere))
 
         return _cross_fit(ratings, self.folds, fit)
 
@@ -103,12 +111,16 @@ class KNN:
 
         if self.folds is not None:
             return _cross_fit(ratings, self.folds, fit)
-        at, centre = np.empty(ratings.scores.shape), np.empty(ratings.scores.shape)
+        centre, at, spread = np.empty((3, *ratings.scores.shape))
         for draw in np.ndindex(ratings.scores.shape[:-1]):
             rows = ratings.sample.indices[draw]
             everywhere = fit(rows, ratings.scores[draw])
-            at[draw], centre[draw] = everywhere[rows], everywhere.mean()
-        return Predictions(centre, at)
+            centre[draw], at[draw], spread[draw] = (
+                everywhere.mean(),
+                everywhere[rows],
+                everywhere.std(),
+            )
+        return Predictions(centre, at, spread)
 
 
 def nearest_mean(points: FloatArray, train: IntArray, y: FloatArray, k: int) -> FloatArray:
@@ -136,7 +148,7 @@ def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
     n = shape[-1]
     labels = np.broadcast_to(sample.folds(max(min(folds, n // 2), 1)), shape)
     weights = np.broadcast_to(sample.design.weights, shape)
-    at, centre = np.zeros(shape), np.zeros(shape)
+    centre, at, spread = np.zeros((3, *shape))
     for draw in np.ndindex(shape[:-1]):
         rows, y, label = sample.indices[draw], ratings.scores[draw], labels[draw]
         equal = bool(np.ptp(weights[draw]) <= 1e-12 * weights[draw].max())
@@ -151,4 +163,5 @@ def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
             share = outside.sum() / size
             at[(*draw, held)] = share * predicted[rows[held]]
             centre[(*draw, held)] = share * predicted[outside].mean()
-    return Predictions(centre, at)
+            spread[(*draw, held)] = predicted.std()
+    return Predictions(centre, at, spread)

@@ -57,10 +57,9 @@ class Learned(Estimator):
         if self.slope == "one":
             beta = np.ones(y.shape[:-1])
         elif self.slope == "printed":
-            # β = E[XZ]/Var(Z) with Z the standardised prediction; its pool variance is estimated
-            # from the predictions at the sample, which are draws from the same model.
-            variance = (z**2).mean(-1)
-            beta = (y * z).mean(-1) / np.where(variance > 0, variance, 1.0)
+            # β = E[XZ] with Z the prediction standardised over the pool (eq. 3).
+            variance = predictions.spread[..., 0] ** 2
+            beta = (y * z).mean(-1) / np.where(variance > 0, variance, np.inf)
             notes = ("control as printed in the paper: trained on the segments it predicts",)
             spent = np.ones(y.shape[:-1])
         else:

@@ -57,7 +57,7 @@ class Ridge(Estimator):
         if not enough.all():
             notes = (f"{ratings.n} ratings are too few for slopes: the plain mean was used",)
         dev = sample.design.scatter(np.concatenate([y[..., None, :], z], axis=-2))
-        force = (sample.design._influence**2).sum(-1)[..., None, None]
+        force = (sample.design.influence**2).sum(-1)[..., None, None]
         dev = dev / np.sqrt(np.where(force > 0, force, 1.0))
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
         beta, spent = ridge_slopes(dev, self._signs(dev, orientation))
@@ -96,7 +96,7 @@ def ridge_slopes(dev: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatA
     best: tuple[FloatArray, FloatArray, FloatArray] | None = None
     for strength in STRENGTHS:
         ridged = gram + strength * np.eye(p)
-        beta = np.linalg.solve(ridged, cross[..., None])[..., 0]
+        beta: FloatArray = np.asarray(np.linalg.solve(ridged, cross[..., None])[..., 0], float)
         if signs.any():
             beta = _constrain(ridged, cross, beta, signs)
         active = (beta != 0).astype(np.float64)

@@ -2,7 +2,7 @@
 
 from fewgold.samplers._allocation import allocate, nearest_counts
 from fewgold.samplers._balanced import Balanced
-from fewgold.samplers._base import Budget, Cost, Sampler
+from fewgold.samplers._base import Annotate, Budget, Cost, Sampler
 from fewgold.samplers._clusters import Clusters
 from fewgold.samplers._incremental import Incremental
 from fewgold.samplers._simple import SimpleRandom
@@ -11,6 +11,7 @@ from fewgold.samplers._stratified import Stratified
 from fewgold.samplers._systematic import Systematic
 
 __all__ = [
+    "Annotate",
     "Balanced",
     "Budget",
     "ByColumn",

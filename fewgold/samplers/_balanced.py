@@ -87,7 +87,7 @@ class Balanced(Sampler):
 
 
 def zones(size: int, n: int) -> tuple[IntArray, IntArray]:
-    """Borders of zones (G + 1,) on a line of ``size`` segments, and segments to take of each (G,)."""
+    """Borders of zones on a line (G + 1,), and how many segments to take of each (G,)."""
     each = max(1, -(-_ZONE * n // size))
     count = max(n // each, 1)
     due = np.arange(count + 1) * n // count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -36,6 +37,8 @@ class Cost:
 
 
 Budget: TypeAlias = int | float | Cost
+#: Answers with the scores of a sample, as an array of its shape or a mapping from id.
+Annotate: TypeAlias = Callable[[Sample], Any]
 
 
 class Sampler(ABC):
@@ -123,6 +126,23 @@ class Sampler(ABC):
             return Sample(pool, rows[0], designs[0], given, info=info)
         return Sample(pool, np.stack(rows), Design.stack(designs), given, info=info)
 
+    def replay(
+        self,
+        pool: Pool,
+        annotate: Annotate,
+        sizes: Sequence[int],
+        *,
+        draws: int | None,
+        rng: np.random.Generator,
+    ) -> Ratings:
+        """Choose and rate wave by wave, ``sizes`` segments at a time."""
+        sample = self.draw(pool, sizes[0], draws=draws, rng=rng)
+        ratings = sample.rate(annotate(sample))
+        for size in sizes[1:]:
+            sample = self.draw(pool, size, given=ratings, rng=rng)
+            ratings = sample.rate(annotate(sample))
+        return ratings
+
     def count(self, pool: Pool, budget: Budget, rated: int = 0) -> int:
         """The number of segments that ``budget`` pays for, beyond those already rated."""
         left = len(pool) - rated
@@ -181,7 +201,7 @@ def shuffled(
 
 def batch_design(design: Design, draws: int) -> Design:
     """The same design for every draw of a batch."""
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.broadcast_to(value, (draws, *value.shape))
         for name in ("weights", "inclusion", "groups", "influence", "units", "balance", "strata")
         if (value := getattr(design, name)) is not None

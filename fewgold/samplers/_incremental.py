@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from fewgold._validate import check_choice, check_count
 from fewgold.design import Design, collapse
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
-from fewgold.samplers._base import Sampler
+from fewgold.samplers._base import Annotate, Sampler
 from fewgold.samplers._strata import ByDocument, Stratifier, strata_of
 
 
@@ -79,34 +79,29 @@ class Incremental(Sampler):
     def replay(
         self,
         pool: Pool,
-        annotate: Callable[[Sample], Any],
-        n: int,
+        annotate: Annotate,
+        sizes: Sequence[int],
         *,
         draws: int | None,
-        step: int,
         rng: np.random.Generator,
-        info: dict[str, Any],
     ) -> Ratings:
-        """Choose and rate ``step`` segments at a time until n are rated."""
+        """As for every sampler, but without starting the model anew for each wave."""
         progress = _Progress(self, pool, draws or 1)
-        scores = np.empty((draws or 1, 0))
-        while scores.shape[-1] < n:
-            fresh = progress.choose(min(step, n - scores.shape[-1]), rng)
-            design = _slice(progress.design(), fresh.shape[-1])
-            ask = Sample(pool, fresh, design, info=info)
-            answer = np.asarray(annotate(ask if draws is not None else ask.draw(0)), dtype=float)
-            progress.tell(answer.reshape(fresh.shape))
-            scores = np.concatenate([scores, answer.reshape(fresh.shape)], -1)
-        sample = Sample(pool, progress.rows, progress.design(), info=info)
-        ratings = Ratings(sample, scores)
+        info = {"sampler": self.name}
+        for size in sizes:
+            fresh = progress.choose(size, rng)
+            ask = Sample(pool, fresh, _slice(progress.design(), size), info=info)
+            ask = ask if draws is not None else ask.draw(0)
+            progress.tell(ask.rate(annotate(ask)).scores.reshape(fresh.shape))
+        whole = Sample(pool, progress.rows, progress.design(), info=info)
+        ratings = Ratings(whole, progress.scores)
         return ratings if draws is not None else ratings.draw(0)
 
 
 def _slice(design: Design, n: int) -> Design:
     """The part of a design that describes the last n segments; used for listing them only."""
-    part = {
-        name: getattr(design, name)[..., -n:] for name in ("weights", "inclusion", "groups", "strata")
-    }
+    arrays = ("weights", "inclusion", "groups", "strata")
+    part = {name: getattr(design, name)[..., -n:] for name in arrays}
     return Design(kind="adaptive", size=design.size, unbiased=False, **part)
 
 

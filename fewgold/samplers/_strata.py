@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ Stratifier: TypeAlias = Callable[[Pool], NDArray[Any]]
 @dataclass(frozen=True)
 class ByDocument:
     """One stratum a document."""
+
+    label: ClassVar[str] = "docs"
 
     def __call__(self, pool: Pool) -> IntArray:
         return pool.codes
@@ -41,6 +43,8 @@ class ByMetric:
     metric: str | None = None
     bins: int | None = None
     size: int = 80
+
+    label: ClassVar[str] = "metrics"
 
     def __call__(self, pool: Pool) -> IntArray:
         score = pool.composite() if self.metric is None else pool.matrix([self.metric])[0]
@@ -75,7 +79,6 @@ def strata_of(by: Stratifier, pool: Pool) -> IntArray:
     labels = np.asarray(by(pool))
     if labels.shape != (len(pool),):
         raise DataError(
-            f"a stratifier must give one label a segment, shape ({len(pool)},); got "
-            f"{labels.shape}."
+            f"a stratifier must give one label a segment, shape ({len(pool)},); got {labels.shape}."
         )
     return codes_of(labels)

@@ -8,13 +8,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice
 from fewgold.design import Design, collapse, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers._allocation import allocate, nearest_counts, optimal_mass
 from fewgold.samplers._base import Sampler, batch_design, shuffled
-from fewgold.samplers._strata import ByDocument, ByMetric, Stratifier, strata_of
+from fewgold.samplers._strata import ByDocument, Stratifier, strata_of
 from fewgold.samplers._systematic import NEIGHBOURS, regular
 
 Allocation: TypeAlias = str | Callable[[Pool, IntArray], FloatArray]
@@ -54,7 +54,7 @@ class Stratified(Sampler):
 
     @property
     def name(self) -> str:
-        by = {ByDocument: "docs", ByMetric: "metrics"}.get(type(self.by), "strata")  # type: ignore[call-overload]
+        by = getattr(self.by, "label", "strata")
         short = {"proportional": "prop", "optimal": "opt", "optimal-cost": "opt-cost"}
         how = short[self.allocation] if isinstance(self.allocation, str) else "own"
         return f"{by}-{how}" + ("-printed" if self.rounding == "printed" else "")
@@ -85,7 +85,8 @@ class Stratified(Sampler):
         if self.allocation == "proportional" and share[small].sum() >= _LEAST:
             return self._draw_with_line(strata, share, small, n, draws, rng)
         merged = merge(share, sizes, small)[strata]
-        sizes, share = np.bincount(merged), np.bincount(merged, (share / sizes)[strata])
+        share = np.asarray(np.bincount(merged, (share / sizes)[strata]), dtype=np.float64)
+        sizes = np.bincount(merged)
         counts = nearest_counts(share, sizes, n, least=min(_LEAST, int(share.min() + 1e-9) or 1))
         return draw_within(merged, sizes, counts, draws, rng)
 
@@ -93,7 +94,7 @@ class Stratified(Sampler):
         self,
         strata: IntArray,
         share: FloatArray,
-        small: np.ndarray,  # type: ignore[type-arg]
+        small: BoolArray,
         n: int,
         draws: int,
         rng: np.random.Generator,
@@ -168,7 +169,7 @@ def draw_within(
     return rows, batch_design(design, draws)
 
 
-def merge(share: FloatArray, sizes: IntArray, small: np.ndarray) -> IntArray:  # type: ignore[type-arg]
+def merge(share: FloatArray, sizes: IntArray, small: BoolArray) -> IntArray:
     """New stratum of each stratum: small ones of similar rates together until two are due."""
     label = np.full(share.size, -1, dtype=np.int64)
     large = np.flatnonzero(~small)

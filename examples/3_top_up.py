@@ -1,0 +1,18 @@
+"""Fifty ratings were not enough: fifty more, with an estimate that stays valid."""
+
+from fewgold.datasets import load_demo
+from fewgold.estimators import Ridge
+from fewgold.samplers import Balanced
+
+pool, gold = load_demo()
+estimator = Ridge(sampler=Balanced(), higher_is_better=False)
+
+sample = estimator.select(pool, budget=50, rng=1)
+ratings = sample.rate(gold[sample.indices])
+print(f"true score {gold.mean():.3f}\n\nratings   score      95% interval")
+for seed in range(2, 7):
+    estimate = estimator.estimate(ratings)
+    low, high = estimate.interval()
+    print(f"{ratings.n:7d} {estimate.value:7.3f}   {low:6.3f} to {high:6.3f}")
+    sample = estimator.select(pool, budget=50, given=ratings, rng=seed)  # 50 new segments
+    ratings = sample.rate(gold[sample.indices])  # all ratings so far, both waves weighted

@@ -1,0 +1,134 @@
+"""What the columns of a pool's table mean: as the user says, else as their names suggest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fewgold import tables
+from fewgold.errors import DataError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass
+class Roles:
+    """The role of each column, which of them were guessed, and what was left out and why."""
+
+    columns: dict[str, Any]
+    guessed: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def notes(self) -> list[str]:
+        """Sentences for stderr."""
+        lines = []
+        if self.guessed:
+            parts = ", ".join(f"{role} = {what}" for role, what in self.guessed.items())
+            lines.append(f"columns guessed from their names: {parts}")
+        if self.left_out:
+            parts = ", ".join(f"{name} ({why})" for name, why in self.left_out.items())
+            lines.append(f"not taken as metrics: {parts}. Name those you want with --metrics.")
+        return lines
+
+
+def roles(frame: pd.DataFrame, given: Mapping[str, Any], orientation: Mapping[str, int]) -> Roles:
+    """The roles of the columns; ``given`` holds what the user named, None where nothing."""
+    names = [str(c) for c in frame.columns]
+    chosen = dict(given)
+    for name in _named(given):
+        if name not in names:
+            raise UnknownNameError("column", name, names)
+    taken = set(_named(given))
+    if given["cost"] is not None and given["cost"] in names:
+        taken.add(given["cost"])
+    guessed: dict[str, str] = {}
+
+    def guess(role: str, wanted: tuple[str, ...]) -> None:
+        free = [n for n in names if n not in taken]
+        if chosen[role] is None and (hit := tables.guess_column(free, wanted)):
+            chosen[role] = guessed[role] = hit
+            taken.add(hit)
+
+    guess("id", tables.ID_NAMES)
+    if chosen["id"] is None:
+        raise DataError(
+            f"cannot tell which column holds the ids. Name it with --id: {', '.join(names)}."
+        )
+    guess("document", tables.DOCUMENT_NAMES)
+    guess("system", tables.SYSTEM_NAMES)
+    if _priced(frame, tables.guess_column(names, tables.COST_NAMES)):
+        guess("cost", tables.COST_NAMES)
+    if chosen["texts"] is None:
+        chosen["texts"] = [
+            n for n in names if tables.plain(n) in tables.TEXT_NAMES and n not in taken
+        ]
+        if chosen["texts"]:
+            guessed["texts"] = ", ".join(chosen["texts"])
+    result = Roles(chosen, guessed)
+    if chosen["metrics"] is None:
+        chosen["metrics"], result.left_out = _metrics(frame, taken | set(chosen["texts"]))
+        guessed["metrics"] = ", ".join(chosen["metrics"]) or "none"
+    elif chosen["metrics"] == ["none"] and "none" not in names:
+        chosen["metrics"] = []
+    chosen["orientation"] = dict(orientation)
+    return result
+
+
+def _named(given: Mapping[str, Any]) -> list[str]:
+    lone = [given[role] for role in ("id", "document", "system") if given[role] is not None]
+    metrics = [] if given["metrics"] in (None, ["none"]) else given["metrics"]
+    return [*lone, *metrics, *(given["texts"] or [])]
+
+
+def _metrics(frame: pd.DataFrame, taken: set[str]) -> tuple[list[str], dict[str, str]]:
+    """Numeric columns that may be metrics, and why the others are not."""
+    import numpy as np
+    import pandas as pd
+
+    from fewgold._orientation import known_orientation
+
+    found: list[str] = []
+    left: dict[str, str] = {}
+    for name in map(str, frame.columns):
+        if name in taken:
+            continue
+        raw = frame[name]
+        if raw.dtype == bool:
+            raw = raw.astype(float)
+        values = pd.to_numeric(raw, errors="coerce").to_numpy(dtype=np.float64)
+        whole = np.isfinite(values)
+        # Text with a number here and there is text.
+        words = np.isnan(values) & ~np.array([tables.is_empty(v) for v in raw])
+        if words.any() or not whole.any():
+            continue
+        gaps = int((~whole).sum())
+        known = known_orientation(name, values[whole]) is not None
+        if tables.looks_human(name, known):
+            left[name] = "may be human scores"
+        elif tables.looks_like_position(name) or _counts(values):
+            left[name] = "numbers the rows"
+        elif gaps:
+            left[name] = f"{gaps} gap{'s' if gaps > 1 else ''}"
+        elif (values == values[0]).all():
+            left[name] = "the same everywhere"
+        else:
+            found.append(name)
+    return found, left
+
+
+def _priced(frame: pd.DataFrame, name: str | None) -> bool:
+    """True for a column of positive numbers: a guess must not end in an error."""
+    import pandas as pd
+
+    if name is None:
+        return False
+    values = pd.to_numeric(frame[name], errors="coerce")
+    return bool((values > 0).all() and (values < float("inf")).all())
+
+
+def _counts(values: Any) -> bool:
+    """True for 0, 1, 2, … or 1, 2, 3, …: the number of the row."""
+    first = values[0]
+    return values.size > 2 and first in (0, 1) and bool((values[1:] - values[:-1] == 1).all())

@@ -1,0 +1,193 @@
+"""``fewgold demo``: the whole way on embedded data, where the truth is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import _parse
+from fewgold.cli._console import Format, Json, Output, Quiet, emit, progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fewgold._arrays import FloatArray
+    from fewgold.estimate import Estimate
+    from fewgold.pool import Pool
+
+PLAIN = "random+mean"
+#: What the table compares: each idea by itself, then both together.
+SHOWN = {
+    PLAIN: "any segments; mean of the ratings",
+    "docs-sys+mean": "spread over documents; mean",
+    "random+cv-multi": "any segments; mean corrected by metrics",
+    "docs-sys+ridge": "both of these",
+    "docs-balanced+ridge": "the same, and metrics balanced when choosing",
+}
+
+
+def demo(
+    kind: Annotated[
+        str, typer.Option(metavar="ende|zhen", help="Data: metrics follow people less, or more.")
+    ] = "ende",
+    system: Annotated[str, typer.Option(metavar="NAME", help="System to score.")] = "alpha",
+    budget: Annotated[
+        str, typer.Option(metavar="N|P%", help="Ratings, or share of the segments.")
+    ] = "5%",
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Default: the recommended one.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 1,
+    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 300,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """See it work on embedded data, where the true score is known."""
+    from fewgold import registry
+    from fewgold.datasets import load_demo
+
+    pool, gold = load_demo(kind, system=system)
+    amount = _parse.budget(budget, None, None, len(pool))
+    name = strategy or registry.recommended(pool)
+    chosen = registry.strategy(name, pool)
+
+    def people(sample: Any) -> FloatArray:
+        return gold[sample.indices]  # the ratings that the chosen segments would get
+
+    progress(f"one study with {name} …", quiet)
+    study = chosen.run(pool, people, amount, rng=seed)
+    low, high = study.interval()
+    rows = _compare(pool, gold, list(dict.fromkeys([*SHOWN, name])), amount, draws, seed, quiet)
+    progress("", quiet)
+    ours, plain = rows[-1], rows[0]
+    ours = next(r for r in rows if r["strategy"] == name)
+    result = {
+        "data": f"demo-{kind}",
+        "system": system,
+        "pool_size": len(pool),
+        "documents": int(pool.codes.max()) + 1,
+        "metrics": list(pool.metrics),
+        "n": ours["n"],
+        "strategy": name,
+        "seed": seed,
+        "draws": draws,
+        "truth": float(gold.mean()),
+        "study": study.to_dict(),
+        "error": float(study.value - gold.mean()),
+        "holds_truth": bool(low <= gold.mean() <= high),
+        "typical_error": ours["typical_error"],
+        "typical_error_random": plain["typical_error"],
+        "worth": ours["worth"],
+        "saved": 1 - ours["n"] / ours["worth"] if ours["worth"] > 0 else None,
+        "strategies": rows,
+    }
+    emit(Format.json if json else output, result, rows, lambda out: _show(out, result))
+
+
+def _compare(
+    pool: Pool,
+    gold: FloatArray,
+    names: list[str],
+    amount: Any,
+    draws: int,
+    seed: int,
+    quiet: bool,
+) -> list[dict[str, Any]]:
+    """How strategies do over many studies. Those with one sampler share its draws."""
+    from fewgold import registry
+
+    drawn: dict[str, Any] = {}
+    rows = []
+    for name in names:
+        progress(f"{draws} studies with {name} …", quiet)
+        chosen = registry.strategy(name, pool)
+        key = repr(chosen.sampler)
+        if key not in drawn:
+            drawn[key] = chosen.collect(
+                pool, lambda sample: gold[sample.indices], amount, draws=draws, rng=seed
+            )
+        made = chosen.estimate(drawn[key])
+        rows.append({"strategy": name, "n": drawn[key].n, **_quality(made, gold)})
+    return rows
+
+
+def _quality(made: Estimate, gold: FloatArray) -> dict[str, float]:
+    import numpy as np
+
+    truth, spread = gold.mean(), gold.var(ddof=1)
+    error = made.value - truth
+    low, high = made.interval()
+    # A plain random sample of n has the mean squared error S² (1/n − 1/N): solve for n.
+    worth = 1 / ((error**2).mean() / spread + 1 / gold.size)
+    return {
+        "typical_error": float(np.abs(error).mean()),
+        "worth": float(worth),
+        "holds_truth": float(((low <= truth) & (truth <= high)).mean()),
+        "width": float((high - low).mean()),
+    }
+
+
+def _show(out: Console, result: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    study, n, name = result["study"], result["n"], result["strategy"]
+    out.print("[bold]How good is this translation system, and who will pay for the ratings?[/bold]")
+    out.print(
+        f"The test set has {result['pool_size']:,} segments in {result['documents']} documents. "
+        f"People give each a penalty from 0 (perfect) to 25. Rating all is too dear, so only "
+        f"[bold]{n}[/bold] are rated. {len(result['metrics'])} automatic metrics are known for "
+        "all. The data are synthetic, so here the true score is known too."
+    )
+    out.print()
+    out.print(f"[bold]One study[/bold], strategy [cyan]{name}[/cyan], seed {result['seed']}")
+    verdict = "holds the truth" if result["holds_truth"] else "misses the truth, as 1 in 20 may"
+    for label, what in [
+        ("estimate", f"[bold green]{study['value']:.2f}[/bold green]  from {n} ratings"),
+        ("95% interval", f"{study['low']:.2f} to {study['high']:.2f}  ({verdict})"),
+        ("truth", f"{result['truth']:.2f}  the mean over all {result['pool_size']:,}"),
+    ]:
+        out.print(f"  [cyan]{label:<13}[/cyan] {what}")
+    out.print()
+    out.print(f"[bold]The same study {result['draws']} times[/bold], each with other segments")
+    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
+    table.add_column("strategy", style="cyan", no_wrap=True)
+    table.add_column("chosen how; scored how")
+    for title in ("typical\nerror", "worth\nratings", "holds\ntruth"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in result["strategies"]:
+        table.add_row(
+            row["strategy"],
+            SHOWN.get(row["strategy"], "your choice"),
+            f"{row['typical_error']:.3f}",
+            f"{row['worth']:.0f}",
+            f"{row['holds_truth']:.0%}",
+            style="bold" if row["strategy"] == name else None,
+        )
+    out.print(table)
+    out.print()
+    out.print(
+        "[cyan]typical error[/cyan]  how far the estimate is from the truth, on average\n"
+        f"[cyan]worth ratings[/cyan]  how many plain random ratings would do as well as these {n}\n"
+        "[cyan]holds truth[/cyan]    how often the 95% interval holds the truth; 95% is promised"
+    )
+    out.print()
+    _verdict(out, result)
+    out.print()
+    out.print("[bold]With your own data[/bold], a table with a row a segment:")
+    out.print("  [green]fewgold select pool.csv --budget 100 -o sample.csv[/green]")
+    out.print("  (have the column [cyan]score[/cyan] of sample.csv filled in)")
+    out.print("  [green]fewgold estimate sample.csv[/green]")
+
+
+def _verdict(out: Console, result: dict[str, Any]) -> None:
+    n, worth = result["n"], result["worth"]
+    if worth > n:
+        out.print(
+            f"So [bold]{n} ratings do the work of {worth:.0f}[/bold]: "
+            f"{1 - n / worth:.0%} of the annotation is saved."
+        )
+    else:
+        out.print(f"So here {result['strategy']} does no better than a plain random sample of {n}.")

@@ -1,0 +1,190 @@
+"""``fewgold estimate``: from a rated sheet to a score for the whole pool."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import _parse
+from fewgold.cli._console import Format, Json, Output, Quiet, decimals, emit, note, pairs, plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fewgold.estimate import Estimate
+    from fewgold.estimator import Estimator
+    from fewgold.sample import Ratings
+
+
+class BoundName(StrEnum):
+    """Intervals by name."""
+
+    student = "student"
+    hoeffding = "hoeffding"
+    bernstein = "bernstein"
+
+
+def estimate(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="The rated sheet; - is CSV on stdin, with --design."),
+    ],
+    pool: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POOL", help="The pool, if it is not where it was; - is CSV on stdin."
+        ),
+    ] = None,
+    design: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Side file, if not beside the sheet.")
+    ] = None,
+    human: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of scores; the mean of several with A,B."),
+    ] = None,
+    id: Annotated[str, typer.Option(metavar="COLUMN", help="Column of ids.")] = "id",
+    estimator: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Instead of the strategy's own; see fewgold strategies."),
+    ] = None,
+    confidence: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Of the interval, such as 0.95 or 95%.")
+    ] = "0.95",
+    bound: Annotated[
+        BoundName | None,
+        typer.Option(
+            metavar="NAME",
+            help="How the interval is made: student (default), hoeffding or bernstein.",
+        ),
+    ] = None,
+    limits: Annotated[
+        str | None, typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale, such as 0,25.")
+    ] = None,
+    higher_is_better: Annotated[
+        bool | None,
+        typer.Option(
+            "--higher-is-better/--lower-is-better",
+            help="Which way human scores point. Default: the ratings tell.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Estimate the score of all segments from the rated ones.
+
+    Checks that the pool is the one that the sample was drawn from and that every chosen segment
+    has a score.
+    """
+    from fewgold import files, registry
+    from fewgold.estimators import Mean
+
+    level, ends = _parse.confidence(confidence), _parse.limits(limits)
+    if file == "-" and (design is None or pool == "-"):
+        raise typer.BadParameter(
+            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
+        )
+    if bound in (BoundName.hoeffding, BoundName.bernstein) and ends is None:
+        raise typer.BadParameter(f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH.")
+    side = files.design_path(file) if design is None else design
+    record = files.read_record(side)
+    sample = files.load_sample(side, files.load_pool(side, pool))
+    columns = record["score_column"] if human is None else _columns(human)
+    ratings = files.read_ratings(file, sample, id=id, score=columns, limits=ends)
+    if estimator is None:
+        chosen = registry.strategy(record["strategy"], sample.pool)
+    else:
+        chosen = registry.estimator(estimator.rpartition("+")[2], sample.pool)
+    if higher_is_better is not None:
+        if any(f.name == "higher_is_better" for f in fields(chosen)):  # type: ignore[arg-type]
+            chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
+        else:
+            note(f"note: {chosen.name} does not use the direction of the scores", quiet)
+    if bound is not None:
+        chosen = replace(chosen, bound=_bound(bound))  # type: ignore[type-var]
+    made, result = _made(chosen, ratings, level)
+    bare = Mean().estimate(ratings)
+    result |= {
+        "strategy": record["strategy"],
+        "seed": record["seed"],
+        "interval_label": getattr(getattr(made, "bound", None), "label", ""),
+        "plain_mean": float(bare.value),
+        "plain_mean_se": float(bare.se),
+        "plain_mean_low": float(bare.interval(level).low),
+        "plain_mean_high": float(bare.interval(level).high),
+        "file": file,
+    }
+    result = plain(result)
+    flat = {k: v for k, v in result.items() if not isinstance(v, list)}
+    emit(Format.json if json else output, result, [flat], lambda out: _show(out, result))
+
+
+def _columns(human: str) -> str | list[str]:
+    names = _parse.names(human)
+    return names[0] if len(names) == 1 else names
+
+
+def _bound(name: BoundName) -> Any:
+    from fewgold.bounds import Bernstein, Hoeffding, Student
+
+    return {"student": Student, "hoeffding": Hoeffding, "bernstein": Bernstein}[name]()
+
+
+def _made(chosen: Estimator, ratings: Ratings, level: float) -> tuple[Estimate, dict[str, Any]]:
+    """The estimate and its record; an error of the bound says what to type."""
+    from fewgold.errors import DesignError
+
+    try:
+        made = chosen.estimate(ratings)
+        return made, made.to_dict(level)
+    except DesignError as error:
+        raise DesignError(
+            f"{error} On this command line: --bound student; or --estimator mean, where the "
+            "sample is random or stratified."
+        ) from None
+
+
+def _show(out: Console, result: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    def interval(low: Any, high: Any) -> str:
+        return (
+            "unknown" if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
+        )
+
+    error = result["se"]
+    digits = decimals(error or 0.0)
+    out.print(
+        f"[bold]Estimated mean score of all {result['pool_size']} segments: "
+        f"[green]{result['value']:.{digits}f}[/green][/bold]"
+    )
+    out.print()
+    unsure = "unknown: too few ratings to tell" if error is None else f"{error:.{digits}f}"
+    lines = [
+        (
+            f"{100 * result['confidence']:.6g}% interval",
+            f"{interval(result['low'], result['high'])} ({escape(result['interval_label'])})",
+        ),
+        ("standard error", unsure),
+        ("ratings", f"{result['n']} of {result['pool_size']} segments"),
+        ("estimator", escape(result["method"])),
+    ]
+    if result["method"] != "mean":
+        low, high = result["plain_mean_low"], result["plain_mean_high"]
+        lines.append(
+            (
+                "for comparison",
+                f"the mean of the same ratings, without metrics: {result['plain_mean']:.{digits}f} "
+                f"({interval(low, high)})",
+            )
+        )
+    pairs(out, lines)
+    for sentence in result["notes"]:
+        out.print(f"  [yellow]note[/yellow] {escape(sentence)}")
+    out.print()
+    out.print("To cite how the number was made:")
+    out.print(f"  {escape(result['signature'])}", soft_wrap=True)

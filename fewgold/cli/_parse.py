@@ -1,0 +1,84 @@
+"""Budgets, limits and lists as people type them. What cannot be read is a usage error (exit 2)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from fewgold.samplers import Budget
+
+
+def budget(text: str | None, cost: float | None, risk: float | None, size: int) -> Budget:
+    """The budget of ``--budget``, or of ``--cost-budget`` and ``--risk``, for ``size`` segments."""
+    from fewgold.samplers import Cost
+
+    if (text is None) == (cost is None):
+        raise typer.BadParameter(
+            "say how much can be rated: either --budget (segments such as 100, or a share such as "
+            "5%) or --cost-budget (in the units of --cost)."
+        )
+    if cost is not None:
+        return Cost(cost) if risk is None else Cost(cost, risk)
+    if risk is not None:
+        raise typer.BadParameter("--risk belongs to --cost-budget.")
+    assert text is not None
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
+    if not match:
+        raise typer.BadParameter(f"--budget must be like 100 or 5%; got {text!r}.")
+    number = float(match[1])
+    if match[2]:
+        if not 0 < number <= 100:
+            raise typer.BadParameter(f"--budget in percent must lie in 0 to 100; got {text!r}.")
+        return size if number == 100 else number / 100
+    if 0 < number < 1:
+        return number
+    if number != int(number) or number < 1:
+        raise typer.BadParameter(f"--budget must be a whole number or a percentage; got {text!r}.")
+    return int(number)
+
+
+def names(text: str | None) -> list[str]:
+    """A list with commas."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+def orientation(text: str | None) -> dict[str, int]:
+    """``comet=+1,ter=-1`` as a mapping."""
+    signs = {"+1": 1, "1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}
+    found: dict[str, int] = {}
+    for part in names(text):
+        name, equals, sign = part.rpartition("=")
+        if not equals or not name.strip() or sign.strip() not in signs:
+            raise typer.BadParameter(
+                f"--orientation must be like comet=+1,ter=-1 (+1 larger is better, -1 larger is "
+                f"worse, 0 neither); got {part!r}."
+            )
+        found[name.strip()] = signs[sign.strip()]
+    return found
+
+
+def limits(text: str | None) -> tuple[float, float] | None:
+    """``0,25`` as the ends of the rating scale."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low = high = 0.0
+    if not low < high:
+        raise typer.BadParameter(
+            f"--limits must be the ends of the rating scale, such as 0,25; got {text!r}."
+        )
+    return low, high
+
+
+def confidence(text: str) -> float:
+    """``0.95`` or ``95%``."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
+    value = float(match[1]) / (100 if match[2] else 1) if match else 0.0
+    if not 0 < value < 1:
+        raise typer.BadParameter(f"--confidence must be like 0.95 or 95%; got {text!r}.")
+    return value

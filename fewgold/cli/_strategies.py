@@ -1,0 +1,121 @@
+"""``fewgold strategies``: what can be chosen, a line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from fewgold.pool import Pool
+
+SAMPLERS = {
+    "random": "any segment with the same chance",
+    "docs-prop": "from each document its share of the budget",
+    "docs-opt": "more from documents whose metrics vary more",
+    "metrics-prop": "from segments of high, middling and low metrics alike",
+    "metrics-opt": "the same, more where the metrics vary more",
+    "docs-sys": "every so many segments along the documents in random order",
+    "docs-balanced": "documents spread out, metrics averaging as in the whole set",
+    "docs-whole": "whole documents, for raters who need context",
+    "docs-chunks3": "3 segments in a row; docs-chunksK for any K",
+    "docs-incr-human": "where the ratings so far vary most (biased; use --given)",
+    "docs-incr-metrics": "where predicted ratings vary most (biased; use --given)",
+}
+ESTIMATORS = {
+    "mean": "the mean of the ratings, weighted as they were drawn",
+    "cv-mean": "mean corrected by the average of the metrics",
+    "cv-multi": "mean corrected by all metrics, a slope each",
+    "cv-knn": "mean corrected by what similar rated segments got",
+    "cv-forest": "mean corrected by a random forest on the metrics",
+    "ridge": "mean corrected by all metrics, as far as the ratings bear it",
+    "ridge-free": "the same without using which way each metric points",
+}
+
+
+def describe(name: str, known: Mapping[str, str], thing: object) -> str:
+    """A line about a sampler or an estimator; its own docstring speaks for a plug-in."""
+    base = name.removesuffix("-printed")
+    if name != base:
+        return f"{base} as printed in the paper, to reproduce it"
+    if name in known:
+        return known[name]
+    if name.startswith("cv-"):
+        return f"mean corrected by {name.removeprefix('cv-')}"
+    return (type(thing).__doc__ or "").strip().partition("\n")[0]
+
+
+def strategies(
+    pool_file: Annotated[
+        str | None,
+        typer.Argument(metavar="[POOL]", help="Table of segments: say what is recommended for it."),
+    ] = None,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """List the ways to choose segments and to estimate; a strategy is SAMPLER+ESTIMATOR."""
+    from fewgold import registry
+
+    pool = None if pool_file is None else _pool(pool_file, quiet)
+    best = registry.RECOMMENDED if pool is None else registry.recommended(pool)
+    rows = [
+        {"kind": "sampler", "name": n, "about": describe(n, SAMPLERS, registry.sampler(n))}
+        for n in registry.sampler_names()
+    ] + [
+        {
+            "kind": "estimator",
+            "name": n,
+            "about": describe(n, ESTIMATORS, registry.estimator(n, pool)),
+        }
+        for n in registry.estimator_names(pool)
+    ]
+    record = {"recommended": best, "strategies": rows}
+    how = Format.json if json else output
+    emit(how, record, rows, lambda out: _show(out, rows, best, pool))
+
+
+def _pool(path: str, quiet: bool) -> Pool:
+    from fewgold import files, tables
+    from fewgold.cli._columns import roles
+
+    table = tables.read_table(path)
+    nothing = dict.fromkeys(("id", "document", "metrics", "cost", "system", "texts"))
+    found = roles(table, nothing, {})
+    for sentence in found.notes():
+        note(f"note: {sentence}", quiet)
+    return files.build_pool(table, found.columns)
+
+
+def _show(out: Console, rows: list[dict[str, str]], best: str, pool: Pool | None) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    titles = {
+        "sampler": "Samplers choose the segments to rate",
+        "estimator": "Estimators turn ratings and metrics into a score",
+    }
+    first, _, second = best.partition("+")
+    for kind, title in titles.items():
+        out.print(f"[bold]{title}[/bold]")
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="cyan", no_wrap=True)
+        table.add_column()
+        for row in rows:
+            # The variants of the paper are for those who reproduce it: a line is enough.
+            if row["kind"] == kind and not row["name"].endswith("-printed"):
+                star = " *" if row["name"] in (first, second) else "  "
+                table.add_row(f" {star}{row['name']}", Text(row["about"]))
+        out.print(table)
+        out.print()
+    where = "for this pool" if pool is not None else "where there are metrics"
+    out.print(f"A strategy joins two with a plus. Recommended {where}: [green]{best}[/green] (*).")
+    if pool is None:
+        out.print("cv-METRIC corrects by a single metric, such as docs-sys+cv-comet.")
+    out.print("Names that end in -printed follow the paper to the letter: --json lists them.")

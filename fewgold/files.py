@@ -1,0 +1,387 @@
+"""A drawn sample on disk: a sheet for the raters, and a side file that says how it was drawn.
+
+The sheet shows what raters need and nothing that could sway them: no metrics, no drawing order, no
+system. The side file ``<sheet>.design.json`` holds the rest, with floats that survive exactly.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold import tables
+from fewgold._version import __version__
+from fewgold.design import Design
+from fewgold.errors import DataError, FewgoldError
+from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
+from fewgold.tables import neutral, refuse
+
+SCHEMA = "fewgold.sample/1"
+#: What the sheet calls the segment's id and its document, whatever the pool calls them.
+ID, DOCUMENT, SCORE = "id", "document", "score"
+
+# Fields of a Design that have a value for each segment, by the name of one such value.
+_FLOATS = {"weight": "weights", "inclusion": "inclusion", "influence": "influence"}
+_WHOLE = {"group": "groups", "unit": "units", "stratum": "strata"}
+
+
+def design_path(path: str | Path) -> Path:
+    """Where the side file of a sheet lies."""
+    return Path(f"{path}.design.json")
+
+
+def build_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
+    """A pool from a table and the roles of its columns; the cost may be ``FIXED+PER*COLUMN``."""
+    if columns.get("cost") is not None:
+        table = tables.with_cost(table, columns["cost"])
+    return Pool.from_table(table, **columns)
+
+
+def save_sample(
+    sample: Sample,
+    path: str | Path,
+    *,
+    strategy: str,
+    columns: Mapping[str, Any],
+    pool_path: str | Path | None = None,
+    score: str = SCORE,
+    budget: Any = None,
+    design: str | Path | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write the sheet to rate and its side file, and return the path of the side file.
+
+    Parameters
+    ----------
+    sample
+        One drawn sample. A top-up is stored with the ratings that it continues.
+    path
+        A ``.csv`` or ``.tsv`` file; ``-`` is CSV on standard output, and then ``design`` is needed.
+    strategy
+        Name of the strategy that will estimate, such as ``docs-balanced+ridge``.
+    columns
+        The roles of the pool's columns, as in `Pool.from_table`, to build the pool again.
+    pool_path
+        The pool's file, stored relative to the side file.
+    score
+        Name of the empty column.
+    budget
+        What was asked for, for the record.
+    design
+        Path of the side file, if not beside the sheet.
+    overwrite
+        Replace existing files. They may hold ratings, so that is never the default.
+    """
+    if sample.indices.ndim != 1:
+        raise DataError("a batch of draws cannot be rated. Save one of them: sample.draw(k).")
+    name = str(path)
+    if name == "-" and design is None:
+        raise DataError("with the sheet on standard output, say where the design goes (--design).")
+    if name != "-" and not name.lower().endswith((".csv", ".tsv")):
+        raise DataError(f"the sheet must be a .csv or .tsv file; got {name!r}.")
+    side = design_path(path) if design is None else Path(design)
+    targets = [side] if name == "-" else [Path(path), side]
+    for target in targets:
+        if target.exists() and not overwrite:
+            raise DataError(
+                f"{str(target)!r} exists and may hold ratings. Choose another name, or overwrite "
+                "it with --force (overwrite=True)."
+            )
+    text = sheet(sample, score, "\t" if name.lower().endswith(".tsv") else ",")
+    where = None if pool_path is None else _relative(Path(pool_path), side.parent)
+    record = {
+        "schema": SCHEMA,
+        "fewgold": __version__,
+        "strategy": strategy,
+        "sampler": sample.info.get("sampler"),
+        "seed": sample.info.get("seed"),
+        "n": sample.n,
+        "budget": budget,
+        "score_column": score,
+        "pool": {
+            "path": where,
+            "size": len(sample.pool),
+            "fingerprint": sample.pool.fingerprint,
+            "digests": _digests(sample.pool),
+            "columns": {**columns, "orientation": dict(sample.pool.orientation)},
+        },
+        "sample": _drawn(sample.pool, sample.indices, sample.design),
+        "given": None if sample.given is None else _rated(sample.given),
+        # Only designs that cannot be joined from the two waves alone come with a joined one.
+        "joined": None
+        if sample.given is None or sample.joined is None
+        else _drawn(sample.pool, np.r_[sample.given.sample.indices, sample.indices], sample.joined),
+    }
+    if name == "-":
+        tables.write_texts({side: _pretty(record)})
+        sys.stdout.write(text)
+    else:
+        # Spreadsheets take UTF-8 for what it is only after a byte order mark.
+        mark = "" if text.isascii() else "\ufeff"
+        tables.write_texts({side: _pretty(record), Path(path): mark + text})
+    return side
+
+
+def sheet(sample: Sample, score: str = SCORE, separator: str = ",") -> str:
+    """The table to rate, by document and position: id, document, texts and an empty score."""
+    pool = sample.pool
+    place = sample.indices
+    order = np.argsort(place if pool.documents is None else pool.codes[place] * len(pool) + place)
+    rows = place[order]
+    shown: dict[str, NDArray[Any]] = {ID: pool.ids}
+    if pool.documents is not None:
+        shown[DOCUMENT] = pool.documents
+    names = [*shown, *pool.texts, score]
+    double = [name for name in names if names.count(name) > 1]
+    if double:
+        raise DataError(
+            f"the sheet would have two columns {double[0]!r}. Rename the text column, or choose "
+            "another name for the score with --score-column."
+        )
+    shown |= pool.texts
+    body = [[*(_cell(column[i], separator) for column in shown.values()), ""] for i in rows]
+    ids = [str(i) for i in pool.ids[rows]]
+    twins = [i for i in ids if neutral(i) != i and neutral(i) in set(ids)]
+    if twins:
+        raise DataError(
+            f"the ids {twins[0]!r} and {neutral(twins[0])!r} are too alike. Rename one."
+        )
+    if separator == "\t" and any(set(i) & set("\t\r\n") for i in ids):
+        raise DataError("some ids hold tabs or line breaks, which TSV cannot. Write a .csv file.")
+    lines = [[*map(neutral, shown), score], *body]
+    if separator == "\t":  # read back without quotes, so written without
+        return "".join("\t".join(line) + "\n" for line in lines)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue()
+
+
+def _cell(value: Any, separator: str) -> str:
+    text = neutral(str(value))
+    return re.sub(r"[\t\r\n]+", " ", text) if separator == "\t" else text
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """The side file as written by `save_sample`, its schema checked."""
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no design file {str(path)!r}. It is written with the sample and lies beside "
+            "it; bring it back, or say where it is with --design."
+        ) from None
+    except ValueError as error:
+        raise DataError(f"{str(path)!r} is not a design file: {error}.") from None
+    schema = record.get("schema") if isinstance(record, dict) else None
+    if schema != SCHEMA:
+        raise DataError(
+            f"{str(path)!r} has the schema {schema!r}; this version of fewgold ({__version__}) "
+            f"reads {SCHEMA!r}. Give the .design.json file of a sample, and the fewgold that "
+            "wrote it."
+        )
+    assert isinstance(record, dict)
+    return record
+
+
+def load_pool(path: str | Path, pool_path: str | Path | None = None) -> Pool:
+    """The pool that a side file speaks of, read from its recorded place or from ``pool_path``."""
+    record = read_record(path)
+    with _intact(path):
+        stored, columns = record["pool"]["path"], dict(record["pool"]["columns"])
+        if pool_path is None and stored is None:
+            raise DataError("the pool came from standard input. Say which file it is with --pool.")
+        place = Path(path).parent / stored if pool_path is None else pool_path
+        if str(place) != "-" and not Path(place).is_file():
+            raise DataError(
+                f"the pool is not at {str(place)!r} any more. Say where it is with --pool."
+            )
+        table = tables.read_table(place)
+        return build_pool(table, columns)
+
+
+def load_sample(path: str | Path, pool: Pool) -> Sample:
+    """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
+    record = read_record(path)
+    with _intact(path):
+        _check_pool(record["pool"], pool)
+        indices, design = _design(record["sample"], pool)
+        info = {k: record[k] for k in ("sampler", "seed") if record[k] is not None}
+        sample = Sample(pool, indices, design, info=info)
+        if record["given"] is None:
+            return sample
+        earlier, how = _design(record["given"], pool)
+        scores = np.array(record["given"]["scores"], dtype=np.float64)
+        limits = record["given"]["limits"]
+        before = Sample(pool, earlier, how, info=record["given"]["info"])
+        given = Ratings(before, scores, None if limits is None else (limits[0], limits[1]))
+        joined = None if record["joined"] is None else _design(record["joined"], pool)[1]
+        return replace(sample, given=given, joined=joined)
+
+
+def read_ratings(
+    path: str | Path,
+    sample: Sample,
+    *,
+    id: str = ID,
+    score: str | Sequence[str] = SCORE,
+    limits: tuple[float, float] | None = None,
+) -> Ratings:
+    """The scores of a filled-in sheet, joined on id in any order of rows.
+
+    ``score`` may name several columns, one a rater, to take their mean. Every segment of the
+    sample must be there once, with a number, and nothing else: leaving some out biases the result.
+    """
+    frame = tables.read_table(path)
+    columns = [score] if isinstance(score, str) else list(score)
+    for name in [id, *columns]:
+        if name not in frame.columns:
+            option = "--id" if name == id else "--human"
+            raise DataError(
+                f"{str(path)!r} has no column {name!r}. It has "
+                f"{', '.join(map(str, frame.columns))}. Name the right one with {option}."
+            )
+    frame = frame[~frame.map(tables.is_empty).all(axis=1)]  # spreadsheets leave empty rows behind
+    position = {neutral(str(i)): k for k, i in enumerate(sample.ids)}
+    position |= {str(i): k for k, i in enumerate(sample.ids)}
+    found = [str(i) for i in frame[id]]
+    refuse("are not in the sample", [i for i in found if i not in position], _MANGLED)
+    rows = [position[i] for i in found]
+    count = Counter(rows)
+    ids = [str(i) for i in sample.ids]
+    refuse("occur more than once", [i for k, i in enumerate(ids) if count[k] > 1], _TWICE)
+    refuse("of the sample are missing", [i for k, i in enumerate(ids) if not count[k]], _UNRATED)
+    table = np.empty((len(columns), sample.n))
+    for row, name in zip(table, columns, strict=True):
+        row[rows] = tables.scores_of(name, found, frame[name].tolist(), _UNRATED)
+    return sample.rate(table[0] if len(columns) == 1 else table.mean(0), limits=limits)
+
+
+_UNRATED = "Rate every segment of the sample: leaving some out biases the estimate."
+_TWICE = "Keep one row of each; for several raters give each a column (--human a,b)."
+_MANGLED = (
+    "Did a spreadsheet rewrite the ids (leading zeros, dates)? Or is it another sample's file?"
+)
+
+
+@contextmanager
+def _intact(path: str | Path) -> Iterator[None]:
+    """Turns the errors of a side file that was edited into one sentence."""
+    try:
+        yield
+    except FewgoldError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise DataError(
+            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Take the side file as it "
+            "was written; drawing again with the same seed makes it anew."
+        ) from error
+
+
+def _drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
+    """A design, with one entry a segment in the order of drawing."""
+    columns = {"id": [str(i) for i in pool.ids[indices]], "index": indices.tolist()}
+    for key, name in (_FLOATS | _WHOLE).items():
+        if getattr(design, name) is not None:
+            columns[key] = getattr(design, name).tolist()
+    if design.balance is not None:
+        columns["balance"] = design.balance.T.tolist()
+    segments = [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+    head = {"kind": design.kind, "size": design.size, "unbiased": design.unbiased}
+    return {**head, "segments": segments}
+
+
+def _rated(given: Ratings) -> dict[str, Any]:
+    record = _drawn(given.sample.pool, given.sample.indices, given.sample.design)
+    limits = None if given.limits is None else list(given.limits)
+    return {
+        **record, "scores": given.scores.tolist(), "limits": limits, "info": dict(given.sample.info)
+    }  # fmt: skip
+
+
+def _design(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64], Design]:
+    segments = record["segments"]
+    indices = np.array([s["index"] for s in segments], dtype=np.int64)
+    if indices.size and not (indices.min() >= 0 and indices.max() < len(pool)):
+        raise DataError("the design speaks of rows that the pool does not have.")
+    ids = [str(i) for i in pool.ids[indices]]
+    wrong = [s["id"] for s, i in zip(segments, ids, strict=True) if s["id"] != i]
+    refuse("of the design do not match the pool's rows", wrong, "Is it the same pool?")
+    arrays: dict[str, Any] = {}
+    for names, dtype in ((_FLOATS, np.float64), (_WHOLE, np.int64)):
+        for key, name in names.items():
+            if key in segments[0]:
+                arrays[name] = np.array([s[key] for s in segments], dtype=dtype)
+    if "balance" in segments[0]:
+        arrays["balance"] = np.array([s["balance"] for s in segments], dtype=np.float64).T
+    return indices, Design(
+        kind=record["kind"], size=record["size"], unbiased=record["unbiased"], **arrays
+    )
+
+
+def _digests(pool: Pool) -> dict[str, str]:
+    """A digest of each part of a pool, to say later which one changed."""
+    labels = {"ids": pool.ids, "documents": pool.documents}
+    found = {
+        k: "\x1f".join(map(str, v.tolist())).encode() for k, v in labels.items() if v is not None
+    }
+    found |= {f"metric {k}": v.tobytes() for k, v in pool.metrics.items()}
+    if pool.cost is not None:
+        found["cost"] = pool.cost.tobytes()
+    return {k: hashlib.sha256(v).hexdigest()[:12] for k, v in found.items()}
+
+
+def _check_pool(stored: Mapping[str, Any], pool: Pool) -> None:
+    if stored["fingerprint"] == pool.fingerprint:
+        return
+    then, now = stored["digests"], _digests(pool)
+    reasons = [f"{k} changed" for k in then if k in now and now[k] != then[k]]
+    reasons += [f"{k} is gone" for k in then if k not in now]
+    reasons += [f"{k} is new" for k in now if k not in then]
+    if stored["size"] != len(pool):
+        reasons.insert(0, f"it has {len(pool)} segments now and had {stored['size']}")
+    raise DataError(
+        f"this is not the pool that the sample was drawn from (fingerprint {pool.fingerprint} now, "
+        f"{stored['fingerprint']} then): {'; '.join(reasons) or 'its order changed'}. Give the "
+        "pool of that time with --pool: an estimate from another one would be wrong."
+    )
+
+
+def _relative(path: Path, folder: Path) -> str:
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # another drive on Windows
+        return path.resolve().as_posix()
+
+
+def _pretty(record: Mapping[str, Any]) -> str:
+    """JSON that people can read and compare: segments and other details one to a line."""
+
+    def text(value: Any, depth: int) -> str:
+        if depth < 2 and isinstance(value, Mapping):
+            items = [f"{json.dumps(k)}: {text(v, depth + 1)}" for k, v in value.items()]
+            left, right = "{", "}"
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            items, (left, right) = [text(v, 9) for v in value], "[]"
+        else:
+            return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        pad = "\n" + " " * (depth + 1)
+        return left + pad + ("," + pad).join(items) + "\n" + " " * depth + right
+
+    return text(record, 0) + "\n"
