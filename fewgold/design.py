@@ -39,7 +39,8 @@ class Design:
     units
         (..., n) unit that was drawn as a whole, where that is not the segment.
     balance
-        (..., p, n) variates whose sample mean was forced to the pool mean when drawing.
+        (..., p, n) variates with mean 0 over the pool, whose weighted sample mean was forced to
+        be as near to 0 as whole segments allow.
     strata
         (..., n) stratum that each segment was drawn from, where groups had to be collapsed.
     unbiased
@@ -133,16 +134,22 @@ class Design:
         return np.asarray(sums * spread_out(factor, np.maximum(self._unit_groups, 0))[..., None, :])
 
     def _project(self, deviations: FloatArray) -> FloatArray:
-        """Take out what the balanced variates explain: the design left no chance there."""
+        """Take out what the balanced variates explain: the design left little to chance there.
+
+        Whole segments cannot balance exactly. What is missing shows in the sample itself, and
+        enters as a deviation of its own.
+        """
         if self.balance is None:
             return deviations
         x = self._unit_deviations(self.balance)
         gram = x @ np.swapaxes(x, -1, -2)
         slopes = np.linalg.pinv(gram, hermitian=True) @ x @ np.swapaxes(deviations, -1, -2)
-        left = deviations - np.swapaxes(slopes, -1, -2) @ x
+        slopes = np.swapaxes(slopes, -1, -2)
         df, p = self.df, self.balance.shape[-2]
         grow = np.sqrt((df + p) / np.maximum(df, 1.0))
-        return np.asarray(left * grow[..., None, None])
+        left = (deviations - slopes @ x) * grow[..., None, None]
+        missing = (self.balance * self.weights[..., None, :]).sum(-1, keepdims=True)
+        return np.concatenate([left, slopes @ missing], axis=-1)
 
     def moments(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Estimated pool means (..., k) of k columns (..., k, n), and their covariance."""

@@ -365,7 +365,7 @@ def _check_pool(stored: Mapping[str, Any], pool: Pool) -> None:
 
 def _relative(path: Path, folder: Path) -> str:
     try:
-        return Path(os.path.relpath(path, folder)).as_posix()
+        return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
     except ValueError:  # another drive on Windows
         return path.resolve().as_posix()
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.main
 from typer.core import TyperGroup
 
 from fewgold._version import __version__
 from fewgold.cli import _demo, _estimate, _select, _strategies
 from fewgold.cli._console import BAD_DATA, fail
-from fewgold.errors import FewgoldError
+from fewgold.errors import FewgoldError, UnknownNameError
 
 SETTINGS = "fewgold.toml"
 
@@ -46,7 +49,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "FEWGOLD"},
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Try [bold]fewgold demo[/bold] first: it needs no data and no answers.",
 )
 app.command("demo")(_demo.demo)
@@ -64,7 +67,8 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Score a whole test set from few human ratings.
@@ -74,26 +78,56 @@ def root(
     """
 
 
-def settings(folder: Path) -> dict[str, Any]:
-    """Defaults of a project: a table for each command in ``fewgold.toml``; flags go first."""
+def settings(folder: Path, environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Defaults of a project, which flags override, as a mapping for each command.
+
+    ``FEWGOLD_SELECT_BUDGET=5%`` goes before a table ``[select]`` with ``budget = "5%"`` in
+    ``fewgold.toml``. A name in the file that no option has is an error, not silence.
+    """
     path = folder / SETTINGS
-    if not path.is_file():
-        return {}
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FewgoldError(f"cannot read {SETTINGS}: {error}.") from None
-    return {
-        command: {option.replace("-", "_"): value for option, value in table.items()}
-        for command, table in found.items()
-        if isinstance(table, dict)
-    }
+    commands: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
+    wrong = set(found) - set(commands)
+    if wrong:
+        raise UnknownNameError(f"table in {SETTINGS}", sorted(wrong)[0], commands)
+    result: dict[str, dict[str, Any]] = {}
+    for command, parsed in commands.items():
+        options = {
+            flag.removeprefix("--"): p.name
+            for p in parsed.params
+            for flag in p.opts
+            if flag.startswith("--")
+        }
+        values = found.get(command, {})
+        wrong = set(values) - set(options)
+        if wrong:
+            raise UnknownNameError(f"[{command}] setting in {SETTINGS}", sorted(wrong)[0], options)
+        for option in options:
+            key = f"FEWGOLD_{command}_{option}".upper().replace("-", "_")
+            if key in environment:
+                values[option] = environment[key]
+        result[command] = {options[k]: _as_typed(v) for k, v in values.items()}
+    return result
+
+
+def _as_typed(value: Any) -> Any:
+    """A setting as one would type it: lists with commas."""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value if isinstance(value, bool) else str(value)
 
 
 def main() -> None:
     """Run the command with the settings of the current folder."""
+    for stream in (sys.stdin, sys.stdout):
+        # Pipes carry tables, and tables are UTF-8 whatever the locale says.
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8")
     try:
-        defaults = settings(Path.cwd())
+        defaults = settings(Path.cwd(), os.environ)
     except FewgoldError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(BAD_DATA)

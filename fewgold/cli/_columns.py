@@ -61,15 +61,15 @@ def roles(frame: pd.DataFrame, given: Mapping[str, Any], orientation: Mapping[st
     if _priced(frame, tables.guess_column(names, tables.COST_NAMES)):
         guess("cost", tables.COST_NAMES)
     if chosen["texts"] is None:
-        chosen["texts"] = [
-            n for n in names if tables.plain(n) in tables.TEXT_NAMES and n not in taken
-        ]
-        if chosen["texts"]:
-            guessed["texts"] = ", ".join(chosen["texts"])
+        shown = [n for n in names if tables.plain(n) in tables.TEXT_NAMES and n not in taken]
+        chosen["texts"] = shown
+        if shown:
+            guessed["texts"] = ", ".join(shown)
     result = Roles(chosen, guessed)
     if chosen["metrics"] is None:
-        chosen["metrics"], result.left_out = _metrics(frame, taken | set(chosen["texts"]))
-        guessed["metrics"] = ", ".join(chosen["metrics"]) or "none"
+        metrics, result.left_out = _metrics(frame, taken | set(chosen["texts"] or ()))
+        chosen["metrics"] = metrics
+        guessed["metrics"] = ", ".join(metrics) or "none"
     elif chosen["metrics"] == ["none"] and "none" not in names:
         chosen["metrics"] = []
     chosen["orientation"] = dict(orientation)

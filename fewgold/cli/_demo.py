@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Output, Quiet, emit, progress
+from fewgold.cli._console import Format, Json, Output, Quiet, emit, pairs, progress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 PLAIN = "random+mean"
 #: What the table compares: each idea by itself, then both together.
 SHOWN = {
-    PLAIN: "any segments; mean of the ratings",
-    "docs-sys+mean": "spread over documents; mean",
-    "random+cv-multi": "any segments; mean corrected by metrics",
-    "docs-sys+ridge": "both of these",
-    "docs-balanced+ridge": "the same, and metrics balanced when choosing",
+    PLAIN: "plain random; mean",
+    "docs-sys+mean": "spread; mean",
+    "random+cv-multi": "plain random; corrected mean",
+    "docs-sys+ridge": "spread; corrected mean",
+    "docs-balanced+ridge": "balanced; corrected mean",
 }
 
 
@@ -39,12 +39,14 @@ def demo(
         str | None, typer.Option(metavar="NAME", help="Default: the recommended one.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 1,
-    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 300,
+    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 500,
     output: Output = Format.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """See it work on embedded data, where the true score is known."""
+    import numpy as np
+
     from fewgold import registry
     from fewgold.datasets import load_demo
 
@@ -54,14 +56,15 @@ def demo(
     chosen = registry.strategy(name, pool)
 
     def people(sample: Any) -> FloatArray:
-        return gold[sample.indices]  # the ratings that the chosen segments would get
+        # The ratings that the chosen segments would get.
+        return np.asarray(gold[sample.indices])
 
     progress(f"one study with {name} …", quiet)
     study = chosen.run(pool, people, amount, rng=seed)
     low, high = study.interval()
     rows = _compare(pool, gold, list(dict.fromkeys([*SHOWN, name])), amount, draws, seed, quiet)
     progress("", quiet)
-    ours, plain = rows[-1], rows[0]
+    plain = rows[0]
     ours = next(r for r in rows if r["strategy"] == name)
     result = {
         "data": f"demo-{kind}",
@@ -134,12 +137,12 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     from rich.table import Table
 
     study, n, name = result["study"], result["n"], result["strategy"]
-    out.print("[bold]How good is this translation system, and who will pay for the ratings?[/bold]")
+    out.print("[bold]How good is a system, if only a few of its outputs can be rated?[/bold]")
     out.print(
-        f"The test set has {result['pool_size']:,} segments in {result['documents']} documents. "
-        f"People give each a penalty from 0 (perfect) to 25. Rating all is too dear, so only "
-        f"[bold]{n}[/bold] are rated. {len(result['metrics'])} automatic metrics are known for "
-        "all. The data are synthetic, so here the true score is known too."
+        f"This test set has {result['pool_size']:,} translated segments in {result['documents']} "
+        f"documents. People give each a penalty from 0 (perfect) to 25, but only [bold]{n}[/bold] "
+        f"can be rated. {len(result['metrics'])} automatic metrics are known for all. The data are "
+        "synthetic, so that here the true score is known too."
     )
     out.print()
     out.print(f"[bold]One study[/bold], strategy [cyan]{name}[/cyan], seed {result['seed']}")
@@ -154,13 +157,15 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     out.print(f"[bold]The same study {result['draws']} times[/bold], each with other segments")
     table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
     table.add_column("strategy", style="cyan", no_wrap=True)
-    table.add_column("chosen how; scored how")
+    wide = out.width >= 74
+    if wide:
+        table.add_column("chosen how; scored how", no_wrap=True)
     for title in ("typical\nerror", "worth\nratings", "holds\ntruth"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in result["strategies"]:
         table.add_row(
             row["strategy"],
-            SHOWN.get(row["strategy"], "your choice"),
+            *([SHOWN.get(row["strategy"], "your choice")] if wide else []),
             f"{row['typical_error']:.3f}",
             f"{row['worth']:.0f}",
             f"{row['holds_truth']:.0%}",
@@ -168,10 +173,16 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         )
     out.print(table)
     out.print()
-    out.print(
-        "[cyan]typical error[/cyan]  how far the estimate is from the truth, on average\n"
-        f"[cyan]worth ratings[/cyan]  how many plain random ratings would do as well as these {n}\n"
-        "[cyan]holds truth[/cyan]    how often the 95% interval holds the truth; 95% is promised"
+    pairs(
+        out,
+        [
+            ("spread", "taken evenly from all documents"),
+            ("balanced", "spread, and their metrics average as those of the whole set"),
+            ("corrected", "moved by what the metrics say of the segments not rated"),
+            ("typical error", "how far the estimate is from the truth, on average"),
+            ("worth ratings", f"plain random ratings that would do as well as these {n}"),
+            ("holds truth", "how often the 95% interval holds it; 95% would be ideal"),
+        ],
     )
     out.print()
     _verdict(out, result)
@@ -186,8 +197,8 @@ def _verdict(out: Console, result: dict[str, Any]) -> None:
     n, worth = result["n"], result["worth"]
     if worth > n:
         out.print(
-            f"So [bold]{n} ratings do the work of {worth:.0f}[/bold]: "
-            f"{1 - n / worth:.0%} of the annotation is saved."
+            f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
+            f"about {1 - n / worth:.0%} of the annotation is saved."
         )
     else:
         out.print(f"So here {result['strategy']} does no better than a plain random sample of {n}.")

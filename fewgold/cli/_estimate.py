@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,9 +35,7 @@ def estimate(
     ],
     pool: Annotated[
         str | None,
-        typer.Option(
-            metavar="POOL", help="The pool, if it is not where it was; - is CSV on stdin."
-        ),
+        typer.Option(metavar="POOL", help="The pool, if it has moved; - is CSV on stdin."),
     ] = None,
     design: Annotated[
         str | None, typer.Option(metavar="FILE", help="Side file, if not beside the sheet.")
@@ -67,7 +66,8 @@ def estimate(
         bool | None,
         typer.Option(
             "--higher-is-better/--lower-is-better",
-            help="Which way human scores point. Default: the ratings tell.",
+            help="Default: read from the ratings.",
+            rich_help_panel="Which way human scores point",
             show_default=False,
         ),
     ] = None,
@@ -77,8 +77,8 @@ def estimate(
 ) -> None:
     """Estimate the score of all segments from the rated ones.
 
-    Checks that the pool is the one that the sample was drawn from and that every chosen segment
-    has a score.
+    Checks that the pool is the one that the sample was drawn from and that
+    every chosen segment has a score.
     """
     from fewgold import files, registry
     from fewgold.estimators import Mean
@@ -116,11 +116,23 @@ def estimate(
         "plain_mean_se": float(bare.se),
         "plain_mean_low": float(bare.interval(level).low),
         "plain_mean_high": float(bare.interval(level).high),
+        "random_se": _random_error(ratings),
         "file": file,
     }
     result = plain(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit(Format.json if json else output, result, [flat], lambda out: _show(out, result))
+
+
+def _random_error(ratings: Ratings) -> float | None:
+    """Standard error of the mean of a plain random sample of as many ratings, about."""
+    n, size = ratings.n, len(ratings.sample.pool)
+    if n < 2:
+        return None
+    weights, scores = ratings.sample.design.weights, ratings.scores
+    centred = scores - weights @ scores / weights.sum()
+    spread = float(weights @ centred**2 / weights.sum()) * n / (n - 1)
+    return math.sqrt(spread * max(1 / n - 1 / size, 0.0))
 
 
 def _columns(human: str) -> str | list[str]:
@@ -138,14 +150,16 @@ def _made(chosen: Estimator, ratings: Ratings, level: float) -> tuple[Estimate, 
     """The estimate and its record; an error of the bound says what to type."""
     from fewgold.errors import DesignError
 
+    made, bound = chosen.estimate(ratings), getattr(chosen, "bound", None)
+    if bound is not None and bound.kind == "guaranteed" and getattr(made, "tuned", False):
+        raise DesignError(
+            f"--bound {bound.name} holds only for estimates that learnt nothing from "
+            f"the same ratings, and {chosen.name} did. Take --bound student, or --estimator mean."
+        )
     try:
-        made = chosen.estimate(ratings)
         return made, made.to_dict(level)
     except DesignError as error:
-        raise DesignError(
-            f"{error} On this command line: --bound student; or --estimator mean, where the "
-            "sample is random or stratified."
-        ) from None
+        raise DesignError(f"{error} On this command line: --bound student.") from None
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
@@ -173,13 +187,13 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ("ratings", f"{result['n']} of {result['pool_size']} segments"),
         ("estimator", escape(result["method"])),
     ]
-    if result["method"] != "mean":
-        low, high = result["plain_mean_low"], result["plain_mean_high"]
+    if result["random_se"] is not None:
         lines.append(
             (
                 "for comparison",
-                f"the mean of the same ratings, without metrics: {result['plain_mean']:.{digits}f} "
-                f"({interval(low, high)})",
+                f"a plain random sample of {result['n']} would have a standard error of about "
+                f"{result['random_se']:.{digits}f}; the plain mean of these ratings is "
+                f"{result['plain_mean']:.{digits}f}",
             )
         )
     pairs(out, lines)

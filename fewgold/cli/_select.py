@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -47,7 +48,7 @@ def select(
         float | None,
         typer.Option(
             metavar="R",
-            help="Chance of overspending --cost-budget: 0.5 spends it on average, 0.05 keeps to it.",
+            help="Chance of overspending: 0.5 spends the budget on average, 0.05 keeps to it.",
             rich_help_panel=_SIZE,
         ),
     ] = None,
@@ -120,8 +121,9 @@ def select(
 ) -> None:
     """Choose which segments people should rate, and write a sheet for them.
 
-    The sheet shows ids, documents and texts, but no metrics and no system, so that nothing sways
-    the raters. A side file beside it says how the segments were drawn; estimate needs it.
+    The sheet shows ids, documents and texts, but no metrics and no system,
+    so that nothing sways the raters. A side file beside it says how the
+    segments were drawn; estimate needs it.
     """
     from fewgold import files, registry, tables
 
@@ -130,6 +132,13 @@ def select(
             "-o - writes the sheet to stdout: "
             + ("leave out --json." if json else "say where the design goes with --design FILE.")
         )
+    sources = {Path(p).resolve() for p in (pool_file, given) if p not in (None, "-")}
+    if sources & {
+        Path(out).resolve(),
+        files.design_path(out).resolve(),
+        Path(design or out).resolve(),
+    }:
+        raise typer.BadParameter("the sheet and its design must not overwrite POOL or --given.")
     named = {
         "id": id,
         "document": document,

@@ -9,7 +9,7 @@ import typer
 from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rich.console import Console
 
@@ -22,7 +22,7 @@ SAMPLERS = {
     "metrics-prop": "from segments of high, middling and low metrics alike",
     "metrics-opt": "the same, more where the metrics vary more",
     "docs-sys": "every so many segments along the documents in random order",
-    "docs-balanced": "documents spread out, metrics averaging as in the whole set",
+    "docs-balanced": "documents spread out, metrics averaging as in the pool",
     "docs-whole": "whole documents, for raters who need context",
     "docs-chunks3": "3 segments in a row; docs-chunksK for any K",
     "docs-incr-human": "where the ratings so far vary most (biased; use --given)",
@@ -39,8 +39,11 @@ ESTIMATORS = {
 }
 
 
-def describe(name: str, known: Mapping[str, str], thing: object) -> str:
-    """A line about a sampler or an estimator; its own docstring speaks for a plug-in."""
+def describe(name: str, known: Mapping[str, str], make: Callable[[str], object]) -> str:
+    """A line about a sampler or an estimator; its own docstring speaks for a plug-in.
+
+    ``make`` is called for plug-ins only: building some estimators imports much.
+    """
     base = name.removesuffix("-printed")
     if name != base:
         return f"{base} as printed in the paper, to reproduce it"
@@ -48,7 +51,7 @@ def describe(name: str, known: Mapping[str, str], thing: object) -> str:
         return known[name]
     if name.startswith("cv-"):
         return f"mean corrected by {name.removeprefix('cv-')}"
-    return (type(thing).__doc__ or "").strip().partition("\n")[0]
+    return (type(make(name)).__doc__ or "").strip().partition("\n")[0]
 
 
 def strategies(
@@ -66,13 +69,13 @@ def strategies(
     pool = None if pool_file is None else _pool(pool_file, quiet)
     best = registry.RECOMMENDED if pool is None else registry.recommended(pool)
     rows = [
-        {"kind": "sampler", "name": n, "about": describe(n, SAMPLERS, registry.sampler(n))}
+        {"kind": "sampler", "name": n, "about": describe(n, SAMPLERS, registry.sampler)}
         for n in registry.sampler_names()
     ] + [
         {
             "kind": "estimator",
             "name": n,
-            "about": describe(n, ESTIMATORS, registry.estimator(n, pool)),
+            "about": describe(n, ESTIMATORS, registry.estimator),
         }
         for n in registry.estimator_names(pool)
     ]

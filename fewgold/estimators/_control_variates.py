@@ -132,6 +132,10 @@ def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, Floa
     dev = design.scatter(np.concatenate([ratings.scores[..., None, :], z], axis=-2))
     gram = dev[..., 1:, :] @ np.swapaxes(dev[..., 1:, :], -1, -2)
     cross = dev[..., 1:, :] @ np.swapaxes(dev[..., :1, :], -1, -2)
+    # A control that is constant in the sample varies by rounding errors only: no slope for it.
+    force = ((z * design.influence[..., None, :]) ** 2).sum(-1)
+    real = np.diagonal(gram, axis1=-2, axis2=-1) > 1e-20 * force
+    gram, cross = gram * real[..., None, :] * real[..., None], cross * real[..., None]
     scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
     safe = np.where(scale > 0, scale, 1.0)
     beta = (np.linalg.pinv(gram / safe, rcond=1e-10, hermitian=True) @ (cross / safe))[..., 0]

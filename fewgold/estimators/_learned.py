@@ -52,6 +52,9 @@ class Learned(Estimator):
             return plain_mean(ratings, self.bound, self.name, (note,))
         predictions = self.control.predict(ratings)
         z = predictions.at - predictions.centre
+        # A model that predicts the same everywhere differs from its mean by rounding errors only.
+        flat = predictions.spread.max(-1) <= 1e-12 * np.abs(predictions.at).max(-1)
+        z = np.where(flat[..., None], 0.0, z)
         notes: tuple[str, ...] = ()
         spent: FloatArray = np.zeros(y.shape[:-1])
         if self.slope == "one":
@@ -59,7 +62,7 @@ class Learned(Estimator):
         elif self.slope == "printed":
             # β = E[XZ] with Z the prediction standardised over the pool (eq. 3).
             variance = predictions.spread[..., 0] ** 2
-            beta = (y * z).mean(-1) / np.where(variance > 0, variance, np.inf)
+            beta = (y * z).mean(-1) / np.where(flat | (variance <= 0), np.inf, variance)
             notes = ("control as printed in the paper: trained on the segments it predicts",)
             spent = np.ones(y.shape[:-1])
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold.errors import BudgetError
 
 
 def allocate(mass: FloatArray, sizes: IntArray, n: int) -> FloatArray:
@@ -36,6 +37,11 @@ def nearest_counts(share: FloatArray, sizes: IntArray, n: int, least: int = 0) -
 
     ``least`` keeps every stratum at that many at the least (or whole, where it is smaller).
     """
+    if np.minimum(least, sizes).sum() > n:
+        raise BudgetError(
+            f"{sizes.size} strata of at least {least} segments each do not fit into {n}. "
+            "Merge strata, or raise the budget."
+        )
     floor = np.maximum(np.floor(share + 1e-9), np.minimum(least, sizes)).astype(np.int64)
     counts: IntArray = np.minimum(floor, sizes)
     while counts.sum() > n:  # the least counts took more than the shares allow

@@ -78,11 +78,11 @@ class Stratified(Sampler):
         share = allocate(self._mass(pool, strata, sizes), sizes, n)
         if self.rounding == "printed":
             return draw_within(strata, sizes, nearest_counts(share, sizes, n), draws, rng)
-        small = (share < _LEAST) & (share < sizes)
+        small = (share < _LEAST - 1e-9) & (share < sizes)
         if not small.any():
             counts = nearest_counts(share, sizes, n, least=_LEAST)
             return draw_within(strata, sizes, counts, draws, rng)
-        if self.allocation == "proportional" and share[small].sum() >= _LEAST:
+        if self.allocation == "proportional" and share[small].sum() >= _LEAST - 1e-9:
             return self._draw_with_line(strata, share, small, n, draws, rng)
         merged = merge(share, sizes, small)[strata]
         share = np.asarray(np.bincount(merged, (share / sizes)[strata]), dtype=np.float64)

@@ -1,0 +1,97 @@
+# From a fresh clone: `make demo` to look around, `make test` to check everything.
+# Needs Python 3.11 or newer. uv is used where it is on the PATH, else venv and pip.
+#
+#   make demo PYTHON=python3.13    uses that Python
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+PYTHON ?=
+WORKERS ?= 4
+
+# What `fewgold demo` needs beyond the library itself, such as [plots].
+DEMO_EXTRAS :=
+
+# One stamp for each kind of set-up; the second includes the first.
+DEMO_READY := $(VENV)/.ready-demo
+TEST_READY := $(VENV)/.ready-test
+PINS := pyproject.toml constraints.txt $(VENV)/pyvenv.cfg
+
+export UV_SYSTEM_CERTS := 1
+export UV_PYTHON_DOWNLOADS := never
+
+# Start-up is slow without bytecode, which uv leaves out unless told.
+ifneq ($(UV),)
+INSTALL = uv pip install --quiet --python $(BIN)/python --compile-bytecode -c constraints.txt -e
+else
+# ensurepip for an environment that uv made, which has no pip.
+INSTALL = { $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; } && \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test theory lint clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(DEMO_READY)  ## Set up and run `fewgold demo` on the embedded data
+	@$(BIN)/fewgold demo
+
+test: lint  ## Set up and run all that CI runs: ruff, mypy, pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses $(WORKERS)
+
+theory: $(TEST_READY)  ## Run the slow tests of coverage and calibration
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m slow -n auto --maxprocesses $(WORKERS)
+
+lint: $(TEST_READY)  ## Check style and types only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:  ## Remove the environment, caches and builds
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(DEMO_READY): $(PINS)
+	@echo "Setting up $(VENV) ..."
+	@$(INSTALL) '.$(DEMO_EXTRAS)'
+	@$(BIN)/python -m compileall -q fewgold
+	@touch $@
+
+$(TEST_READY): $(PINS)
+	@echo "Setting up $(VENV) with the development tools ..."
+	@$(INSTALL) '.[dev]'
+	@$(BIN)/python -m compileall -q fewgold
+	@touch $(DEMO_READY) $@
+
+ifneq ($(UV),)
+$(VENV)/pyvenv.cfg:
+	@rm -rf $(VENV)
+	@uv venv --quiet $(if $(PYTHON),--python '$(PYTHON)') $(VENV) || { \
+		echo "fewgold needs Python 3.11 or newer; see above why uv found none." \
+			"Install one, or name it: make PYTHON=/path/to/python3." >&2; \
+		exit 1; }
+else
+$(VENV)/pyvenv.cfg:
+	@rm -rf $(VENV)
+	@python=; \
+	for candidate in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
+		if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+			python=$$candidate; break; \
+		fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+		echo "fewgold needs Python 3.11 or newer; $(or $(PYTHON),python3) is" \
+			"$$($(or $(PYTHON),python3) --version 2>/dev/null || echo missing)." \
+			"Install one, or name it: make PYTHON=/path/to/python3." >&2; \
+		exit 1; \
+	fi; \
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+		echo "$$python cannot make virtual environments: its venv module is missing." \
+			"On Debian and Ubuntu: sudo apt install python3-venv. Or install uv." >&2; \
+		exit 1; \
+	fi; \
+	"$$python" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+endif

@@ -1,0 +1,217 @@
+"""``fewgold select``: budgets, guessed columns, usage errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fewgold import tables
+from fewgold.cli._columns import roles
+
+Run = Callable[..., Any]
+NOTHING = dict.fromkeys(("id", "document", "metrics", "cost", "system", "texts"))
+
+
+def selected(run: Run, *args: Any) -> dict[str, Any]:
+    out = ("-o", "s.csv", "--force", "--json")
+    return dict(json.loads(run("select", "pool.csv", *out, *args).stdout))
+
+
+@pytest.mark.parametrize(
+    ("budget", "n"),
+    [("30", 30), ("10%", 15), ("0.1", 15), ("2.5 %", 4), ("100%", 150), (" 7 ", 7), ("0.01%", 1)],
+)
+def test_budgets(run: Run, budget: str, n: int) -> None:
+    assert selected(run, "--budget", budget)["n"] == n
+    assert len(tables.read_table("s.csv")) == n
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        ("--budget", "5", "--cost-budget", "5"),
+        ("--budget", "many"),
+        ("--budget", "1.5"),
+        ("--budget", "0"),
+        ("--budget", "-3"),
+        ("--budget", "101%"),
+        ("--budget", "0%"),
+        ("--budget", "5", "--risk", "0.1"),
+        ("--budget", "5", "--seed", "-1"),
+        ("--budget", "5", "--orientation", "comet"),
+        ("--budget", "5", "--orientation", "comet=2"),
+        ("--budget", "5", "--no-such-option"),
+    ],
+)
+def test_usage_errors(run: Run, args: tuple[str, ...]) -> None:
+    result = run("select", "pool.csv", "-o", "s.csv", *args, code=2)
+    assert not result.stdout
+    assert not Path("s.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--budget", "151"), "from 1 to 150"),
+        (("--budget", "5", "--strategy", "docs-blanced+ridge"), "Did you mean 'docs-balanced'"),
+        (("--budget", "5", "--strategy", "random+rige"), "Did you mean 'ridge'"),
+        (("--budget", "5", "--id", "segmnt"), "Did you mean 'segment'"),
+        (("--budget", "5", "--id", "doc_id"), "ids must differ"),
+        (("--budget", "5", "--metrics", "comet,blue"), "Did you mean 'bleu'"),
+        (("--budget", "5", "--metrics", "source"), "must hold numbers"),
+        (("--budget", "5", "--metrics", "flat"), "is constant"),
+        (("--budget", "5", "--metrics", "gappy"), "1 missing"),
+        (("--budget", "5", "--cost", "12+0.7*wrds"), "Did you mean 'words'"),
+        (("--budget", "5", "--orientation", "chrf=1"), "unknown metric in orientation 'chrf'"),
+        (("--budget", "5", "--score-column", "source"), "two columns 'source'"),
+    ],
+)
+def test_data_errors(run: Run, table: pd.DataFrame, args: tuple[str, ...], message: str) -> None:
+    wider = table.assign(flat=1.0, gappy=table["comet"])
+    wider.loc[3, "gappy"] = None
+    wider.to_csv("pool.csv", index=False)
+    result = run("select", "pool.csv", "-o", "s.csv", *args, code=3)
+    assert message in result.stderr
+    assert "error: " in result.stderr
+    assert not result.stdout
+    assert not Path("s.csv").exists()
+
+
+def test_files_that_cannot_be_used(run: Run) -> None:
+    end = ("--budget", "5", "-o", "s.csv")
+    assert "there is no file" in run("select", "none.csv", *end, code=3).stderr
+    Path("empty.csv").write_text("")
+    assert "is empty" in run("select", "empty.csv", *end, code=3).stderr
+    Path("x.jsonl").write_text("[1]\n")
+    assert "object" in run("select", "x.jsonl", *end, code=3).stderr
+    Path("x.xlsx").write_text("x")
+    assert "format" in run("select", "x.xlsx", *end, code=3).stderr
+    Path("bad.csv").write_text("id,comet\n")
+    assert "no rows" in run("select", "bad.csv", *end, code=3).stderr
+    result = run("select", "pool.csv", "--budget", "5", "-o", "no/where.csv", code=3)
+    assert "no folder" in result.stderr
+
+
+def test_files_are_not_overwritten(run: Run) -> None:
+    args = ("select", "pool.csv", "--budget", 5, "-o", "s.csv")
+    run(*args, "--seed", 1)
+    before = Path("s.csv").read_text()
+    assert "--force" in run(*args, "--seed", 2, code=3).stderr
+    assert Path("s.csv").read_text() == before
+    run(*args, "--seed", 2, "--force")
+    assert Path("s.csv").read_text() != before
+
+
+def test_sources_are_not_overwritten_by_force(run: Run) -> None:
+    before = Path("pool.csv").read_text()
+    run("select", "pool.csv", "--budget", 5, "-o", "./pool.csv", "--force", code=2)
+    run(
+        "select",
+        "pool.csv",
+        "--budget",
+        5,
+        "-o",
+        "s.csv",
+        "--design",
+        "pool.csv",
+        "--force",
+        code=2,
+    )
+    assert Path("pool.csv").read_text() == before
+    run("select", "pool.csv", "--budget", 5, "-o", "s.csv")
+    again = ("--given", "s.csv", "-o", "s.csv", "--force")
+    run("select", "pool.csv", "--budget", 5, *again, code=2)
+
+
+def test_a_seed_is_chosen_and_said(run: Run) -> None:
+    first = selected(run, "--budget", 20)
+    ids = tables.read_table("s.csv")["id"].tolist()
+    again = selected(run, "--budget", 20, "--seed", first["seed"])
+    assert tables.read_table("s.csv")["id"].tolist() == ids
+    assert again["seed"] == first["seed"]
+    seeds = {selected(run, "--budget", 3)["seed"] for _ in range(4)}
+    assert len(seeds) > 1
+
+
+def test_columns_are_guessed_and_said(run: Run) -> None:
+    result = run("select", "pool.csv", "--budget", 5, "-o", "s.csv")
+    assert "id = segment, document = doc_id, system = model, texts = source" in result.stderr
+    assert "metrics = comet, bleu, words" in result.stderr
+    assert "human (may be human scores)" in result.stderr
+    assert "position (numbers the rows)" in result.stderr
+    result = run("select", "pool.csv", "--budget", 5, "-o", "t.csv", "-q")
+    assert result.stderr == ""
+
+
+def test_named_columns_are_taken(run: Run) -> None:
+    got = selected(run, "--budget", 5, "--metrics", "comet", "--orientation", "comet=-1")
+    assert got["columns"]["metrics"] == ["comet"]
+    assert "metrics" not in got["guessed"]
+    record = json.loads(Path("s.csv.design.json").read_text())
+    assert record["pool"]["columns"]["orientation"] == {"comet": -1}
+    got = selected(run, "--budget", 5, "--metrics", "none")
+    assert got["columns"]["metrics"] == []
+    assert got["strategy"] == "docs-sys+mean"
+    selected(run, "--budget", 5, "--texts", "source,model")
+    assert list(tables.read_table("s.csv")) == ["id", "document", "source", "model", "score"]
+
+
+def test_what_select_shows(run: Run) -> None:
+    text = run("select", "pool.csv", "--budget", 5, "-o", "s.csv", "--seed", 9).stdout
+    for part in ("Chose 5 of 150 segments", "of 25 documents", "(recommended)", "--seed 9",
+                 "s.csv.design.json", "fewgold estimate s.csv"):  # fmt: skip
+        assert part in text
+    args = ("select", "pool.csv", "--budget", 5, "-o", "t.csv", "--strategy", "docs-incr-human")
+    assert "--given t.csv" in run(*args).stdout
+
+
+def guess(**columns: Any) -> Any:
+    return roles(pd.DataFrame(columns), NOTHING, {})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["human", "score", "MQM", "mqm_score", "rater1", "raterA_score", "gold", "DA", "da_raw",
+     "human_comet", "overall-score", "annotator 2", "Rating", "label", "humanScore", "z_score"],
+)  # fmt: skip
+def test_human_scores_never_pass_for_metrics(name: str) -> None:
+    found = guess(id=["a", "b"], comet=[0.1, 0.2], **{name: [1.0, 2.0]})
+    assert found.columns["metrics"] == ["comet"]
+    assert name in found.left_out
+
+
+@pytest.mark.parametrize(
+    "name", ["COMET-DA", "wmt20-comet-da", "bleurt_score", "BERTScore", "metricx", "judge", "qe"]
+)
+def test_metrics_pass_for_metrics(name: str) -> None:
+    assert guess(id=["a", "b"], **{name: [1.0, 2.0]}).columns["metrics"] == [name]
+
+
+def test_guesses_that_are_not_made() -> None:
+    found = guess(
+        id=["a", "b", "c"], n=[0, 1, 2], seg_no=[5, 9, 7], flat=[1, 1, 1], gaps=["1", "", "3"],
+        words=["x", "1", "2"], cost=[1, 0, 2], price=["a", "b", "c"], inf=[1.0, float("inf"), 2],
+    )  # fmt: skip
+    assert found.columns["metrics"] == ["cost"]
+    assert found.columns["cost"] is None
+    assert found.left_out == {
+        "n": "numbers the rows",
+        "seg_no": "numbers the rows",
+        "flat": "the same everywhere",
+        "gaps": "1 gap",
+        "inf": "1 gap",
+    }
+
+
+def test_no_id_is_no_guess(run: Run) -> None:
+    pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}).to_csv("p.csv", index=False)
+    result = run("select", "p.csv", "--budget", 1, "-o", "s.csv", code=3)
+    assert "Name it with --id: a, b." in result.stderr
+    pd.DataFrame({"id": ["x", "y"], "ID": ["x", "y"]}).to_csv("p.csv", index=False)
+    run("select", "p.csv", "--budget", 1, "-o", "s.csv", code=3)

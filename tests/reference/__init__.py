@@ -1,0 +1,63 @@
+"""Slow and obvious second implementations, written from the formulas and not from the code."""
+
+from reference.enumeration import (
+    Scripted,
+    all_draws,
+    all_starts,
+    all_within,
+    batch_of,
+    cube_tree,
+    document_orders,
+    grid,
+)
+from reference.estimation import (
+    bernstein_half,
+    hoeffding_half,
+    hoeffding_stratified_half,
+    knn_cross_fit,
+    printed_multiple,
+    printed_scalar,
+    regression_estimate,
+    ridge_leave_one_out,
+    ridge_signed,
+)
+from reference.sampling import (
+    best_rounding_cost,
+    cluster_variance,
+    collapsed_variance,
+    line_variance,
+    neyman,
+    simple_variance,
+    stratified_mean,
+    stratified_variance,
+    two_waves,
+)
+
+__all__ = [
+    "Scripted",
+    "all_draws",
+    "all_starts",
+    "all_within",
+    "batch_of",
+    "bernstein_half",
+    "best_rounding_cost",
+    "cluster_variance",
+    "collapsed_variance",
+    "cube_tree",
+    "document_orders",
+    "grid",
+    "hoeffding_half",
+    "hoeffding_stratified_half",
+    "knn_cross_fit",
+    "line_variance",
+    "neyman",
+    "printed_multiple",
+    "printed_scalar",
+    "regression_estimate",
+    "ridge_leave_one_out",
+    "ridge_signed",
+    "simple_variance",
+    "stratified_mean",
+    "stratified_variance",
+    "two_waves",
+]

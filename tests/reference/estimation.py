@@ -1,0 +1,108 @@
+"""Estimators and bounds of a simple random sample, in plain steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def regression_estimate(y, x, pool_x):
+    """Regression estimator (Cochran 1977, ch. 7): value and standard error with n - 1 - p left.
+
+    ``x`` (n, p) at the rated segments, ``pool_x`` (N, p) everywhere.
+    """
+    n, p = x.shape
+    size = len(pool_x)
+    design = np.column_stack([np.ones(n), x])
+    coefficients, *_ = np.linalg.lstsq(design, y, rcond=None)
+    residual = y - design @ coefficients
+    value = y.mean() + (pool_x.mean(0) - x.mean(0)) @ coefficients[1:]
+    s2 = (residual**2).sum() / (n - 1 - p)
+    return value, math.sqrt((1 - n / size) * s2 / n)
+
+
+def printed_scalar(y, rows, pool_metric):
+    """Eq. 3 as printed: x̄ - (1/n Σ x z) z̄ with z standardised over the pool."""
+    mean = sum(pool_metric) / len(pool_metric)
+    sd = math.sqrt(sum((m - mean) ** 2 for m in pool_metric) / len(pool_metric))
+    z = [(pool_metric[i] - mean) / sd for i in rows]
+    n = len(y)
+    covariance = sum(a * b for a, b in zip(y, z, strict=True)) / n
+    return sum(y) / n - covariance * sum(z) / n
+
+
+def printed_multiple(y, rows, pool_metrics):
+    """Eq. 4 with its transposes mended: x̄ - E[XZ]ᵀ (E ZZᵀ)⁻¹ Z̄; ``pool_metrics`` (N, p)."""
+    z = (pool_metrics - pool_metrics.mean(0)) / pool_metrics.std(0)
+    zz = sum(np.outer(row, row) for row in z) / len(z)
+    xz = sum(a * z[i] for a, i in zip(y, rows, strict=True)) / len(y)
+    return float(np.mean(y) - xz @ np.linalg.inv(zz) @ z[list(rows)].mean(0))
+
+
+def knn_cross_fit(y, rows, pool_metrics, folds, k):
+    """Difference estimate of a simple random sample with scikit-learn's neighbours.
+
+    Each fold is predicted by the others. Given these, the fold is a random sample of the segments
+    outside of them, so the mean prediction is taken there and counts for their share.
+    """
+    from sklearn.neighbors import KNeighborsRegressor
+
+    z = (pool_metrics - pool_metrics.mean(0)) / pool_metrics.std(0)
+    rows, size = np.asarray(rows), len(z)
+    left = np.empty(len(y))
+    for fold in np.unique(folds):
+        held = folds == fold
+        train = rows[~held]
+        model = KNeighborsRegressor(min(k, train.size)).fit(z[train], y[~held])
+        outside = np.setdiff1d(np.arange(size), train)
+        centre = model.predict(z[outside]).mean()
+        gap = model.predict(z[rows[held]]) - centre
+        left[held] = y[held] - outside.size / size * gap
+    return float(left.mean()), math.sqrt((1 - len(y) / size) * left.var(ddof=1) / len(y))
+
+
+def ridge_leave_one_out(y, x, penalty):
+    """Sum of squared errors of predicting each rating by a ridge of the others."""
+    from sklearn.linear_model import Ridge
+
+    total = 0.0
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        model = Ridge(alpha=penalty, fit_intercept=True).fit(x[rest], y[rest])
+        total += float(y[i] - model.predict(x[i : i + 1])[0]) ** 2
+    return total
+
+
+def ridge_signed(y, x, penalty, signs):
+    """Ridge slopes with signs, as bounded least squares on augmented data; x, y centred."""
+    from scipy.optimize import lsq_linear
+
+    p = x.shape[1]
+    a = np.vstack([x, math.sqrt(penalty) * np.eye(p)])
+    b = np.concatenate([y, np.zeros(p)])
+    low = np.where(np.asarray(signs) > 0, 0.0, -np.inf)
+    high = np.where(np.asarray(signs) < 0, 0.0, np.inf)
+    return lsq_linear(a, b, (low, high), tol=1e-14, lsmr_tol="auto", method="bvls").x
+
+
+def hoeffding_half(span, n, size, confidence):
+    """R √(k_n ln(2/δ)/(2n)), k_n = 1 - (n-1)/N."""
+    k = 1 - (n - 1) / size
+    return span * math.sqrt(k * math.log(2 / (1 - confidence)) / (2 * n))
+
+
+def hoeffding_stratified_half(span, counts, sizes, confidence):
+    """Strata are independent, so the exponents of their Serfling bounds add up."""
+    total = 0.0
+    for n, size in zip(counts, sizes, strict=True):
+        total += (size / sum(sizes)) ** 2 * (1 - (n - 1) / size) / n
+    return span * math.sqrt(total * math.log(2 / (1 - confidence)) / 2)
+
+
+def bernstein_half(y, span, confidence):
+    """σ̂ √(2 ln(3/δ)/n) + 3 R ln(3/δ)/n with σ̂ the standard deviation."""
+    n, mean = len(y), sum(y) / len(y)
+    sd = math.sqrt(sum((v - mean) ** 2 for v in y) / n)
+    log = math.log(3 / (1 - confidence))
+    return sd * math.sqrt(2 * log / n) + 3 * span * log / n

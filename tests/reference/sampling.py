@@ -1,0 +1,130 @@
+"""Designs: means, variances and allocation, in loops."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+
+def simple_variance(y, size):
+    """(1 - n/N) s²/n."""
+    y = list(map(float, y))
+    n = len(y)
+    mean = sum(y) / n
+    return (1 - n / size) * sum((v - mean) ** 2 for v in y) / (n - 1) / n
+
+
+def stratified_mean(y, strata, sizes):
+    """Σ_h (N_h/N) ȳ_h (Saldías et al. 2022, eq. 1)."""
+    total = 0.0
+    for h, size in enumerate(sizes):
+        own = [v for v, s in zip(y, strata, strict=True) if s == h]
+        total += size / sum(sizes) * sum(own) / len(own)
+    return total
+
+
+def stratified_variance(y, strata, sizes):
+    """Σ_h (N_h/N)² (1 - n_h/N_h) s_h²/n_h; strata taken whole add nothing."""
+    total = 0.0
+    for h, size in enumerate(sizes):
+        own = [v for v, s in zip(y, strata, strict=True) if s == h]
+        if len(own) < size:
+            total += (size / sum(sizes)) ** 2 * simple_variance(own, size)
+    return total
+
+
+def collapsed_variance(y, strata, sizes):
+    """The same where some strata have one rating: these are compared in pairs of neighbours.
+
+    Every rating has the weight W_h/n_h and the correction 1 - n_h/N_h of its own stratum and is
+    compared with the weighted mean of its group of m: Σ m/(m-1) w² (1-f) (y - ȳ_group)².
+    """
+    counts = [sum(s == h for s in strata) for h in range(len(sizes))]
+    lone = [h for h, c in enumerate(counts) if c == 1 and sizes[h] > 1]
+    groups = [[h] for h, c in enumerate(counts) if c > 0 and h not in lone]
+    if len(lone) == 1:
+        fullest = int(np.argmax(counts))
+        next(g for g in groups if fullest in g).append(lone[0])
+    elif lone:
+        pairs = [lone[i : i + 2] for i in range(0, len(lone), 2)]
+        if len(pairs[-1]) == 1:  # an odd one makes the last pair a triple
+            pairs[-2].extend(pairs.pop())
+        groups.extend(pairs)
+    whole = sum(size for size, c in zip(sizes, counts, strict=True) if c)
+    total = 0.0
+    for group in groups:
+        rows = [i for i, s in enumerate(strata) if s in group]
+        w = {i: sizes[strata[i]] / whole / counts[strata[i]] for i in rows}
+        if len(rows) < 2:
+            continue
+        mean = sum(w[i] * y[i] for i in rows) / sum(w.values())
+        grow = len(rows) / (len(rows) - 1)
+        for i in rows:
+            left = 1 - counts[strata[i]] / sizes[strata[i]]
+            total += grow * w[i] ** 2 * left * (y[i] - mean) ** 2
+    return total
+
+
+def line_variance(y, size, group=4):
+    """Systematic sampling: neighbours on the line in about n/4 groups, as if strata."""
+    n = len(y)
+    count = max(n // group, 1)
+    total = 0.0
+    for g in range(count):
+        own = [y[i] for i in range(n) if int(i * count / n) == g]
+        m, mean = len(own), sum(own) / len(own)
+        total += m / (m - 1) * sum((v - mean) ** 2 for v in own) / n**2
+    return (1 - n / size) * total
+
+
+def cluster_variance(y, documents, size):
+    """Document totals of deviations from the mean: (1-f) m/(m-1) Σ_d (Σ_i∈d (y_i - ȳ)/n)²."""
+    n, mean = len(y), sum(y) / len(y)
+    totals = {}
+    for v, d in zip(y, documents, strict=True):
+        totals[d] = totals.get(d, 0.0) + (v - mean) / n
+    m = len(totals)
+    return (1 - n / size) * m / (m - 1) * sum(t**2 for t in totals.values())
+
+
+def two_waves(first, second, size):
+    """Value and variance of two simple random waves, mixed by the variances of equal spreads."""
+    n1, n2, left = len(first), len(second), size - len(first)
+    one = sum(first) / n1
+    two = (sum(first) + left * sum(second) / n2) / size
+    v1 = 1 / n1 - 1 / size
+    v2 = (left / size) ** 2 * (1 / n2 - 1 / left)
+    mix = v1 / (v1 + v2)
+    variance = (1 - mix) ** 2 * simple_variance(first, size)
+    variance += mix**2 * (left / size) ** 2 * simple_variance(second, left)
+    return (1 - mix) * one + mix * two, variance
+
+
+def neyman(mass, sizes, n):
+    """n_h ∝ mass; an over-full stratum is taken whole and the rest shared again, recursively."""
+    mass, sizes = list(map(float, mass)), list(map(float, sizes))
+    if sum(mass) == 0:
+        mass = sizes
+    share = [n * m / sum(mass) for m in mass]
+    excess = [a - b for a, b in zip(share, sizes, strict=True)]
+    if not share or max(excess) <= 1e-9:
+        return share
+    worst = excess.index(max(excess))
+    rest = [h for h in range(len(sizes)) if h != worst]
+    others = neyman([mass[h] for h in rest], [sizes[h] for h in rest], n - sizes[worst])
+    out = [0.0] * len(sizes)
+    out[worst] = sizes[worst]
+    for h, value in zip(rest, others, strict=True):
+        out[h] = value
+    return out
+
+
+def best_rounding_cost(share, sizes, n, least=0):
+    """The smallest Σ|n_h - n'_h| over all whole n'_h that sum to n, by trying all of them."""
+    ranges = [range(min(least, s), s + 1) for s in sizes]
+    return min(
+        sum(abs(a - b) for a, b in zip(share, counts, strict=True))
+        for counts in product(*ranges)
+        if sum(counts) == n
+    )

@@ -1,0 +1,474 @@
+"""The fast code against slow and obvious second implementations, and against other libraries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fewgold import Pool, Sample, registry
+from fewgold.bounds import Bernstein, Hoeffding
+from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
+from fewgold.estimators._ridge import STRENGTHS, ridge_slopes
+from fewgold.samplers import Clusters, SimpleRandom, Stratified, Systematic
+from reference import (
+    bernstein_half,
+    cluster_variance,
+    collapsed_variance,
+    hoeffding_half,
+    hoeffding_stratified_half,
+    knn_cross_fit,
+    line_variance,
+    printed_multiple,
+    printed_scalar,
+    regression_estimate,
+    ridge_leave_one_out,
+    ridge_signed,
+    simple_variance,
+    stratified_mean,
+    stratified_variance,
+    two_waves,
+)
+
+SIZE = 60
+
+
+def make_pool(size=SIZE, seed=11, documents=14):
+    rng = np.random.default_rng(seed)
+    label = np.sort(np.r_[np.arange(documents), rng.integers(0, documents, size - documents)])
+    gold = rng.gamma(0.6, 5.0, size) + rng.gamma(0.5, 3.0, documents)[label]
+    metrics = {
+        "comet": -gold + rng.normal(0, 4, size),
+        "own": rng.normal(size=size) + 0.05 * gold,
+        "ter": np.abs(gold + rng.normal(0, 9, size)),
+    }
+    ids = np.array([f"s{i}" for i in range(size)])
+    return Pool(ids=ids, documents=label, metrics=metrics), gold
+
+
+POOL, GOLD = make_pool()
+
+
+def rated(sampler, n, rng=0, pool=POOL, gold=GOLD, **options):
+    sample = sampler.draw(pool, n, rng=rng, **options)
+    return sample.rate(gold[sample.indices])
+
+
+# Designs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 3, 20, 59])
+def test_simple_random(n):
+    ratings = rated(SimpleRandom(), n)
+    made = Mean().estimate(ratings)
+    assert made.value == pytest.approx(np.mean(ratings.scores), rel=1e-12)
+    assert made.se == pytest.approx(np.sqrt(simple_variance(ratings.scores, SIZE)), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [40, 50])
+def test_stratified(n):
+    """Few large documents: every stratum gets two or more."""
+    pool, gold = make_pool(documents=5)
+    sampler = Stratified(allocation="optimal") if n == 50 else Stratified()
+    ratings = rated(sampler, n, pool=pool, gold=gold)
+    assert ratings.sample.design.kind == "stratified"
+    sizes = np.bincount(pool.codes)
+    strata = pool.codes[ratings.sample.indices]
+    made = Mean().estimate(ratings)
+    assert made.value == pytest.approx(stratified_mean(ratings.scores, strata, sizes), rel=1e-12)
+    variance = stratified_variance(ratings.scores, strata, sizes)
+    assert made.se**2 == pytest.approx(variance, rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [8, 14, 15, 16, 17, 25, 30])
+def test_collapsed_strata(n):
+    """As printed, many documents have one rating; these are compared in pairs."""
+    ratings = rated(Stratified(rounding="printed"), n)
+    sizes = np.bincount(POOL.codes)
+    strata = POOL.codes[ratings.sample.indices]
+    made = Mean().estimate(ratings)
+    variance = collapsed_variance(ratings.scores, strata.tolist(), sizes.tolist())
+    assert made.se**2 == pytest.approx(variance, rel=1e-10)
+
+
+def test_weighted_mean_by_statsmodels():
+    from statsmodels.stats.weightstats import DescrStatsW
+
+    ratings = rated(Stratified(allocation="optimal"), 40)
+    weights = ratings.sample.design.weights
+    assert np.ptp(weights) > 0.005
+    expected = DescrStatsW(ratings.scores, weights=weights).mean
+    assert Mean().estimate(ratings).value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 5, 8, 13, 30])
+def test_systematic(n):
+    ratings = rated(Systematic(), n)
+    expected = line_variance(ratings.scores, SIZE)
+    assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [10, 20, 45])
+def test_whole_documents(n):
+    ratings = rated(Clusters(), n)
+    documents = POOL.codes[ratings.sample.indices].tolist()
+    expected = cluster_variance(ratings.scores, documents, SIZE)
+    assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected, rel=1e-10)
+
+
+def test_chunks_few_enough_for_one_group():
+    ratings = rated(Clusters(3), 18)
+    chunks = np.arange(18) // 3  # six chunks: fewer than two groups of four
+    expected = cluster_variance(ratings.scores, chunks.tolist(), SIZE)
+    assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected, rel=1e-10)
+
+
+def test_two_waves_of_simple_random():
+    first = rated(SimpleRandom(), 9)
+    wave = SimpleRandom().draw(POOL, 7, given=first, rng=1)
+    made = Mean().estimate(wave.rate(GOLD[wave.indices]))
+    value, variance = two_waves(first.scores, GOLD[wave.indices], SIZE)
+    assert made.value == pytest.approx(value, rel=1e-12)
+    assert made.value == pytest.approx(np.r_[first.scores, GOLD[wave.indices]].mean(), rel=1e-12)
+    assert made.se**2 == pytest.approx(variance, rel=1e-10)
+
+
+# Control variates ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metrics", [("comet",), ("comet", "own"), None], ids=["1", "2", "all"])
+def test_regression_estimator(metrics):
+    ratings = rated(SimpleRandom(), 25)
+    x = POOL.matrix(metrics).T
+    value, se = regression_estimate(ratings.scores, x[ratings.sample.indices], x)
+    made = ControlVariates(metrics=metrics).estimate(ratings)
+    assert made.value == pytest.approx(value, rel=1e-9)
+    assert made.se == pytest.approx(se, rel=1e-9)
+
+
+def test_regression_slope_by_statsmodels():
+    import statsmodels.api as sm
+
+    ratings = rated(SimpleRandom(), 25)
+    rows = ratings.sample.indices
+    z = POOL.standardised()
+    fit = sm.OLS(ratings.scores, sm.add_constant(z[:, rows].T)).fit()
+    made = ControlVariates().estimate(ratings)
+    assert made.value == pytest.approx(fit.predict(np.r_[1.0, np.zeros(3)])[0], rel=1e-9)
+    slopes = ratings.scores - fit.params[1:] @ z[:, rows]
+    np.testing.assert_allclose(made.residuals, slopes, rtol=1e-8, atol=1e-9)
+    size = np.sqrt(1 - 25 / SIZE) * np.sqrt(fit.mse_resid / 25)
+    assert made.se == pytest.approx(size, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 5, 30])
+def test_printed_equations(n):
+    ratings = rated(SimpleRandom(), n)
+    rows = ratings.sample.indices
+    one = ControlVariates(metrics=("comet",), form="printed").estimate(ratings)
+    expected = printed_scalar(ratings.scores, rows, POOL.metrics["comet"])
+    assert one.value == pytest.approx(expected, rel=1e-9)
+    all_ = ControlVariates(form="printed").estimate(ratings)
+    expected = printed_multiple(ratings.scores, rows, POOL.matrix().T)
+    assert all_.value == pytest.approx(expected, rel=1e-9)
+
+
+def test_printed_knn_is_equation_three():
+    """Eq. 3 to the letter: z is the prediction standardised over the test set, not the sample."""
+    from sklearn.neighbors import KNeighborsRegressor
+
+    ratings = rated(SimpleRandom(), 30)
+    rows = ratings.sample.indices
+    z = POOL.standardised().T
+    predicted = KNeighborsRegressor(25).fit(z[rows], ratings.scores).predict(z)
+    expected = printed_scalar(ratings.scores, rows, predicted)
+    made = registry.estimator("cv-knn-printed").estimate(ratings)
+    assert made.value == pytest.approx(expected, rel=1e-9)
+
+
+# Learned controls ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "k", "folds"), [(30, 3, 5), (30, 25, 5), (41, 7, 2), (9, 2, 5)])
+def test_knn_cross_fit_by_scikit_learn(n, k, folds):
+    ratings = rated(SimpleRandom(), n)
+    labels = ratings.sample.folds(min(folds, n // 2))
+    assert np.bincount(labels).min() >= n // folds - 1
+    value, se = knn_cross_fit(ratings.scores, ratings.sample.indices, POOL.matrix().T, labels, k)
+    made = Learned(KNN(k=k, folds=folds), slope="one").estimate(ratings)
+    assert made.value == pytest.approx(value, rel=1e-10)
+    assert made.se == pytest.approx(se, rel=1e-10)
+
+
+def test_knn_equals_cross_fit_around_scikit_learn():
+    from sklearn.neighbors import KNeighborsRegressor
+
+    ratings = rated(Systematic(), 30)
+    ours = Learned(KNN(k=5)).estimate(ratings)
+    theirs = Learned(CrossFit(KNeighborsRegressor(5))).estimate(ratings)
+    assert ours.value == pytest.approx(float(theirs.value), rel=1e-10)
+    assert ours.se == pytest.approx(float(theirs.se), rel=1e-10)
+
+
+# Ridge --------------------------------------------------------------------------------------
+
+
+def ridge_case(n=25, p=4, seed=1, common=0.0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p)) + common * rng.normal(size=(n, 1))
+    y = x @ np.array([1.0, 0.5, 0.0, -0.5])[:p] + rng.normal(size=n)
+    return x, y
+
+
+def centred(x, y):
+    """What ridge_slopes is given: centred columns, divided by √n."""
+    dev = np.vstack([y, x.T])
+    return (dev - dev.mean(-1, keepdims=True)) / np.sqrt(len(y))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ridge_takes_the_strength_of_least_leave_one_out_error(seed):
+    from sklearn.linear_model import Ridge as Theirs
+    from sklearn.linear_model import RidgeCV
+
+    x, y = ridge_case(seed=seed)
+    n = len(y)
+    losses = [ridge_leave_one_out(y, x, s * n) for s in STRENGTHS]
+    best = STRENGTHS[int(np.argmin(losses))]
+    fit = Theirs(alpha=best * n).fit(x, y)
+    beta, spent = ridge_slopes(centred(x, y), np.zeros(4))
+    np.testing.assert_allclose(beta, fit.coef_, rtol=1e-8, atol=1e-10)
+    own = x - x.mean(0)
+    hat = own @ np.linalg.solve(own.T @ own + best * n * np.eye(4), own.T)
+    assert spent == pytest.approx(np.trace(hat), rel=1e-9)
+    cv = RidgeCV(alphas=[s * n for s in STRENGTHS]).fit(x, y)
+    assert cv.alpha_ == pytest.approx(best * n)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("common", [0.0, 1.0, 3.0])
+def test_signed_ridge_solves_the_bounded_problem(seed, common):
+    """At a single strength, so that only the slopes are compared."""
+    from fewgold.estimators._ridge import _constrain
+
+    x, y = ridge_case(seed=seed, common=common)
+    signs = np.array([-1.0, 1.0, 1.0, 0.0])
+    dev = centred(x, y)
+    for strength in STRENGTHS:
+        gram = dev[1:] @ dev[1:].T + strength * np.eye(4)
+        cross = dev[1:] @ dev[0]
+        free = np.linalg.solve(gram, cross)
+        ours = _constrain(gram[None], cross[None], free[None], signs[None])[0]
+        expected = ridge_signed(dev[0], dev[1:].T, strength, signs)
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6 * scale)
+
+
+def test_ridge_estimate_by_hand():
+    """Free signs on a simple random sample: the whole estimate from its definition."""
+    from sklearn.linear_model import Ridge as Theirs
+
+    ratings = rated(SimpleRandom(), 25)
+    rows, y = ratings.sample.indices, ratings.scores
+    z = POOL.standardised().T
+    x = z[rows]
+    best = min(STRENGTHS, key=lambda s: ridge_leave_one_out(y, x, s * 25))
+    fit = Theirs(alpha=best * 25).fit(x, y)
+    left = y - x @ fit.coef_
+    own = x - x.mean(0)
+    spent = np.trace(own @ np.linalg.solve(own.T @ own + best * 25 * np.eye(3), own.T))
+    made = Ridge(signs=False).estimate(ratings)
+    assert made.value == pytest.approx(left.mean(), rel=1e-9)
+    variance = (1 - 25 / SIZE) / 25 * ((left - left.mean()) ** 2).sum() / (24 - spent)
+    assert made.se == pytest.approx(np.sqrt(variance), rel=1e-9)
+
+
+def test_ridge_keeps_to_the_known_signs():
+    """comet is better when larger and ter when smaller, and the scores are penalties."""
+    for seed in range(8):
+        ratings = rated(SimpleRandom(), 20, rng=seed)
+        made = Ridge(metrics=("comet", "ter"), higher_is_better=False).estimate(ratings)
+        x = POOL.standardised(["comet", "ter"])[:, ratings.sample.indices]
+        gap = ratings.scores - made.residuals
+        slopes, *_ = np.linalg.lstsq(x.T, gap, rcond=None)
+        assert slopes[0] <= 1e-9
+        assert slopes[1] >= -1e-9
+
+
+# Bounds -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+def test_hoeffding_and_bernstein(confidence):
+    sample = SimpleRandom().draw(POOL, 25, rng=0)
+    # Limits of the scale cut intervals off; the range alone does not.
+    made = Mean().estimate(sample.rate(GOLD[sample.indices]))
+    low, high = made.interval(confidence, Hoeffding(score_range=30.0))
+    assert (high - low) / 2 == pytest.approx(hoeffding_half(30.0, 25, SIZE, confidence))
+    assert (high + low) / 2 == pytest.approx(float(made.value))
+    low, high = made.interval(confidence, Bernstein(score_range=30.0))
+    scores = GOLD[sample.indices]
+    assert (high - low) / 2 == pytest.approx(bernstein_half(scores, 30.0, confidence))
+    assert (high + low) / 2 == pytest.approx(float(made.value))
+
+
+def test_intervals_do_not_leave_the_scale():
+    sample = SimpleRandom().draw(POOL, 25, rng=0)
+    made = Mean().estimate(sample.rate(GOLD[sample.indices], limits=(0.0, 50.0)))
+    low, high = made.interval(0.95, Bernstein())
+    assert low == 0.0
+    assert high == pytest.approx(made.value + bernstein_half(GOLD[sample.indices], 50.0, 0.95))
+
+
+def test_hoeffding_of_strata():
+    pool, gold = make_pool(documents=5)
+    sample = Stratified().draw(pool, 40, rng=0)
+    made = Mean().estimate(sample.rate(gold[sample.indices], limits=(-500.0, 1000.0)))
+    low, high = made.interval(0.95, Hoeffding())
+    counts, sizes = np.bincount(pool.codes[sample.indices]), np.bincount(pool.codes)
+    assert (high - low) / 2 == pytest.approx(hoeffding_stratified_half(1500, counts, sizes, 0.95))
+
+
+def test_hoeffding_with_fixed_slopes_goes_by_the_range_of_the_residuals():
+    sample = SimpleRandom().draw(POOL, 25, rng=0)
+    ratings = sample.rate(GOLD[sample.indices], limits=(-500.0, 1000.0))
+    made = ControlVariates(slopes={"comet": -3.0}).estimate(ratings)
+    low, high = made.interval(0.95, Hoeffding())
+    span = 1500 + 3.0 * np.ptp(POOL.standardised(["comet"])[0])
+    assert (high - low) / 2 == pytest.approx(hoeffding_half(span, 25, SIZE, 0.95))
+
+
+# Every strategy -----------------------------------------------------------------------------
+
+FAST = [n for n in registry.estimator_names(POOL) if n != "cv-forest"]
+STRATEGIES = sorted(
+    {*registry.strategy_names(POOL)}
+    | {f"{s}+mean" for s in registry.sampler_names()}
+    | {f"random+{e}" for e in FAST}
+    | {f"docs-prop+{e}" for e in FAST}
+    | {f"docs-balanced+{e}" for e in FAST}
+)
+by_strategy = pytest.mark.parametrize("name", STRATEGIES)
+
+
+def collect(name, n, pool=POOL, gold=GOLD, **options):
+    estimator = registry.strategy(name, pool)
+    return estimator, estimator.collect(pool, lambda s: gold[s.indices], n, **options)
+
+
+@by_strategy
+@pytest.mark.parametrize("n", [2, 7, 24, 60])
+def test_batch_equals_one_by_one(name, n):
+    estimator, ratings = collect(name, n, draws=7, rng=3)
+    batch = estimator.estimate(ratings)
+    low, high = batch.interval(0.9)
+    for k in range(7):
+        one = estimator.estimate(ratings.draw(k))
+        np.testing.assert_allclose(one.value, batch.value[k], rtol=1e-8)
+        np.testing.assert_allclose(one.se, batch.se[k], rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(one.interval(0.9), (low[k], high[k]), rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", registry.sampler_names())
+@pytest.mark.parametrize("sizes", [(4, 4), (9, 2), (12, 20)])
+def test_batch_of_top_ups_equals_one_by_one(name, sizes):
+    """Two waves; the second is drawn from a pool that differs from draw to draw."""
+    sampler = registry.sampler(name)
+    first = sampler.draw(POOL, sizes[0], draws=6, rng=5)
+    given = first.rate(GOLD[first.indices])
+    wave = sampler.draw(POOL, sizes[1], given=given, rng=6)
+    batch = Mean().estimate(wave.rate(GOLD[wave.indices]))
+    for k in range(6):
+        one = wave.draw(k)
+        single = Mean().estimate(one.rate(GOLD[one.indices]))
+        np.testing.assert_allclose(single.value, batch.value[k], rtol=1e-10)
+        np.testing.assert_allclose(single.se, batch.se[k], rtol=1e-10)
+
+
+@by_strategy
+def test_same_seed_same_sample(name):
+    one, two, other = (collect(name, 12, draws=3, rng=seed)[1] for seed in (4, 4, 5))
+    np.testing.assert_array_equal(one.sample.indices, two.sample.indices)
+    assert (one.sample.indices != other.sample.indices).any()
+
+
+@by_strategy
+def test_census_is_exact(name):
+    estimator, ratings = collect(name, SIZE, draws=3, rng=0)
+    made = estimator.estimate(ratings)
+    np.testing.assert_allclose(made.value, GOLD.mean(), rtol=1e-12)
+    np.testing.assert_allclose(made.se, 0.0, atol=1e-12)
+    np.testing.assert_allclose(made.interval(), np.full((2, 3), GOLD.mean()), rtol=1e-12)
+
+
+@by_strategy
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8])
+def test_few_ratings_give_numbers_and_never_a_false_nought(name, n):
+    """Scores all differ, so that a standard error of 0 would be a lie."""
+    estimator, ratings = collect(name, n, draws=20, rng=1)
+    made = estimator.estimate(ratings)
+    assert np.isfinite(made.value).all()
+    assert not np.isnan(made.se).any()
+    assert (made.se > 1e-9).all()
+    low, high = made.interval()
+    assert not np.isnan(low).any()
+    assert (low < high).all()
+
+
+@pytest.mark.slow
+def test_forest():
+    estimator, ratings = collect("docs-prop+cv-forest", 20, draws=2, rng=1)
+    batch = estimator.estimate(ratings)
+    assert batch.value[1] == pytest.approx(float(estimator.estimate(ratings.draw(1)).value))
+
+
+def test_incremental_accepts_scores_by_id():
+    """`collect` promises scores as an array or by id, for every sampler."""
+    by_id = dict(zip(POOL.ids.tolist(), GOLD.tolist(), strict=True))
+    for name in ("random+mean", "docs-incr-human+mean"):
+        estimator = registry.strategy(name, POOL)
+        array = estimator.collect(POOL, lambda s: GOLD[s.indices], 10, rng=0)
+        mapping = estimator.collect(POOL, lambda s: by_id, 10, rng=0)
+        np.testing.assert_array_equal(array.scores, mapping.scores)
+
+
+def test_wrong_shape_is_refused():
+    sample = SimpleRandom().draw(POOL, 5, rng=0)
+    with pytest.raises(ValueError, match="shape"):
+        Sample(POOL, sample.indices[:3], sample.design)
+
+
+@pytest.mark.parametrize("n", [4, 8, 12, 20, 30])
+def test_knn_of_all_ratings_is_the_plain_mean(n):
+    """With 25 neighbours and fewer to train on, every prediction is one constant.
+
+    It explains nothing, so that its slope must be 0 and not the quotient of two rounding errors.
+    """
+    sample = SimpleRandom().draw(POOL, n, draws=50, rng=2)
+    ratings = sample.rate(GOLD[sample.indices])
+    made = Learned(KNN(k=25)).estimate(ratings)
+    np.testing.assert_allclose(made.value, ratings.scores.mean(-1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [4, 12, 25])
+def test_printed_knn_of_all_ratings_is_the_plain_mean(n):
+    sample = SimpleRandom().draw(POOL, n, draws=50, rng=2)
+    ratings = sample.rate(GOLD[sample.indices])
+    made = registry.estimator("cv-knn-printed").estimate(ratings)
+    np.testing.assert_allclose(made.value, ratings.scores.mean(-1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_top_ups_of_a_batch_may_need_different_designs(seed):
+    """What is left of the documents decides between a line and merged strata, draw by draw."""
+    pool, gold = make_pool(10, documents=3)
+    first = SimpleRandom().draw(pool, 4, draws=25, rng=seed)
+    given = first.rate(gold[first.indices])
+    wave = Stratified().draw(pool, 4, given=given, rng=seed)
+    batch = Mean().estimate(wave.rate(gold[wave.indices]))
+    generator = np.random.default_rng(seed)
+    for k in range(25):
+        alone = Stratified().draw(pool, 4, given=given.draw(k), rng=generator)
+        np.testing.assert_array_equal(alone.indices, wave.indices[k])
+        single = Mean().estimate(alone.rate(gold[alone.indices]))
+        np.testing.assert_allclose(single.value, batch.value[k], rtol=1e-10)
+        np.testing.assert_allclose(single.se, batch.se[k], rtol=1e-10)
