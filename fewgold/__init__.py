@@ -1,13 +1,20 @@
 """Estimate the score of a whole test set from few human ratings."""
 
-from fewgold import bounds, estimators, samplers
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fewgold._version import __version__
-from fewgold.errors import FewgoldError
-from fewgold.estimate import Estimate, Interval
-from fewgold.estimator import Estimator
-from fewgold.pool import Pool
-from fewgold.sample import Design, Ratings, Sample
-from fewgold.samplers import Cost, Sampler
+
+if TYPE_CHECKING:
+    from fewgold import bounds, datasets, estimators, registry, samplers, testing
+    from fewgold.errors import FewgoldError
+    from fewgold.estimate import Estimate, Interval
+    from fewgold.estimator import Estimator
+    from fewgold.pool import Pool
+    from fewgold.sample import Design, Ratings, Sample
+    from fewgold.samplers import Cost, Sampler
 
 __all__ = [
     "Cost",
@@ -22,6 +29,35 @@ __all__ = [
     "Sampler",
     "__version__",
     "bounds",
+    "datasets",
     "estimators",
+    "registry",
     "samplers",
+    "testing",
 ]
+
+# Loaded when first used (PEP 562): the command line answers --help without waiting for numpy.
+_HOME = {
+    "Cost": "samplers",
+    "Design": "design",
+    "Estimate": "estimate",
+    "Estimator": "estimator",
+    "FewgoldError": "errors",
+    "Interval": "estimate",
+    "Pool": "pool",
+    "Ratings": "sample",
+    "Sample": "sample",
+    "Sampler": "samplers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"fewgold.{_HOME[name]}"), name)
+    if name in __all__:
+        return import_module(f"fewgold.{name}")
+    raise AttributeError(f"module 'fewgold' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

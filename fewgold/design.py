@@ -109,7 +109,7 @@ class Design:
         """True where a group has one unit and chance left: its variance cannot be estimated."""
         return np.asarray(((self._members == 1) & ~self._settled).any(-1))
 
-    def _centred(self, columns: FloatArray) -> FloatArray:
+    def _within(self, columns: FloatArray) -> FloatArray:
         """Columns (..., k, n) less their weighted group means."""
         w, g = self.weights[..., None, :], self.groups[..., None, :]
         total = group_sum(np.broadcast_to(w, columns.shape), g, self._n_groups)
@@ -126,7 +126,7 @@ class Design:
     def _unit_deviations(self, columns: FloatArray) -> FloatArray:
         members = np.maximum(self._members, 1.0)
         factor = np.sqrt(members / np.maximum(members - 1.0, 1.0))
-        scaled = self._centred(columns) * self.influence[..., None, :]
+        scaled = self._within(columns) * self.influence[..., None, :]
         if self.units is None:
             return np.asarray(scaled * spread_out(factor, self.groups)[..., None, :])
         n_units = int(self.units.max()) + 1
@@ -157,18 +157,22 @@ class Design:
         dev = self.deviations(columns)
         return np.asarray(mean), np.asarray(dev @ np.swapaxes(dev, -1, -2))
 
-    def scatter(self, columns: FloatArray) -> FloatArray:
-        """Segment deviations (..., k, n) to choose slopes by.
+    def centred(self, columns: FloatArray) -> FloatArray:
+        """Columns (..., k, n) less the means that slopes are fitted around.
 
-        Within true strata for stratified designs, where only what happens there matters. Around
-        the overall mean elsewhere: groups of neighbours would cost a quarter of the information.
+        Stratum means for stratified designs, where only what happens within strata matters. The
+        overall mean elsewhere: groups of neighbours would cost a quarter of the information.
         """
         if self.kind in ("simple", "stratified"):
-            return np.asarray(self._centred(columns) * self.influence[..., None, :])
+            return self._within(columns)
         w = self.weights[..., None, :]
         pivot = columns[..., :1]
         mean = (w * (columns - pivot)).sum(-1, keepdims=True) / w.sum(-1, keepdims=True)
-        return np.asarray((columns - pivot - mean) * self.influence[..., None, :])
+        return np.asarray(columns - pivot - mean)
+
+    def scatter(self, columns: FloatArray) -> FloatArray:
+        """Scaled segment deviations (..., k, n) to choose slopes by."""
+        return np.asarray(self.centred(columns) * self.influence[..., None, :])
 
     def then(self, wave: Design, size: int) -> Design:
         """This design followed by a wave drawn from the segments that it left.
@@ -222,12 +226,17 @@ class Design:
     def stack(cls, designs: Sequence[Design]) -> Design:
         """Designs of single draws as one batch."""
         first = designs[0]
-        arrays: dict[str, Any] = {
-            f.name: np.stack([getattr(d, f.name) for d in designs])
-            for f in fields(first)
-            if isinstance(getattr(first, f.name), np.ndarray)
-        }
-        return replace(first, **arrays)
+        arrays: dict[str, Any] = {}
+        for name in (f.name for f in fields(first)):
+            parts = [getattr(d, name) for d in designs]
+            if not any(isinstance(p, np.ndarray) for p in parts):
+                continue
+            # An optional part that not every draw has, or not in the same shape, is left out.
+            alike = all(p is not None and p.shape == parts[0].shape for p in parts)
+            arrays[name] = np.stack(parts) if alike else None
+        kinds = sorted({d.kind for d in designs})
+        unbiased = all(d.unbiased for d in designs)
+        return replace(first, kind=" or ".join(kinds), unbiased=unbiased, **arrays)
 
 
 def neighbours(n: int, size: int) -> IntArray:

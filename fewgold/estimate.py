@@ -74,6 +74,10 @@ class LinearEstimate:
         True when the control was tuned on these ratings, which finite-sample bounds do not allow.
     parameters
         (...) effective number of parameters that were fitted to the ratings.
+    weighing
+        (..., n) how much more than its weight a rating counts for through fitted slopes. The
+        variance is that of the residuals times this factor, so that slopes from few ratings are
+        not taken for known ones.
     limits
         Ends of the scale of the residuals, where known.
     notes
@@ -87,6 +91,7 @@ class LinearEstimate:
     method: str
     tuned: bool = False
     parameters: FloatArray | float = 0.0
+    weighing: FloatArray | None = None
     limits: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
 
@@ -101,6 +106,9 @@ class LinearEstimate:
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         mean, cov = self.design.moments(self.residuals[..., None, :])
+        if self.weighing is not None:
+            left = self.design.centred(self.residuals[..., None, :])
+            _, cov = self.design.moments(self.weighing[..., None, :] * left)
         return mean[..., 0], cov[..., 0, 0]
 
     @property

@@ -102,7 +102,7 @@ class Sample:
             self.pool,
             np.concatenate([given.sample.indices, self.indices], -1),
             design,
-            info={**given.sample.info, **self.info},
+            info=_both(given.sample.info, self.info),
         )
         scores = np.concatenate([given.scores, fresh.scores], -1)
         return Ratings(whole, scores, fresh.limits or given.limits)
@@ -121,6 +121,15 @@ class Sample:
         turns = np.broadcast_to(np.arange(order.shape[-1]) % k, order.shape)
         np.put_along_axis(labels, order, turns, axis=-1)
         return labels
+
+
+def _both(first: Mapping[str, Any], then: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of two waves: seeds and samplers that differ are named both, as ``1+2``."""
+    joined = {**first, **then}
+    for key in first.keys() & then.keys():
+        if first[key] != then[key]:
+            joined[key] = f"{first[key]}+{then[key]}"
+    return joined
 
 
 @dataclass(frozen=True, eq=False)

@@ -156,8 +156,9 @@ def test_regression_slope_by_statsmodels():
     assert made.value == pytest.approx(fit.predict(np.r_[1.0, np.zeros(3)])[0], rel=1e-9)
     slopes = ratings.scores - fit.params[1:] @ z[:, rows]
     np.testing.assert_allclose(made.residuals, slopes, rtol=1e-8, atol=1e-9)
-    size = np.sqrt(1 - 25 / SIZE) * np.sqrt(fit.mse_resid / 25)
-    assert made.se == pytest.approx(size, rel=1e-9)
+    # White's covariance of the intercept weighs squared residuals as the estimate leans on them.
+    white = np.sqrt(fit.cov_HC1[0, 0])
+    assert made.se == pytest.approx(np.sqrt(1 - 25 / SIZE) * white, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [1, 5, 30])
@@ -235,7 +236,8 @@ def test_ridge_takes_the_strength_of_least_leave_one_out_error(seed):
     losses = [ridge_leave_one_out(y, x, s * n) for s in STRENGTHS]
     best = STRENGTHS[int(np.argmin(losses))]
     fit = Theirs(alpha=best * n).fit(x, y)
-    beta, spent = ridge_slopes(centred(x, y), np.zeros(4))
+    beta, spent, inverse = ridge_slopes(centred(x, y), np.zeros(4))
+    np.testing.assert_allclose(inverse @ (centred(x, y)[1:] @ centred(x, y)[0]), beta, rtol=1e-9)
     np.testing.assert_allclose(beta, fit.coef_, rtol=1e-8, atol=1e-10)
     own = x - x.mean(0)
     hat = own @ np.linalg.solve(own.T @ own + best * n * np.eye(4), own.T)
@@ -278,7 +280,9 @@ def test_ridge_estimate_by_hand():
     spent = np.trace(own @ np.linalg.solve(own.T @ own + best * 25 * np.eye(3), own.T))
     made = Ridge(signs=False).estimate(ratings)
     assert made.value == pytest.approx(left.mean(), rel=1e-9)
-    variance = (1 - 25 / SIZE) / 25 * ((left - left.mean()) ** 2).sum() / (24 - spent)
+    g = 1 - 25 * own @ np.linalg.solve(own.T @ own + best * 25 * np.eye(3), x.mean(0))
+    errors = g * (left - left.mean())
+    variance = (1 - 25 / SIZE) / 25 * ((errors - errors.mean()) ** 2).sum() / (24 - spent)
     assert made.se == pytest.approx(np.sqrt(variance), rel=1e-9)
 
 
@@ -460,15 +464,19 @@ def test_printed_knn_of_all_ratings_is_the_plain_mean(n):
 @pytest.mark.parametrize("seed", range(4))
 def test_top_ups_of_a_batch_may_need_different_designs(seed):
     """What is left of the documents decides between a line and merged strata, draw by draw."""
-    pool, gold = make_pool(10, documents=3)
+    pool = Pool(ids=np.arange(10), documents=np.array(list("aaaaaabbcc")))
+    gold = GOLD[:10]
     first = SimpleRandom().draw(pool, 4, draws=25, rng=seed)
     given = first.rate(gold[first.indices])
     wave = Stratified().draw(pool, 4, given=given, rng=seed)
     batch = Mean().estimate(wave.rate(gold[wave.indices]))
     generator = np.random.default_rng(seed)
+    kinds = set()
     for k in range(25):
         alone = Stratified().draw(pool, 4, given=given.draw(k), rng=generator)
         np.testing.assert_array_equal(alone.indices, wave.indices[k])
+        kinds.add(alone.design.kind)
         single = Mean().estimate(alone.rate(gold[alone.indices]))
         np.testing.assert_allclose(single.value, batch.value[k], rtol=1e-10)
         np.testing.assert_allclose(single.se, batch.se[k], rtol=1e-10)
+    assert kinds == {"systematic", "stratified"}

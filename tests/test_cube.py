@@ -9,7 +9,7 @@ from fewgold import Pool
 from fewgold.estimators import Mean
 from fewgold.samplers import Balanced, _cube
 from fewgold.samplers._balanced import zones
-from fewgold.samplers._cube import cube
+from fewgold.samplers._cube import cube, cube_in_zones
 from reference import cube_tree
 
 CASES = {
@@ -25,11 +25,29 @@ CASES = {
 }
 
 
+def in_zones(columns, chance, bounds, rng):
+    """The same zones and chances for every draw of a batch."""
+    draws = len(columns)
+    return cube_in_zones(columns, np.tile(chance, (draws, 1)), np.tile(bounds, (draws, 1)), rng)
+
+
+@pytest.mark.parametrize("chance", [[0.5] * 4, [0.2, 0.3, 0.5, 0.9, 0.1], [0.0, 1.0, 0.4, 0.6]])
+@pytest.mark.parametrize("p", [0, 1, 2, 5])
+def test_inclusion_probabilities_of_units_by_the_whole_tree(chance, p):
+    """Unequal chances, also nought and one, with a whole number in total."""
+    chance = np.array(chance)
+    columns = np.random.default_rng(4).normal(size=(1, chance.size, p))
+    tree = cube_tree(lambda rng: cube(columns, chance[None], rng)[0])
+    assert sum(prob for _, prob in tree) == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(sum(prob * taken for taken, prob in tree), chance, atol=1e-8)
+    assert {int(taken.sum()) for taken, _ in tree} == {round(chance.sum())}
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_inclusion_probabilities_by_the_whole_tree(case):
     chance, bounds, p = np.array(case[0]), np.array(case[1]), case[2]
     columns = np.random.default_rng(3).normal(size=(1, chance.size, p))
-    tree = cube_tree(lambda rng: cube(columns, chance, bounds, rng)[0])
+    tree = cube_tree(lambda rng: in_zones(columns, chance, bounds, rng)[0])
     total = sum(prob for _, prob in tree)
     assert total == pytest.approx(1.0, abs=1e-12)
     included = sum(prob * taken for taken, prob in tree)
@@ -45,7 +63,7 @@ def test_ties_and_constant_variates_do_no_harm():
     chance, bounds = np.full(8, 0.5), np.array([0, 4, 8])
     for column in (np.zeros(8), np.ones(8), np.repeat([0.0, 1.0], 4), np.tile([0.0, 1.0], 4)):
         columns = np.stack([column, column], -1)[None]
-        tree = cube_tree(lambda rng, c=columns: cube(c, chance, bounds, rng)[0])
+        tree = cube_tree(lambda rng, c=columns: in_zones(c, chance, bounds, rng)[0])
         included = sum(prob * taken for taken, prob in tree)
         np.testing.assert_allclose(included, chance, atol=1e-8)
 
@@ -56,29 +74,47 @@ def test_balance_is_kept_up_to_the_last_zones():
     count, width, p = 60, 10, 3
     chance, bounds = np.full(count * width, 0.1), np.arange(0, count * width + 1, width)
     columns = rng.normal(size=(200, count * width, p))
-    taken = cube(columns, chance, bounds, rng)
+    taken = in_zones(columns, chance, bounds, rng)
     off = (columns * (taken - chance)[..., None]).sum(1)
     # Simple draws within zones would be off by about √60; landing involves about p zones.
     assert np.sqrt((off**2).mean()) < np.sqrt(p + 1) * 1.5
     assert np.sqrt(count * 0.9) > 3 * np.sqrt((off**2).mean())
 
 
-@pytest.mark.parametrize("stretch", [4000, 24])
-def test_inclusion_by_many_draws(stretch, monkeypatch):
-    """Also where a long line is balanced in stretches side by side."""
+@pytest.mark.parametrize(("stretch", "batch"), [(4000, 700), (24, 7)])
+def test_inclusion_by_many_draws(stretch, batch, monkeypatch):
+    """Also where a long line is balanced in stretches side by side, as for a few draws."""
     monkeypatch.setattr(_cube, "_STRETCH", stretch)
     rng = np.random.default_rng(7)
-    draws, count = 20_000, 24
+    draws, count = 4200, 24
     chance = np.repeat(np.where(np.arange(count) % 2, 0.25, 0.5), 4)
     bounds = np.arange(0, 4 * count + 1, 4)
-    one = rng.normal(size=(1, chance.size, 2))
-    taken = cube(np.broadcast_to(one, (draws, *one.shape[1:])), chance, bounds, rng)
+    columns = np.broadcast_to(rng.normal(size=(chance.size, 2)), (batch, chance.size, 2))
+    taken = np.concatenate([in_zones(columns, chance, bounds, rng) for _ in range(draws // batch)])
     error = np.sqrt(chance * (1 - chance) / draws)
     assert (np.abs(taken.mean(0) - chance) < 5 * error).all()
     np.testing.assert_array_equal(
         np.add.reduceat(taken.astype(float), bounds[:-1], axis=1),
         np.broadcast_to(np.where(np.arange(count) % 2, 1.0, 2.0), (draws, count)),
     )
+
+
+def test_every_segment_has_the_same_chance():
+    """The sampler as a whole: documents of very unequal sizes, large ones cut into zones."""
+    draws = 12_000
+    documents = np.repeat(np.arange(6), [1, 2, 3, 9, 15, 30])
+    metrics = {"m": np.random.default_rng(1).normal(size=60)}
+    pool = Pool(ids=np.arange(60), documents=documents, metrics=metrics)
+    for n in (5, 17, 40):
+        rows = Balanced().draw(pool, n, draws=draws, rng=3).indices
+        taken = np.bincount(rows.ravel(), minlength=60) / draws
+        error = np.sqrt(n / 60 * (1 - n / 60) / draws)
+        assert (np.abs(taken - n / 60) < 5 * error).all()
+        # Each document gets its due rounded up or down.
+        for d, size in enumerate(np.bincount(documents)):
+            got = (documents[rows] == d).sum(-1)
+            assert got.min() >= np.floor(n * size / 60)
+            assert got.max() <= np.ceil(n * size / 60)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 13, 50, 101, 1418])

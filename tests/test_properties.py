@@ -209,3 +209,19 @@ def test_metrics_on_any_scale_give_the_same_estimate(name, case):
         a = registry.estimator(estimator, pool).estimate(sample.rate(gold[sample.indices]))
         b = registry.estimator(estimator, other).estimate(moved.rate(gold[moved.indices]))
         assert a.value == pytest.approx(float(b.value), rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e-150])
+@pytest.mark.parametrize("n", [2, 3, 6])
+@pytest.mark.parametrize("sampler", registry.sampler_names())
+def test_ridge_on_huge_and_tiny_scores(sampler, n, scale):
+    """Leave-one-out errors of few ratings are divided by next to nothing and then squared."""
+    rng = np.random.default_rng(n)
+    documents = np.repeat([0, 1, 2, 3], [4, 3, 2, 1])
+    pool = Pool(ids=np.arange(10), documents=documents, metrics={"comet": rng.normal(size=10)})
+    sample = registry.sampler(sampler).draw(pool, n, draws=5, rng=n)
+    gold = rng.normal(5, 2, 10)
+    ridge = registry.estimator("ridge", pool)
+    one = ridge.estimate(sample.rate(gold[sample.indices]))
+    two = ridge.estimate(sample.rate(gold[sample.indices] * scale))
+    np.testing.assert_allclose(two.value, one.value * scale, rtol=1e-6)

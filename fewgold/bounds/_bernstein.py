@@ -40,10 +40,10 @@ class Bernstein(Bound):
         return "bernstein, as printed: not guaranteed here" if self.printed else super().label
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
-        span = score_range(estimate, self.name, self.score_range)
         if not self.printed:
             refuse_tuned(estimate, self.name)
             refuse_design(estimate, self.name, ("simple",))
+        span = score_range(estimate, self.name, self.score_range)
         n, log = estimate.n, np.log(3 / (1 - confidence))
         sd = estimate.residuals.std(-1)
         half = sd * np.sqrt(2 * log / n) + 3 * span * log / n

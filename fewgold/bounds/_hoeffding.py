@@ -44,7 +44,6 @@ class Hoeffding(Bound):
         return "hoeffding, as printed: not guaranteed here" if self.printed else super().label
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
-        span = score_range(estimate, self.name, self.score_range)
         n, size = estimate.n, estimate.design.size
         if self.printed:
             spread = np.broadcast_to((1 - (n - 1) / size) / n, estimate.value.shape)
@@ -52,6 +51,7 @@ class Hoeffding(Bound):
             refuse_tuned(estimate, self.name)
             refuse_design(estimate, self.name, ("simple", "stratified"))
             spread = _serfling(estimate.design)
+        span = score_range(estimate, self.name, self.score_range)
         half = span * np.sqrt(spread * np.log(2 / (1 - confidence)) / 2)
         return Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from fewgold._arrays import FloatArray
 from fewgold._validate import check_choice
 from fewgold.bounds import Bound, Student
+from fewgold.design import Design
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
@@ -43,7 +44,7 @@ class ControlVariates(Estimator):
 
     metrics: tuple[str, ...] | str | None = None
     form: str = "regression"
-    slopes: Mapping[str, float] | None = None
+    slopes: Mapping[str, float] | None = field(default=None, hash=False)
     sampler: Sampler = SimpleRandom()
     bound: Bound = Student()
 
@@ -84,9 +85,9 @@ class ControlVariates(Estimator):
             gram = pool_controls @ pool_controls.T / len(sample.pool)
             beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
             notes = ("slopes as printed in the paper: not shift-invariant, biased at small n",)
-            spent = np.full(y.shape[:-1], float(p))
+            spent, weighing = np.full(y.shape[:-1], float(p)), None
         else:
-            beta, spent = regression_slopes(ratings, z)
+            beta, spent, weighing = regression_slopes(ratings, z)
             if (spent < p).any():
                 few = f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used"
                 notes = (few,)
@@ -99,6 +100,7 @@ class ControlVariates(Estimator):
             method=self.name,
             tuned=True,
             parameters=parameters,
+            weighing=weighing,
             notes=plain_mean(ratings, self.bound, "", notes).notes,
         )
 
@@ -121,11 +123,11 @@ class ControlVariates(Estimator):
         )
 
 
-def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Slopes of least variance under the design (..., p), and how many were spent (...).
+def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Slopes of least variance under the design (..., p), how many were spent (...), weighing.
 
-    With fewer than two degrees of freedom to spare there are none: a line through the points
-    would claim an error of nought.
+    With fewer than three degrees of freedom a slope there are none: slopes from so few ratings
+    cost more than they bring, and a line through the points would claim an error of nought.
     """
     design = ratings.sample.design
     p = z.shape[-2]
@@ -138,6 +140,20 @@ def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, Floa
     gram, cross = gram * real[..., None, :] * real[..., None], cross * real[..., None]
     scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
     safe = np.where(scale > 0, scale, 1.0)
-    beta = (np.linalg.pinv(gram / safe, rcond=1e-10, hermitian=True) @ (cross / safe))[..., 0]
-    enough = design.df >= p + 2
-    return np.asarray(np.where(enough[..., None], beta, 0.0)), np.where(enough, float(p), 0.0)
+    inverse = np.linalg.pinv(gram / safe, rcond=1e-10, hermitian=True) / safe
+    enough = design.df >= max(3 * p, p + 2)
+    inverse = np.where(enough[..., None, None], inverse, 0.0)
+    beta = np.asarray((inverse @ cross)[..., 0])
+    return beta, np.where(enough, float(p), 0.0), weighing(design, dev[..., 1:, :], z, inverse)
+
+
+def weighing(design: Design, dev: FloatArray, z: FloatArray, inverse: FloatArray) -> FloatArray:
+    """How much each rating counts for, relative to its weight, when slopes are fitted (..., n).
+
+    The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): where the sample means of the metrics are
+    off, ratings on the other side weigh more. The variance of Σ w g (y − βz) counts the error of
+    the slopes in (Särndal, Swensson and Wretman 1992, section 6.6).
+    """
+    off = (design.weights[..., None, :] * z).sum(-1)[..., None, :]
+    shift = (off @ inverse @ dev)[..., 0, :] * design.influence
+    return np.asarray(1.0 - shift / design.weights)

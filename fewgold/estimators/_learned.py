@@ -57,6 +57,7 @@ class Learned(Estimator):
         z = np.where(flat[..., None], 0.0, z)
         notes: tuple[str, ...] = ()
         spent: FloatArray = np.zeros(y.shape[:-1])
+        weighing: FloatArray | None = None
         if self.slope == "one":
             beta = np.ones(y.shape[:-1])
         elif self.slope == "printed":
@@ -66,7 +67,7 @@ class Learned(Estimator):
             notes = ("control as printed in the paper: trained on the segments it predicts",)
             spent = np.ones(y.shape[:-1])
         else:
-            slopes, spent = regression_slopes(ratings, z[..., None, :])
+            slopes, spent, weighing = regression_slopes(ratings, z[..., None, :])
             beta = slopes[..., 0]
         parameters = np.minimum(spent, np.maximum(ratings.sample.design.df - 1, 0))
         return LinearEstimate(
@@ -77,5 +78,6 @@ class Learned(Estimator):
             method=self.name,
             tuned=True,
             parameters=parameters,
+            weighing=weighing,
             notes=plain_mean(ratings, self.bound, "", notes).notes,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from fewgold._arrays import BoolArray, FloatArray
 from fewgold.bounds import Bound, Student
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
+from fewgold.estimators._control_variates import weighing
 from fewgold.estimators._mean import plain_mean
 from fewgold.sample import Ratings
 from fewgold.samplers import Balanced, Sampler
@@ -52,7 +54,8 @@ class Ridge(Estimator):
         sample, y = ratings.sample, ratings.scores
         names = list(sample.pool.metrics) if self.metrics is None else list(self.metrics)
         z = sample.standardised(names)
-        enough = sample.design.df >= 4
+        # With fewer the strength of the penalty is chosen by chance, and the se would not show it.
+        enough = sample.design.df >= 2 * len(names) + 2
         notes: tuple[str, ...] = ()
         if not enough.all():
             notes = (f"{ratings.n} ratings are too few for slopes: the plain mean was used",)
@@ -60,8 +63,10 @@ class Ridge(Estimator):
         force = (sample.design.influence**2).sum(-1)[..., None, None]
         dev = dev / np.sqrt(np.where(force > 0, force, 1.0))
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
-        beta, spent = ridge_slopes(dev, self._signs(dev, orientation))
-        beta, spent = np.where(enough[..., None], beta, 0.0), np.where(enough, spent, 0.0)
+        fit = ridge_slopes(dev, self._signs(dev, orientation))
+        beta, spent = np.where(enough[..., None], fit.beta, 0.0), np.where(enough, fit.spent, 0.0)
+        inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
+        scaled = dev[..., 1:, :] / np.sqrt(np.where(force > 0, force, 1.0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
@@ -70,6 +75,7 @@ class Ridge(Estimator):
             method=self.name,
             tuned=True,
             parameters=np.minimum(spent, np.maximum(sample.design.df - 1, 0)),
+            weighing=weighing(sample.design, scaled, z, inverse),
             notes=plain_mean(ratings, self.bound, "", notes).notes,
         )
 
@@ -84,16 +90,29 @@ class Ridge(Estimator):
         return np.asarray(signs * np.sign(lead)[..., None])
 
 
-def ridge_slopes(dev: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Slopes (..., p) at the strength of least leave-one-out error, and effective parameters (...).
+class RidgeFit(NamedTuple):
+    """Slopes (..., p), effective parameters (...), and the matrix that maps Σ z y to the slopes."""
+
+    beta: FloatArray
+    spent: FloatArray
+    inverse: FloatArray
+
+
+def ridge_slopes(dev: FloatArray, signs: FloatArray) -> RidgeFit:
+    """The fit at the strength of least leave-one-out error.
 
     ``dev`` (..., 1 + p, n) holds the centred score and metrics.
     """
     y, z = dev[..., 0, :], dev[..., 1:, :]
+    # Scores of 1e150 are odd, but they are numbers: squares must not overflow.
+    top = np.abs(y).max(-1, keepdims=True)
+    top = np.where(top > 0, top, 1.0)
+    y = y / top
     n, p = z.shape[-1], z.shape[-2]
     gram = z @ np.swapaxes(z, -1, -2)
     cross = (z @ y[..., None])[..., 0]
-    best: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    best: RidgeFit | None = None
+    least: FloatArray = np.full(y.shape[:-1], np.inf)
     for strength in STRENGTHS:
         ridged = gram + strength * np.eye(p)
         beta: FloatArray = np.asarray(np.linalg.solve(ridged, cross[..., None])[..., 0], float)
@@ -101,20 +120,22 @@ def ridge_slopes(dev: FloatArray, signs: FloatArray) -> tuple[FloatArray, FloatA
             beta = _constrain(ridged, cross, beta, signs)
         active = (beta != 0).astype(np.float64)
         kept = z * active[..., None]
-        lever = (kept * np.linalg.solve(ridged * _frame(active) + _hold(active), kept)).sum(-2)
+        inverse = np.linalg.inv(ridged * _frame(active) + _hold(active)) * _frame(active)
+        lever = (kept * (inverse @ kept)).sum(-2)
         error = (y - (beta[..., None, :] @ z)[..., 0, :]) / np.clip(1 - lever - 1 / n, 1e-6, None)
-        loss, spent = (error**2).sum(-1), lever.sum(-1)
+        loss, fit = (error**2).sum(-1), RidgeFit(beta, lever.sum(-1), inverse)
         if best is None:
-            best = loss, beta, spent
+            least, best = loss, fit
         else:
-            win = loss < best[0]
-            best = (
-                np.where(win, loss, best[0]),
-                np.where(win[..., None], beta, best[1]),
-                np.where(win, spent, best[2]),
+            win = loss < least
+            least = np.where(win, loss, least)
+            best = RidgeFit(
+                np.where(win[..., None], fit.beta, best.beta),
+                np.where(win, fit.spent, best.spent),
+                np.where(win[..., None, None], fit.inverse, best.inverse),
             )
     assert best is not None
-    return best[1], best[2]
+    return best._replace(beta=best.beta * top)
 
 
 def _frame(active: FloatArray) -> FloatArray:

@@ -72,7 +72,7 @@ class Sampler(ABC):
         pool
             The segments to choose from.
         budget
-            How many: a count, a share of the pool (a float below 1), or a `Cost`.
+            How many: a count, a share of the pool (a float up to 1.0), or a `Cost`.
         draws
             Draw that many independent samples at once, as a simulation does.
         given
@@ -148,13 +148,14 @@ class Sampler(ABC):
         left = len(pool) - rated
         if isinstance(budget, Cost):
             return self._affordable(pool, budget, left)
-        if isinstance(budget, float) and 0 < budget < 1:
+        if isinstance(budget, float) and 0 < budget <= 1:
             return min(max(round(budget * len(pool)), 1), left)
-        if isinstance(budget, bool) or int(budget) != budget or not 1 <= budget <= left:
+        whole = np.isfinite(budget) and int(budget) == budget and not isinstance(budget, bool)
+        if not whole or not 1 <= budget <= left:
             what = "segments not yet rated" if rated else "segments of the pool"
             raise BudgetError(
-                f"budget must be a whole number from 1 to {left}, the {what}, or a share between "
-                f"0 and 1; got {budget!r}."
+                f"budget must be a whole number from 1 to {left}, the {what}, or a share up to "
+                f"1.0; got {budget!r}."
             )
         return int(budget)
 
@@ -183,11 +184,17 @@ class Sampler(ABC):
 
 
 def shuffled(
-    codes: IntArray, draws: int, rng: np.random.Generator, within: FloatArray | None = None
+    codes: IntArray,
+    draws: int,
+    rng: np.random.Generator,
+    within: FloatArray | None = None,
+    *,
+    back_and_forth: bool = False,
 ) -> IntArray:
     """Rows in a line with documents in random order: (draws, N).
 
-    Segments of a document stay together, in random order or in the order of ``within``.
+    Segments of a document stay together, in random order or in the order of ``within``, which
+    every second document may turn around.
     """
     n_docs = int(codes.max()) + 1
     place = rng.permuted(np.tile(np.arange(n_docs), (draws, 1)), axis=-1)[:, codes]
@@ -195,7 +202,8 @@ def shuffled(
         key = rng.random((draws, codes.size))
     else:
         rank = np.argsort(np.argsort(within, kind="stable"), kind="stable")
-        key = np.broadcast_to(rank / codes.size, place.shape)
+        up = np.broadcast_to(rank / codes.size, place.shape)
+        key = up if not back_and_forth else np.where(place % 2, 1 - 1 / codes.size - up, up)
     return np.asarray(np.argsort(place + key, axis=-1, kind="stable"))
 
 

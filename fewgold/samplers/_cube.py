@@ -1,9 +1,12 @@
-"""The cube method with a fixed number of segments in each zone, for many draws at once.
+"""The cube method: fixed-size samples whose totals of some variates hardly vary, many at once.
 
-Inclusion probabilities are moved to 0 or 1 by a martingale that keeps the zone totals exactly
-and the balanced totals for as long as there is room. In each of p + 1 zones a pair of undecided
-segments trades probability, one up and one down; p balance equations leave one direction for
-the p + 1 trades, and a random step along it decides at least one segment.
+Inclusion probabilities are moved to 0 or 1 by a martingale, so that each keeps its expectation.
+A step goes along a direction that leaves all totals as they are, as far as it can in one of the
+two senses, chosen so that the expected move is nought; it decides at least one unit. When too few
+undecided units are left for all totals, the last variates are given up first.
+
+Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91; Hasler and
+Tillé (2014), Fast balanced sampling for highly stratified population, CSDA 74.
 """
 
 from __future__ import annotations
@@ -17,71 +20,112 @@ _EPS = 1e-9
 _STRETCH = 4000
 
 
-def cube(
-    columns: FloatArray, chance: FloatArray, bounds: IntArray, rng: np.random.Generator
-) -> BoolArray:
-    """Draw from zones of a line.
+def cube(columns: FloatArray, chance: FloatArray, rng: np.random.Generator) -> BoolArray:
+    """Draw units with a fixed total.
 
     Parameters
     ----------
     columns
-        (draws, N, p) balanced variates along the line, already weighted.
+        (draws, units, p) variates to balance, most important first.
     chance
-        (N,) inclusion probabilities along the line, with a whole number in each zone.
-    bounds
-        (G + 1,) borders of the zones.
+        (draws, units) inclusion probabilities, with a whole number in total.
     rng
         Source of randomness.
 
     Returns
     -------
-    (draws, N) True for the segments taken.
+    (draws, units) True for the units taken.
+    """
+    state = chance.copy()
+    draws, size = state.shape
+    slots = columns.shape[-1] + 2
+    window = np.zeros((draws, slots), dtype=np.int64)
+    filled = np.zeros((draws, slots), dtype=bool)
+    coming = np.zeros(draws, dtype=np.int64)
+    line = np.arange(draws)[:, None]
+    while True:
+        # Fill free slots with the next undecided unit of each draw.
+        while (free := ~filled & (coming < size)[:, None]).any():
+            row = np.flatnonzero(free.any(-1))
+            slot = free[row].argmax(-1)
+            window[row, slot] = coming[row]
+            p = state[row, coming[row]]
+            filled[row, slot] = (p > _EPS) & (p < 1 - _EPS)
+            coming[row] += 1
+        live = np.flatnonzero(filled.any(-1))
+        if not live.size:
+            return np.asarray(state > 0.5)
+        opened, unit = filled[live], window[live]
+        ones = np.ones((*unit.shape, 1))
+        u = _direction(np.concatenate([ones, columns[line[live], unit]], axis=-1), opened)
+        p = np.where(opened, state[line[live], unit], 0.5)
+        alone = opened.sum(-1) == 1
+        p = np.where(alone[:, None], np.round(p), _step(u, 1 - p, p, p, rng))
+        rows, slot = np.nonzero(opened)
+        state[live[rows], unit[rows, slot]] = p[rows, slot]
+        filled[live] = opened & (p > 0) & (p < 1)
+
+
+def cube_in_zones(
+    columns: FloatArray, chance: FloatArray, bounds: IntArray, rng: np.random.Generator
+) -> BoolArray:
+    """Draw from zones of a line, with a fixed number in each zone.
+
+    In each of p + 1 zones a pair of undecided units trades probability, one up and one down: zone
+    totals hold, and p balance equations leave one direction for the p + 1 trades.
+
+    Parameters
+    ----------
+    columns
+        (draws, N, p) variates along the line, most important first.
+    chance
+        (draws, N) inclusion probabilities along the line, with a whole number in each zone.
+    bounds
+        (draws, G + 1) borders of the zones; zones may be empty.
+    rng
+        Source of randomness.
+
+    Returns
+    -------
+    (draws, N) True for the units taken.
     """
     draws, size, _ = columns.shape
-    state = np.tile(chance, (draws, 1))
-    stretches = max(1, min(size // _STRETCH, (bounds.size - 1) // 8))
-    cuts = np.linspace(0, bounds.size - 1, stretches + 1).astype(np.int64)
-    line = np.repeat(np.arange(draws), stretches)
-    walk = _Walk(columns, state, bounds, line, np.tile(cuts[:-1], draws), np.tile(cuts[1:], draws))
+    walk = _Walk(columns, chance.copy(), bounds, max(1, size // _STRETCH) if draws < 8 else 1)
     while walk.open.any():
         walk.step(rng)
-    return np.asarray(state > 0.5)
+    return np.asarray(walk.state > 0.5)
 
 
 class _Walk:
     """The state of all draws: which pairs trade, and which zones are still to come."""
 
     def __init__(
-        self,
-        columns: FloatArray,
-        state: FloatArray,
-        bounds: IntArray,
-        line: IntArray,
-        zone: IntArray,
-        last: IntArray,
+        self, columns: FloatArray, state: FloatArray, bounds: IntArray, stretches: int
     ) -> None:
-        self.columns, self.state, self.bounds, self.line = columns, state, bounds, line
-        self.zone, self.last = zone.copy(), last
-        rows, slots = line.size, columns.shape[-1] + 1
-        self.first = np.zeros((rows, slots), dtype=np.int64)
-        self.second = np.zeros((rows, slots), dtype=np.int64)
-        self.end = np.zeros((rows, slots), dtype=np.int64)
-        self.open = np.zeros((rows, slots), dtype=bool)
+        self.columns, self.state, self.bounds = columns, state, bounds
+        draws, zones = bounds.shape[0], bounds.shape[1] - 1
+        stretches = max(1, min(stretches, zones // 8))
+        cuts = np.linspace(0, zones, stretches + 1).astype(np.int64)
+        self.line = np.repeat(np.arange(draws), stretches)
+        self.zone, self.last = np.tile(cuts[:-1], draws), np.tile(cuts[1:], draws)
+        shape = (self.line.size, columns.shape[-1] + 1)
+        self.first = np.zeros(shape, dtype=np.int64)
+        self.second = np.zeros(shape, dtype=np.int64)
+        self.end = np.zeros(shape, dtype=np.int64)
+        self.open = np.zeros(shape, dtype=bool)
         self._refill()
 
     def _refill(self) -> None:
         """Give each free slot the next zone that still has something to decide."""
-        while True:
-            free = ~self.open & (self.zone < self.last)[:, None]
+        while (free := ~self.open & (self.zone < self.last)[:, None]).any():
             row = np.flatnonzero(free.any(-1))
-            if not row.size:
-                return
             slot = free[row].argmax(-1)
-            start, end = self.bounds[self.zone[row]], self.bounds[self.zone[row] + 1]
-            undecided = self.state[self.line[row], start] < 1 - _EPS
+            line, zone = self.line[row], self.zone[row]
+            start, end = self.bounds[line, zone], self.bounds[line, zone + 1]
+            p = self.state[line, np.minimum(start, self.state.shape[1] - 1)]
             self.first[row, slot], self.second[row, slot] = start, start + 1
             self.end[row, slot] = end
-            self.open[row, slot] = undecided & (end - start > 1)
+            self.open[row, slot] = (end - start > 1) & (p > _EPS) & (p < 1 - _EPS)
             self.zone[row] += 1
 
     def step(self, rng: np.random.Generator) -> None:
@@ -89,23 +133,15 @@ class _Walk:
         line, opened = self.line[live, None], self.open[live]
         a = np.where(opened, self.first[live], 0)
         b = np.where(opened, self.second[live], 0)
-        trade = self.columns[line, a] - self.columns[line, b]
-        u = _direction(trade, opened)
+        u = _direction(self.columns[line, a] - self.columns[line, b], opened)
         pa, pb = self.state[line, a], self.state[line, b]
-        size = np.abs(u)
-        moves = size > 1e-12
-        safe = np.where(moves, size, 1.0)
-        rise = np.where(moves, np.minimum(1 - pa, pb) / safe, np.inf)  # a goes up, b goes down
-        fall = np.where(moves, np.minimum(pa, 1 - pb) / safe, np.inf)
-        forward = np.where(u > 0, rise, fall).min(-1)
-        backward = np.where(u > 0, fall, rise).min(-1)
-        ahead = rng.random(live.size) * (forward + backward) < backward
-        shift = np.where(ahead, forward, -backward)[:, None] * u
-        pa, pb = _snap(pa + shift), _snap(pb - shift)
+        total = pa + pb
+        pa = _step(u, np.minimum(1 - pa, pb), np.minimum(pa, 1 - pb), pa, rng)
+        pb = _snap(total - pa)
         rows, slots = np.nonzero(opened)
-        where = (self.line[live[rows]], a[rows, slots])
-        self.state[where] = pa[rows, slots]
-        self.state[where[0], b[rows, slots]] = pb[rows, slots]
+        draw = self.line[live[rows]]
+        self.state[draw, a[rows, slots]] = pa[rows, slots]
+        self.state[draw, b[rows, slots]] = pb[rows, slots]
         self._advance(live[rows], slots, pa[rows, slots], pb[rows, slots])
 
     def _advance(self, row: IntArray, slot: IntArray, pa: FloatArray, pb: FloatArray) -> None:
@@ -125,21 +161,39 @@ class _Walk:
             self._refill()
 
 
+def _step(
+    u: FloatArray, rise: FloatArray, fall: FloatArray, p: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Probabilities after a random step along ``u`` that has no drift.
+
+    ``rise`` and ``fall`` say how far each may go up and down.
+    """
+    size = np.abs(u)
+    moves = size > 1e-12
+    safe = np.where(moves, size, 1.0)
+    up = np.where(moves, rise / safe, np.inf)
+    down = np.where(moves, fall / safe, np.inf)
+    forward = np.where(u > 0, up, down).min(-1)
+    backward = np.where(u > 0, down, up).min(-1)
+    ahead = rng.random(len(u)) * (forward + backward) < backward
+    return _snap(p + np.where(ahead, forward, -backward)[:, None] * u)
+
+
 def _snap(p: FloatArray) -> FloatArray:
     return np.asarray(np.where(p < _EPS, 0.0, np.where(p > 1 - _EPS, 1.0, p)))
 
 
-def _direction(trade: FloatArray, opened: BoolArray) -> FloatArray:
-    """Unit vectors (rows, slots) of trades that leave the balanced totals as they are.
+def _direction(equations: FloatArray, opened: BoolArray) -> FloatArray:
+    """Unit vectors (rows, slots) orthogonal to the columns of (rows, slots, slots - 1).
 
-    Rows with k < slots open slots keep the first k - 1 balance equations and drop the others;
-    closed slots get an equation of their own that holds them still.
+    Rows with k < slots open slots keep the first k - 1 equations and drop the others; closed slots
+    get an equation of their own that holds them still.
     """
     rows, slots = opened.shape
     if slots == 1:
         return np.ones((rows, 1))
     order = np.argsort(~opened, axis=-1, kind="stable")
-    equations = np.take_along_axis(trade, order[..., None], axis=1)
+    equations = np.take_along_axis(equations, order[..., None], axis=1)
     count = opened.sum(-1)
     if (count < slots).any():
         column = np.arange(slots - 1)

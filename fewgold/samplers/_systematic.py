@@ -44,7 +44,7 @@ class Systematic(Sampler):
         self, pool: Pool, n: int, draws: int, rng: np.random.Generator
     ) -> tuple[IntArray, Design]:
         within = None if self.inside is None else pool.matrix([self.inside])[0]
-        order = shuffled(strata_of(self.by, pool), draws, rng, within)
+        order = shuffled(strata_of(self.by, pool), draws, rng, within, back_and_forth=True)
         size = len(pool)
         rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
         one = Design(
@@ -59,6 +59,6 @@ class Systematic(Sampler):
 
 def regular(size: int, n: int, draws: int, rng: np.random.Generator) -> IntArray:
     """Positions at regular distances after a random start: (draws, n)."""
-    start = rng.random((draws, 1))
-    # The last position may round up to size when start is a hair below 1.
-    return np.minimum(((start + np.arange(n)) * size / n).astype(np.int64), size - 1)
+    # In whole numbers, so that every position has a chance of exactly n/N.
+    start = rng.integers(size, size=(draws, 1))
+    return np.asarray((start + np.arange(n) * size) // n)

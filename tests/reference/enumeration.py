@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from itertools import combinations, permutations, product
-from math import factorial, gcd
+from math import factorial
 
 import numpy as np
 
@@ -69,13 +69,9 @@ def all_within(codes):
     return np.array(table)
 
 
-def all_starts(size, n):
-    """Midpoints of the intervals of the random start within which positions do not change.
-
-    ⌊(u + k) N/n⌋ jumps where u is a multiple of gcd(n, N)/N, so all intervals are equally long.
-    """
-    count = size // gcd(n, size)
-    return ((np.arange(count) + 0.5) / count)[:, None]
+def all_starts(size):
+    """Every random start of a systematic sample, equally likely."""
+    return np.arange(size)[:, None]
 
 
 def all_draws(strata, counts):
@@ -113,11 +109,19 @@ class _Choice:
 
 
 class _Walk(np.random.Generator):
-    def __init__(self, script):
+    """Prepared orders and sort keys (tables), and yes or no for every single number asked for."""
+
+    def __init__(self, script, orders, keys):
         super().__init__(np.random.PCG64(0))
         self.script, self.chances, self.taken = list(script), [], []
+        self.orders, self.keys = list(orders), list(keys)
+
+    def permuted(self, x, *, axis=None, out=None):
+        return np.asarray(self.orders.pop(0)).reshape(np.shape(x))
 
     def random(self, size=None, dtype=np.float64, out=None):
+        if isinstance(size, tuple) and len(size) == 2:
+            return np.asarray(self.keys.pop(0)).reshape(size)
         return _Choice(self)
 
     def choose(self, chance):
@@ -128,11 +132,11 @@ class _Walk(np.random.Generator):
         return yes
 
 
-def cube_tree(draw):
+def cube_tree(draw, orders=(), keys=()):
     """All outcomes of ``draw(rng)`` where rng decides yes or no: list of (outcome, probability)."""
     found, script = [], []
     while True:
-        walk = _Walk(script)
+        walk = _Walk(script, orders, keys)
         outcome = draw(walk)
         found.append((outcome, float(np.prod(walk.chances))))
         # Next leaf of the tree: turn the last yes into a no.

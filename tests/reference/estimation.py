@@ -10,7 +10,8 @@ import numpy as np
 def regression_estimate(y, x, pool_x):
     """Regression estimator (Cochran 1977, ch. 7): value and standard error with n - 1 - p left.
 
-    ``x`` (n, p) at the rated segments, ``pool_x`` (N, p) everywhere.
+    ``x`` (n, p) at the rated segments, ``pool_x`` (N, p) everywhere. Residuals count by how much
+    the estimate leans on their rating: g = 1 + n (X̄ − x̄)ᵀ S⁻¹ (x − x̄) (Särndal et al. 1992).
     """
     n, p = x.shape
     size = len(pool_x)
@@ -18,7 +19,10 @@ def regression_estimate(y, x, pool_x):
     coefficients, *_ = np.linalg.lstsq(design, y, rcond=None)
     residual = y - design @ coefficients
     value = y.mean() + (pool_x.mean(0) - x.mean(0)) @ coefficients[1:]
-    s2 = (residual**2).sum() / (n - 1 - p)
+    own = x - x.mean(0)
+    g = 1 + n * own @ np.linalg.solve(own.T @ own, pool_x.mean(0) - x.mean(0))
+    assert abs((g * y).sum() / n - value) < 1e-9 * (1 + abs(value))  # g carries the whole estimate
+    s2 = ((g * residual) ** 2).sum() / (n - 1 - p)
     return value, math.sqrt((1 - n / size) * s2 / n)
 
 
