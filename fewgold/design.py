@@ -104,6 +104,18 @@ class Design:
         p = 0 if self.balance is None else self.balance.shape[-2]
         return np.asarray(np.maximum(free - p, 0.0))
 
+    @cached_property
+    def freedom(self) -> FloatArray:
+        """Degrees of freedom for slopes: segments less the means that they are centred on."""
+        if not self._by_strata:
+            return np.full(self.weights.shape[:-1], self.n - 1.0)
+        members = group_sum(np.ones(self.groups.shape), self.groups, self._n_groups)
+        return np.asarray(np.where(self._settled, 0.0, np.maximum(members - 1.0, 0.0)).sum(-1))
+
+    @property
+    def _by_strata(self) -> bool:
+        return self.kind in ("simple", "stratified")
+
     @property
     def blind(self) -> BoolArray:
         """True where a group has one unit and chance left: its variance cannot be estimated."""
@@ -163,7 +175,7 @@ class Design:
         Stratum means for stratified designs, where only what happens within strata matters. The
         overall mean elsewhere: groups of neighbours would cost a quarter of the information.
         """
-        if self.kind in ("simple", "stratified"):
+        if self._by_strata:
             return self._within(columns)
         w = self.weights[..., None, :]
         pivot = columns[..., :1]

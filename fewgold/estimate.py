@@ -113,8 +113,15 @@ class LinearEstimate:
 
     @property
     def df(self) -> FloatArray:
-        """Degrees of freedom left after the control's own parameters."""
-        return np.asarray(np.maximum(self.design.df - self.parameters, 0.0))
+        """Degrees of freedom of the standard error, less the share that fitted slopes took."""
+        return np.asarray(self.design.df * self._kept)
+
+    @property
+    def _kept(self) -> FloatArray:
+        """Share of the freedom for slopes that is left after fitting them."""
+        freedom = self.design.freedom
+        kept = 1.0 - self.parameters / np.where(freedom > 0, freedom, 1.0)
+        return np.asarray(np.clip(kept, 0.0, 1.0))
 
     @property
     def value(self) -> FloatArray:
@@ -124,11 +131,9 @@ class LinearEstimate:
     @cached_property
     def se(self) -> FloatArray:
         """Standard error; infinite where the ratings are too few to tell."""
-        df, left = self.design.df, self.df
-        grow = df / np.where(left > 0, left, 1.0)
         certain = self.design.certain
-        lost = ~certain & ((left <= 0) | self.design.blind)
-        variance = np.where(certain, 0.0, self._moments[1] * grow)
+        lost = ~certain & ((self.df <= 0) | self.design.blind)
+        variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._kept))
         return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))
 
     def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:

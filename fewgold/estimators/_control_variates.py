@@ -79,7 +79,7 @@ class ControlVariates(Estimator):
         z = np.moveaxis(pool_controls[:, sample.indices], 0, -2)
         if self.slopes is not None:
             return self._fixed(ratings, pool_controls, z)
-        p, df = z.shape[-2], sample.design.df
+        p = z.shape[-2]
         notes: tuple[str, ...] = ()
         if self.form == "printed":
             gram = pool_controls @ pool_controls.T / len(sample.pool)
@@ -91,7 +91,8 @@ class ControlVariates(Estimator):
             if (spent < p).any():
                 few = f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used"
                 notes = (few,)
-        parameters = np.minimum(spent, np.maximum(df - 1, 0))
+        # The printed slopes are not fitted by least squares and take no freedom beyond the last.
+        parameters = np.minimum(spent, np.maximum(sample.design.freedom - 1, 0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),  # controls have mean 0 over the pool
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
@@ -141,7 +142,7 @@ def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, Floa
     scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
     safe = np.where(scale > 0, scale, 1.0)
     inverse = np.linalg.pinv(gram / safe, rcond=1e-10, hermitian=True) / safe
-    enough = design.df >= max(3 * p, p + 2)
+    enough = design.freedom >= max(3 * p, p + 2)
     inverse = np.where(enough[..., None, None], inverse, 0.0)
     beta = np.asarray((inverse @ cross)[..., 0])
     return beta, np.where(enough, float(p), 0.0), weighing(design, dev[..., 1:, :], z, inverse)

@@ -69,7 +69,7 @@ class Learned(Estimator):
         else:
             slopes, spent, weighing = regression_slopes(ratings, z[..., None, :])
             beta = slopes[..., 0]
-        parameters = np.minimum(spent, np.maximum(ratings.sample.design.df - 1, 0))
+        parameters = np.minimum(spent, np.maximum(ratings.sample.design.freedom - 1, 0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),
             residuals=y - beta[..., None] * z,

@@ -55,7 +55,7 @@ class Ridge(Estimator):
         names = list(sample.pool.metrics) if self.metrics is None else list(self.metrics)
         z = sample.standardised(names)
         # With fewer the strength of the penalty is chosen by chance, and the se would not show it.
-        enough = sample.design.df >= 2 * len(names) + 2
+        enough = sample.design.freedom >= 2 * len(names) + 2
         notes: tuple[str, ...] = ()
         if not enough.all():
             notes = (f"{ratings.n} ratings are too few for slopes: the plain mean was used",)
@@ -74,7 +74,7 @@ class Ridge(Estimator):
             bound=self.bound,
             method=self.name,
             tuned=True,
-            parameters=np.minimum(spent, np.maximum(sample.design.df - 1, 0)),
+            parameters=spent,
             weighing=weighing(sample.design, scaled, z, inverse),
             notes=plain_mean(ratings, self.bound, "", notes).notes,
         )

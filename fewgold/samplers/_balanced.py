@@ -49,7 +49,7 @@ class Balanced(Sampler):
     """
 
     by: Stratifier | None = None
-    components: int = 5
+    components: int = 8
 
     def __post_init__(self) -> None:
         check_count("components", self.components, least=0)

@@ -1,0 +1,43 @@
+"""The code in README and docs runs, prints what is shown, and the examples run."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
+BLOCKS = [
+    pytest.param(code, shown, id=f"{page.stem}-{k}")
+    for page in PAGES
+    for k, (code, shown) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")))
+]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize(("code", "shown"), BLOCKS)
+def test_page(code: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, "page", "exec"), {"__name__": "page"})
+    printed = capsys.readouterr().out
+    if shown:
+        assert printed.strip() == shown.strip()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_example(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 60
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
