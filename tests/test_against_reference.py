@@ -236,12 +236,12 @@ def test_ridge_takes_the_strength_of_least_leave_one_out_error(seed):
     losses = [ridge_leave_one_out(y, x, s * n) for s in STRENGTHS]
     best = STRENGTHS[int(np.argmin(losses))]
     fit = Theirs(alpha=best * n).fit(x, y)
-    beta, spent, inverse = ridge_slopes(centred(x, y), np.zeros(4))
+    beta, lever, inverse = ridge_slopes(centred(x, y), np.zeros(4))
     np.testing.assert_allclose(inverse @ (centred(x, y)[1:] @ centred(x, y)[0]), beta, rtol=1e-9)
     np.testing.assert_allclose(beta, fit.coef_, rtol=1e-8, atol=1e-10)
     own = x - x.mean(0)
     hat = own @ np.linalg.solve(own.T @ own + best * n * np.eye(4), own.T)
-    assert spent == pytest.approx(np.trace(hat), rel=1e-9)
+    np.testing.assert_allclose(lever, np.diag(hat), rtol=1e-9)
     cv = RidgeCV(alphas=[s * n for s in STRENGTHS]).fit(x, y)
     assert cv.alpha_ == pytest.approx(best * n)
 
@@ -277,12 +277,12 @@ def test_ridge_estimate_by_hand():
     fit = Theirs(alpha=best * 25).fit(x, y)
     left = y - x @ fit.coef_
     own = x - x.mean(0)
-    spent = np.trace(own @ np.linalg.solve(own.T @ own + best * 25 * np.eye(3), own.T))
+    hat = own @ np.linalg.solve(own.T @ own + best * 25 * np.eye(3), own.T)
     made = Ridge(signs=False).estimate(ratings)
     assert made.value == pytest.approx(left.mean(), rel=1e-9)
     g = 1 - 25 * own @ np.linalg.solve(own.T @ own + best * 25 * np.eye(3), x.mean(0))
-    errors = g * (left - left.mean())
-    variance = (1 - 25 / SIZE) / 25 * ((errors - errors.mean()) ** 2).sum() / (24 - spent)
+    errors = g * (left - left.mean()) / (1 - np.diag(hat))
+    variance = (1 - 25 / SIZE) / 25 * errors.var(ddof=1)
     assert made.se == pytest.approx(np.sqrt(variance), rel=1e-9)
 
 

@@ -64,8 +64,9 @@ class Ridge(Estimator):
         dev = dev / np.sqrt(np.where(force > 0, force, 1.0))
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
         fit = ridge_slopes(dev, self._signs(dev, orientation))
-        beta, spent = np.where(enough[..., None], fit.beta, 0.0), np.where(enough, fit.spent, 0.0)
+        beta = np.where(enough[..., None], fit.beta, 0.0)
         inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
+        lever = np.where(enough[..., None], np.minimum(fit.lever, 0.9), 0.0)
         scaled = dev[..., 1:, :] / np.sqrt(np.where(force > 0, force, 1.0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),
@@ -74,8 +75,9 @@ class Ridge(Estimator):
             bound=self.bound,
             method=self.name,
             tuned=True,
-            parameters=spent,
-            weighing=weighing(sample.design, scaled, z, inverse),
+            # Residuals as if each rating had been left out, instead of a count of parameters: the
+            # strength of the penalty was chosen by the same ratings, and that count misses it.
+            weighing=weighing(sample.design, scaled, z, inverse) / (1.0 - lever),
             notes=plain_mean(ratings, self.bound, "", notes).notes,
         )
 
@@ -91,10 +93,10 @@ class Ridge(Estimator):
 
 
 class RidgeFit(NamedTuple):
-    """Slopes (..., p), effective parameters (...), and the matrix that maps Σ z y to the slopes."""
+    """Slopes (..., p), leverages (..., n), and the matrix (..., p, p) from Σ z y to the slopes."""
 
     beta: FloatArray
-    spent: FloatArray
+    lever: FloatArray
     inverse: FloatArray
 
 
@@ -123,7 +125,7 @@ def ridge_slopes(dev: FloatArray, signs: FloatArray) -> RidgeFit:
         inverse = np.linalg.inv(ridged * _frame(active) + _hold(active)) * _frame(active)
         lever = (kept * (inverse @ kept)).sum(-2)
         error = (y - (beta[..., None, :] @ z)[..., 0, :]) / np.clip(1 - lever - 1 / n, 1e-6, None)
-        loss, fit = (error**2).sum(-1), RidgeFit(beta, lever.sum(-1), inverse)
+        loss, fit = (error**2).sum(-1), RidgeFit(beta, lever, inverse)
         if best is None:
             least, best = loss, fit
         else:
@@ -131,7 +133,7 @@ def ridge_slopes(dev: FloatArray, signs: FloatArray) -> RidgeFit:
             least = np.where(win, loss, least)
             best = RidgeFit(
                 np.where(win[..., None], fit.beta, best.beta),
-                np.where(win, fit.spent, best.spent),
+                np.where(win[..., None], fit.lever, best.lever),
                 np.where(win[..., None, None], fit.inverse, best.inverse),
             )
     assert best is not None
