@@ -8,52 +8,34 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import FloatArray, group_sum, spread_out
-from fewgold.bounds._range import refuse_design, refuse_tuned, score_range
+from fewgold.bounds._range import RangeBound
 from fewgold.design import Design
-from fewgold.estimate import Bound, Interval, LinearEstimate
+from fewgold.estimate import LinearEstimate
 
 
 @dataclass(frozen=True)
-class Hoeffding(Bound):
+class Hoeffding(RangeBound):
     """Hoeffding–Serfling bound (Saldías et al. 2022, section 2.3).
 
     ``t = R sqrt(k_n ln(2/δ) / (2n))`` with ``k_n = 1 - (n-1)/N`` for a simple random sample. For a
     stratified one the terms of the strata add up: ``t² = R² ln(2/δ)/2 · Σ_h W_h² k_h/n_h``, since
     the strata are independent and Serfling bounds the moment generating function of each.
 
-    Parameters
-    ----------
-    printed
-        Apply the formula of the simple mean to any estimate, as the paper does. Not guaranteed.
-    score_range
-        R, where the limits of the scale did not come with the ratings.
-
     References
     ----------
     Serfling (1974), Probability inequalities for the sum in sampling without replacement.
     """
 
-    printed: bool = False
-    score_range: float | None = None
-
     name: ClassVar[str] = "hoeffding"
-    kind: ClassVar[str] = "guaranteed"
+    covers: ClassVar[tuple[str, ...]] = ("simple", "stratified")
 
-    @property
-    def label(self) -> str:
-        return "hoeffding, as printed: not guaranteed here" if self.printed else super().label
-
-    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
+    def _half_width(self, estimate: LinearEstimate, span: float, miss: float) -> FloatArray:
         n, size = estimate.n, estimate.design.size
         if self.printed:
             spread = np.broadcast_to((1 - (n - 1) / size) / n, estimate.value.shape)
         else:
-            refuse_tuned(estimate, self.name)
-            refuse_design(estimate, self.name, ("simple", "stratified"))
             spread = _serfling(estimate.design)
-        span = score_range(estimate, self.name, self.score_range)
-        half = span * np.sqrt(spread * np.log(2 / (1 - confidence)) / 2)
-        return Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
+        return np.asarray(span * np.sqrt(spread * np.log(2 / miss) / 2))
 
 
 def _serfling(design: Design) -> FloatArray:

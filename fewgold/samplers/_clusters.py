@@ -10,7 +10,7 @@ from fewgold._arrays import IntArray
 from fewgold._validate import check_count
 from fewgold.design import Design, neighbours
 from fewgold.pool import Pool
-from fewgold.samplers._base import Sampler, batch_design, shuffled
+from fewgold.samplers._base import Sampler, shuffled
 from fewgold.samplers._systematic import NEIGHBOURS
 
 
@@ -50,30 +50,20 @@ class Clusters(Sampler):
         pattern, chunk = _pattern(size, n, self.size or n)
         turn = rng.integers(size, size=(draws, 1))
         rows = np.take_along_axis(circle, (pattern + turn) % size, axis=-1)
-        one = Design(
+        if self.size is None:
+            units, groups = _relabel(codes[rows]), np.zeros_like(rows)
+        else:
+            units = np.broadcast_to(chunk, rows.shape)
+            groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[units]
+        design = Design(
             kind="clusters",
             size=size,
-            weights=np.full(n, 1 / n),
-            inclusion=np.full(n, n / size),
-            groups=np.zeros(n, dtype=np.int64),
+            weights=np.full(rows.shape, 1 / n),
+            inclusion=np.full(rows.shape, n / size),
+            groups=groups,
+            units=units,
         )
-        design = batch_design(one, draws)
-        if self.size is None:
-            return rows, _with(design, _relabel(codes[rows]), design.groups)
-        units = np.broadcast_to(chunk, rows.shape)
-        groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[chunk]
-        return rows, _with(design, units, np.broadcast_to(groups, rows.shape))
-
-
-def _with(design: Design, units: IntArray, groups: IntArray) -> Design:
-    return Design(
-        kind=design.kind,
-        size=design.size,
-        weights=design.weights,
-        inclusion=design.inclusion,
-        groups=groups,
-        units=units,
-    )
+        return rows, design
 
 
 def _pattern(size: int, n: int, chunk: int) -> tuple[IntArray, IntArray]:
