@@ -29,7 +29,8 @@ class Design:
     weights
         (..., n), sum 1: ``(weights * y).sum(-1)`` estimates the mean of y over the pool.
     inclusion
-        (..., n) probability that the segment is in the sample.
+        (..., n) probability that the segment is in the sample; for waves, and where the scores
+        decided, only roughly so.
     groups
         (..., n) the group within which segments (or units) are compared for the variance: strata,
         collapsed so that each holds at least two, or neighbours along a systematic line.
@@ -80,12 +81,48 @@ class Design:
         return table
 
     @cached_property
-    def _members(self) -> FloatArray:
-        """Units in each group: (..., groups)."""
+    def _own(self) -> IntArray:
+        """Group of each unit (..., u); units are segments unless said otherwise."""
+        return self.groups if self.units is None else np.maximum(self._unit_groups, 0)
+
+    def _by_unit(self, values: FloatArray) -> FloatArray:
+        """Sums over the segments of each unit: (..., n) -> (..., u)."""
         if self.units is None:
-            return group_sum(np.ones(self.groups.shape), self.groups, self._n_groups)
-        real = (self._unit_groups >= 0).astype(np.float64)
-        return group_sum(real, np.maximum(self._unit_groups, 0), self._n_groups)
+            return values
+        units = self.units.reshape(
+            *self.units.shape[:-1], *[1] * (values.ndim - self.units.ndim), -1
+        )
+        return group_sum(values, units, int(self.units.max()) + 1)
+
+    @cached_property
+    def _evenness(self) -> FloatArray:
+        """Σp² over the units of each group, p being a unit's share of the group: 1/m if equal."""
+        return group_sum(self._part**2, self._own, self._n_groups)
+
+    @cached_property
+    def _part(self) -> FloatArray:
+        weight = self._by_unit(self.weights)
+        total = group_sum(weight, self._own, self._n_groups)
+        return np.asarray(weight / spread_out(np.where(total > 0, total, 1.0), self._own))
+
+    @cached_property
+    def _factor(self) -> FloatArray:
+        """What makes squared deviations from the group's mean unbiased: (..., groups).
+
+        m/(m − 1) for m equal units. In general S / Σp²(1 − 2p + S) with S = Σp², so that a sliver
+        of a document does not pass for a document.
+        """
+        p, s = self._part, self._evenness
+        seen = group_sum(p**2 * (1 - 2 * p + spread_out(s, self._own)), self._own, self._n_groups)
+        lone = seen <= 1e-12 * s
+        return np.asarray(np.where(lone, 1.0, s / np.where(lone, 1.0, seen)))
+
+    @cached_property
+    def _group_df(self) -> FloatArray:
+        """Degrees of freedom of each group: units less one, or fewer where they are uneven."""
+        s = self._evenness
+        free = 1.0 / np.where(s > 0, s, 1.0) - 1.0
+        return np.asarray(np.where(self._settled | (free < 1e-9), 0.0, free))
 
     @cached_property
     def _settled(self) -> BoolArray:
@@ -97,12 +134,21 @@ class Design:
         """True where nothing at all is left to chance: every segment was taken."""
         return np.asarray(self._settled.all(-1))
 
-    @property
+    @cached_property
     def df(self) -> FloatArray:
-        """Degrees of freedom of the variance: units less groups less balanced variates."""
-        free = np.where(self._settled, 0.0, np.maximum(self._members - 1.0, 0.0)).sum(-1)
+        """Degrees of freedom of the variance, less one for each balanced variate.
+
+        By Satterthwaite's formula for groups of equal spread: where a few segments carry most of
+        the weight, they carry most of the uncertainty about the variance too.
+        """
+        free = self._group_df
+        mass = group_sum(self._by_unit(self.influence) ** 2, self._own, self._n_groups)
+        seen = free > 0
+        per = np.where(seen, mass**2 / np.where(seen, free, 1.0), 0.0).sum(-1)
+        total = np.where(seen, mass, 0.0).sum(-1) ** 2
+        df = np.where(per > 0, total / np.where(per > 0, per, 1.0), 0.0)
         p = 0 if self.balance is None else self.balance.shape[-2]
-        return np.asarray(np.maximum(free - p, 0.0))
+        return np.asarray(np.maximum(np.minimum(df, free.sum(-1)) - p, 0.0))
 
     @cached_property
     def freedom(self) -> FloatArray:
@@ -119,7 +165,8 @@ class Design:
     @property
     def blind(self) -> BoolArray:
         """True where a group has one unit and chance left: its variance cannot be estimated."""
-        return np.asarray(((self._members == 1) & ~self._settled).any(-1))
+        used = group_sum(np.ones(self.groups.shape), self.groups, self._n_groups) > 0
+        return np.asarray((used & ~self._settled & (self._group_df <= 0)).any(-1))
 
     def _within(self, columns: FloatArray) -> FloatArray:
         """Columns (..., k, n) less their weighted group means."""
@@ -136,14 +183,8 @@ class Design:
         return self._project(self._unit_deviations(columns))
 
     def _unit_deviations(self, columns: FloatArray) -> FloatArray:
-        members = np.maximum(self._members, 1.0)
-        factor = np.sqrt(members / np.maximum(members - 1.0, 1.0))
-        scaled = self._within(columns) * self.influence[..., None, :]
-        if self.units is None:
-            return np.asarray(scaled * spread_out(factor, self.groups)[..., None, :])
-        n_units = int(self.units.max()) + 1
-        sums = group_sum(scaled, self.units[..., None, :], n_units)
-        return np.asarray(sums * spread_out(factor, np.maximum(self._unit_groups, 0))[..., None, :])
+        scaled = self._by_unit(self._within(columns) * self.influence[..., None, :])
+        return np.asarray(scaled * np.sqrt(spread_out(self._factor, self._own))[..., None, :])
 
     def _project(self, deviations: FloatArray) -> FloatArray:
         """Take out what the balanced variates explain: the design left little to chance there.
@@ -217,13 +258,21 @@ class Design:
                 ],
                 -1,
             ),
-            groups=join([self.groups, wave.groups + self._n_groups], -1),
+            groups=join(self._groups_with(wave), -1),
             influence=join([(1 - mix) * self.influence, part * wave.influence], -1),
             units=join([units(self), units(wave) + int(units(self).max()) + 1], -1)
             if clustered
             else None,
             unbiased=self.unbiased and wave.unbiased,
         )
+
+    def _groups_with(self, wave: Design) -> list[IntArray]:
+        """Groups of both waves; a wave of a single unit joins the first group of the other."""
+        mine, others = self.groups, wave.groups + self._n_groups
+        lone = wave.blind[..., None]
+        others = np.where(lone, mine[..., :1], others)
+        mine = np.where(self.blind[..., None] & ~lone, others[..., :1], mine)
+        return [mine, others]
 
     def draw(self, k: int) -> Design:
         """The design of the ``k``-th of a batch of draws."""

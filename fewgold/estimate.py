@@ -9,9 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
+from fewgold._arrays import BoolArray, FloatArray
 from fewgold._validate import check_confidence
 from fewgold.sample import Design, Ratings
+
+_WITHOUT_LIMITS = "give the limits of the scale (limits=) for an interval that can be trusted"
 
 
 class Interval(NamedTuple):
@@ -80,6 +82,9 @@ class LinearEstimate:
         not taken for known ones.
     limits
         Ends of the scale of the residuals, where known.
+    control_range
+        By how much the control itself varies over the pool: residuals span that much more than
+        scores.
     notes
         What a reader must know, such as a control that was left out for want of ratings.
     """
@@ -93,6 +98,7 @@ class LinearEstimate:
     parameters: FloatArray | float = 0.0
     weighing: FloatArray | None = None
     limits: tuple[float, float] | None = None
+    control_range: float = 0.0
     notes: tuple[str, ...] = ()
 
     @property
@@ -136,6 +142,12 @@ class LinearEstimate:
         variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._kept))
         return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))
 
+    @property
+    def all_alike(self) -> BoolArray:
+        """True where ratings show no spread at all, though some segments are not rated."""
+        flat = np.ptp(self.ratings.scores, axis=-1) == 0
+        return np.asarray(flat & ~self.design.certain & (self.n > 1))
+
     def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:
         """The interval at ``confidence``, by the estimator's bound or another one."""
         low, high = (bound or self.bound).interval(self, check_confidence(confidence))
@@ -170,11 +182,17 @@ class LinearEstimate:
                 "with estimator.estimate(ratings.draw(k))."
             )
         low, high = self.interval(confidence)
+        notes = list(self.notes)
+        if self.all_alike:
+            notes.append(
+                "all ratings are equal, so that they say nothing about the spread; "
+                + ("the interval goes by the scale" if self.ratings.limits else _WITHOUT_LIMITS)
+            )
         lines = [
             f"{self.value:.4f} ± {self.se:.4f} (standard error)",
             f"{confidence:.0%} interval {low:.4f} to {high:.4f} ({self.bound.label})",
             f"from {self.n} of {len(self.ratings.sample.pool)} segments",
-            *(f"note: {note}" for note in self.notes),
+            *(f"note: {note}" for note in notes),
             self.signature(confidence),
         ]
         return "\n".join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,8 @@ class Sample:
             scores = scores.to_dict()
         if isinstance(scores, Mapping):
             scores = self._by_id(scores)
-        fresh = Ratings(self, np.asarray(scores, dtype=np.float64), limits)
+        alone = replace(self, given=None, joined=None)
+        fresh = Ratings(alone, np.asarray(scores, dtype=np.float64), limits)
         return fresh if self.given is None else self._join(self.given, fresh)
 
     def _by_id(self, scores: Mapping[Any, float]) -> FloatArray:
@@ -141,6 +142,11 @@ class Ratings:
     limits: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
+        if self.sample.given is not None:
+            raise DesignError(
+                "this sample is a top-up and does not stand for the pool by itself. Use "
+                "sample.rate(scores), which joins the earlier ratings."
+            )
         if self.scores.shape != self.sample.indices.shape:
             raise DataError(
                 f"scores must have the shape of the sample, {self.sample.indices.shape}; got "

@@ -22,7 +22,8 @@ class RangeBound(Bound):
     printed
         Apply the formula of the simple mean to any estimate, as the paper does. Not guaranteed.
     score_range
-        R, where the limits of the scale did not come with the ratings.
+        R, the width of the scale, where its limits did not come with the ratings. It must come
+        from the scale; only ``printed`` allows less than the limits say.
     """
 
     printed: bool = False
@@ -30,6 +31,12 @@ class RangeBound(Bound):
 
     kind: ClassVar[str] = "guaranteed"
     covers: ClassVar[tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        if self.score_range is not None and not 0 < self.score_range < np.inf:
+            raise DesignError(
+                f"score_range must be the width of the scale, above 0; got {self.score_range!r}."
+            )
 
     @property
     def label(self) -> str:
@@ -63,9 +70,19 @@ class RangeBound(Bound):
             )
 
     def _span(self, estimate: LinearEstimate) -> float:
-        if self.score_range is not None:
-            return self.score_range
         limits = estimate.limits
+        if self.score_range is not None:
+            span = self.score_range + estimate.control_range
+            least = float(np.ptp(estimate.residuals, axis=-1).max())
+            if limits is not None:
+                least = max(least, limits[1] - limits[0])
+            if not self.printed and span < least * (1 - 1e-12):
+                raise DesignError(
+                    f"score_range={self.score_range:g} is less than the scale or the ratings span, "
+                    f"{least - estimate.control_range:g}: {self.name} would not be guaranteed. "
+                    "Give the width of the scale, or printed=True."
+                )
+            return span
         if limits is None and self.printed:
             limits = estimate.ratings.limits  # the paper's R is that of the scores
         if limits is None:

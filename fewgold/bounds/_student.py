@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import stdtrit
 
+from fewgold._arrays import FloatArray
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
 
@@ -26,4 +27,19 @@ class Student(Bound):
         se, df = estimate.se, np.maximum(estimate.df, 1e-9)
         quantile = stdtrit(np.maximum(df, 1.0), (1 + confidence) / 2)
         half = np.where(np.isfinite(se), quantile * np.where(np.isfinite(se), se, 0.0), np.inf)
+        half = np.maximum(half, _if_all_alike(estimate, confidence))
         return Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
+
+
+def _if_all_alike(estimate: LinearEstimate, confidence: float) -> FloatArray:
+    """How far off the mean can be although all ratings are equal, where the scale is known.
+
+    The rule of three: were a share q of the pool at the end of the scale, n ratings would miss
+    all of it with a chance of (1 − q)^n.
+    """
+    if estimate.ratings.limits is None:
+        return np.zeros(estimate.value.shape)
+    low, high = estimate.ratings.limits
+    miss = 1 - ((1 - confidence) / 2) ** (1 / estimate.n)
+    left = 1 - estimate.n / estimate.design.size
+    return np.asarray(np.where(estimate.all_alike, (high - low) * miss * left, 0.0))

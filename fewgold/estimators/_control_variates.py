@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
+from fewgold._arrays import FloatArray, group_sum, spread_out
 from fewgold._validate import check_choice
 from fewgold.bounds import Bound, Student
 from fewgold.design import Design
@@ -18,6 +18,9 @@ from fewgold.estimators._mean import plain_mean
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
+
+# Ratings that must tell about a slope, at the least.
+_TELLING = 5
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ class ControlVariates(Estimator):
             bound=self.bound,
             method="cv-fixed",
             limits=limits,
+            control_range=float(np.ptp(shift)),
             notes=plain_mean(ratings, self.bound, "").notes,
         )
 
@@ -137,7 +141,13 @@ def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, Floa
     cross = dev[..., 1:, :] @ np.swapaxes(dev[..., :1, :], -1, -2)
     # A control that is constant in the sample varies by rounding errors only: no slope for it.
     force = ((z * design.influence[..., None, :]) ** 2).sum(-1)
-    real = np.diagonal(gram, axis1=-2, axis2=-1) > 1e-20 * force
+    size = np.diagonal(gram, axis1=-2, axis2=-1)
+    # Nor for one that only two or three ratings tell about, such as a metric that is constant in
+    # nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
+    top = np.abs(dev[..., 1:, :]).max(-1, keepdims=True)
+    part = (dev[..., 1:, :] / np.where(top > 0, top, 1.0)) ** 2
+    telling = part.sum(-1) ** 2 >= _TELLING * (part**2).sum(-1)
+    real = (size > 1e-20 * force) & telling
     gram, cross = gram * real[..., None, :] * real[..., None], cross * real[..., None]
     scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
     safe = np.where(scale > 0, scale, 1.0)
@@ -157,4 +167,12 @@ def weighing(design: Design, dev: FloatArray, z: FloatArray, inverse: FloatArray
     """
     off = (design.weights[..., None, :] * z).sum(-1)[..., None, :]
     shift = (off @ inverse @ dev)[..., 0, :] * design.influence
-    return np.asarray(1.0 - shift / design.weights)
+    lean = 1.0 - shift / design.weights
+    if design.units is None:
+        return np.asarray(lean)
+    # A unit sways the slopes as a whole: residuals as if it had been left out, to first order.
+    units = int(design.units.max()) + 1
+    sums = group_sum(dev, design.units[..., None, :], units)
+    count = group_sum(np.ones(design.units.shape), design.units, units)
+    lever = (sums * (inverse @ sums)).sum(-2) / np.maximum(count, 1.0)
+    return np.asarray(lean / (1.0 - np.minimum(spread_out(lever, design.units), 0.8)))

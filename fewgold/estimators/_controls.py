@@ -19,16 +19,20 @@ class Predictions(NamedTuple):
     Attributes
     ----------
     centre
-        (..., n) mean prediction over the pool, by the model that predicts the segment.
+        (..., n) mean prediction by the model that predicts the segment: over the pool, or over
+        the segments that it was not trained on.
     at
         (..., n) prediction at each rated segment.
     spread
         (..., n) standard deviation of the predictions over the pool.
+    share
+        (..., n) share of the pool that ``centre`` was taken over.
     """
 
     centre: FloatArray
     at: FloatArray
     spread: FloatArray
+    share: FloatArray
 
 
 class Control(Protocol):
@@ -120,7 +124,7 @@ class KNN:
                 everywhere[rows],
                 everywhere.std(),
             )
-        return Predictions(centre, at, spread)
+        return Predictions(centre, at, spread, np.ones(at.shape))
 
 
 def nearest_mean(points: FloatArray, train: IntArray, y: FloatArray, k: int) -> FloatArray:
@@ -139,16 +143,16 @@ def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
     """Predict each fold by a model of the others.
 
     Where all weights are equal the mean prediction is taken over the segments outside the
-    training folds, scaled to their share: given the training folds, the held-out fold is a random
-    sample of just those, so that the difference estimate is unbiased exactly and not only up to
-    1/N.
+    training folds, and counts for their share of the pool: given the training folds, the held-out
+    fold is a random sample of just those, so that the difference estimate is unbiased exactly and
+    not only up to 1/N.
     """
     sample = ratings.sample
     size, shape = len(sample.pool), ratings.scores.shape
     n = shape[-1]
     labels = np.broadcast_to(sample.folds(max(min(folds, n // 2), 1)), shape)
     weights = np.broadcast_to(sample.design.weights, shape)
-    centre, at, spread = np.zeros((3, *shape))
+    centre, at, spread, shares = np.zeros((4, *shape))
     for draw in np.ndindex(shape[:-1]):
         rows, y, label = sample.indices[draw], ratings.scores[draw], labels[draw]
         equal = bool(np.ptp(weights[draw]) <= 1e-12 * weights[draw].max())
@@ -160,8 +164,8 @@ def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
             outside = np.ones(size, dtype=bool)
             if equal:
                 outside[rows[~held]] = False
-            share = outside.sum() / size
-            at[(*draw, held)] = share * predicted[rows[held]]
-            centre[(*draw, held)] = share * predicted[outside].mean()
+            at[(*draw, held)] = predicted[rows[held]]
+            centre[(*draw, held)] = predicted[outside].mean()
             spread[(*draw, held)] = predicted.std()
-    return Predictions(centre, at, spread)
+            shares[(*draw, held)] = outside.sum() / size
+    return Predictions(centre, at, spread, shares)

@@ -70,8 +70,11 @@ class Learned(Estimator):
             slopes, spent, weighing = regression_slopes(ratings, z[..., None, :])
             beta = slopes[..., 0]
         parameters = np.minimum(spent, np.maximum(ratings.sample.design.freedom - 1, 0))
+        # What the training segments are predicted to differ by needs no correction: they are rated.
+        weights = ratings.sample.design.weights
+        known = (weights * (1.0 - predictions.share) * z).sum(-1)
         return LinearEstimate(
-            offset=np.zeros(y.shape[:-1]),
+            offset=beta * known,
             residuals=y - beta[..., None] * z,
             ratings=ratings,
             bound=self.bound,

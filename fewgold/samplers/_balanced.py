@@ -40,7 +40,7 @@ class Balanced(Sampler):
     by
         What is to be spread; documents where the pool has them, if None.
     components
-        Principal components of the metrics to balance, at most.
+        Variates to balance, at most: the cost, where there is one, then principal components.
 
     References
     ----------
@@ -56,7 +56,7 @@ class Balanced(Sampler):
 
     @property
     def name(self) -> str:
-        return "docs-balanced"
+        return f"{'docs' if self.by is None else getattr(self.by, 'label', 'strata')}-balanced"
 
     def _codes(self, pool: Pool) -> IntArray:
         if self.by is not None:
@@ -152,12 +152,12 @@ def balance_variates(pool: Pool, most: int) -> FloatArray:
     if most < 1 or not (pool.metrics or pool.cost is not None):
         return np.empty((0, size))
     parts: list[FloatArray] = []
+    if pool.cost is not None and pool.cost.std() > 0:  # first: money is what must come out right
+        parts.append((pool.cost - pool.cost.mean()) / pool.cost.std())
     if pool.metrics:
         z = pool.standardised()
         values, vectors = np.linalg.eigh(z @ z.T / size)
-        lead = np.argsort(-values, kind="stable")[:most]
+        lead = np.argsort(-values, kind="stable")[: most - len(parts)]
         lead = lead[values[lead] > 1e-9]
-        parts = list((vectors[:, lead].T @ z) / np.sqrt(values[lead])[:, None])
-    if pool.cost is not None and pool.cost.std() > 0:
-        parts.append((pool.cost - pool.cost.mean()) / pool.cost.std())
-    return np.stack(parts[: max(most, 1)]) if parts else np.empty((0, size))
+        parts.extend((vectors[:, lead].T @ z) / np.sqrt(values[lead])[:, None])
+    return np.stack(parts) if parts else np.empty((0, size))

@@ -36,6 +36,8 @@ class Cost:
             raise BudgetError(f"risk must lie above 0 and not above 0.5; got {self.risk!r}.")
 
 
+_TRIALS = 200
+
 Budget: TypeAlias = int | float | Cost
 #: Answers with the scores of a sample, as an array of its shape or a mapping from id.
 Annotate: TypeAlias = Callable[[Sample], Any]
@@ -182,6 +184,12 @@ class Sampler(ABC):
         """Mean and variance of what n segments cost, at equal inclusion probabilities."""
         return float(n * cost.mean()), float(n * (1 - n / len(pool)) * cost.var())
 
+    def _cost_by_drawing(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
+        """The same by trial, for designs that favour segments or draw them in bunches."""
+        rows, _ = self._draw(pool, n, _TRIALS, np.random.default_rng(0))
+        total = cost[rows].sum(-1)
+        return float(total.mean()), float(total.var(ddof=1))
+
 
 def shuffled(
     codes: IntArray,
@@ -189,21 +197,28 @@ def shuffled(
     rng: np.random.Generator,
     within: FloatArray | None = None,
     *,
-    back_and_forth: bool = False,
+    turned: bool = False,
 ) -> IntArray:
     """Rows in a line with documents in random order: (draws, N).
 
-    Segments of a document stay together, in random order or in the order of ``within``, which
-    every second document may turn around.
+    Segments of a document stay together, in random order or in the order of ``within``, which may
+    start at a random segment of each document and come round to it (``turned``).
     """
     n_docs = int(codes.max()) + 1
     place = rng.permuted(np.tile(np.arange(n_docs), (draws, 1)), axis=-1)[:, codes]
     if within is None:
         key = rng.random((draws, codes.size))
     else:
-        rank = np.argsort(np.argsort(within, kind="stable"), kind="stable")
-        up = np.broadcast_to(rank / codes.size, place.shape)
-        key = up if not back_and_forth else np.where(place % 2, 1 - 1 / codes.size - up, up)
+        sizes = np.bincount(codes)
+        first = np.cumsum(sizes) - sizes
+        rank = np.empty(codes.size, dtype=np.int64)
+        rank[np.lexsort((within, codes))] = np.arange(codes.size)
+        rank -= first[codes]
+        turn = (
+            rng.integers(np.broadcast_to(sizes, (draws, n_docs))) if turned else 0 * place[:1, :1]
+        )
+        start = turn[:, codes] if turned else turn
+        key = np.broadcast_to((rank + start) % sizes[codes] / codes.size, place.shape)
     return np.asarray(np.argsort(place + key, axis=-1, kind="stable"))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewgold._arrays import IntArray
+from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import check_count
 from fewgold.design import Design, neighbours
 from fewgold.pool import Pool
@@ -64,6 +64,9 @@ class Clusters(Sampler):
             units=units,
         )
         return rows, design
+
+    def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
+        return self._cost_by_drawing(pool, cost, n)
 
 
 def _pattern(size: int, n: int, chunk: int) -> tuple[IntArray, IntArray]:

@@ -89,8 +89,8 @@ def cube_in_zones(
     -------
     (draws, N) True for the units taken.
     """
-    draws, size, _ = columns.shape
-    walk = _Walk(columns, chance.copy(), bounds, max(1, size // _STRETCH) if draws < 8 else 1)
+    size = columns.shape[1]
+    walk = _Walk(columns, chance.copy(), bounds, max(1, size // _STRETCH))
     while walk.open.any():
         walk.step(rng)
     return np.asarray(walk.state > 0.5)

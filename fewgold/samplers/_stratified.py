@@ -21,6 +21,8 @@ Allocation: TypeAlias = str | Callable[[Pool, IntArray], FloatArray]
 _ALLOCATIONS = ("proportional", "optimal", "optimal-cost")
 # With two segments a stratum its variance can be estimated, and rounding costs next to nothing.
 _LEAST = 2
+# The least spread of a stratum under optimal allocation, as a share of the pooled one.
+_FLOOR = 0.25
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,10 @@ class Stratified(Sampler):
         if callable(self.allocation):
             return np.asarray(self.allocation(pool, strata), dtype=np.float64)
         spread = stratum_sd(pool.composite(), strata, sizes)
+        if self.rounding == "unbiased":
+            # A metric that does not vary in a stratum does not prove that scores do not: without
+            # a floor such strata would be left to one or two ratings.
+            spread = np.maximum(spread, _FLOOR * np.sqrt(sizes @ spread**2 / sizes.sum()))
         cost = None
         if self.allocation == "optimal-cost" and pool.cost is not None:
             cost = np.bincount(strata, pool.cost) / sizes
@@ -130,12 +136,7 @@ class Stratified(Sampler):
         return np.concatenate([own[chosen], rows], -1), batch_design(both, draws)
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
-        strata = strata_of(self.by, pool)
-        sizes = np.bincount(strata)
-        share = allocate(self._mass(pool, strata, sizes), sizes, n)
-        mean = np.bincount(strata, cost) / sizes
-        spread = stratum_sd(cost, strata, sizes) ** 2
-        return float(share @ mean), float((share * (1 - share / sizes) * spread).sum())
+        return self._cost_by_drawing(pool, cost, n)
 
 
 def stratum_sd(values: FloatArray, strata: IntArray, sizes: IntArray) -> FloatArray:

@@ -30,7 +30,10 @@ class Systematic(Sampler):
     by
         What stands together on the line: documents, or any other strata.
     inside
-        A metric to order the segments of a document by, back and forth. Random order if None.
+        A metric to order the segments of a document by, so that those drawn from one document
+        differ in it. The order starts at a random segment and comes round to it: were it the same
+        everywhere, all documents could be hit at the same rank, and neighbours would not show it.
+        Random order if None.
     """
 
     by: Stratifier = ByDocument()
@@ -38,13 +41,14 @@ class Systematic(Sampler):
 
     @property
     def name(self) -> str:
-        return "docs-sys" if self.inside is None else f"docs-sys-{self.inside}"
+        by = getattr(self.by, "label", "strata")
+        return f"{by}-sys" if self.inside is None else f"{by}-sys-{self.inside}"
 
     def _draw(
         self, pool: Pool, n: int, draws: int, rng: np.random.Generator
     ) -> tuple[IntArray, Design]:
         within = None if self.inside is None else pool.matrix([self.inside])[0]
-        order = shuffled(strata_of(self.by, pool), draws, rng, within, back_and_forth=True)
+        order = shuffled(strata_of(self.by, pool), draws, rng, within, turned=True)
         size = len(pool)
         rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
         one = Design(

@@ -54,7 +54,7 @@ def knn_cross_fit(y, rows, pool_metrics, folds, k):
 
     z = (pool_metrics - pool_metrics.mean(0)) / pool_metrics.std(0)
     rows, size = np.asarray(rows), len(z)
-    left = np.empty(len(y))
+    left, residual = np.empty(len(y)), np.empty(len(y))
     for fold in np.unique(folds):
         held = folds == fold
         train = rows[~held]
@@ -63,7 +63,8 @@ def knn_cross_fit(y, rows, pool_metrics, folds, k):
         centre = model.predict(z[outside]).mean()
         gap = model.predict(z[rows[held]]) - centre
         left[held] = y[held] - outside.size / size * gap
-    return float(left.mean()), math.sqrt((1 - len(y) / size) * left.var(ddof=1) / len(y))
+        residual[held] = y[held] - gap
+    return float(left.mean()), math.sqrt((1 - len(y) / size) * residual.var(ddof=1) / len(y))
 
 
 def ridge_leave_one_out(y, x, penalty):

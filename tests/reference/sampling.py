@@ -38,7 +38,7 @@ def collapsed_variance(y, strata, sizes):
     """The same where some strata have one rating: these are compared in pairs of neighbours.
 
     Every rating has the weight W_h/n_h and the correction 1 - n_h/N_h of its own stratum and is
-    compared with the weighted mean of its group of m: Σ m/(m-1) w² (1-f) (y - ȳ_group)².
+    compared with the weighted mean of its group: Σ c w² (1-f) (y - ȳ_group)², c as in `uneven`.
     """
     counts = [sum(s == h for s in strata) for h in range(len(sizes))]
     lone = [h for h, c in enumerate(counts) if c == 1 and sizes[h] > 1]
@@ -59,7 +59,7 @@ def collapsed_variance(y, strata, sizes):
         if len(rows) < 2:
             continue
         mean = sum(w[i] * y[i] for i in rows) / sum(w.values())
-        grow = len(rows) / (len(rows) - 1)
+        grow = uneven(list(w.values()))
         for i in rows:
             left = 1 - counts[strata[i]] / sizes[strata[i]]
             total += grow * w[i] ** 2 * left * (y[i] - mean) ** 2
@@ -78,14 +78,24 @@ def line_variance(y, size, group=4):
     return (1 - n / size) * total
 
 
+def uneven(sizes):
+    """What E Σ (p (y − ȳ))² must be multiplied by to give Σ p² σ², for independent y of units.
+
+    ȳ = Σ p y has the variance σ² Σp², and y − ȳ the variance σ² (1 − 2p + Σp²): m/(m − 1) if equal.
+    """
+    p = [s / sum(sizes) for s in sizes]
+    even = sum(v**2 for v in p)
+    return even / sum(v**2 * (1 - 2 * v + even) for v in p)
+
+
 def cluster_variance(y, documents, size):
-    """Document totals of deviations from the mean: (1-f) m/(m-1) Σ_d (Σ_i∈d (y_i - ȳ)/n)²."""
+    """Document totals of deviations from the mean: (1-f) c Σ_d (Σ_i∈d (y_i - ȳ)/n)²."""
     n, mean = len(y), sum(y) / len(y)
     totals = {}
     for v, d in zip(y, documents, strict=True):
         totals[d] = totals.get(d, 0.0) + (v - mean) / n
-    m = len(totals)
-    return (1 - n / size) * m / (m - 1) * sum(t**2 for t in totals.values())
+    grow = uneven([documents.count(d) for d in totals])
+    return (1 - n / size) * grow * sum(t**2 for t in totals.values())
 
 
 def two_waves(first, second, size):

@@ -1,0 +1,144 @@
+"""Where estimates went wrong once: shares of the pool, uneven units, odd waves, flat ratings."""
+
+import numpy as np
+import pytest
+
+from fewgold import Cost, Pool, Ratings
+from fewgold.bounds import Hoeffding
+from fewgold.errors import DesignError
+from fewgold.estimators import ControlVariates, CrossFit, Learned, Mean, Ridge
+from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified
+from fewgold.testing import toy_pool
+
+POOL, GOLD = toy_pool(400, 40, seed=1)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
+@pytest.mark.parametrize("slope", ["fitted", "one"])
+def test_cross_fitted_control_is_as_good_as_a_slope(share, slope):
+    """A linear model must do about as well as the regression, at every share of the pool."""
+    from sklearn.linear_model import LinearRegression
+
+    sample = SimpleRandom().draw(POOL, share, draws=400, rng=3)
+    ratings = sample.rate(GOLD[sample.indices])
+    plain = ControlVariates().estimate(ratings).value - GOLD.mean()
+    made = Learned(CrossFit(LinearRegression()), slope=slope).estimate(ratings)
+    error = made.value - GOLD.mean()
+    assert np.sqrt(np.mean(error**2)) < 1.05 * np.sqrt(np.mean(plain**2))
+    # The spread of 400 draws is known to 3.5 %.
+    assert 0.85 < np.sqrt(np.mean(made.se**2)) / error.std() < 1.15
+
+
+@pytest.mark.parametrize("n", [52, 60, 75, 102])
+def test_a_sliver_of_a_document_is_no_document(n):
+    rng = np.random.default_rng(0)
+    pool = Pool(np.arange(1000), documents=np.repeat(np.arange(20), 50))
+    gold = rng.normal(size=20)[pool.codes] + rng.normal(size=1000)
+    sample = Clusters().draw(pool, n, draws=3000, rng=n)
+    made = Mean().estimate(sample.rate(gold[sample.indices]))
+    assert np.sqrt(np.mean(made.se**2)) / made.value.std() > 0.93
+    low, high = made.interval(0.95)
+    assert np.mean((low <= gold.mean()) & (gold.mean() <= high)) > 0.93
+
+
+def test_a_wave_of_one_keeps_the_standard_error():
+    sample = SimpleRandom().draw(POOL, 30, rng=0)
+    first = sample.rate(GOLD[sample.indices])
+    more = SimpleRandom().draw(POOL, 1, given=first, rng=1)
+    both = Mean().estimate(more.rate(GOLD[more.indices]))
+    assert 0.7 < both.se / Mean().estimate(first).se < 1.3
+
+
+def test_a_top_up_does_not_stand_for_the_pool():
+    sample = SimpleRandom().draw(POOL, 30, rng=0)
+    more = SimpleRandom().draw(POOL, 10, given=sample.rate(GOLD[sample.indices]), rng=1)
+    with pytest.raises(DesignError, match="top-up"):
+        Ratings(more, GOLD[more.indices])
+
+
+def test_uneven_weights_leave_few_degrees_of_freedom():
+    """A judge that is constant in half of the documents: few ratings stand for these."""
+    rng = np.random.default_rng(1)
+    documents = np.repeat(np.arange(40), 25)
+    judge = np.where(documents < 20, 1.0, rng.normal(size=1000))
+    pool = Pool(np.arange(1000), {"judge": judge}, documents)
+    gold = rng.normal(size=1000)
+    sampler = Stratified(allocation="optimal")
+    sample = sampler.draw(pool, 50, draws=2000, rng=0)
+    made = Mean().estimate(sample.rate(gold[sample.indices]))
+    low, high = made.interval(0.95)
+    assert np.mean((low <= gold.mean()) & (gold.mean() <= high)) > 0.93
+    assert made.value.std() < 1.8 * gold.std() / np.sqrt(50)
+
+
+def test_equal_ratings_go_by_the_scale():
+    gold = np.zeros(400)
+    sample = SimpleRandom().draw(POOL, 10, rng=0)
+    low, high = Mean().estimate(sample.rate(gold[sample.indices], limits=(0, 1))).interval()
+    assert low == 0
+    assert high == pytest.approx((1 - 0.025**0.1) * (1 - 10 / 400))
+    text = Mean().estimate(sample.rate(gold[sample.indices])).summary()
+    assert "all ratings are equal" in text
+
+
+def test_score_range_is_that_of_the_scale():
+    sample = SimpleRandom().draw(POOL, 40, rng=0)
+    ratings = sample.rate(GOLD[sample.indices], limits=(0, 25))
+    with pytest.raises(DesignError, match="score_range"):
+        Mean(bound=Hoeffding(score_range=4)).estimate(ratings).interval()
+    low, high = Mean(bound=Hoeffding(score_range=4, printed=True)).estimate(ratings).interval()
+    assert high - low < 2
+    for wrong in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(DesignError, match="above 0"):
+            Hoeffding(score_range=wrong)
+    fixed = ControlVariates(slopes={"comet": 2.0})
+    by_limits = fixed.estimate(ratings).interval(0.9, Hoeffding())
+    free = sample.rate(GOLD[sample.indices])
+    by_range = fixed.estimate(free).interval(0.9, Hoeffding(score_range=25))
+    assert by_range.high - by_range.low >= by_limits.high - by_limits.low - 1e-9
+
+
+@pytest.mark.parametrize("sampler", [Clusters(), Stratified(allocation="optimal-cost")])
+def test_a_cost_budget_is_kept_at_its_risk(sampler):
+    budget = Cost(2000.0, risk=0.05)
+    n = sampler.count(POOL, budget)
+    cost = sampler.draw(POOL, n, draws=2000, rng=5).cost
+    # 200 trial draws know the spread to 5 %, which moves the risk by about one point.
+    assert np.mean(cost > 2000) < 0.08
+
+
+def test_balanced_samples_cost_what_they_should():
+    sample = Balanced(components=2).draw(POOL, 40, draws=300, rng=0)
+    plain = SimpleRandom().draw(POOL, 40, draws=300, rng=0)
+    assert sample.cost.std() < 0.5 * plain.cost.std()
+
+
+def test_slopes_need_ratings_that_tell_about_them():
+    """A metric that varies in a handful of segments gets no slope."""
+    rare = np.zeros(400)
+    rare[:6] = 1.0
+    pool = POOL.with_metrics(rare=rare)
+    hits = 0
+    for seed in range(10):
+        sample = SimpleRandom().draw(pool, 60, rng=seed)
+        ratings = sample.rate(GOLD[sample.indices])
+        hits += int(rare[sample.indices].any())
+        made = ControlVariates(metrics=("rare",)).estimate(ratings)
+        assert made.value == pytest.approx(ratings.scores.mean())
+    assert hits > 3
+
+
+@pytest.mark.parametrize("n", [60, 100])
+def test_slopes_in_whole_documents_count_by_document(n):
+    rng = np.random.default_rng(3)
+    documents = np.repeat(np.arange(60), 20)
+    quality = rng.normal(size=60)[documents] + rng.normal(size=1200)
+    metrics = {
+        f"m{k}": quality + rng.normal(size=60)[documents] + rng.normal(size=1200) for k in range(6)
+    }
+    pool = Pool(np.arange(1200), metrics, documents)
+    gold = quality + rng.normal(size=1200)
+    sample = Clusters().draw(pool, n, draws=1000, rng=0)
+    made = Ridge().estimate(sample.rate(gold[sample.indices]))
+    low, high = made.interval(0.95)
+    assert np.mean((low <= gold.mean()) & (gold.mean() <= high)) > 0.91
