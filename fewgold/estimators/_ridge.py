@@ -59,15 +59,19 @@ class Ridge(Estimator):
         notes: tuple[str, ...] = ()
         if not enough.all():
             notes = (f"{ratings.n} ratings are too few for slopes: the plain mean was used",)
-        dev = sample.design.scatter(np.concatenate([y[..., None, :], z], axis=-2))
+        raw = sample.design.scatter(np.concatenate([y[..., None, :], z], axis=-2))
         force = (sample.design.influence**2).sum(-1)[..., None, None]
-        dev = dev / np.sqrt(np.where(force > 0, force, 1.0))
+        force = np.where(force > 0, force, 1.0)
+        dev = raw / np.sqrt(force)  # so that a metric's variance is about 1
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
         fit = ridge_slopes(dev, self._signs(dev, orientation))
         beta = np.where(enough[..., None], fit.beta, 0.0)
-        inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
-        lever = np.where(enough[..., None], np.minimum(fit.lever, 0.9), 0.0)
-        scaled = dev[..., 1:, :] / np.sqrt(np.where(force > 0, force, 1.0))
+        inverse = np.where(enough[..., None, None], fit.inverse / force, 0.0)
+        lean = weighing(sample.design, raw[..., 1:, :], z, inverse)
+        if sample.design.units is None:
+            # Residuals as if each rating had been left out, instead of a count of parameters: the
+            # strength of the penalty was chosen by the same ratings, and that count misses it.
+            lean = lean / np.where(enough[..., None], np.maximum(1.0 - fit.lever, 0.1), 1.0)
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
@@ -75,9 +79,7 @@ class Ridge(Estimator):
             bound=self.bound,
             method=self.name,
             tuned=True,
-            # Residuals as if each rating had been left out, instead of a count of parameters: the
-            # strength of the penalty was chosen by the same ratings, and that count misses it.
-            weighing=weighing(sample.design, scaled, z, inverse) / (1.0 - lever),
+            weighing=lean,
             notes=plain_mean(ratings, self.bound, "", notes).notes,
         )
 
