@@ -73,17 +73,16 @@ class Design:
         return int(self.groups.max()) + 1
 
     @cached_property
-    def _unit_groups(self) -> IntArray:
-        """Group of each unit; -1 where a draw has fewer units than the batch's widest."""
-        assert self.units is not None
-        table = np.full((*self.units.shape[:-1], int(self.units.max()) + 1), -1, dtype=np.int64)
+    def _own(self) -> IntArray:
+        """Group of each unit (..., u); units are segments unless said otherwise.
+
+        A draw with fewer units than the widest of the batch has units without weight at the end.
+        """
+        if self.units is None:
+            return self.groups
+        table = np.zeros((*self.units.shape[:-1], int(self.units.max()) + 1), dtype=np.int64)
         np.put_along_axis(table, self.units, self.groups, axis=-1)
         return table
-
-    @cached_property
-    def _own(self) -> IntArray:
-        """Group of each unit (..., u); units are segments unless said otherwise."""
-        return self.groups if self.units is None else np.maximum(self._unit_groups, 0)
 
     def _by_unit(self, values: FloatArray) -> FloatArray:
         """Sums over the segments of each unit: (..., n) -> (..., u)."""
@@ -101,6 +100,7 @@ class Design:
 
     @cached_property
     def _part(self) -> FloatArray:
+        """Share of each unit in the weight of its group: (..., u)."""
         weight = self._by_unit(self.weights)
         total = group_sum(weight, self._own, self._n_groups)
         return np.asarray(weight / spread_out(np.where(total > 0, total, 1.0), self._own))

@@ -156,6 +156,14 @@ class LinearEstimate:
             high = np.clip(high, *self.ratings.limits)
         return Interval(low, high)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what the ratings themselves warn of."""
+        if not np.any(self.all_alike):
+            return self.notes
+        scale = "the interval goes by the scale" if self.ratings.limits else _WITHOUT_LIMITS
+        return (*self.notes, f"all ratings are equal and say nothing about the spread; {scale}")
+
     def signature(self, confidence: float = 0.95) -> str:
         """All that is needed to tell how the number was made, in one line."""
         from fewgold._version import __version__
@@ -182,17 +190,11 @@ class LinearEstimate:
                 "with estimator.estimate(ratings.draw(k))."
             )
         low, high = self.interval(confidence)
-        notes = list(self.notes)
-        if self.all_alike:
-            notes.append(
-                "all ratings are equal, so that they say nothing about the spread; "
-                + ("the interval goes by the scale" if self.ratings.limits else _WITHOUT_LIMITS)
-            )
         lines = [
             f"{self.value:.4f} ± {self.se:.4f} (standard error)",
             f"{confidence:.0%} interval {low:.4f} to {high:.4f} ({self.bound.label})",
             f"from {self.n} of {len(self.ratings.sample.pool)} segments",
-            *(f"note: {note}" for note in notes),
+            *(f"note: {note}" for note in self.remarks),
             self.signature(confidence),
         ]
         return "\n".join(lines)
@@ -212,7 +214,7 @@ class LinearEstimate:
             "n": self.n,
             "pool_size": len(self.ratings.sample.pool),
             "df": _plain(self.df),
-            "notes": list(self.notes),
+            "notes": list(self.remarks),
             "signature": self.signature(confidence),
         }
 
