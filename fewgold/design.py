@@ -64,6 +64,9 @@ class Design:
             left = np.sqrt(np.clip(1.0 - self.inclusion, 0.0, None))
             object.__setattr__(self, "influence", np.asarray(self.weights * left))
 
+    def __repr__(self) -> str:
+        return f"Design({self.kind}, {self.n} of {self.size})"
+
     @property
     def n(self) -> int:
         return int(self.weights.shape[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,6 +102,11 @@ class LinearEstimate:
     control_range: float = 0.0
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        if np.ndim(self.value):
+            return f"LinearEstimate({self.method}, a batch of {self.value.size})"
+        return f"LinearEstimate({self.method}: {self.value:.4f} ± {self.se:.4f}, n = {self.n})"
+
     @property
     def design(self) -> Design:
         return self.ratings.sample.design
@@ -178,6 +184,7 @@ class LinearEstimate:
             "level": f"{confidence:g}",
             "seed": sample.info.get("seed", "none"),
             "pool": sample.pool.fingerprint[:6],
+            "y": hashlib.sha256(self.ratings.scores.tobytes()).hexdigest()[:6],
             "v": __version__,
         }
         return "|".join(f"{k}:{v}" for k, v in parts.items())

@@ -359,7 +359,7 @@ def _check_pool(stored: Mapping[str, Any], pool: Pool) -> None:
     raise DataError(
         f"this is not the pool that the sample was drawn from (fingerprint {pool.fingerprint} now, "
         f"{stored['fingerprint']} then): {'; '.join(reasons) or 'its order changed'}. Give the "
-        "pool of that time with --pool: an estimate from another one would be wrong."
+        "pool of that time: an estimate from another one would be wrong."
     )
 
 

@@ -111,10 +111,10 @@ class Pool:
         *,
         id: str,
         document: str | None = None,
-        metrics: Sequence[str] | None = None,
+        metrics: Sequence[str] | str | None = None,
         cost: str | None = None,
         system: str | None = None,
-        texts: Sequence[str] = (),
+        texts: Sequence[str] | str = (),
         orientation: Mapping[str, int] | None = None,
     ) -> Pool:
         """A pool from any dataframe (pandas, polars, pyarrow, …), one row a segment.
@@ -124,6 +124,15 @@ class Pool:
         """
         import narwhals.stable.v2 as nw
 
+        if isinstance(table, str | Path):
+            raise DataError(
+                f"from_table takes a dataframe; got the path {str(table)!r}. Read it with "
+                "Pool.from_file."
+            )
+        if isinstance(metrics, str):
+            metrics = [metrics]
+        if isinstance(texts, str):
+            texts = [texts]
         frame = nw.from_native(table, eager_only=True)
         known = list(frame.columns)
 
@@ -264,7 +273,7 @@ def _refuse_duplicates(ids: NDArray[Any]) -> None:
     if (counts > 1).any():
         twice = unique[counts > 1]
         raise DataError(
-            f"ids must differ; {twice.size} occur more than once, first {twice[0]!r} "
+            f"ids must differ; {twice.size} occur more than once, first {str(twice[0])!r} "
             f"({counts[counts > 1][0]} times). If the table holds several systems or raters, keep "
             "one of them, or make ids of system and segment together."
         )

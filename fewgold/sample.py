@@ -39,6 +39,11 @@ class Sample:
                 f"{self.indices.shape} rows were drawn."
             )
 
+    def __repr__(self) -> str:
+        draws = "" if self.indices.ndim == 1 else f"{self.indices.shape[0]} draws of "
+        more = "" if self.given is None else f", beside {self.given.n} rated before"
+        return f"Sample({draws}{self.n} of {len(self.pool)} segments, {self.design.kind}{more})"
+
     @property
     def n(self) -> int:
         """Segments to annotate in each draw."""
@@ -89,13 +94,28 @@ class Sample:
     def _by_id(self, scores: Mapping[Any, float]) -> FloatArray:
         ids = self.ids.ravel().tolist()
         missing = [i for i in ids if i not in scores]
+        if len(missing) == len(ids) and scores and {str(i) for i in ids} <= set(map(str, scores)):
+            mine, yours = type(ids[0]).__name__, type(next(iter(scores))).__name__
+            raise DataError(
+                f"the pool's ids are of type {mine}, those of the ratings of type {yours}. Give "
+                "both alike, for instance as text."
+            )
         if missing:
             raise DataError(
                 f"{len(missing)} of {len(ids)} sampled segments have no rating, first "
                 f"{missing[:3]}. Rate every segment of the sample: leaving some out biases the "
                 "estimate."
             )
-        return np.array([scores[i] for i in ids], dtype=np.float64).reshape(self.indices.shape)
+        found = np.empty(len(ids))
+        for k, i in enumerate(ids):
+            try:
+                found[k] = scores[i]
+            except (TypeError, ValueError):
+                raise DataError(
+                    f"ratings must be numbers; id {i!r} has {scores[i]!r}. Correct it, or have the "
+                    "segment rated."
+                ) from None
+        return found.reshape(self.indices.shape)
 
     def _join(self, given: Ratings, fresh: Ratings) -> Ratings:
         design = self.joined or given.sample.design.then(self.design, len(self.pool))
@@ -169,6 +189,11 @@ class Ratings:
                     f"{int(outside.sum())} ratings lie outside the scale {low:g} to {high:g}, "
                     f"first {self.scores[outside][0]:g}. Correct them, or the limits."
                 )
+
+    def __repr__(self) -> str:
+        return (
+            f"Ratings({self.scores.shape[-1]} scores, mean {self.scores.mean():.4g}, {self.sample})"
+        )
 
     @property
     def n(self) -> int:

@@ -101,7 +101,11 @@ def _metrics(frame: pd.DataFrame, taken: set[str]) -> tuple[list[str], dict[str,
         whole = np.isfinite(values)
         # Text with a number here and there is text.
         words = np.isnan(values) & ~np.array([tables.is_empty(v) for v in raw])
-        if words.any() or not whole.any():
+        if not whole.any() or words.mean() > 0.2:
+            continue
+        if words.any():
+            odd = raw[words].iloc[0]
+            left[name] = f"{int(words.sum())} not a number, such as {odd!r}"
             continue
         gaps = int((~whole).sum())
         known = known_orientation(name, values[whole]) is not None

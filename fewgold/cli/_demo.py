@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -198,7 +199,9 @@ def _verdict(out: Console, result: dict[str, Any]) -> None:
     if worth > n:
         out.print(
             f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
-            f"about {1 - n / worth:.0%} of the annotation is saved."
+            f"about {1 - n / worth:.0%} of the annotation is saved.\n"
+            f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
+            f"{result['draws']} repetitions; --draws 5000 tells more closely.)"
         )
     else:
         out.print(f"So here {result['strategy']} does no better than a plain random sample of {n}.")

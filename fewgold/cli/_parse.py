@@ -33,10 +33,12 @@ def budget(text: str | None, cost: float | None, risk: float | None, size: int) 
         if not 0 < number <= 100:
             raise typer.BadParameter(f"--budget in percent must lie in 0 to 100; got {text!r}.")
         return size if number == 100 else number / 100
-    if 0 < number < 1:
-        return number
+    if 0 < number < 1 or (number == 1 and "." in match[1]):
+        return size if number == 1 else number
     if number != int(number) or number < 1:
-        raise typer.BadParameter(f"--budget must be a whole number or a percentage; got {text!r}.")
+        raise typer.BadParameter(
+            f"--budget must be a whole number of at least 1, or a percentage; got {text!r}."
+        )
     return int(number)
 
 

@@ -176,6 +176,8 @@ def select(
 
         seed = secrets.randbelow(10**6)
     chosen = registry.strategy(name, pool)
+    if "+" not in name:  # a sampler or an estimator alone: say what goes with it
+        name = f"{chosen.sampler.name}+{chosen.name}"
     sample = chosen.select(pool, amount, given=rated, rng=seed)
     side = files.save_sample(
         sample,

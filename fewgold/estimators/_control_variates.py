@@ -53,6 +53,11 @@ class ControlVariates(Estimator):
 
     def __post_init__(self) -> None:
         check_choice("form", self.form, ("regression", "printed"))
+        if self.metrics is not None and not isinstance(self.metrics, str | tuple | list):
+            raise DataError(
+                "metrics must be names of metrics; got "
+                f"{type(self.metrics).__name__}. For a learned control write Learned(control)."
+            )
         if isinstance(self.metrics, list):
             object.__setattr__(self, "metrics", tuple(self.metrics))
         if isinstance(self.metrics, str) and self.metrics != "mean":

@@ -18,6 +18,7 @@ from fewgold.samplers import Balanced, Sampler
 
 # Relative to the mean variance of a standardised metric. The last shrinks slopes to next to none.
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 1e6)
+_DIRECTION = {None: "", True: "-higher", False: "-lower"}
 _SWEEPS, _ROUNDS = 15, 40
 
 
@@ -77,7 +78,7 @@ class Ridge(Estimator):
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
             ratings=ratings,
             bound=self.bound,
-            method=self.name,
+            method=self.name + _DIRECTION[self.higher_is_better],
             tuned=True,
             weighing=lean,
             notes=plain_mean(ratings, self.bound, "", notes).notes,

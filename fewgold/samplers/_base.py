@@ -150,6 +150,11 @@ class Sampler(ABC):
         left = len(pool) - rated
         if isinstance(budget, Cost):
             return self._affordable(pool, budget, left)
+        if not isinstance(budget, int | float | np.number):
+            raise BudgetError(
+                f"budget must be a number of segments, a share such as 0.1, or Cost(…); got "
+                f"{budget!r}."
+            )
         if isinstance(budget, float) and 0 < budget <= 1:
             return min(max(round(budget * len(pool)), 1), left)
         whole = np.isfinite(budget) and int(budget) == budget and not isinstance(budget, bool)
