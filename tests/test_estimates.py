@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewgold import Cost, Pool, Ratings
+from fewgold import Cost, FewgoldError, Pool, Ratings
 from fewgold.bounds import Hoeffding
 from fewgold.errors import DesignError
 from fewgold.estimators import ControlVariates, CrossFit, Learned, Mean, Ridge
@@ -142,3 +142,28 @@ def test_slopes_in_whole_documents_count_by_document(n):
     made = Ridge().estimate(sample.rate(gold[sample.indices]))
     low, high = made.interval(0.95)
     assert np.mean((low <= gold.mean()) & (gold.mean() <= high)) > 0.91
+
+
+def test_a_wrong_direction_is_noticed():
+    sample = SimpleRandom().draw(POOL, 100, rng=0)
+    ratings = sample.rate(GOLD[sample.indices])
+    metrics = ("comet", "bleu")
+    wrong = Ridge(metrics=metrics, higher_is_better=True).estimate(ratings)
+    right = Ridge(metrics=metrics, higher_is_better=False).estimate(ratings)
+    assert "direction" in wrong.summary()
+    assert "direction" not in right.summary()
+    assert wrong.signature() != right.signature()
+
+
+def test_natural_mistakes_get_a_sentence():
+    sample = SimpleRandom().draw(POOL, 5, rng=0)
+    with pytest.raises(FewgoldError, match="numbers; id"):
+        sample.rate(dict.fromkeys(sample.ids.tolist(), "n/a"))
+    with pytest.raises(FewgoldError, match="share such as"):
+        SimpleRandom().draw(POOL, "10%", rng=0)
+    with pytest.raises(FewgoldError, match="from_file"):
+        Pool.from_table("pool.csv", id="id")
+    numbers = SimpleRandom().draw(Pool(np.arange(9)), 3, rng=0)
+    with pytest.raises(FewgoldError, match="of type int"):
+        numbers.rate({str(i): 1.0 for i in range(9)})
+    assert len(repr(sample)) < 100

@@ -67,6 +67,8 @@ class Ridge(Estimator):
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
         fit = ridge_slopes(dev, self._signs(dev, orientation))
         beta = np.where(enough[..., None], fit.beta, 0.0)
+        if self.higher_is_better is not None and enough.all() and not beta.any():
+            notes = ("no metric helps in the stated direction; is higher_is_better right?",)
         inverse = np.where(enough[..., None, None], fit.inverse / force, 0.0)
         lean = weighing(sample.design, raw[..., 1:, :], z, inverse)
         if sample.design.units is None:

@@ -219,11 +219,9 @@ def shuffled(
         rank = np.empty(codes.size, dtype=np.int64)
         rank[np.lexsort((within, codes))] = np.arange(codes.size)
         rank -= first[codes]
-        turn = (
-            rng.integers(np.broadcast_to(sizes, (draws, n_docs))) if turned else 0 * place[:1, :1]
-        )
-        start = turn[:, codes] if turned else turn
-        key = np.broadcast_to((rank + start) % sizes[codes] / codes.size, place.shape)
+        if turned:
+            rank = rank + rng.integers(np.broadcast_to(sizes, (draws, n_docs)))[:, codes]
+        key = np.broadcast_to(rank % sizes[codes] / codes.size, place.shape)
     return np.asarray(np.argsort(place + key, axis=-1, kind="stable"))
 
 
