@@ -1,10 +1,25 @@
-"""Nearest rated neighbours in metric space, kept up to date as ratings come in."""
+"""Nearest rated neighbours in metric space.
+
+Segments are ordered by their distance, ties by row number. That order is fixed by the pool alone,
+so that no result depends on how many draws, or which segments, are looked at together.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from functools import lru_cache
+from typing import Any
 
-from fewgold._arrays import FloatArray, IntArray
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold._arrays import FloatArray, IntArray, batches
+
+# Up to that many segments the ranks of all pairs are worth keeping: 32 MB for the largest table.
+_TABLE = 4096
+# Tables that are kept, those of the pools used last.
+_TABLES = 4
+# Distances to hold at a time: few enough for the processor's own memory.
+_CELLS = 1 << 17
 
 
 def squared_distances(points: FloatArray, others: FloatArray) -> FloatArray:
@@ -12,6 +27,89 @@ def squared_distances(points: FloatArray, others: FloatArray) -> FloatArray:
     # |x|² + |y|² − 2xy: one matrix product instead of a pass a metric.
     lengths = (points**2).sum(0)[:, None] + (others**2).sum(0)
     return np.asarray(lengths - 2.0 * (points.T @ others))
+
+
+class Nearest:
+    """For each segment the rated ones, nearest first.
+
+    Parameters
+    ----------
+    points
+        (p, N) the metrics of all segments.
+    tabled
+        Look ranks up in a table of all pairs: worth making for many draws from a small pool.
+    """
+
+    def __init__(self, points: FloatArray, *, tabled: bool) -> None:
+        self.points, self.size = points, points.shape[1]
+        self._ranks = None
+        if tabled and self.size <= _TABLE:
+            # By value, so that a pool that was sent to a worker twice is still the same pool.
+            self._ranks = _ranks(points.tobytes(), points.shape[0])
+
+    def among(self, rows: IntArray, part: slice) -> NDArray[Any]:
+        """Positions in ``rows`` (draws, n), which ascend, by nearness: (draws, segments, n).
+
+        ``part`` says for which segments of the pool.
+        """
+        rows = np.atleast_2d(rows)
+        draws, n = rows.shape
+        wide = range(self.size)[part]
+        bits = (n - 1).bit_length()
+        if self._ranks is None:
+            keys: NDArray[Any] = np.empty((draws, len(wide), n), dtype=np.int64)
+            for key, row in zip(keys, rows, strict=True):
+                others = self.points[:, row]
+                for some in batches(len(wide), _CELLS // n):
+                    key[some] = _keys(self.points[:, part][:, some], others, self.size)
+        else:
+            keys = np.empty((draws, len(wide), n), dtype=np.int32)
+            for key, row in zip(keys, rows, strict=True):
+                np.left_shift(self._ranks[row, part].T, bits, out=key, dtype=np.int32)
+            keys |= np.arange(n, dtype=np.int32)
+        # The number of a rated segment is part of its key: one sort of whole numbers does it.
+        keys.sort(axis=-1)
+        keys &= (1 << bits) - 1
+        return keys
+
+
+@lru_cache(maxsize=_TABLES)
+def _ranks(metrics: bytes, p: int) -> NDArray[np.uint16]:
+    """Rank of segment j among the neighbours of segment i, in row j and column i: (N, N)."""
+    points = np.frombuffer(metrics).reshape(p, -1)
+    size = points.shape[1]
+    table = np.empty((size, size), dtype=np.uint16)
+    rank = np.arange(size, dtype=np.uint16)[None]
+    for part in batches(size, _CELLS // size):
+        order = _keys(points[:, part], points, size)
+        order.sort(axis=-1)
+        order &= (1 << (size - 1).bit_length()) - 1
+        block = np.empty(order.shape, dtype=np.uint16)
+        np.put_along_axis(block, order, rank, axis=-1)
+        table[:, part] = block.T
+    return table
+
+
+def _keys(points: FloatArray, others: FloatArray, size: int) -> IntArray:
+    """Distances from (p, m) to (p, n) as whole numbers that end in the number of the other: (m, n).
+
+    The bits of a float that is not negative sort as it does. They are rounded by as many of the
+    last ones as a row number of the pool takes: a distance is then good to some 13 digits of 16,
+    and which segments tie does not depend on how many are rated.
+    """
+    total = np.zeros((points.shape[1], others.shape[1]))
+    gap = np.empty_like(total)
+    # Metric by metric, and not by a matrix product, whose rounding depends on the shape.
+    for mine, their in zip(points, others, strict=True):
+        np.subtract(mine[:, None], their, out=gap)
+        np.square(gap, out=gap)
+        total += gap
+    keys = total.view(np.int64)
+    cut = (1 << (size - 1).bit_length()) - 1
+    keys += cut // 2
+    keys &= ~cut
+    keys |= np.arange(others.shape[1])
+    return keys
 
 
 class NearestRated:

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, batches
-from fewgold._neighbours import squared_distances
+from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_count
 from fewgold.sample import Ratings
 
@@ -83,62 +82,6 @@ class CrossFit:
         return _cross_fit(ratings, self.folds, fit)
 
 
-@dataclass(frozen=True)
-class KNN:
-    """Mean of the k nearest rated segments in the space of standardised metrics.
-
-    Parameters
-    ----------
-    k
-        Neighbours; fewer where fewer are rated. 25 in Saldías et al. (2022).
-    folds
-        Cross-fitting folds. None predicts rated segments from themselves too, as printed.
-    """
-
-    k: int = 25
-    folds: int | None = 5
-
-    def __post_init__(self) -> None:
-        check_count("k", self.k)
-        if self.folds is not None:
-            check_count("folds", self.folds, least=2)
-
-    @property
-    def name(self) -> str:
-        return "knn" if self.folds is not None else "knn-printed"
-
-    def predict(self, ratings: Ratings) -> Predictions:
-        points = ratings.sample.pool.standardised()
-
-        def fit(train: IntArray, y: FloatArray) -> FloatArray:
-            return nearest_mean(points, train, y, self.k)
-
-        if self.folds is not None:
-            return _cross_fit(ratings, self.folds, fit)
-        centre, at, spread = np.empty((3, *ratings.scores.shape))
-        for draw in np.ndindex(ratings.scores.shape[:-1]):
-            rows = ratings.sample.indices[draw]
-            everywhere = fit(rows, ratings.scores[draw])
-            centre[draw], at[draw], spread[draw] = (
-                everywhere.mean(),
-                everywhere[rows],
-                everywhere.std(),
-            )
-        return Predictions(centre, at, spread, np.ones(at.shape))
-
-
-def nearest_mean(points: FloatArray, train: IntArray, y: FloatArray, k: int) -> FloatArray:
-    """Mean score of the k nearest of ``train`` for every point of (p, N): (N,)."""
-    k = min(k, train.size)
-    if k == train.size:
-        return np.full(points.shape[1], y.mean())
-    out = np.empty(points.shape[1])
-    for part in batches(points.shape[1], max(2_000_000 // train.size, 1)):
-        near = squared_distances(points[:, part], points[:, train])
-        out[part] = y[np.argpartition(near, k - 1, axis=-1)[:, :k]].mean(-1)
-    return out
-
-
 def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
     """Predict each fold by a model of the others.
 
@@ -151,21 +94,26 @@ def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
     size, shape = len(sample.pool), ratings.scores.shape
     n = shape[-1]
     labels = np.broadcast_to(sample.folds(max(min(folds, n // 2), 1)), shape)
-    weights = np.broadcast_to(sample.design.weights, shape)
+    equal = equal_weights(ratings)
     centre, at, spread, shares = np.zeros((4, *shape))
     for draw in np.ndindex(shape[:-1]):
         rows, y, label = sample.indices[draw], ratings.scores[draw], labels[draw]
-        equal = bool(np.ptp(weights[draw]) <= 1e-12 * weights[draw].max())
         for fold in np.unique(label):
             held: BoolArray = label == fold
             if held.all():
                 continue
             predicted = fit(rows[~held], y[~held])
             outside = np.ones(size, dtype=bool)
-            if equal:
+            if equal[draw]:
                 outside[rows[~held]] = False
             at[(*draw, held)] = predicted[rows[held]]
             centre[(*draw, held)] = predicted[outside].mean()
             spread[(*draw, held)] = predicted.std()
             shares[(*draw, held)] = outside.sum() / size
     return Predictions(centre, at, spread, shares)
+
+
+def equal_weights(ratings: Ratings) -> BoolArray:
+    """Whether all ratings of a draw have the same weight: (...)."""
+    weights = ratings.sample.design.weights
+    return np.asarray(np.ptp(weights, axis=-1) <= 1e-12 * weights.max(-1))

@@ -11,7 +11,8 @@ from fewgold.bounds import Bound, Student
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators._control_variates import regression_slopes
-from fewgold.estimators._controls import KNN, Control
+from fewgold.estimators._controls import Control
+from fewgold.estimators._knn import KNN
 from fewgold.estimators._mean import plain_mean
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom

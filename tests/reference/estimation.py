@@ -111,3 +111,37 @@ def bernstein_half(y, span, confidence):
     sd = math.sqrt(sum((v - mean) ** 2 for v in y) / n)
     log = math.log(3 / (1 - confidence))
     return sd * math.sqrt(2 * log / n) + 3 * span * log / n
+
+
+def knn_predictions(y, rows, points, folds, k, weights):
+    """What `KNN` foretells for each rating of one draw: centre, prediction, spread, share.
+
+    ``points`` (N, p) are the metrics, ``folds`` the fold of each rating, None to hold none out.
+    Nearest first, and the earlier row where two are equally far.
+    """
+    n, size = len(rows), len(points)
+    equal = max(weights) - min(weights) <= 1e-12 * max(weights)
+    centre, at, spread, share = [0.0] * n, [0.0] * n, [0.0] * n, [0.0] * n
+    for fold in {0} if folds is None else set(folds):
+        held = [i for i in range(n) if folds is None or folds[i] == fold]
+        train = [i for i in range(n) if folds is None or folds[i] != fold]
+        if not train:
+            continue
+
+        def predict(segment, train=train):
+            def nearness(i):
+                pairs = zip(points[segment], points[rows[i]], strict=True)
+                return sum((a - b) ** 2 for a, b in pairs), rows[i]
+
+            near = sorted(train, key=nearness)[:k]
+            return sum(y[i] for i in near) / len(near)
+
+        known = {rows[i] for i in train} if equal and folds is not None else set()
+        everywhere = [predict(s) for s in range(size)]
+        outside = [everywhere[s] for s in range(size) if s not in known]
+        mean = sum(everywhere) / size
+        for i in held:
+            centre[i], at[i] = sum(outside) / len(outside), everywhere[rows[i]]
+            spread[i] = math.sqrt(sum((v - mean) ** 2 for v in everywhere) / size)
+            share[i] = len(outside) / size
+    return centre, at, spread, share
