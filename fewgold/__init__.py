@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from fewgold._version import __version__
 
 if TYPE_CHECKING:
-    from fewgold import bounds, datasets, estimators, registry, samplers, testing
+    from fewgold import bounds, datasets, estimators, registry, samplers, simulation, testing
     from fewgold.errors import FewgoldError
     from fewgold.estimate import Estimate, Interval
     from fewgold.estimator import Estimator
     from fewgold.pool import Pool
     from fewgold.sample import Design, Ratings, Sample
     from fewgold.samplers import Cost, Sampler
+    from fewgold.simulation import Simulation, simulate
 
 __all__ = [
     "Cost",
@@ -27,12 +28,15 @@ __all__ = [
     "Ratings",
     "Sample",
     "Sampler",
+    "Simulation",
     "__version__",
     "bounds",
     "datasets",
     "estimators",
     "registry",
     "samplers",
+    "simulate",
+    "simulation",
     "testing",
 ]
 
@@ -48,6 +52,8 @@ _HOME = {
     "Ratings": "sample",
     "Sample": "sample",
     "Sampler": "samplers",
+    "Simulation": "simulation",
+    "simulate": "simulation",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class Estimator(ABC):
 
     sampler: Sampler
     bound: Bound
+    #: False for an estimator that takes one study at a time; simulations then loop over draws.
+    batched: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

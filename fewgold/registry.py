@@ -12,7 +12,9 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 
+from fewgold.bounds import Bernstein, Hoeffding, Student
 from fewgold.errors import UnknownNameError
+from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.pool import Pool
@@ -66,6 +68,9 @@ _ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "cv-forest": _forest,
     "ridge": Ridge,
     "ridge-free": lambda: Ridge(signs=False),
+}
+_BOUNDS: dict[str, Callable[[], Bound]] = {
+    made.name: made for made in (Student, Hoeffding, Bernstein)
 }
 # Families of names with a part that the user fills in.
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
@@ -121,6 +126,21 @@ def estimator(name: str, pool: Pool | None = None) -> Estimator:
     raise UnknownNameError("estimator", name, estimator_names(pool), _HINT)
 
 
+def bound_names() -> list[str]:
+    """Names of all bounds, plug-ins included."""
+    return [*_BOUNDS, *_plugins("bounds")]
+
+
+def bound(name: str) -> Bound:
+    """The bound of that name."""
+    known = {**_BOUNDS, **_plugins("bounds")}
+    if name not in known:
+        raise UnknownNameError("bound", name, known)
+    made = known[name]()
+    assert isinstance(made, Bound)
+    return made
+
+
 def strategy(name: str, pool: Pool | None = None) -> Estimator:
     """An estimator with its sampler, from a name such as ``docs-prop+cv-knn``.
 
@@ -139,9 +159,12 @@ def strategy(name: str, pool: Pool | None = None) -> Estimator:
 
 
 def strategy_names(pool: Pool | None = None) -> list[str]:
-    """The strategies of Saldías et al. (2022) and ours: what a simulation compares by default."""
+    """The strategies of Saldías et al. (2022) and ours: what a simulation compares by default.
+
+    For a pool without documents or metrics, only those that do without.
+    """
     cv = [f"random+cv-{m}" for m in pool.metrics] if pool is not None else []
-    return [
+    names = [
         "random+mean",
         "docs-prop+mean",
         "docs-opt+mean",
@@ -160,6 +183,15 @@ def strategy_names(pool: Pool | None = None) -> list[str]:
         "docs-balanced+mean",
         RECOMMENDED,
     ]
+    if pool is None:
+        return names
+    without = set()
+    if pool.documents is None:
+        without |= {name for name in names if name.startswith("docs-")}
+    if not pool.metrics:
+        needing = ("metrics-", "docs-opt", "docs-balanced", "docs-incr-metrics")
+        without |= {n for n in names if n.startswith(needing) or not n.endswith("+mean")}
+    return [name for name in names if name not in without]
 
 
 def recommended(pool: Pool) -> str:

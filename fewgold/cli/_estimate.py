@@ -141,9 +141,9 @@ def _columns(human: str) -> str | list[str]:
 
 
 def _bound(name: BoundName) -> Any:
-    from fewgold.bounds import Bernstein, Hoeffding, Student
+    from fewgold import registry
 
-    return {"student": Student, "hoeffding": Hoeffding, "bernstein": Bernstein}[name]()
+    return registry.bound(name)
 
 
 def _made(chosen: Estimator, ratings: Ratings, level: float) -> tuple[Estimate, dict[str, Any]]:

@@ -42,6 +42,45 @@ def budget(text: str | None, cost: float | None, risk: float | None, size: int) 
     return int(number)
 
 
+def budgets(text: str) -> list[Budget]:
+    """``5%:50%:5%``, first to last in steps, or a list such as ``50,100,200``."""
+    found: list[Budget] = []
+    for part in names(text):
+        ends = part.split(":")
+        if len(ends) not in (1, 3):
+            raise typer.BadParameter(
+                f"--budgets must be like 5%:50%:5% (first, last, step) or 50,100; got {part!r}."
+            )
+        if len(ends) == 1:
+            found.append(_one_budget(part))
+            continue
+        shares = {end.strip().endswith("%") for end in ends}
+        first, last, step = (_amount(end, part) for end in ends)
+        if len(shares) > 1 or first > last or step <= 0:
+            raise typer.BadParameter(
+                f"--budgets {part!r} must go from the smaller to the larger, all in percent or all "
+                "in segments."
+            )
+        count = int((last - first) / step + 1e-9) + 1
+        unit = "%" if shares == {True} else ""
+        found += [_one_budget(f"{first + k * step:.10g}{unit}") for k in range(count)]
+    if not found:
+        raise typer.BadParameter("--budgets is empty. Give some, such as 5%:50%:5%.")
+    return found
+
+
+def _amount(text: str, part: str) -> float:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*%?\s*", text)
+    if not match:
+        raise typer.BadParameter(f"--budgets cannot read {part!r}. Write 5%:50%:5% or 50:500:50.")
+    return float(match[1])
+
+
+def _one_budget(text: str) -> Budget:
+    whole = budget(text, None, None, -1)
+    return 1.0 if whole == -1 else whole  # all of each pool, whatever its size
+
+
 def names(text: str | None) -> list[str]:
     """A list with commas."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]

@@ -1,0 +1,243 @@
+"""``fewgold simulate``: which strategy would have worked best on data that are rated already."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import _parse
+from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
+
+if TYPE_CHECKING:
+    from fewgold.simulation import Simulation, Study
+
+_COLUMNS = "What the columns mean"
+_WHERE = "Where it runs"
+_DEMO = "demo-"
+
+
+def simulate(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="Table in which people rated every segment, or demo-ende, demo-zhen.",
+            show_default=False,
+        ),
+    ],
+    human: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Human scores.", rich_help_panel=_COLUMNS)
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Columns that part the table into pools, such as system,rater. Default: the "
+            "systems, where ids repeat.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None,
+    strategies: Annotated[
+        str | None,
+        typer.Option(metavar="A+B,…", help="See fewgold strategies. Default: all usual ones."),
+    ] = None,
+    budgets: Annotated[
+        str, typer.Option(metavar="LIST", help="Such as 5%:50%:5% or 50,100,200.")
+    ] = "5%:50%:5%",
+    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to replay.")] = 100,
+    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 0,
+    baseline: Annotated[
+        str, typer.Option(metavar="NAME", help="Strategy to compare with.")
+    ] = "random+mean",
+    confidence: Annotated[str, typer.Option(metavar="P", help="Of the intervals.")] = "0.95",
+    bounds: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Further intervals to try, such as hoeffding."),
+    ] = None,
+    limits: Annotated[
+        str | None, typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Write tables, plots and a page there."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the cells finished in --out.")
+    ] = False,
+    n_jobs: Annotated[
+        int | None,
+        typer.Option(metavar="J", help="Processes; -1 for all cores.", rich_help_panel=_WHERE),
+    ] = None,
+    backend: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="loky, threading or dask.", rich_help_panel=_WHERE),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of a dask cluster.", rich_help_panel=_WHERE),
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Ids.", rich_help_panel=_COLUMNS)
+    ] = None,
+    document: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Documents.", rich_help_panel=_COLUMNS)
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,…", help="Automatic metrics; none for none.", rich_help_panel=_COLUMNS
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(metavar="COST", help="As for select.", rich_help_panel=_COLUMNS),
+    ] = None,
+    orientation: Annotated[
+        str | None,
+        typer.Option(metavar="A=+1,B=-1", help="As for select.", rich_help_panel=_COLUMNS),
+    ] = None,
+    rated_only: Annotated[
+        bool, typer.Option("--rated-only", help="Leave out rows without a human score.")
+    ] = False,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Replay annotation on rated data and see which strategy comes closest.
+
+    Every strategy chooses its segments, is told their ratings, and estimates
+    the score of all, again and again; the truth is known, so its error is too.
+    """
+    from fewgold import registry
+    from fewgold import simulate as run
+    from fewgold.simulation._backend import running_on
+
+    asked: dict[str, Any] = {
+        "strategies": _parse.names(strategies) or None,
+        "budgets": _parse.budgets(budgets),
+        "draws": draws,
+        "rng": seed,
+        "baseline": baseline,
+        "confidence": _parse.confidence(confidence),
+        "bounds": [registry.bound(name) for name in _parse.names(bounds)],
+        "limits": _parse.limits(limits),
+    }
+    if resume and out is None:
+        raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
+    roles = {"id": id, "document": document, "metrics": _parse.names(metrics) or None, "cost": cost}
+    studies = _studies(data, human, by, roles, orientation, rated_only, quiet)
+    store = None if out is None else out / "cells"
+    with _bar(quiet) as bar, running_on(backend, scheduler, n_jobs):
+        try:
+            result = run(studies, **asked, progress=bar, store=store, resume=resume)
+        except KeyboardInterrupt:
+            if out is not None:
+                kept = f"the cells finished so far are in {store}"
+                print(f"\ninterrupted; {kept}. Go on with --resume.", file=sys.stderr)
+            raise
+    written = [] if out is None else result.save(out)
+    if out is not None and not any(p.suffix == ".png" for p in written):
+        note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
+    _show(result, written, Format.json if json else output)
+
+
+def _show(result: Simulation, written: list[Path], how: Format) -> None:
+    frame = result.to_frame()
+    record = {
+        "signature": result.signature,
+        "seconds": result.seconds,
+        "ranking": result.ranking().to_dict("records"),
+        "cells": frame.to_dict("records"),
+        "failures": result.failures.to_dict("records"),
+        "files": [str(path) for path in written],
+    }
+
+    def text(out: Any) -> None:
+        print(result.summary())
+        if written:
+            print(f"\nwritten: {', '.join(map(str, written))}")
+
+    rows: Any = (result.ranking() if how is Format.latex else frame).to_dict("records")
+    emit(how, record, rows, text)
+
+
+def _studies(
+    data: str,
+    human: str | None,
+    by: str | None,
+    given: dict[str, Any],
+    orientation: str | None,
+    rated_only: bool,
+    quiet: bool,
+) -> dict[str, Study]:
+    from fewgold import tables
+    from fewgold.cli._columns import roles
+    from fewgold.errors import DataError, UnknownNameError
+    from fewgold.simulation import studies_from_table
+
+    if data.startswith(_DEMO) and not Path(data).exists():
+        return _embedded(data.removeprefix(_DEMO))
+    table = tables.read_table(data)
+    names = [str(c) for c in table.columns]
+    if human is None:
+        likely = [n for n in names if tables.looks_human(n)]
+        if len(likely) != 1:
+            hint = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
+            raise DataError(f"which column holds the human scores? Name it with --human{hint}.")
+        human = likely[0]
+        note(f"note: human scores guessed: {human}", quiet)
+    parts = _parse.names(by)
+    for name in (human, *parts):
+        if name not in names:
+            raise UnknownNameError("column", name, names)
+    kept = table.drop(columns=[c for c in (human, *parts) if c in names])
+    found = roles(kept, {**given, "system": None, "texts": []}, _parse.orientation(orientation))
+    columns = {k: v for k, v in found.columns.items() if k != "texts"}
+    for sentence in found.notes():
+        note(f"note: {sentence}", quiet)
+    if not parts and table[columns["id"]].duplicated().any() and columns["system"] is not None:
+        parts = [columns["system"]]
+        note(f"note: ids repeat, so each {parts[0]} is a pool of its own (--by)", quiet)
+    if columns.get("cost") is not None:
+        table = tables.with_cost(table, columns["cost"])
+    studies, notes = studies_from_table(
+        table, human=human, by=parts, rated_only=rated_only, **columns
+    )
+    for sentence in notes:
+        note(f"note: {sentence}", quiet)
+    return studies
+
+
+def _embedded(kind: str) -> dict[str, Study]:
+    from fewgold.datasets import demo_systems, load_demo
+    from fewgold.simulation import Study
+
+    return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
+
+
+@contextmanager
+def _bar(quiet: bool) -> Iterator[Any]:
+    """A progress bar on stderr, where somebody is looking."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as p:
+        line = p.add_task("simulating", total=None)
+        yield lambda done, total: p.update(line, completed=done, total=total)

@@ -1,0 +1,276 @@
+"""Replay annotation many times and compare strategies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewgold import registry
+from fewgold._arrays import RNGLike, as_rng
+from fewgold._validate import check_confidence, check_count
+from fewgold.errors import BudgetError, FewgoldError, UnknownNameError
+from fewgold.estimate import Bound
+from fewgold.estimator import Estimator
+from fewgold.estimators import Mean
+from fewgold.samplers import Budget, Cost, SimpleRandom
+from fewgold.simulation._cells import Cell, Task, budget_label
+from fewgold.simulation._simulation import Simulation
+from fewgold.simulation._store import Store
+from fewgold.simulation._studies import Study, as_studies
+
+#: 5 % to 50 % in steps of 5 %, as in Saldías et al. (2022).
+DEFAULT_BUDGETS: tuple[float, ...] = tuple(k / 20 for k in range(1, 11))
+BASELINE = "random+mean"
+
+Strategies = Mapping[str, Estimator | str] | Iterable[Estimator | str] | Estimator | str
+Progress = Callable[[int, int], None]
+
+
+def simulate(
+    data: Any,
+    gold: Any = None,
+    strategies: Strategies | None = None,
+    budgets: Iterable[Budget] | Budget = DEFAULT_BUDGETS,
+    *,
+    draws: int = 100,
+    rng: RNGLike = 0,
+    baseline: str = BASELINE,
+    confidence: float = 0.95,
+    bounds: Mapping[str, Bound] | Iterable[Bound] | Bound = (),
+    limits: tuple[float, float] | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    store: str | Path | None = None,
+    resume: bool = True,
+) -> Simulation:
+    """Replay annotation on data that are fully rated, and see which strategy comes closest.
+
+    Parameters
+    ----------
+    data
+        A pool, or many: a mapping from names to (pool, gold), or a sequence of such pairs.
+    gold
+        Human scores of every segment, where ``data`` is a single pool.
+    strategies
+        Names such as ``docs-prop+cv-knn``, estimators, or a mapping from names of your own to
+        either. By default all that `registry.strategy_names` lists for the pools.
+    budgets
+        Counts, shares of the pool, or `Cost`.
+    draws
+        Repetitions of each study.
+    rng
+        A seed. The same seed gives the same figures, whatever the parallelism, the other
+        strategies and the other pools.
+    baseline
+        The strategy that the others are compared with; added where it is not among them.
+    confidence
+        Of the intervals whose coverage is counted.
+    bounds
+        Further bounds to try on every estimate, beside each estimator's own.
+    limits
+        Ends of the rating scale, for the bounds that need them.
+    n_jobs
+        Processes, as for joblib: None takes what `joblib.parallel_config` says, else 1; -1 takes
+        all cores. Within ``parallel_config("dask")`` the cells run on that cluster.
+    progress
+        Called with the number of finished tasks and of all of them.
+    store
+        A folder that keeps finished cells, so that an interrupted simulation can go on.
+    resume
+        Use the cells found in ``store``; those that another setting made are not used.
+    """
+    studies = as_studies(data, gold)
+    chosen = _strategies(strategies, studies, baseline)
+    amounts = _budgets(budgets)
+    check_count("draws", draws, least=2)
+    check_confidence(confidence)
+    seed = int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**62))
+    extra = _bounds(bounds)
+    tasks = [
+        Task(label, study.pool, study.gold, budget, group, draws, seed, confidence, extra, limits)
+        for label, study in studies.items()
+        for group in _groups(chosen, study)
+        for budget in amounts
+    ]
+    start = time.perf_counter()
+    cells = _all_cells(tasks, n_jobs, progress, store, resume)
+    if all(cell.failure for cell in cells):
+        raise FewgoldError(f"no strategy worked on these data. First: {cells[0].failure}")
+    return Simulation(
+        cells=_in_order(cells, studies, chosen, amounts),
+        draws=draws,
+        seed=seed,
+        baseline=baseline,
+        plain=_is_plain(chosen[baseline]),
+        confidence=confidence,
+        bounds=tuple(extra),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _strategies(
+    given: Strategies | None, studies: Mapping[str, Study], baseline: str
+) -> dict[str, Estimator | str]:
+    if given is None:
+        lists = (registry.strategy_names(study.pool) for study in studies.values())
+        given = list(dict.fromkeys(name for names in lists for name in names))
+    if isinstance(given, str | Estimator):
+        given = [given]
+    named: dict[str, Estimator | str] = {}
+    if isinstance(given, Mapping):
+        named = {str(name): made for name, made in given.items()}
+    else:
+        for made in given:
+            name = _name_of(made, studies)
+            if name in named and named[name] != made:
+                raise FewgoldError(
+                    f"two strategies are called {name!r}. Name them: strategies={{name: …}}."
+                )
+            named[name] = made
+    for name, made in named.items():
+        if not isinstance(made, str | Estimator):
+            raise FewgoldError(
+                f"strategy {name!r} must be a name or an Estimator; got {type(made).__name__}."
+            )
+        _refuse_unknown(made, studies)
+    if baseline not in named:
+        _refuse_unknown(baseline, studies)
+        named = {baseline: baseline, **named}
+    return named
+
+
+def _is_plain(made: Estimator | str) -> bool:
+    """True for the mean of a simple random sample, whose error is known by formula."""
+    return made == BASELINE or (isinstance(made, Mean) and made.sampler == SimpleRandom())
+
+
+def _name_of(made: Any, studies: Mapping[str, Study]) -> str:
+    """SAMPLER+ESTIMATOR, also for a sampler or an estimator alone."""
+    if isinstance(made, str):
+        if "+" in made:
+            return made
+        _refuse_unknown(made, studies)
+        made = registry.strategy(made, next(iter(studies.values())).pool)
+    if not isinstance(made, Estimator):
+        raise FewgoldError(f"a strategy is a name or an Estimator; got {type(made).__name__}.")
+    return f"{made.sampler.name}+{made.name}"
+
+
+def _refuse_unknown(made: Estimator | str, studies: Mapping[str, Study]) -> None:
+    """A name that no pool knows is a slip of the pen; one that some do not know is a failure."""
+    if not isinstance(made, str):
+        return
+    for k, study in enumerate(studies.values()):
+        try:
+            registry.strategy(made, study.pool)
+            return
+        except UnknownNameError:
+            if k == len(studies) - 1:
+                raise
+
+
+def _budgets(given: Iterable[Budget] | Budget) -> list[Budget]:
+    found: list[Budget] = []
+    for budget in given if isinstance(given, Iterable) and not isinstance(given, str) else [given]:
+        if not isinstance(budget, int | float | np.number | Cost) or isinstance(budget, bool):
+            raise BudgetError(
+                "budgets must be numbers of segments, shares such as 0.05, or Cost(…); got "
+                f"{budget!r}."
+            )
+        found.append(budget.item() if isinstance(budget, np.number) else budget)
+    if not found:
+        raise BudgetError("there is no budget. Give counts or shares, such as [0.05, 0.1].")
+    labels = [budget_label(b) for b in found]
+    if len(set(map(repr, labels))) < len(labels):
+        raise BudgetError(f"budgets must differ; got {labels}.")
+    return found
+
+
+def _bounds(given: Mapping[str, Bound] | Iterable[Bound] | Bound) -> dict[str, Bound]:
+    if isinstance(given, Mapping):
+        return {str(name): bound for name, bound in given.items()}
+    listed = [given] if isinstance(given, Bound) else list(given)
+    named = {bound.name: bound for bound in listed}
+    if len(named) < len(listed):
+        raise FewgoldError("two bounds have the same name. Name them: bounds={name: …}.")
+    return named
+
+
+def _groups(
+    chosen: Mapping[str, Estimator | str], study: Study
+) -> Iterator[dict[str, Estimator | str]]:
+    """Strategies that draw alike: they share their samples, so that they compare in pairs."""
+    groups: list[tuple[Any, dict[str, Estimator | str]]] = []
+    for name, made in chosen.items():
+        try:
+            sampler: Any = _made(made, study).sampler
+        except FewgoldError:
+            sampler = name  # fails by itself, and says so in its cells
+        for other, group in groups:
+            if type(other) is type(sampler) and other == sampler:
+                group[name] = made
+                break
+        else:
+            groups.append((sampler, {name: made}))
+    return (group for _, group in groups)
+
+
+def _made(given: Estimator | str, study: Study) -> Estimator:
+    return registry.strategy(given, study.pool) if isinstance(given, str) else given
+
+
+def _all_cells(
+    tasks: Sequence[Task],
+    n_jobs: int | None,
+    progress: Progress | None,
+    store: str | Path | None,
+    resume: bool,
+) -> list[Cell]:
+    kept = None if store is None else Store(store)
+    if kept is not None and not resume:
+        kept.clear()
+    keys = [task.key for task in tasks] if kept is not None else []
+    found: dict[int, list[Cell]] = {}
+    if kept is not None:
+        found = {k: c for k, key in enumerate(keys) if (c := kept.load(key)) is not None}
+    if progress:
+        progress(len(found), len(tasks))
+    for k, cells in _computed({k: t for k, t in enumerate(tasks) if k not in found}, n_jobs):
+        found[k] = cells
+        if kept is not None:
+            kept.save(keys[k], cells)
+        if progress:
+            progress(len(found), len(tasks))
+    return [cell for k in range(len(tasks)) for cell in found[k]]
+
+
+def _computed(tasks: Mapping[int, Task], n_jobs: int | None) -> Iterator[tuple[int, list[Cell]]]:
+    """Results as they come in, in any order."""
+    from joblib import Parallel, delayed
+
+    run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="4*n_jobs")
+    yield from run(delayed(_run)(k, task) for k, task in tasks.items())
+
+
+def _run(k: int, task: Task) -> tuple[int, list[Cell]]:
+    return k, task.run()
+
+
+def _in_order(
+    cells: Iterable[Cell],
+    studies: Mapping[str, Study],
+    chosen: Mapping[str, Any],
+    amounts: Sequence[Budget],
+) -> tuple[Cell, ...]:
+    """Cells in the order in which pools, strategies and budgets were given."""
+    found = {(c.pool, c.strategy, c.budget): c for c in cells}
+    return tuple(
+        found[label, name, budget_label(budget)]
+        for label in studies
+        for name in chosen
+        for budget in amounts
+    )

@@ -1,0 +1,198 @@
+"""What came of a simulation: figures by cell, by budget and by strategy; text, plots, HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import check_choice
+from fewgold.errors import UnknownNameError
+from fewgold.simulation import _summary
+from fewgold.simulation._cells import OWN, Cell
+from fewgold.simulation._figures import figures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Columns that tell what a cell is; the others are figures.
+_FACTS = ("pool", "strategy", "budget", "n", "size", "draws", "truth")
+_FIRST = (
+    *("abs_error", "abs_error_sd", "bias", "rmse", "win", "coverage", "half_width", "slack"),
+    *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "cost"),
+)
+KINDS = ("error", "relative", "coverage", "ranking")
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Cells of pools × strategies × budgets, and the figures that follow from them.
+
+    ``errors(pool, strategy, budget)`` gives estimate − truth of every draw of a cell.
+    """
+
+    cells: tuple[Cell, ...]
+    draws: int
+    seed: int
+    baseline: str
+    plain: bool
+    confidence: float
+    bounds: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        return (
+            f"Simulation({_summary.count(len(self.pools), 'pool')} × "
+            f"{len(self.strategies)} strategies × {_summary.count(len(self.budgets), 'budget')}, "
+            f"{self.draws} draws a cell)"
+        )
+
+    @property
+    def pools(self) -> list[str]:
+        return list(dict.fromkeys(c.pool for c in self.cells))
+
+    @property
+    def strategies(self) -> list[str]:
+        return list(dict.fromkeys(c.strategy for c in self.cells))
+
+    @property
+    def budgets(self) -> list[Any]:
+        return list(dict.fromkeys(c.budget for c in self.cells))
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str, Any], Cell]:
+        return {(c.pool, c.strategy, c.budget): c for c in self.cells}
+
+    def errors(self, pool: str, strategy: str, budget: Any) -> FloatArray:
+        """Estimate less truth in every draw; empty where the strategy failed."""
+        known = {"pool": self.pools, "strategy": self.strategies, "budget": self.budgets}
+        for (kind, names), asked in zip(known.items(), (pool, strategy, budget), strict=True):
+            if asked not in names:
+                raise UnknownNameError(kind, str(asked), map(str, names))
+        return self._by_key[pool, strategy, budget].errors
+
+    @cached_property
+    def _frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = []
+        for cell in self.cells:
+            facts = {f: getattr(cell, f) for f in _FACTS if f != "draws"}
+            row: dict[str, Any] = facts | {"draws": cell.errors.size}
+            if cell.failure is None:
+                base = self._by_key[cell.pool, self.baseline, cell.budget]
+                row |= figures(cell, base, self.plain)
+            rows.append(row)
+        frame = pd.DataFrame(rows)
+        extra = [f"{p}_{b}" for b in self.bounds for p in ("coverage", "half_width", "slack")]
+        names = [*_FIRST, *extra]
+        return frame.reindex(columns=[*_FACTS, *names, *(f"{name}_mc" for name in names)])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each pool, strategy and budget; ``*_mc`` are Monte-Carlo standard errors.
+
+        ``reduction`` is 1 less the mean error over that of the baseline; ``win`` is 1 where the
+        mean error is below the baseline's; ``ess`` is the number of ratings with which the baseline
+        would have had the same mean squared error; ``slack`` is half-width less error.
+        """
+        return self._frame.copy()
+
+    def by_budget(self) -> pd.DataFrame:
+        """Figures by strategy and budget, averaged over pools."""
+        return self._averaged(["strategy", "budget"])
+
+    def by_pool(self) -> pd.DataFrame:
+        """Figures by pool and strategy, averaged over budgets."""
+        return self._averaged(["pool", "strategy"])
+
+    def ranking(self) -> pd.DataFrame:
+        """Figures by strategy over all pools and budgets, the largest reduction first.
+
+        A strategy that failed in some cells is averaged over the others (``cells`` counts them),
+        and ranked after those that worked everywhere.
+        """
+        frame = self._averaged(["strategy"])
+        whole = frame["cells"] == frame["cells"].max()
+        order = np.lexsort((-frame["reduction"].fillna(-np.inf), ~whole))
+        return frame.iloc[order].reset_index(drop=True)
+
+    def _averaged(self, keys: list[str]) -> pd.DataFrame:
+        """Means over cells. Their draws are independent, so squared Monte-Carlo errors add up."""
+        frame = self._frame
+        worked = frame[frame["draws"] > 0]
+        groups = worked.groupby(keys, sort=False)
+        shown = [c for c in frame.columns if c not in _FACTS and not c.endswith("_mc")]
+        table = groups[["n", *shown]].mean()
+        for name in shown:
+            squares = groups[f"{name}_mc"].agg(lambda mc: float(np.sqrt((mc**2).sum())) / mc.size)
+            table[f"{name}_mc"] = squares.where(table[name].notna())
+        table.insert(0, "cells", groups.size())
+        order = frame[keys].drop_duplicates()
+        return order.merge(table.reset_index(), on=keys, how="left").fillna({"cells": 0})
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """Cells in which a strategy or a bound failed, and why."""
+        import pandas as pd
+
+        rows = []
+        for c in self.cells:
+            why = {"": c.failure} if c.failure else {}
+            refused = {("own" if b == OWN else b): r for b, r in c.refusals.items()}
+            for bound, reason in (why | refused).items():
+                rows.append((c.pool, c.strategy, c.budget, bound, reason))
+        return pd.DataFrame(rows, columns=["pool", "strategy", "budget", "bound", "reason"])
+
+    def summary(self, strategies: Iterable[str] | None = None) -> str:
+        """The tables of the paper as text: error, its standard deviation, win %, and intervals."""
+        return _summary.text(self, strategies)
+
+    @property
+    def signature(self) -> str:
+        """All that is needed to make it again, in one line."""
+        from fewgold._version import __version__
+
+        return (
+            f"pools:{len(self.pools)}|strategies:{len(self.strategies)}|"
+            f"budgets:{'-'.join(map(_summary.shown, [*self.budgets[:1], *self.budgets[1:][-1:]]))}|"
+            f"draws:{self.draws}|baseline:{self.baseline}|"
+            f"level:{self.confidence:g}|seed:{self.seed}|v:{__version__}"
+        )
+
+    def plot(self, kind: str = "error", ax: Any = None, **options: Any) -> Any:
+        """Draw a figure: axes in, axes out; options as in `fewgold.plots`.
+
+        ``error`` against budget, the same ``relative`` to the baseline, ``coverage`` of the
+        intervals against budget, or the ``ranking`` of the strategies.
+        """
+        from fewgold import plots
+
+        check_choice("kind", kind, KINDS)
+        if kind == "ranking":
+            return plots.ranking(self.ranking(), ax, **options)
+        if kind == "coverage":
+            options = {"confidence": self.confidence, **options}
+            return plots.coverage_curves(self.by_budget(), ax, **options)
+        options = {"baseline": self.baseline, "relative": kind == "relative", **options}
+        return plots.error_curves(self.by_budget(), ax, **options)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The whole result as one self-contained page; also written to ``path``, if given."""
+        from fewgold import report
+        from fewgold.simulation._page import page
+
+        html = page(self)
+        if path is not None:
+            report.write(Path(path), html)
+        return html
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write tables (CSV), plots (PNG) and the page into a folder; returns the paths."""
+        from fewgold.simulation._page import save
+
+        return save(self, Path(folder))

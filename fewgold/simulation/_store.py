@@ -1,0 +1,49 @@
+"""Finished cells on disk, one file a task, so that an interrupted simulation can go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewgold.simulation._cells import Cell, Cover, Score
+from fewgold.tables import write_texts
+
+
+class Store:
+    """A folder of finished cells. A file that cannot be read is computed again."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def clear(self) -> None:
+        """Forget the cells of earlier runs."""
+        for path in self.folder.glob("cell-*.json"):
+            path.unlink()
+
+    def save(self, key: str, cells: Sequence[Cell]) -> None:
+        facts = [vars(cell) | {"errors": cell.errors.tolist()} for cell in cells]
+        write_texts({self._path(key): json.dumps(facts)})
+
+    def load(self, key: str) -> list[Cell] | None:
+        """The cells of that key; None where there are none, or none that can be read."""
+        try:
+            return [_cell(facts) for facts in json.loads(self._path(key).read_text("utf-8"))]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"cell-{key}.json"
+
+
+def _cell(facts: dict[str, Any]) -> Cell:
+    for name in ("se", "cost"):
+        if facts[name] is not None:
+            facts[name] = Score(*facts[name])
+    covers = {b: Cover(*(Score(*s) for s in parts)) for b, parts in facts.pop("covers").items()}
+    errors = np.array(facts.pop("errors"), dtype=np.float64)
+    return Cell(**facts, covers=covers, errors=errors)
