@@ -13,6 +13,8 @@ ROOT = Path(fewgold.__file__).parent
 LAYERS = [
     {"errors", "_arrays", "_version"},
     {"_validate", "tables", "_neighbours"},
+    {"plots"},
+    {"report"},
     {"_orientation"},
     {"pool", "design"},
     {"sample"},
@@ -22,8 +24,8 @@ LAYERS = [
     {"estimators", "bayes"},
     {"registry", "testing"},
     {"simulation", "planning", "reliability", "comparison"},
-    {"files", "datasets", "plots"},
-    {"report", "campaign"},
+    {"files", "datasets"},
+    {"campaign"},
     {"web", "cli"},
     {"__main__"},
 ]

@@ -1,0 +1,20 @@
+"""Figures of simulations: axes in, axes out. They need matplotlib (``fewgold[plots]``).
+
+Each function takes a plain frame and, if you like, the axes to draw on; without axes it makes a
+figure of its own, which no window or global state knows of.
+"""
+
+from fewgold.plots._curves import curves
+from fewgold.plots._figures import coverage_curves, error_curves, width_curves
+from fewgold.plots._output import save, to_svg
+from fewgold.plots._ranking import ranking
+
+__all__ = [
+    "coverage_curves",
+    "curves",
+    "error_curves",
+    "ranking",
+    "save",
+    "to_svg",
+    "width_curves",
+]
