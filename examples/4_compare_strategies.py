@@ -1,24 +1,31 @@
 """Which strategy would have worked best on data that are rated already?"""
 
-import numpy as np
+import fewgold as fg
+from fewgold.bounds import Hoeffding
+from fewgold.datasets import demo_systems, load_demo
+from fewgold.estimators import KNN, Learned
+from fewgold.samplers import Balanced
 
-from fewgold import registry
-from fewgold.datasets import load_demo
+# Three systems whose every segment was rated: the truth is known, so the error of a study is too.
+systems = {name: load_demo("zhen", system=name) for name in demo_systems("zhen")[:3]}
 
-pool, gold = load_demo("zhen")
-draws, budget = 400, 0.10
+# Strategies by name, or your own.
+strategies = {
+    "docs-prop+mean": "docs-prop+mean",
+    "random+cv-multi": "random+cv-multi",
+    "docs-balanced+ridge": "docs-balanced+ridge",
+    "my own": Learned(KNN(k=10), sampler=Balanced()),
+}
+simulation = fg.simulate(
+    systems, strategies=strategies, budgets=[0.05, 0.10], draws=60, bounds=[Hoeffding()],
+    limits=(0, 25), rng=0,
+)  # fmt: skip
+print(simulation.summary())
 
-print(f"{len(pool)} segments, {budget:.0%} rated, {draws} repetitions\n")
-print("strategy                  typical error  covers  worth as many random ratings")
-for name in ["random+mean", "docs-prop+mean", "metrics-prop+mean", "random+cv-mean",
-             "random+cv-multi", "docs-sys+ridge", "docs-balanced+ridge"]:  # fmt: skip
-    estimator = registry.strategy(name, pool)
-    estimate = estimator.run(pool, lambda s: gold[s.indices], budget, draws=draws, rng=0)
-    error = estimate.value - gold.mean()
-    low, high = estimate.interval()
-    covered = np.mean((low <= gold.mean()) & (gold.mean() <= high))
-    n = round(budget * len(pool))
-    # Invert σ²/n (1 − n/N): the random sample that would have had this variance.
-    spread = gold.var(ddof=1)
-    worth = spread / (error.var() + spread / len(pool))
-    print(f"{name:25s} {np.abs(error).mean():9.3f} {covered:10.1%} {worth:14.0f} instead of {n}")
+# One row a pool, strategy and budget, for your own tables.
+frame = simulation.to_frame()
+best = frame.loc[frame.groupby(["pool", "budget"])["abs_error"].idxmin()]
+print("\nlowest error in each cell")
+print(best[["pool", "budget", "n", "strategy", "abs_error", "abs_error_mc"]].to_string(index=False))
+
+# simulation.to_html("report.html") writes tables and plots as one page.

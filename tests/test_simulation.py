@@ -27,8 +27,7 @@ from fewgold.estimate import Interval
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import Cost, Sampler, SimpleRandom, Stratified
 from fewgold.simulation import Study, studies_from_table
-from fewgold.simulation._cells import Score
-from fewgold.simulation._figures import over_known, ratio
+from fewgold.simulation._scores import Score, over_known, ratio
 from fewgold.testing import toy_pool
 from reference.simulation import figures, one_by_one
 
@@ -93,7 +92,7 @@ def test_columns_of_the_frame(sim: fg.Simulation) -> None:
     assert set(wanted) <= set(frame.columns)
     assert len(frame) == len(NAMES) * 2
     shown = [c for c in frame.columns if f"{c}_mc" in frame.columns]
-    assert len(shown) == 18  # every figure has its Monte-Carlo error
+    assert len(shown) == 19  # every figure has its Monte-Carlo error
     assert (
         frame.loc[frame.strategy == "docs-sys+ridge", [f"{c}_mc" for c in shown[:8]]]
         .notna()
@@ -624,6 +623,20 @@ def test_degenerate_data() -> None:
     census = fg.simulate(pool, gold, ["random", "docs-prop"], [1.0], draws=10).to_frame()
     assert (census["n"] == 120).all() and (census["coverage"] == 1).all()
     np.testing.assert_allclose(census["abs_error"], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_very_few_ratings_and_draws(n: int) -> None:
+    """Standard errors are infinite there; the figures say so and nothing breaks."""
+    pool, gold = _toy()
+    sim = fg.simulate(pool, gold, [*NAMES, "docs-prop+cv-knn", "docs-whole+ridge"], [n], draws=2)
+    assert sim.failures.empty
+    frame = sim.to_frame()
+    assert np.isfinite(frame["abs_error"]).all()
+    if n == 1:
+        assert np.isinf(frame["half_width"]).all() and (frame["coverage"] == 1).all()
+    assert "∞" in sim.to_html() or n > 1
+    assert sim.summary()
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold._arrays import FloatArray
-    from fewgold.estimate import Estimate
-    from fewgold.pool import Pool
 
 PLAIN = "random+mean"
 #: What the table compares: each idea by itself, then both together.
@@ -48,7 +46,7 @@ def demo(
     """See it work on embedded data, where the true score is known."""
     import numpy as np
 
-    from fewgold import registry
+    from fewgold import registry, simulate
     from fewgold.datasets import load_demo
 
     pool, gold = load_demo(kind, system=system)
@@ -63,7 +61,14 @@ def demo(
     progress(f"one study with {name} …", quiet)
     study = chosen.run(pool, people, amount, rng=seed)
     low, high = study.interval()
-    rows = _compare(pool, gold, list(dict.fromkeys([*SHOWN, name])), amount, draws, seed, quiet)
+    names = list(dict.fromkeys([*SHOWN, name]))
+    replayed = simulate(
+        *(pool, gold, names, [amount]),
+        draws=draws,
+        rng=seed,
+        progress=lambda done, total: progress(f"{draws} studies each: {done} of {total}", quiet),
+    )
+    rows = [_row(cell) for cell in replayed.to_frame().to_dict("records")]
     progress("", quiet)
     plain = rows[0]
     ours = next(r for r in rows if r["strategy"] == name)
@@ -90,46 +95,14 @@ def demo(
     emit(Format.json if json else output, result, rows, lambda out: _show(out, result))
 
 
-def _compare(
-    pool: Pool,
-    gold: FloatArray,
-    names: list[str],
-    amount: Any,
-    draws: int,
-    seed: int,
-    quiet: bool,
-) -> list[dict[str, Any]]:
-    """How strategies do over many studies. Those with one sampler share its draws."""
-    from fewgold import registry
-
-    drawn: dict[str, Any] = {}
-    rows = []
-    for name in names:
-        progress(f"{draws} studies with {name} …", quiet)
-        chosen = registry.strategy(name, pool)
-        key = repr(chosen.sampler)
-        if key not in drawn:
-            drawn[key] = chosen.collect(
-                pool, lambda sample: gold[sample.indices], amount, draws=draws, rng=seed
-            )
-        made = chosen.estimate(drawn[key])
-        rows.append({"strategy": name, "n": drawn[key].n, **_quality(made, gold)})
-    return rows
-
-
-def _quality(made: Estimate, gold: FloatArray) -> dict[str, float]:
-    import numpy as np
-
-    truth, spread = gold.mean(), gold.var(ddof=1)
-    error = made.value - truth
-    low, high = made.interval()
-    # A plain random sample of n has the mean squared error S² (1/n − 1/N): solve for n.
-    worth = 1 / ((error**2).mean() / spread + 1 / gold.size)
+def _row(cell: Any) -> dict[str, Any]:
     return {
-        "typical_error": float(np.abs(error).mean()),
-        "worth": float(worth),
-        "holds_truth": float(((low <= truth) & (truth <= high)).mean()),
-        "width": float((high - low).mean()),
+        "strategy": cell["strategy"],
+        "n": cell["n"],
+        "typical_error": cell["abs_error"],
+        "worth": cell["ess"],
+        "holds_truth": cell["coverage"],
+        "width": 2 * cell["half_width"],
     }
 
 

@@ -18,31 +18,13 @@ from fewgold.estimator import Estimator
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Budget
+from fewgold.simulation._scores import Score, ratio, root, squared_deviations
 
 #: The estimator's own interval, beside the extra bounds.
 OWN = ""
 # Draws share a random stream a block at a time, whatever the parallelism. The size of a block goes
 # by the pool alone and keeps its (draws, N) arrays within some 80 MB.
 _BLOCK, _NUMBERS = 100, 10_000_000
-
-
-class Score(NamedTuple):
-    """Mean of a figure over the draws and its Monte-Carlo standard error."""
-
-    mean: float
-    mc: float
-
-    @classmethod
-    def of(cls, values: FloatArray) -> Score:
-        spread = values.std(ddof=1) if values.size > 1 and np.isfinite(values).all() else np.nan
-        return cls(float(values.mean()), float(spread / np.sqrt(values.size)))
-
-    @classmethod
-    def of_share(cls, hits: FloatArray) -> Score:
-        """A share; two hits and two misses added to the error, so that 100 of 100 has one too."""
-        draws, count = hits.size, float(hits.sum())
-        p = (count + 2) / (draws + 4)
-        return cls(count / draws, float(np.sqrt(p * (1 - p) / (draws + 4))))
 
 
 class Cover(NamedTuple):
@@ -70,6 +52,7 @@ class Cell:
     variance: float
     errors: FloatArray
     se: Score | None = None
+    se_ratio: Score | None = None
     cost: Score | None = None
     covers: Mapping[str, Cover] = field(default_factory=dict)
     refusals: Mapping[str, str] = field(default_factory=dict)
@@ -228,7 +211,7 @@ class _Gathered:
         self.ends.setdefault(name, []).append((np.atleast_1d(low), np.atleast_1d(high)))
 
     def cell(self, name: str, n: int) -> Cell:
-        errors = np.concatenate(self.errors)
+        errors, se = np.concatenate(self.errors), np.concatenate(self.se)
         covers = {}
         for bound, ends in self.ends.items():
             if bound in self.refusals:
@@ -246,7 +229,8 @@ class _Gathered:
         return Cell(
             **self.task.facts(name, n),
             errors=errors,
-            se=Score.of(np.concatenate(self.se)),
+            se=Score.of(se),
+            se_ratio=root(ratio(se**2, squared_deviations(errors))),
             cost=Score.of(np.concatenate(self.cost)),
             covers=covers,
             refusals=self.refusals,

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from fewgold._arrays import FloatArray
-from fewgold.simulation._cells import OWN, Cell, Score
-
-_NOTHING = Score(np.nan, np.nan)
+from fewgold.simulation._cells import OWN, Cell
+from fewgold.simulation._scores import NOTHING, Score, over_known, ratio, root, squared_deviations
 
 
 def figures(cell: Cell, baseline: Cell | None, plain: bool) -> dict[str, float]:
@@ -26,23 +25,24 @@ def figures(cell: Cell, baseline: Cell | None, plain: bool) -> dict[str, float]:
         "abs_error": Score.of(size),
         "abs_error_sd": _sd(size),
         "bias": Score.of(errors),
-        "rmse": _root(errors**2),
+        "rmse": root(Score.of(errors**2)),
         "sd": _sd(errors),
     }
     if baseline is not None and baseline.failure is None:
         found |= _against(cell, baseline, plain)
     else:
-        found |= dict.fromkeys(("reduction", "variance_ratio", "ess", "ess_ratio", "win"), _NOTHING)
-    found["se"] = cell.se or _NOTHING
-    found["cost"] = cell.cost or _NOTHING
+        found |= dict.fromkeys(("reduction", "variance_ratio", "ess", "ess_ratio", "win"), NOTHING)
+    found["se"] = cell.se or NOTHING
+    found["se_ratio"] = cell.se_ratio or NOTHING
+    found["cost"] = cell.cost or NOTHING
     own = cell.covers.get(OWN)
     for part in ("coverage", "half_width", "slack"):
-        found[part] = _NOTHING if own is None else getattr(own, part)
+        found[part] = NOTHING if own is None else getattr(own, part)
     for bound in (*cell.covers, *cell.refusals):
         for part in ("coverage", "half_width", "slack"):
             cover = cell.covers.get(bound)
             if bound != OWN:
-                found[f"{part}_{bound}"] = _NOTHING if cover is None else getattr(cover, part)
+                found[f"{part}_{bound}"] = NOTHING if cover is None else getattr(cover, part)
     means = {name: score.mean for name, score in found.items()}
     return means | {f"{name}_mc": score.mc for name, score in found.items()}
 
@@ -51,15 +51,14 @@ def _against(cell: Cell, baseline: Cell, plain: bool) -> dict[str, Score]:
     errors, base = cell.errors, baseline.errors
     alone = cell.strategy == baseline.strategy
     gain = ratio(np.abs(errors), np.abs(base))
-    spread = (errors - errors.mean()) ** 2 * errors.size / max(errors.size - 1, 1)
+    spread = squared_deviations(errors)
     left = 1 / baseline.n - 1 / cell.size
     if plain:
         exact = cell.variance * left
         variance = over_known(spread, base**2, exact)
         mse = over_known(errors**2, base**2, exact)
     else:
-        centred = (base - base.mean()) ** 2 * base.size / max(base.size - 1, 1)
-        variance, mse = ratio(spread, centred), ratio(errors**2, base**2)
+        variance, mse = ratio(spread, squared_deviations(base)), ratio(errors**2, base**2)
     # The sample of the baseline's kind that would have had this mean squared error.
     ess = 1 / (1 / cell.size + mse.mean * left)
     slope = ess**2 * left
@@ -68,40 +67,8 @@ def _against(cell: Cell, baseline: Cell, plain: bool) -> dict[str, Score]:
         "variance_ratio": variance,
         "ess": Score(ess, slope * mse.mc),
         "ess_ratio": Score(ess / cell.n, slope * mse.mc / cell.n),
-        "win": _NOTHING if alone else _win(np.abs(base) - np.abs(errors)),
+        "win": NOTHING if alone else _win(np.abs(base) - np.abs(errors)),
     }
-
-
-def over_known(values: FloatArray, control: FloatArray, known: float) -> Score:
-    """Mean of ``values`` over the known mean of ``control``, which serves as a control variate.
-
-    The baseline itself then comes out as exactly 1, and strategies on the same samples are told
-    apart from it with fewer draws.
-    """
-    if not known > 0:
-        return _NOTHING
-    spread = control.var()
-    slope = ((values - values.mean()) * control).mean() / spread if spread > 0 else 0.0
-    score = Score.of(values - slope * (control - known))
-    return Score(score.mean / known, score.mc / known)
-
-
-def ratio(above: FloatArray, below: FloatArray) -> Score:
-    """Ratio of two means over paired draws, corrected for its bias of order 1/draws (Beale 1962).
-
-    Beale, Some use of computers in operational research, Industrielle Organisation 31.
-    """
-    a, b, draws = above.mean(), below.mean(), above.size
-    if not b > 0:
-        return _NOTHING
-    if draws < 2:
-        return Score(float(a / b), np.nan)
-    cov = np.cov(above, below)
-    value = a / b
-    if a > 0:
-        value *= (1 + cov[0, 1] / (draws * a * b)) / (1 + cov[1, 1] / (draws * b**2))
-    influence = (above - a / b * below) / b
-    return Score(float(value), float(influence.std(ddof=1) / np.sqrt(draws)))
 
 
 def _win(gain: FloatArray) -> Score:
@@ -121,7 +88,7 @@ def _win(gain: FloatArray) -> Score:
 def _sd(values: FloatArray) -> Score:
     """Standard deviation; its error from the fourth moment, since errors are seldom normal."""
     if values.size < 2:
-        return _NOTHING
+        return NOTHING
     centred = values - values.mean()
     variance = float(values.var(ddof=1))
     fourth = float((centred**4).mean())
@@ -129,9 +96,3 @@ def _sd(values: FloatArray) -> Score:
         return Score(0.0, 0.0)
     noise = np.sqrt(max(fourth - variance**2, 0.0) / values.size)
     return Score(float(np.sqrt(variance)), float(noise / (2 * np.sqrt(variance))))
-
-
-def _root(squares: FloatArray) -> Score:
-    mean = Score.of(squares)
-    root = float(np.sqrt(mean.mean))
-    return Score(root, mean.mc / (2 * root) if root > 0 else 0.0)

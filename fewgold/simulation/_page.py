@@ -50,7 +50,11 @@ def figures(simulation: Simulation) -> dict[str, Any]:
 
 def page(simulation: Simulation) -> str:
     """The whole result as one HTML page."""
-    best = simulation.ranking().iloc[0]
+    ranking = simulation.ranking()
+    best, level = ranking.iloc[0], f"{simulation.confidence:.0%}"
+    # A count of cells tells something only where a strategy failed in some.
+    many = ("cells",) if ranking["cells"].nunique() == 1 else ()
+    few = ("n", "bias", "slack", *many)
     lead = (
         f"{_summary.count(len(simulation.pools), 'fully rated pool')}, "
         f"{len(simulation.strategies)} strategies, budgets {_summary.span(simulation.budgets)}, "
@@ -63,54 +67,75 @@ def page(simulation: Simulation) -> str:
         for kind, ax in figures(simulation).items()
     ]
     sections: list[Any] = [
-        report.Table("Strategies", _ranking(simulation), _LEGEND.format(simulation.baseline)),
+        _table("Strategies", ranking, "Over all pools and budgets, ± Monte-Carlo error.", few),
+        report.Text("How to read it", _LEGEND.format(simulation.baseline, level)),
         *drawn,
-        report.Table("By budget", _by_budget(simulation), "Averaged over pools."),
+        _table("By budget", _with_budget(simulation.by_budget()), "Averaged over pools.", many),
     ]
     if len(simulation.pools) > 1:
-        caption = "Error reduction in %, averaged over budgets."
-        sections.append(report.Table("By pool", _by_pool(simulation), caption))
+        caption = "Error reduction, averaged over budgets."
+        formats = dict.fromkeys(simulation.pools, "%")
+        sections.append(report.Table("By pool", _by_pool(simulation), caption, formats))
     if simulation.bounds:
-        caption = "cal: errors within the bound in %; t: half-width; slack: t less the error."
-        sections.append(report.Table("Bounds", _bounds(simulation), caption))
+        caption = "cal: errors within the bound; t: half-width; slack: t less the error."
+        sections.append(report.Table("Bounds", _bounds(simulation), caption, {"cal": "%"}))
     failures = simulation.failures
     if len(failures):
         caption = "The other strategies and bounds went on."
         sections.append(report.Table("What failed, and why", failures, caption))
     return report.page(
-        "Which strategy would have worked best?", lead, sections, _footer(simulation)
+        "Which strategy would have worked best?", lead, sections, simulation.signature
     )
 
 
 _LEGEND = (
-    "Over all pools and budgets, ± Monte-Carlo standard error. error: mean of |estimate − truth|; "
-    "sdev: its standard deviation; win: cells with a lower error than {}; reduction: of that "
-    "error; worth: ratings of the baseline that one rating here replaces; covers: intervals that "
-    "hold the truth; half-width and slack (half-width less error) of the interval."
+    "error is the mean of |estimate − truth| and sdev its standard deviation; win is the share of "
+    "cells (a pool at a budget) with a lower mean error than {0}; reduction is how much lower the "
+    "error is; worth is how many ratings of {0} one rating here replaces; covers is the share of "
+    "{1} intervals that hold the truth, half-width half of their width, and slack the half-width "
+    "less the error. After ± is the standard error that comes from a limited number of "
+    "repetitions: more draws make it smaller."
 )
 
 
-def _footer(simulation: Simulation) -> str:
-    return simulation.signature
+# Figures that tables show, in their order, and what they are called there.
+_NAMES = {
+    "abs_error": "error",
+    "abs_error_sd": "sdev",
+    "win": "win",
+    "reduction": "reduction",
+    "ess_ratio": "worth",
+    "bias": "bias",
+    "coverage": "covers",
+    "half_width": "half-width",
+    "slack": "slack",
+}
+_SHARES = ("win", "reduction", "coverage")
 
 
-def _ranking(simulation: Simulation) -> pd.DataFrame:
-    return _readable(simulation.ranking())
+def _table(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ...] = ()) -> Any:
+    """Figures with their Monte-Carlo errors; what tells cells apart comes first."""
+    figures = {name: shown for name, shown in _NAMES.items() if name not in without}
+    facts = [c for c in ("strategy", "budget", "n", "cells") if c in frame and c not in without]
+    return report.Table(
+        title,
+        frame[[*facts, *figures, *(f"{name}_mc" for name in figures)]],
+        caption,
+        formats={"n": ".0f", **{name: "%" for name in _SHARES}},
+        errors={name: f"{name}_mc" for name in figures},
+        names=figures,
+    )
 
 
-def _by_budget(simulation: Simulation) -> pd.DataFrame:
-    table = simulation.by_budget()
-    shown = _readable(table)
-    shown.insert(1, "budget", [_summary.shown(b) for b in table["budget"]])
-    shown.insert(2, "ratings", table["n"].round(1))
-    return shown
+def _with_budget(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(budget=[_summary.shown(b) for b in frame["budget"]])
 
 
 def _by_pool(simulation: Simulation) -> pd.DataFrame:
     table = simulation.by_pool()
     wide = table.pivot(index="strategy", columns="pool", values="reduction")
     wide = wide.reindex(index=simulation.ranking()["strategy"], columns=simulation.pools)
-    return (100 * wide).round(1).reset_index()
+    return wide.reset_index()
 
 
 def _bounds(simulation: Simulation) -> pd.DataFrame:
@@ -125,38 +150,13 @@ def _bounds(simulation: Simulation) -> pd.DataFrame:
                     "strategy": row["strategy"],
                     "budget": _summary.shown(row["budget"]),
                     "bound": bound or "own",
-                    "cal %": 100 * row[f"coverage{tail}"],
+                    "cal": row[f"coverage{tail}"],
                     "t": row[f"half_width{tail}"],
                     "slack": row[f"slack{tail}"],
                 }
             )
     frame = pd.DataFrame(rows)
-    return frame[frame["cal %"].notna()]
-
-
-def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    """Figures with as many digits as their Monte-Carlo errors bear."""
-    import pandas as pd
-
-    def column(name: str, scale: float = 1.0) -> list[str]:
-        pairs = zip(scale * table[name], scale * table[f"{name}_mc"], strict=True)
-        return [report.number(value, error) for value, error in pairs]
-
-    return pd.DataFrame(
-        {
-            "strategy": table["strategy"],
-            "cells": table["cells"].astype(int),
-            "error": column("abs_error"),
-            "sdev": column("abs_error_sd"),
-            "win %": column("win", 100),
-            "reduction %": column("reduction", 100),
-            "worth": column("ess_ratio"),
-            "bias": column("bias"),
-            "covers %": column("coverage", 100),
-            "half-width": column("half_width"),
-            "slack": column("slack"),
-        }
-    )
+    return frame[frame["cal"].notna()]
 
 
 def save(simulation: Simulation, folder: Path) -> list[Path]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _FACTS = ("pool", "strategy", "budget", "n", "size", "draws", "truth")
 _FIRST = (
     *("abs_error", "abs_error_sd", "bias", "rmse", "win", "coverage", "half_width", "slack"),
-    *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "cost"),
+    *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "se_ratio", "cost"),
 )
 KINDS = ("error", "relative", "coverage", "ranking")
 
@@ -98,7 +98,8 @@ class Simulation:
 
         ``reduction`` is 1 less the mean error over that of the baseline; ``win`` is 1 where the
         mean error is below the baseline's; ``ess`` is the number of ratings with which the baseline
-        would have had the same mean squared error; ``slack`` is half-width less error.
+        would have had the same mean squared error; ``slack`` is half-width less error; ``se_ratio``
+        is the standard error that estimates claim over the spread that they have.
         """
         return self._frame.copy()
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fewgold.simulation._cells import Cell, Cover, Score
+from fewgold.simulation._cells import Cell, Cover
+from fewgold.simulation._scores import Score
 from fewgold.tables import write_texts
 
 
@@ -41,7 +42,7 @@ class Store:
 
 
 def _cell(facts: dict[str, Any]) -> Cell:
-    for name in ("se", "cost"):
+    for name in ("se", "se_ratio", "cost"):
         if facts[name] is not None:
             facts[name] = Score(*facts[name])
     covers = {b: Cover(*(Score(*s) for s in parts)) for b, parts in facts.pop("covers").items()}
