@@ -47,6 +47,8 @@ _SAMPLERS: dict[str, Callable[[], Sampler]] = {
     "docs-chunks3": lambda: Clusters(3),
     "docs-incr-human": Incremental,
     "docs-incr-metrics": lambda: Incremental("metrics"),
+    "docs-incr-human-printed": lambda: Incremental(measure="variance"),
+    "docs-incr-metrics-printed": lambda: Incremental("metrics", measure="variance"),
 }
 
 

@@ -7,6 +7,7 @@ from fewgold.bounds import Bernstein, Hoeffding, Student
 from fewgold.testing import check_bound, check_estimator, check_sampler, toy_pool
 
 BIASED = {"docs-prop-printed", "docs-opt-printed", "docs-incr-human", "docs-incr-metrics"}
+BIASED |= {"docs-incr-human-printed", "docs-incr-metrics-printed"}
 POOL, _ = toy_pool()
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
-from fewgold._neighbours import NearestRated
 from fewgold._validate import check_choice, check_count
 from fewgold.design import Design, collapse
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers._base import Annotate, Sampler
+from fewgold.samplers._growing import Neighbours
 from fewgold.samplers._strata import ByDocument, Stratifier, strata_of
 
 
@@ -24,7 +24,8 @@ class Incremental(Sampler):
 
     Each further rating goes to the stratum that is furthest below its share n N_h σ_h / Σ N σ.
     The paper leaves the start open; here a stratum with fewer than two ratings has the spread of
-    all ratings so far, and without any rating all spreads are equal.
+    all ratings so far, and all spreads are equal as long as there are fewer than two ratings, or
+    no more than the model needs.
 
     The sample sizes depend on the scores, and strata may stay empty, so the stratified mean is
     biased, as the paper's results show; the design says so. Top-ups of the other samplers
@@ -39,21 +40,28 @@ class Incremental(Sampler):
         Neighbours of that model.
     by
         How strata are made.
+    measure
+        What a stratum's size is multiplied by. ``sd``: its standard deviation, as Neyman's
+        allocation has it. ``variance``: its variance, as the paper says in words ("proportional to
+        a bin's size and variance"); kept for reproduction.
     """
 
     spread: str = "human"
     k: int = 25
     by: Stratifier = ByDocument()
+    measure: str = "sd"
 
     step = 1
 
     def __post_init__(self) -> None:
         check_choice("spread", self.spread, ("human", "metrics"))
         check_count("k", self.k)
+        check_choice("measure", self.measure, ("sd", "variance"))
 
     @property
     def name(self) -> str:
-        return f"docs-incr-{self.spread}"
+        tail = "-printed" if self.measure == "variance" else ""
+        return f"docs-incr-{self.spread}{tail}"
 
     def _draw(
         self, pool: Pool, n: int, draws: int, rng: np.random.Generator
@@ -117,10 +125,11 @@ class _Progress:
         self.taken = np.zeros((draws, self.sizes.size))
         self.scores = np.empty((draws, 0))
         self.model = (
-            NearestRated(pool.standardised(), sampler.k, draws)
+            Neighbours(pool.standardised(), sampler.k, draws)
             if sampler.spread == "metrics"
             else None
         )
+        self.power = 2.0 if sampler.measure == "variance" else 1.0
 
     def take(self, rows: IntArray) -> None:
         self.rows = np.concatenate([self.rows, rows], -1)
@@ -136,7 +145,7 @@ class _Progress:
 
     def choose(self, n: int, rng: np.random.Generator) -> IntArray:
         """Take n further segments in each study, by the spreads known now."""
-        spread = self._spread()
+        spread = self._spread() ** self.power
         before = self.rows.shape[-1]
         for _ in range(n):
             mass = np.where(self.taken < self.sizes, self.sizes * spread, 0.0)
@@ -156,7 +165,9 @@ class _Progress:
         """σ̂ of each stratum in each study: (draws, H)."""
         h = self.sizes.size
         rated = self.scores.shape[-1]
-        if rated < 2:
+        if rated < 2 or (self.model is not None and rated <= self.model.k):
+            # The model of so few ratings predicts their mean everywhere, and what its predictions
+            # vary by are rounding errors.
             return np.ones((self.draws, h))
         if self.model is not None:
             predicted = np.where(self.free, self.model.predictions(), 0.0)
