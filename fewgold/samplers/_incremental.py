@@ -98,7 +98,7 @@ class Incremental(Sampler):
         info = {"sampler": self.name}
         for size in sizes:
             fresh = progress.choose(size, rng)
-            ask = Sample(pool, fresh, _slice(progress.design(), size), info=info)
+            ask = Sample(pool, fresh, progress.wave(size), info=info)
             ask = ask if draws is not None else ask.draw(0)
             progress.tell(ask.rate(annotate(ask)).scores.reshape(fresh.shape))
         whole = Sample(pool, progress.rows, progress.design(), info=info)
@@ -120,6 +120,9 @@ class _Progress:
         self.pool, self.draws = pool, draws
         self.strata = strata_of(sampler.by, pool)
         self.sizes = np.bincount(self.strata)
+        # Strata one after the other, for sums over each of them.
+        self.order = np.argsort(self.strata, kind="stable")
+        self.starts = np.cumsum(self.sizes) - self.sizes
         self.rows = np.empty((draws, 0), dtype=np.int64)
         self.free = np.ones((draws, len(pool)), dtype=bool)
         self.taken = np.zeros((draws, self.sizes.size))
@@ -155,11 +158,17 @@ class _Progress:
             deficit = np.where(mass > 0, target - self.taken, -np.inf)
             # Ties, as at the start, are broken at random.
             deficit += rng.random(deficit.shape) * 1e-9
-            stratum = deficit.argmax(-1)
-            key = rng.random(self.free.shape)
-            key[~(self.free & (self.strata == stratum[:, None]))] = 2.0
-            self.take(key.argmin(-1)[:, None])
+            self.take(self._any_free(deficit.argmax(-1), rng))
         return self.rows[:, before:]
+
+    def _any_free(self, stratum: IntArray, rng: np.random.Generator) -> IntArray:
+        """An unrated segment of a stratum in each study, all with the same chance: (draws, 1)."""
+        place = np.arange(self.sizes.max())
+        inside = place < self.sizes[stratum][:, None]
+        member = self.order[np.where(inside, self.starts[stratum][:, None] + place, 0)]
+        free = inside & np.take_along_axis(self.free, member, axis=-1)
+        key = np.where(free, rng.random(free.shape), 2.0)
+        return np.asarray(np.take_along_axis(member, key.argmin(-1)[:, None], axis=-1))
 
     def _spread(self) -> FloatArray:
         """σ̂ of each stratum in each study: (draws, H)."""
@@ -170,14 +179,36 @@ class _Progress:
             # vary by are rounding errors.
             return np.ones((self.draws, h))
         if self.model is not None:
-            predicted = np.where(self.free, self.model.predictions(), 0.0)
-            return _group_sd(predicted, self.strata, self.free.astype(np.float64), h)
+            return self._spread_of_free(self.model.predictions())
         strata = self.strata[self.rows[:, :rated]]
-        ones = np.ones(strata.shape)
-        own = _group_sd(self.scores, strata, ones, h, ddof=1)
-        count = group_sum(ones, strata, h)
+        count = group_sum(np.ones(strata.shape), strata, h)
+        mean = group_sum(self.scores, strata, h) / np.maximum(count, 1)
+        squares = group_sum((self.scores - spread_out(mean, strata)) ** 2, strata, h)
+        own = np.sqrt(squares / np.maximum(count - 1, 1))
         overall = self.scores.std(-1, ddof=1)[:, None]
         return np.asarray(np.where(count >= 2, own, overall))
+
+    def _spread_of_free(self, predicted: FloatArray) -> FloatArray:
+        """Standard deviation of the predictions for the unrated segments of each stratum."""
+        predicted, free = predicted[:, self.order], self.free[:, self.order]
+        count = np.maximum(self.sizes - self.taken, 1)
+        mean = np.add.reduceat(np.where(free, predicted, 0.0), self.starts, axis=-1) / count
+        gaps = np.where(free, predicted - np.repeat(mean, self.sizes, axis=-1), 0.0)
+        return np.asarray(np.sqrt(np.add.reduceat(gaps**2, self.starts, axis=-1) / count))
+
+    def wave(self, n: int) -> Design:
+        """The last n segments, for listing them only."""
+        stratum = self.strata[self.rows[:, -n:]]
+        share = spread_out(self.taken / self.sizes, stratum)
+        return Design(
+            kind="adaptive",
+            size=len(self.pool),
+            weights=np.full(share.shape, 1 / n),
+            inclusion=share,
+            groups=stratum,
+            strata=stratum,
+            unbiased=False,
+        )
 
     def design(self) -> Design:
         """The stratified mean as printed: strata without ratings are left out."""
@@ -195,14 +226,3 @@ class _Progress:
             strata=stratum,
             unbiased=False,
         )
-
-
-def _group_sd(
-    values: FloatArray, groups: IntArray, mask: FloatArray, h: int, ddof: int = 0
-) -> FloatArray:
-    """Standard deviation of the masked values in each group: (draws, H)."""
-    groups = np.broadcast_to(groups, values.shape)
-    count = group_sum(mask, groups, h)
-    mean = group_sum(values * mask, groups, h) / np.maximum(count, 1)
-    centred = (values - spread_out(mean, groups)) * mask
-    return np.asarray(np.sqrt(group_sum(centred**2, groups, h) / np.maximum(count - ddof, 1)))
