@@ -17,6 +17,8 @@ RNGLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | None
 def group_sum(values: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
     """Sum ``values`` within ``groups`` along the last axis: (..., n) -> (..., n_groups)."""
     values, groups = np.broadcast_arrays(values, groups)
+    if n_groups == 1:
+        return np.asarray(values.sum(-1, keepdims=True, dtype=np.float64))
     batch = values.shape[:-1]
     rows = np.arange(int(np.prod(batch, dtype=int))).reshape(*batch, 1)
     flat = np.bincount(
@@ -28,11 +30,22 @@ def group_sum(values: FloatArray, groups: IntArray, n_groups: int) -> FloatArray
 def spread_out(per_group: FloatArray, groups: IntArray) -> FloatArray:
     """Give each member the value of its group: (..., n_groups) -> (..., n)."""
     batch = np.broadcast_shapes(per_group.shape[:-1], groups.shape[:-1])
+    if per_group.shape[-1] == 1:
+        return np.broadcast_to(per_group, (*batch, groups.shape[-1]))
     return np.take_along_axis(
         np.broadcast_to(per_group, (*batch, per_group.shape[-1])),
         np.broadcast_to(groups, (*batch, groups.shape[-1])),
         axis=-1,
     )
+
+
+def from_pivot(columns: FloatArray, overwrite: bool) -> FloatArray:
+    """Columns (..., k, n) less their first entry, before means are taken.
+
+    Huge means with tiny spreads would lose their digits otherwise.
+    """
+    out = columns if overwrite else np.empty(columns.shape)
+    return np.subtract(columns, columns[..., :1].copy(), out=out)
 
 
 def codes_of(labels: NDArray[np.generic]) -> IntArray:

@@ -5,14 +5,29 @@ Every variance in fewgold is one function of per-segment residuals and a `Design
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, group_sum, spread_out
+from fewgold._arrays import BoolArray, FloatArray, IntArray, from_pivot, group_sum, spread_out
+
+T = TypeVar("T")
+
+
+def _once(compute: Callable[[Design], T]) -> cached_property[T]:
+    """A cached property that is worked out for one draw where all of a batch share the design."""
+
+    def value(design: Design) -> Any:
+        if design._one is None:
+            return compute(design)
+        alike = getattr(design._one, compute.__name__)
+        return np.broadcast_to(alike, (*design.weights.shape[:-1], *np.shape(alike)))
+
+    value.__doc__ = compute.__doc__
+    return cached_property(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +87,24 @@ class Design:
         return int(self.weights.shape[-1])
 
     @cached_property
-    def _n_groups(self) -> int:
-        return int(self.groups.max()) + 1
+    def _one(self) -> Design | None:
+        """The design of one draw, but for its balance, if the draws of a batch share it."""
+        if self.weights.ndim == 1:
+            return None
+        names = ("weights", "inclusion", "groups", "influence", "units", "strata")
+        arrays = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        # An array that was broadcast to all draws takes no step from one to the next.
+        if any(any(array.strides[:-1]) for array in arrays.values()):
+            return None
+        first = (0,) * (self.weights.ndim - 1)
+        own = {name: array[first] for name, array in arrays.items()}
+        return replace(self, balance=None, **own)
 
     @cached_property
+    def _n_groups(self) -> int:
+        return int((self if self._one is None else self._one).groups.max()) + 1
+
+    @_once
     def _own(self) -> IntArray:
         """Group of each unit (..., u); units are segments unless said otherwise.
 
@@ -87,6 +116,16 @@ class Design:
         np.put_along_axis(table, self.units, self.groups, axis=-1)
         return table
 
+    def _sums(self, values: FloatArray, groups: IntArray) -> FloatArray:
+        """Sums within groups, plain ones where there is one group: (..., n) -> (..., groups)."""
+        if self._n_groups == 1:
+            return np.asarray(values.sum(-1, keepdims=True))
+        return group_sum(values, groups, self._n_groups)
+
+    def _spread(self, per_group: FloatArray, groups: IntArray) -> FloatArray:
+        """The value of its group for each member: (..., groups) -> (..., n), or 1 for all."""
+        return per_group if self._n_groups == 1 else spread_out(per_group, groups)
+
     def _by_unit(self, values: FloatArray) -> FloatArray:
         """Sums over the segments of each unit: (..., n) -> (..., u)."""
         if self.units is None:
@@ -96,19 +135,23 @@ class Design:
         )
         return group_sum(values, units, int(self.units.max()) + 1)
 
-    @cached_property
+    @_once
     def _evenness(self) -> FloatArray:
         """Σp² over the units of each group, p being a unit's share of the group: 1/m if equal."""
-        return group_sum(self._part**2, self._own, self._n_groups)
+        return self._sums(self._part**2, self._own)
 
-    @cached_property
+    @_once
+    def _total(self) -> FloatArray:
+        """Weight of each group, 1 for those without any: (..., groups)."""
+        total = self._sums(self.weights, self.groups)
+        return np.asarray(np.where(total > 0, total, 1.0))
+
+    @_once
     def _part(self) -> FloatArray:
         """Share of each unit in the weight of its group: (..., u)."""
-        weight = self._by_unit(self.weights)
-        total = group_sum(weight, self._own, self._n_groups)
-        return np.asarray(weight / spread_out(np.where(total > 0, total, 1.0), self._own))
+        return np.asarray(self._by_unit(self.weights) / self._spread(self._total, self._own))
 
-    @cached_property
+    @_once
     def _factor(self) -> FloatArray:
         """What makes squared deviations from the group's mean unbiased: (..., groups).
 
@@ -116,78 +159,90 @@ class Design:
         of a document does not pass for a document.
         """
         p, s = self._part, self._evenness
-        seen = group_sum(p**2 * (1 - 2 * p + spread_out(s, self._own)), self._own, self._n_groups)
+        seen = self._sums(p**2 * (1 - 2 * p + self._spread(s, self._own)), self._own)
         lone = seen <= 1e-12 * s
         return np.asarray(np.where(lone, 1.0, s / np.where(lone, 1.0, seen)))
 
-    @cached_property
+    @_once
     def _group_df(self) -> FloatArray:
         """Degrees of freedom of each group: units less one, or fewer where they are uneven."""
         s = self._evenness
         free = 1.0 / np.where(s > 0, s, 1.0) - 1.0
         return np.asarray(np.where(self._settled | (free < 1e-9), 0.0, free))
 
-    @cached_property
+    @_once
     def _settled(self) -> BoolArray:
         """Groups with nothing left to chance, such as a stratum taken whole: (..., groups)."""
-        return np.asarray(group_sum(self.influence, self.groups, self._n_groups) <= 0)
+        return np.asarray(self._sums(self.influence, self.groups) <= 0)
 
-    @property
+    @_once
     def certain(self) -> BoolArray:
         """True where nothing at all is left to chance: every segment was taken."""
         return np.asarray(self._settled.all(-1))
 
     @cached_property
     def df(self) -> FloatArray:
-        """Degrees of freedom of the variance, less one for each balanced variate.
+        """Degrees of freedom of the variance, less one for each balanced variate."""
+        p = 0 if self.balance is None else self.balance.shape[-2]
+        return np.asarray(np.maximum(self._satterthwaite - p, 0.0))
 
-        By Satterthwaite's formula for groups of equal spread: where a few segments carry most of
-        the weight, they carry most of the uncertainty about the variance too.
+    @_once
+    def _satterthwaite(self) -> FloatArray:
+        """Degrees of freedom by Satterthwaite's formula for groups of equal spread.
+
+        Where a few segments carry most of the weight, they carry most of the uncertainty about
+        the variance too.
         """
         free = self._group_df
-        mass = group_sum(self._by_unit(self.influence) ** 2, self._own, self._n_groups)
+        mass = self._sums(self._by_unit(self.influence) ** 2, self._own)
         seen = free > 0
         per = np.where(seen, mass**2 / np.where(seen, free, 1.0), 0.0).sum(-1)
         total = np.where(seen, mass, 0.0).sum(-1) ** 2
         df = np.where(per > 0, total / np.where(per > 0, per, 1.0), 0.0)
-        p = 0 if self.balance is None else self.balance.shape[-2]
-        return np.asarray(np.maximum(np.minimum(df, free.sum(-1)) - p, 0.0))
+        return np.asarray(np.minimum(df, free.sum(-1)))
 
-    @cached_property
+    @_once
     def freedom(self) -> FloatArray:
         """Degrees of freedom for slopes: segments less the means that they are centred on."""
         if not self._by_strata:
             return np.full(self.weights.shape[:-1], self.n - 1.0)
-        members = group_sum(np.ones(self.groups.shape), self.groups, self._n_groups)
+        members = self._sums(np.ones(self.groups.shape), self.groups)
         return np.asarray(np.where(self._settled, 0.0, np.maximum(members - 1.0, 0.0)).sum(-1))
 
     @property
     def _by_strata(self) -> bool:
         return self.kind in ("simple", "stratified")
 
-    @property
+    @_once
     def blind(self) -> BoolArray:
         """True where a group has one unit and chance left: its variance cannot be estimated."""
-        used = group_sum(np.ones(self.groups.shape), self.groups, self._n_groups) > 0
+        used = self._sums(np.ones(self.groups.shape), self.groups) > 0
         return np.asarray((used & ~self._settled & (self._group_df <= 0)).any(-1))
 
-    def _within(self, columns: FloatArray) -> FloatArray:
+    def _within(self, columns: FloatArray, *, overwrite: bool = False) -> FloatArray:
         """Columns (..., k, n) less their weighted group means."""
         w, g = self.weights[..., None, :], self.groups[..., None, :]
-        total = group_sum(np.broadcast_to(w, columns.shape), g, self._n_groups)
-        # Subtract a pivot first: huge means with tiny spreads would lose their digits otherwise.
-        pivot = columns[..., :1]
-        sums = group_sum(w * (columns - pivot), g, self._n_groups)
-        means = sums / np.where(total > 0, total, 1.0)
-        return np.asarray(columns - pivot - spread_out(means, np.broadcast_to(g, columns.shape)))
+        dev = from_pivot(columns, overwrite)
+        if self._n_groups == 1:
+            sums = np.vecdot(dev, w)[..., None]
+        else:
+            sums = group_sum(w * dev, g, self._n_groups)
+        dev -= self._spread(sums / self._total[..., None, :], g)
+        return dev
 
     def deviations(self, columns: FloatArray) -> FloatArray:
         """Scaled unit deviations (..., k, u) whose cross-products are the covariance of means."""
         return self._project(self._unit_deviations(columns))
 
     def _unit_deviations(self, columns: FloatArray) -> FloatArray:
-        scaled = self._by_unit(self._within(columns) * self.influence[..., None, :])
-        return np.asarray(scaled * np.sqrt(spread_out(self._factor, self._own))[..., None, :])
+        dev = self._within(columns)
+        dev *= self.influence[..., None, :]
+        return np.asarray(self._by_unit(dev) * self._growth[..., None, :])
+
+    @_once
+    def _growth(self) -> FloatArray:
+        """Root of the factor of each unit's group: (..., u), or 1 for all."""
+        return np.asarray(np.sqrt(self._spread(self._factor, self._own)))
 
     def _project(self, deviations: FloatArray) -> FloatArray:
         """Take out what the balanced variates explain: the design left little to chance there.
@@ -209,26 +264,34 @@ class Design:
 
     def moments(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Estimated pool means (..., k) of k columns (..., k, n), and their covariance."""
-        mean = (self.weights[..., None, :] * columns).sum(-1)
         dev = self.deviations(columns)
-        return np.asarray(mean), np.asarray(dev @ np.swapaxes(dev, -1, -2))
+        return self.means(columns), np.asarray(dev @ np.swapaxes(dev, -1, -2))
 
-    def centred(self, columns: FloatArray) -> FloatArray:
+    def means(self, columns: FloatArray) -> FloatArray:
+        """Estimated pool means (..., k) of k columns (..., k, n)."""
+        return np.asarray(np.vecdot(columns, self.weights[..., None, :]))
+
+    def centred(self, columns: FloatArray, *, overwrite: bool = False) -> FloatArray:
         """Columns (..., k, n) less the means that slopes are fitted around.
 
         Stratum means for stratified designs, where only what happens within strata matters. The
         overall mean elsewhere: groups of neighbours would cost a quarter of the information.
         """
         if self._by_strata:
-            return self._within(columns)
+            return self._within(columns, overwrite=overwrite)
         w = self.weights[..., None, :]
-        pivot = columns[..., :1]
-        mean = (w * (columns - pivot)).sum(-1, keepdims=True) / w.sum(-1, keepdims=True)
-        return np.asarray(columns - pivot - mean)
+        dev = from_pivot(columns, overwrite)
+        dev -= np.vecdot(dev, w)[..., None] / w.sum(-1, keepdims=True)
+        return dev
 
-    def scatter(self, columns: FloatArray) -> FloatArray:
-        """Scaled segment deviations (..., k, n) to choose slopes by."""
-        return np.asarray(self.centred(columns) * self.influence[..., None, :])
+    def scatter(self, columns: FloatArray, *, overwrite: bool = False) -> FloatArray:
+        """Scaled segment deviations (..., k, n) to choose slopes by.
+
+        ``overwrite`` puts them in the place of ``columns``, which saves memory.
+        """
+        dev = self.centred(columns, overwrite=overwrite)
+        dev *= self.influence[..., None, :]
+        return dev
 
     def then(self, wave: Design, size: int) -> Design:
         """This design followed by a wave drawn from the segments that it left.

@@ -117,25 +117,26 @@ class LinearEstimate:
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
-        mean, cov = self.design.moments(self.residuals[..., None, :])
+        left = self.residuals[..., None, :]
+        mean = self.design.means(left)
         if self.weighing is not None:
-            left = self.design.centred(self.residuals[..., None, :])
-            _, cov = self.design.moments(self.weighing[..., None, :] * left)
-        return mean[..., 0], cov[..., 0, 0]
+            left = self.weighing[..., None, :] * self.design.centred(left)
+        dev = self.design.deviations(left)
+        return mean[..., 0], np.asarray(np.vecdot(dev, dev)[..., 0])
 
-    @property
+    @cached_property
     def df(self) -> FloatArray:
         """Degrees of freedom of the standard error, less the share that fitted slopes took."""
         return np.asarray(self.design.df * self._kept)
 
-    @property
+    @cached_property
     def _kept(self) -> FloatArray:
         """Share of the freedom for slopes that is left after fitting them."""
         freedom = self.design.freedom
         kept = 1.0 - self.parameters / np.where(freedom > 0, freedom, 1.0)
         return np.asarray(np.clip(kept, 0.0, 1.0))
 
-    @property
+    @cached_property
     def value(self) -> FloatArray:
         """The estimated mean human score of the pool."""
         return np.asarray(self.offset + self._moments[0])

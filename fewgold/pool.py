@@ -90,7 +90,9 @@ class Pool:
             object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
+        # What can be worked out again is not worth sending to a worker.
+        again = ("_standard", "_alone", "_composite")
+        state = {k: v for k, v in self.__dict__.items() if k not in again}
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -198,15 +200,24 @@ class Pool:
         return np.stack([self.metrics[name] for name in chosen])
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
-        """Metrics with mean 0 and standard deviation 1 over the pool: (p, N)."""
-        x = self.matrix(names)
-        # Scale before squaring: scores of 1e200 or 1e-200 are odd, but they are numbers.
-        top = np.abs(x).max(-1, keepdims=True)
-        x = x / np.where(top > 0, top, 1.0)
-        x = x - x.mean(-1, keepdims=True)
-        spread = x.std(-1, keepdims=True)
-        flat = spread <= 1e-13
-        return np.asarray(np.where(flat, 0.0, x / np.where(flat, 1.0, spread)))
+        """Metrics with mean 0 and standard deviation 1 over the pool: (p, N), read-only."""
+        chosen = list(self.metrics) if names is None else list(names)
+        if chosen == list(self.metrics):
+            return self._standard
+        if len(chosen) != 1:
+            return _standardise(self.matrix(chosen))
+        if chosen[0] not in self._alone:
+            self._alone[chosen[0]] = _standardise(self.matrix(chosen))
+        return self._alone[chosen[0]]
+
+    @cached_property
+    def _standard(self) -> FloatArray:
+        return _standardise(self.matrix())
+
+    @cached_property
+    def _alone(self) -> dict[str, FloatArray]:
+        """Single metrics, standardised, that were asked for before."""
+        return {}
 
     def composite(self) -> FloatArray:
         """Mean of the standardised metrics, each turned so that larger is better: (N,).
@@ -214,6 +225,10 @@ class Pool:
         A metric of unknown orientation is turned the way it correlates with the others.
         Covariates stay out, unless there is nothing else.
         """
+        return self._composite
+
+    @cached_property
+    def _composite(self) -> FloatArray:
         names = [m for m in self.metrics if self.orientation.get(m) != 0] or list(self.metrics)
         z = self.standardised(names)
         signs = np.array([float(self.orientation.get(m, 0)) for m in names])
@@ -226,6 +241,7 @@ class Pool:
             signs = np.where(signs == 0, np.sign(z @ lead), signs)
         signs[signs == 0] = 1.0
         mean: FloatArray = (signs[:, None] * z).mean(0)
+        mean.setflags(write=False)
         return mean
 
     @cached_property
@@ -240,6 +256,19 @@ class Pool:
         if self.cost is not None:
             digest.update(b"cost\x1f" + self.cost.tobytes())
         return digest.hexdigest()[:16]
+
+
+def _standardise(x: FloatArray) -> FloatArray:
+    """Rows (p, N) with mean 0 and standard deviation 1, or 0 where they are constant."""
+    # Scale before squaring: scores of 1e200 or 1e-200 are odd, but they are numbers.
+    top = np.abs(x).max(-1, keepdims=True)
+    x = x / np.where(top > 0, top, 1.0)
+    x = x - x.mean(-1, keepdims=True)
+    spread = x.std(-1, keepdims=True)
+    flat = spread <= 1e-13
+    standard = np.asarray(np.where(flat, 0.0, x / np.where(flat, 1.0, spread)))
+    standard.setflags(write=False)
+    return standard
 
 
 def _column(name: str, values: Any) -> NDArray[Any]:

@@ -62,7 +62,11 @@ class Sample:
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics of the sampled segments, standardised over the pool: (..., p, n)."""
-        return np.moveaxis(self.pool.standardised(names)[:, self.indices], 0, -2)
+        return self.columns(self.pool.standardised(names))
+
+    def columns(self, table: FloatArray) -> FloatArray:
+        """The sampled segments' part of a table over the pool: (p, N) -> (..., p, n)."""
+        return np.moveaxis(np.take(table, self.indices, axis=1), 0, -2)
 
     def draw(self, k: int) -> Sample:
         """The ``k``-th of a batch of draws, as a sample of its own."""

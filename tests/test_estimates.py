@@ -1,5 +1,8 @@
 """Where estimates went wrong once: shares of the pool, uneven units, odd waves, flat ratings."""
 
+import pickle
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ from fewgold import Cost, FewgoldError, Pool, Ratings
 from fewgold.bounds import Hoeffding
 from fewgold.errors import DesignError
 from fewgold.estimators import ControlVariates, CrossFit, Learned, Mean, Ridge
-from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified
+from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified, Systematic
 from fewgold.testing import toy_pool
 
 POOL, GOLD = toy_pool(400, 40, seed=1)
@@ -167,3 +170,59 @@ def test_natural_mistakes_get_a_sentence():
     with pytest.raises(FewgoldError, match="of type int"):
         numbers.rate({str(i): 1.0 for i in range(9)})
     assert len(repr(sample)) < 100
+
+
+@pytest.mark.parametrize(
+    "sampler", [SimpleRandom(), Stratified(), Systematic(), Clusters(), Balanced()], ids=str
+)
+def test_draws_that_share_a_design_need_not(sampler):
+    """What is worked out once for all draws is what each draw would come to by itself."""
+    sample = sampler.draw(POOL, 60, draws=5, rng=0)
+    arrays = {
+        f.name: np.array(v)
+        for f in fields(sample.design)
+        if isinstance(v := getattr(sample.design, f.name), np.ndarray)
+    }
+    apart = replace(sample, design=replace(sample.design, **arrays))
+    assert apart.design._one is None
+    for estimator in (Mean(), ControlVariates(), Ridge()):
+        shared = estimator.estimate(sample.rate(GOLD[sample.indices]))
+        own = estimator.estimate(apart.rate(GOLD[sample.indices]))
+        for name in ("value", "se", "df"):
+            np.testing.assert_allclose(getattr(shared, name), getattr(own, name), rtol=1e-12)
+        np.testing.assert_allclose(shared.interval(0.9), own.interval(0.9), rtol=1e-12)
+
+
+def test_simple_random_draws_share_their_design():
+    assert SimpleRandom().draw(POOL, 60, draws=5, rng=0).design._one is not None
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-7, 1e-4])
+def test_copies_of_a_metric_add_nothing(noise):
+    """Exact and near copies: slopes by a pseudo-inverse, or by one that is still good."""
+    rng = np.random.default_rng(3)
+    own = POOL.metrics["comet"]
+    pool = Pool(POOL.ids, {"comet": own, "copy": 2 * own + 1 + noise * rng.normal(size=own.size)})
+    sample = SimpleRandom().draw(pool, 60, draws=4, rng=0)
+    ratings = sample.rate(GOLD[sample.indices])
+    both, one = (ControlVariates(m).estimate(ratings) for m in (None, ("comet",)))
+    if noise <= 1e-7:
+        np.testing.assert_allclose(both.value, one.value, rtol=1e-5)
+    assert np.isfinite(both.se).all()
+    for k in range(4):
+        alone = ControlVariates().estimate(ratings.draw(k))
+        np.testing.assert_allclose(alone.value, both.value[k], rtol=1e-9)
+        np.testing.assert_allclose(alone.se, both.se[k], rtol=1e-9)
+
+
+def test_a_pool_keeps_what_it_standardised_to_itself():
+    pool = Pool(POOL.ids, POOL.metrics)
+    assert pool.standardised() is pool.standardised()
+    assert pool.standardised(["comet"]) is pool.standardised(["comet"])
+    with pytest.raises(ValueError, match="read-only"):
+        pool.standardised()[0, 0] = 1.0
+    before = len(pickle.dumps(Pool(POOL.ids, POOL.metrics)))
+    pool.composite()
+    assert len(pickle.dumps(pool)) == before
+    other = pickle.loads(pickle.dumps(pool))
+    np.testing.assert_array_equal(other.standardised(), pool.standardised())

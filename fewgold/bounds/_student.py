@@ -25,10 +25,17 @@ class Student(Bound):
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         se, df = estimate.se, np.maximum(estimate.df, 1e-9)
-        quantile = stdtrit(np.maximum(df, 1.0), (1 + confidence) / 2)
+        quantile = _quantile(np.maximum(df, 1.0), (1 + confidence) / 2)
         half = np.where(np.isfinite(se), quantile * np.where(np.isfinite(se), se, 0.0), np.inf)
         half = np.maximum(half, _if_all_alike(estimate, confidence))
         return Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
+
+
+def _quantile(df: FloatArray, chance: float) -> FloatArray:
+    """Student's quantile, found once where all draws have the same degrees of freedom."""
+    if df.size > 1 and (df == df.flat[0]).all():
+        df = df.ravel()[:1]
+    return np.asarray(stdtrit(df, chance))
 
 
 def _if_all_alike(estimate: LinearEstimate, confidence: float) -> FloatArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, group_sum, spread_out
+from fewgold._arrays import BoolArray, FloatArray, group_sum, spread_out
 from fewgold._validate import check_choice
 from fewgold.bounds import Bound, Student
 from fewgold.design import Design
@@ -21,6 +21,8 @@ from fewgold.samplers import Sampler, SimpleRandom
 
 # Ratings that must tell about a slope, at the least.
 _TELLING = 5
+# Sum of a row of an inverse, in units of the trace, from which on it is not to be trusted.
+_STEEP = 1e5
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class ControlVariates(Estimator):
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         sample, y = ratings.sample, ratings.scores
         pool_controls = self._controls(sample.pool)
-        z = np.moveaxis(pool_controls[:, sample.indices], 0, -2)
+        z = sample.columns(pool_controls)
         if self.slopes is not None:
             return self._fixed(ratings, pool_controls, z)
         p = z.shape[-2]
@@ -141,38 +143,77 @@ def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, Floa
     """
     design = ratings.sample.design
     p = z.shape[-2]
-    dev = design.scatter(np.concatenate([ratings.scores[..., None, :], z], axis=-2))
-    gram = dev[..., 1:, :] @ np.swapaxes(dev[..., 1:, :], -1, -2)
-    cross = dev[..., 1:, :] @ np.swapaxes(dev[..., :1, :], -1, -2)
-    # A control that is constant in the sample varies by rounding errors only: no slope for it.
-    force = ((z * design.influence[..., None, :]) ** 2).sum(-1)
-    size = np.diagonal(gram, axis1=-2, axis2=-1)
-    # Nor for one that only two or three ratings tell about, such as a metric that is constant in
-    # nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
-    top = np.abs(dev[..., 1:, :]).max(-1, keepdims=True)
-    part = (dev[..., 1:, :] / np.where(top > 0, top, 1.0)) ** 2
-    telling = part.sum(-1) ** 2 >= _TELLING * (part**2).sum(-1)
-    real = (size > 1e-20 * force) & telling
-    gram, cross = gram * real[..., None, :] * real[..., None], cross * real[..., None]
-    scale = np.trace(gram, axis1=-2, axis2=-1)[..., None, None]
-    safe = np.where(scale > 0, scale, 1.0)
-    inverse = np.linalg.pinv(gram / safe, rcond=1e-10, hermitian=True) / safe
+    columns = np.concatenate([ratings.scores[..., None, :], z], axis=-2)
+    dev = design.scatter(columns, overwrite=True)
+    own = dev[..., 1:, :]
+    products = dev @ np.swapaxes(dev, -1, -2)
+    gram, cross = products[..., 1:, 1:], products[..., 1:, :1]
+    real = _telling(design, own, z, np.diagonal(gram, axis1=-2, axis2=-1))
     enough = design.freedom >= max(3 * p, p + 2)
-    inverse = np.where(enough[..., None, None], inverse, 0.0)
+    inverse = np.where(enough[..., None, None], _inverse(gram, real), 0.0)
     beta = np.asarray((inverse @ cross)[..., 0])
-    return beta, np.where(enough, float(p), 0.0), weighing(design, dev[..., 1:, :], z, inverse)
+    return beta, np.where(enough, float(p), 0.0), weighing(design, own, z, inverse)
 
 
-def weighing(design: Design, dev: FloatArray, z: FloatArray, inverse: FloatArray) -> FloatArray:
+def _telling(design: Design, dev: FloatArray, z: FloatArray, size: FloatArray) -> BoolArray:
+    """Which controls the sample tells enough about to have a slope: (..., p).
+
+    ``dev`` (..., p, n) are their deviations, with the sums of squares ``size``.
+    """
+    # A control that is constant in the sample varies by rounding errors only.
+    force = np.vecdot(z, z) * np.square(design.influence).max(-1)[..., None]
+    # Nor is there a slope for one that only two or three ratings tell about, such as a metric that
+    # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
+    part = np.square(dev)
+    part /= np.where(size > 0, size, 1.0)[..., None]
+    return np.asarray((size > 1e-20 * force) & (_TELLING * np.vecdot(part, part) <= 1.0))
+
+
+def _inverse(gram: FloatArray, real: BoolArray) -> FloatArray:
+    """Inverse of the part of ``gram`` (..., p, p) that belongs to ``real`` controls, else 0.
+
+    A pseudo-inverse where metrics (nearly) follow from each other.
+    """
+    kept = real[..., None, :] & real[..., None]
+    scale = np.where(real, np.diagonal(gram, axis1=-2, axis2=-1), 0.0).sum(-1)[..., None, None]
+    scale = np.where(scale > 0, scale, 1.0)
+    gram = gram * (kept / scale)
+    try:
+        # The identity holds the place of controls without a slope.
+        inverse = np.linalg.inv(gram + _identity(~real)) * kept
+        steep = np.abs(inverse).sum(-1).max(-1) > _STEEP
+    except np.linalg.LinAlgError:
+        inverse, steep = np.empty_like(gram), np.ones(gram.shape[:-2], dtype=bool)
+    if steep.any():
+        inverse[steep] = np.linalg.pinv(gram[steep], rcond=1e-10, hermitian=True)
+    return np.asarray(inverse / scale)
+
+
+def _identity(where: BoolArray) -> FloatArray:
+    """(..., p) -> (..., p, p) with 1 on the diagonal, where asked for."""
+    return np.asarray(where[..., None] * np.eye(where.shape[-1]))
+
+
+def weighing(
+    design: Design,
+    dev: FloatArray,
+    z: FloatArray,
+    inverse: FloatArray,
+    scale: FloatArray | float = 1.0,
+) -> FloatArray:
     """How much each rating counts for, relative to its weight, when slopes are fitted (..., n).
 
     The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): where the sample means of the metrics are
     off, ratings on the other side weigh more. The variance of Σ w g (y − βz) counts the error of
     the slopes in (Särndal, Swensson and Wretman 1992, section 6.6).
+
+    ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, divided by ``scale``, and
+    ``inverse`` (..., p, p) leads from their products with those of y to the slopes.
     """
-    off = (design.weights[..., None, :] * z).sum(-1)[..., None, :]
-    shift = (off @ inverse @ dev)[..., 0, :] * design.influence
-    lean = 1.0 - shift / design.weights
+    off = (design.means(z) / scale)[..., None, :]
+    lean = (off @ inverse @ dev)[..., 0, :]
+    lean *= -design.influence / design.weights
+    lean += 1.0
     if design.units is None:
         return np.asarray(lean)
     # A unit sways the slopes as a whole: residuals as if it had been left out, to first order.

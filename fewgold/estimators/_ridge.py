@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray
+from fewgold._arrays import BoolArray, FloatArray, batches
 from fewgold.bounds import Bound, Student
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
@@ -19,7 +19,9 @@ from fewgold.samplers import Balanced, Sampler
 # Relative to the mean variance of a standardised metric. The last shrinks slopes to next to none.
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 1e6)
 _DIRECTION = {None: "", True: "-higher", False: "-lower"}
-_SWEEPS, _ROUNDS = 15, 40
+_SWEEPS, _ROUNDS = 4, 150
+# Residuals of all strengths to hold at a time: few enough for the processor's own memory.
+_CELLS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,18 @@ class Ridge(Estimator):
         notes: tuple[str, ...] = ()
         if not enough.all():
             notes = (f"{ratings.n} ratings are too few for slopes: the plain mean was used",)
-        raw = sample.design.scatter(np.concatenate([y[..., None, :], z], axis=-2))
-        force = (sample.design.influence**2).sum(-1)[..., None, None]
+        columns = np.concatenate([y[..., None, :], z], axis=-2)
+        dev = sample.design.scatter(columns, overwrite=True)
+        force = np.sqrt(np.square(sample.design.influence).sum(-1))[..., None]
         force = np.where(force > 0, force, 1.0)
-        dev = raw / np.sqrt(force)  # so that a metric's variance is about 1
+        dev /= force[..., None]  # so that a metric's variance is about 1
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
         fit = ridge_slopes(dev, self._signs(dev, orientation))
         beta = np.where(enough[..., None], fit.beta, 0.0)
         if self.higher_is_better is not None and enough.all() and not beta.any():
             notes = ("no metric helps in the stated direction; is higher_is_better right?",)
-        inverse = np.where(enough[..., None, None], fit.inverse / force, 0.0)
-        lean = weighing(sample.design, raw[..., 1:, :], z, inverse)
+        inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
+        lean = weighing(sample.design, dev[..., 1:, :], z, inverse, force)
         if sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the
             # strength of the penalty was chosen by the same ratings, and that count misses it.
@@ -110,39 +113,69 @@ def ridge_slopes(dev: FloatArray, signs: FloatArray) -> RidgeFit:
 
     ``dev`` (..., 1 + p, n) holds the centred score and metrics.
     """
-    y, z = dev[..., 0, :], dev[..., 1:, :]
+    batch, (columns, n) = dev.shape[:-2], dev.shape[-2:]
+    p = columns - 1
+    flat = dev.reshape(-1, columns, n)
+    allowed = np.broadcast_to(signs, (*batch, p)).reshape(-1, p)
+    draws = len(flat)
+    beta, lever, inverse = np.empty((draws, p)), np.empty((draws, n)), np.empty((draws, p, p))
+    for part in batches(draws, _CELLS // (n * len(STRENGTHS))):
+        beta[part], lever[part], inverse[part] = _best_of_all(flat[part], allowed[part])
+    return RidgeFit(
+        beta.reshape(*batch, p), lever.reshape(*batch, n), inverse.reshape(*batch, p, p)
+    )
+
+
+def _best_of_all(dev: FloatArray, signs: FloatArray) -> RidgeFit:
+    """All strengths of some draws (draws, 1 + p, n) side by side, and the best of each."""
+    y, z = dev[:, 0], dev[:, 1:]
     # Scores of 1e150 are odd, but they are numbers: squares must not overflow.
     top = np.abs(y).max(-1, keepdims=True)
     top = np.where(top > 0, top, 1.0)
     y = y / top
-    n, p = z.shape[-1], z.shape[-2]
     gram = z @ np.swapaxes(z, -1, -2)
     cross = (z @ y[..., None])[..., 0]
-    best: RidgeFit | None = None
-    least: FloatArray = np.full(y.shape[:-1], np.inf)
-    for strength in STRENGTHS:
-        ridged = gram + strength * np.eye(p)
-        beta: FloatArray = np.asarray(np.linalg.solve(ridged, cross[..., None])[..., 0], float)
-        if signs.any():
-            beta = _constrain(ridged, cross, beta, signs)
-        active = (beta != 0).astype(np.float64)
-        kept = z * active[..., None]
-        inverse = np.linalg.inv(ridged * _frame(active) + _hold(active)) * _frame(active)
-        lever = (kept * (inverse @ kept)).sum(-2)
-        error = (y - (beta[..., None, :] @ z)[..., 0, :]) / np.clip(1 - lever - 1 / n, 1e-6, None)
-        loss, fit = (error**2).sum(-1), RidgeFit(beta, lever, inverse)
-        if best is None:
-            least, best = loss, fit
-        else:
-            win = loss < least
-            least = np.where(win, loss, least)
-            best = RidgeFit(
-                np.where(win[..., None], fit.beta, best.beta),
-                np.where(win[..., None], fit.lever, best.lever),
-                np.where(win[..., None, None], fit.inverse, best.inverse),
-            )
-    assert best is not None
-    return best._replace(beta=best.beta * top)
+    # In the directions of the principal axes every strength is a mere division.
+    values, axes = np.linalg.eigh(gram)
+    strengths = np.array(STRENGTHS)[:, None]
+    shrink = 1.0 / (np.maximum(values, 0.0)[:, None] + strengths)  # (draws, strengths, p)
+    turned = np.swapaxes(axes, -1, -2) @ z
+    slopes = shrink * (cross[:, None] @ axes)
+    beta = slopes @ np.swapaxes(axes, -1, -2)
+    left = y[:, None] - slopes @ turned
+    lever = shrink @ np.square(turned)
+    loss = _left_out_error(left, lever)
+    wrong = (beta * signs[:, None] < 0).any(-1)
+    draw, at = np.nonzero(wrong)
+    if draw.size:
+        ridged = gram[draw] + strengths[at, :, None] * np.eye(len(z[0]))
+        held = _constrained(z[draw], ridged, cross[draw], beta[draw, at], signs[draw])
+        beta[draw, at], lever[draw, at] = held.beta, held.lever
+        left = y[draw] - (held.beta[:, None] @ z[draw])[:, 0]
+        loss[draw, at] = _left_out_error(left, held.lever)
+    every, best = np.arange(len(y)), loss.argmin(-1)
+    inverse = (axes * shrink[every, best][:, None]) @ np.swapaxes(axes, -1, -2)
+    if draw.size:
+        won = at == best[draw]
+        inverse[draw[won]] = held.inverse[won]
+    return RidgeFit(beta[every, best] * top, lever[every, best], inverse)
+
+
+def _left_out_error(left: FloatArray, lever: FloatArray) -> FloatArray:
+    """Sum of squared errors of predicting each rating by the others, from what is left over."""
+    error = left / np.clip(1.0 - lever - 1.0 / left.shape[-1], 1e-6, None)
+    return np.asarray(np.vecdot(error, error))
+
+
+def _constrained(
+    z: FloatArray, ridged: FloatArray, cross: FloatArray, beta: FloatArray, signs: FloatArray
+) -> RidgeFit:
+    """Fits whose free slopes ``beta`` have a wrong sign, one a row."""
+    beta = _constrain(ridged, cross, beta, signs)
+    active = (beta != 0).astype(np.float64)
+    kept = z * active[..., None]
+    inverse = np.linalg.inv(ridged * _frame(active) + _hold(active)) * _frame(active)
+    return RidgeFit(beta, (kept * (inverse @ kept)).sum(-2), inverse)
 
 
 def _frame(active: FloatArray) -> FloatArray:
@@ -165,6 +198,7 @@ def _constrain(
         return beta
     beta, slopes = beta.copy(), clip[wrong]
     a, b, s = ridged[wrong], cross[wrong], np.broadcast_to(signs, beta.shape)[wrong]
+    todo = np.flatnonzero(wrong)
     for _ in range(_ROUNDS):
         for _ in range(_SWEEPS):
             for j in range(slopes.shape[-1]):
@@ -172,9 +206,11 @@ def _constrain(
                 step = rest / a[:, j, j]
                 slopes[:, j] = np.where(step * s[:, j] < 0, 0.0, step)
         slopes, solved = _polish(a, b, s, slopes)
+        beta[todo] = slopes
         if solved.all():
             break
-    beta[wrong] = slopes
+        a, b, s, slopes = (part[~solved] for part in (a, b, s, slopes))
+        todo = todo[~solved]
     return beta
 
 

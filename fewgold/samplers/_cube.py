@@ -102,11 +102,14 @@ class _Walk:
     def __init__(
         self, columns: FloatArray, state: FloatArray, bounds: IntArray, stretches: int
     ) -> None:
-        self.columns, self.state, self.bounds = columns, state, bounds
+        self.state, self.bounds = state, bounds
+        # One long line of all draws: a single index is quicker than two.
+        self.long, self.columns = state.reshape(-1), columns.reshape(state.size, -1)
         draws, zones = bounds.shape[0], bounds.shape[1] - 1
         stretches = max(1, min(stretches, zones // 8))
         cuts = np.linspace(0, zones, stretches + 1).astype(np.int64)
         self.line = np.repeat(np.arange(draws), stretches)
+        self.start = self.line * state.shape[1]
         self.zone, self.last = np.tile(cuts[:-1], draws), np.tile(cuts[1:], draws)
         shape = (self.line.size, columns.shape[-1] + 1)
         self.first = np.zeros(shape, dtype=np.int64)
@@ -130,34 +133,48 @@ class _Walk:
 
     def step(self, rng: np.random.Generator) -> None:
         live = np.flatnonzero(self.open.any(-1))
-        line, opened = self.line[live, None], self.open[live]
-        a = np.where(opened, self.first[live], 0)
-        b = np.where(opened, self.second[live], 0)
-        u = _direction(self.columns[line, a] - self.columns[line, b], opened)
-        pa, pb = self.state[line, a], self.state[line, b]
+        opened, first, second = self.open[live], self.first[live], self.second[live]
+        shut = ~opened
+        some = shut.any()
+        if some:
+            first[shut] = second[shut] = 0
+        start = self.start[live, None]
+        a, b = start + first, start + second
+        gap = self.columns.take(a, axis=0)
+        gap -= self.columns.take(b, axis=0)
+        u = _direction(gap, opened)
+        pa, pb = self.long.take(a), self.long.take(b)
         total = pa + pb
         pa = _step(u, np.minimum(1 - pa, pb), np.minimum(pa, 1 - pb), pa, rng)
         pb = _snap(total - pa)
-        rows, slots = np.nonzero(opened)
-        draw = self.line[live[rows]]
-        self.state[draw, a[rows, slots]] = pa[rows, slots]
-        self.state[draw, b[rows, slots]] = pb[rows, slots]
-        self._advance(live[rows], slots, pa[rows, slots], pb[rows, slots])
+        if some:
+            self.long[a[opened]], self.long[b[opened]] = pa[opened], pb[opened]
+        else:
+            self.long[a], self.long[b] = pa, pb
+        self._advance(live, opened, first, second, pa, pb)
 
-    def _advance(self, row: IntArray, slot: IntArray, pa: FloatArray, pb: FloatArray) -> None:
-        done_a, done_b = (pa == 0) | (pa == 1), (pb == 0) | (pb == 1)
-        a, b = self.first[row, slot], self.second[row, slot]
-        both = done_a & done_b
-        next_a = np.where(both, b + 1, np.where(done_a, b, a))
-        next_b = np.where(both, b + 2, np.where(done_a | done_b, b + 1, b))
-        self.first[row, slot], self.second[row, slot] = next_a, next_b
-        over = next_b >= self.end[row, slot]
+    def _advance(
+        self,
+        live: IntArray,
+        opened: BoolArray,
+        a: IntArray,
+        b: IntArray,
+        pa: FloatArray,
+        pb: FloatArray,
+    ) -> None:
+        """Replace the decided units of each pair by the next ones of its zone."""
+        done_a, done_b = ((pa == 0) | (pa == 1)) & opened, ((pb == 0) | (pb == 1)) & opened
+        a = np.where(done_a, b + done_b, a)
+        b = b + done_a + done_b
+        end = self.end[live]
+        over = opened & (b >= end)
+        self.first[live], self.second[live] = a, b
         if over.any():
             # What is left of a finished zone is whole up to rounding errors.
-            rest = over & (next_a < self.end[row, slot])
-            where = (self.line[row[rest]], next_a[rest])
-            self.state[where] = np.round(self.state[where])
-            self.open[row[over], slot[over]] = False
+            rest = over & (a < end)
+            where = (self.start[live, None] + a)[rest]
+            self.long[where] = np.round(self.long[where])
+            self.open[live] = opened & ~over
             self._refill()
 
 
@@ -169,12 +186,15 @@ def _step(
     ``rise`` and ``fall`` say how far each may go up and down.
     """
     size = np.abs(u)
-    moves = size > 1e-12
-    safe = np.where(moves, size, 1.0)
-    up = np.where(moves, rise / safe, np.inf)
-    down = np.where(moves, fall / safe, np.inf)
-    forward = np.where(u > 0, up, down).min(-1)
-    backward = np.where(u > 0, down, up).min(-1)
+    still = size <= 1e-12
+    if some := still.any():
+        size[still] = 1.0
+    up, down = rise / size, fall / size
+    if some:
+        up[still] = down[still] = np.inf
+    ahead = u > 0
+    forward = np.where(ahead, up, down).min(-1)
+    backward = np.where(ahead, down, up).min(-1)
     ahead = rng.random(len(u)) * (forward + backward) < backward
     return _snap(p + np.where(ahead, forward, -backward)[:, None] * u)
 
@@ -192,20 +212,36 @@ def _direction(equations: FloatArray, opened: BoolArray) -> FloatArray:
     rows, slots = opened.shape
     if slots == 1:
         return np.ones((rows, 1))
+    count = opened.sum(-1)
+    if (count == slots).all():
+        return _orthogonal(equations)
     order = np.argsort(~opened, axis=-1, kind="stable")
     equations = np.take_along_axis(equations, order[..., None], axis=1)
-    count = opened.sum(-1)
-    if (count < slots).any():
-        column = np.arange(slots - 1)
-        shut = np.arange(slots)[:, None] == column + 1
-        keep = column < (count - 1)[:, None]
-        equations = np.where(
-            keep[:, None, :],
-            np.where((np.arange(slots) < count[:, None])[..., None], equations, 0.0),
-            shut[None].astype(np.float64),
-        )
-    # The last column of a complete QR is orthogonal to all equations, whatever their rank.
-    null = np.linalg.qr(equations, mode="complete")[0][..., -1]
+    column = np.arange(slots - 1)
+    shut = np.arange(slots)[:, None] == column + 1
+    keep = column < (count - 1)[:, None]
+    equations = np.where(
+        keep[:, None, :],
+        np.where((np.arange(slots) < count[:, None])[..., None], equations, 0.0),
+        shut[None].astype(np.float64),
+    )
+    null = _orthogonal(equations)
     u = np.empty_like(null)
     np.put_along_axis(u, order, null, axis=-1)
     return np.where(opened, u, 0.0)
+
+
+def _orthogonal(equations: FloatArray) -> FloatArray:
+    """Unit vectors (rows, slots) orthogonal to all columns of (rows, slots, slots - 1)."""
+    # The last column of a complete QR, whatever the rank: only the reflections are asked for, and
+    # applied to the last axis.
+    vectors, scale = np.linalg.qr(equations, mode="raw")
+    u = np.zeros(equations.shape[:2])
+    u[:, -1] = 1.0
+    for j in range(equations.shape[-1] - 1, -1, -1):
+        below = vectors[:, j, j + 1 :]
+        part = np.vecdot(below, u[:, j + 1 :])
+        part *= scale[:, j]
+        u[:, j] = -part
+        u[:, j + 1 :] -= part[:, None] * below
+    return u
