@@ -1,76 +1,290 @@
 """Speed as ratios: each pair runs in one process on the same data, so the machine cancels out.
 
-python benchmarks/speed.py
+    OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--repeats 9]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py --scaling     # writes docs/scaling.svg
+
+A simulation of 100 draws of 100 out of 1000 segments with 7 metrics, against a loop over the draws
+as one would write it with numpy, scipy and scikit-learn. Both make an estimate, its standard error
+and a 95 % interval, unless the title says otherwise. Each time is the best of several, taken in
+turns; a batch never finds anything that an earlier repeat has left behind but what belongs to the
+pool, such as standardised metrics and ranks of neighbours.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
+from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsRegressor
 
-from fewgold import Estimator, Sampler
-from fewgold.datasets import load_demo
-from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Ridge
-from fewgold.samplers import Balanced, Stratified, Systematic
+from fewgold import Estimator, Pool, Ratings, Sampler
+from fewgold._arrays import FloatArray
+from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
+from fewgold.estimators._ridge import STRENGTHS
+from fewgold.samplers import Balanced, SimpleRandom, Stratified, Systematic
 
 Work = Callable[[], object]
+Result = list[tuple[float, float, tuple[float, float]]]
+SVG = Path(__file__).parent.parent / "docs" / "scaling.svg"
 
 
-def seconds(work: Work, repeat: int = 3) -> float:
-    best = np.inf
-    for _ in range(repeat):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best
+def make_pool(size: int, p: int = 7) -> tuple[Pool, FloatArray]:
+    rng = np.random.default_rng(0)
+    metrics = {f"m{k}": rng.normal(size=size) for k in range(p)}
+    gold = sum(metrics.values()) + 2 * rng.normal(size=size)
+    return Pool(np.arange(size), metrics, np.arange(size) // 10), np.asarray(gold)
 
 
-def main() -> None:
-    pool, gold = load_demo()
-    n, draws = 142, 200
+@dataclass
+class Study:
+    """A pool, its true scores, and samples of it."""
+
+    pool: Pool
+    gold: FloatArray
+    ratings: Ratings
+
+    @classmethod
+    def make(cls, size: int = 1000, n: int = 100, draws: int = 100) -> Study:
+        pool, gold = make_pool(size)
+        sample = SimpleRandom().draw(pool, n, draws=draws, rng=0)
+        return cls(pool, gold, sample.rate(gold[sample.indices]))
+
+    def draws(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Rows and scores, draw by draw."""
+        yield from zip(self.ratings.sample.indices, self.ratings.scores, strict=True)
+
+    def fresh(self) -> Ratings:
+        """The same ratings, as if they had just come in: nothing is worked out yet."""
+        n, draws = self.ratings.n, len(self.ratings.scores)
+        sample = SimpleRandom().draw(self.pool, n, draws=draws, rng=0)
+        return sample.rate(self.gold[sample.indices])
+
+
+# What a competent person would write ----------------------------------------------------------
+
+
+def interval(value: float, variance: float, n: int, size: int, df: int) -> Result:
+    se = np.sqrt(variance / n * (1 - n / size))
+    return [(value, se, stats.t.interval(0.95, df, value, se))]
+
+
+def mean_loop(study: Study) -> Result:
+    size, out = len(study.pool), []
+    for _, x in study.draws():
+        out += interval(x.mean(), x.std(ddof=1) ** 2, x.size, size, x.size - 1)
+    return out
+
+
+def draw_and_mean_loop(study: Study) -> Result:
+    rng, size, out = np.random.default_rng(0), len(study.pool), []
+    for _ in study.ratings.scores:
+        x = study.gold[rng.choice(size, study.ratings.n, replace=False)]
+        out += interval(x.mean(), x.std(ddof=1) ** 2, x.size, size, x.size - 1)
+    return out
+
+
+def regression_loop(study: Study, names: list[str] | None = None) -> Result:
+    metrics, out = study.pool.matrix(names).T, []
+    size, p = metrics.shape
+    centred = metrics - metrics.mean(0)
+    for rows, x in study.draws():
+        design = np.column_stack([np.ones(x.size), centred[rows]])
+        beta = np.linalg.lstsq(design, x, rcond=None)[0]
+        left = x - design @ beta
+        out += interval(beta[0], left @ left / (x.size - 1 - p), x.size, size, x.size - 1 - p)
+    return out
+
+
+def ridge_loop(study: Study) -> list[float]:
+    """Without standard errors and intervals, which the regression does not come with."""
+    metrics, out = study.pool.standardised().T, []
+    for rows, x in study.draws():
+        fit = RidgeCV(alphas=[s * x.size for s in STRENGTHS]).fit(metrics[rows], x)
+        out.append(float(x.mean() - fit.coef_ @ metrics[rows].mean(0)))
+    return out
+
+
+def knn_loop(study: Study, k: int = 25, folds: int = 5) -> Result:
+    metrics, out = study.pool.standardised().T, []
+    size = len(metrics)
+    for rows, x in study.draws():
+        label = np.arange(x.size) % folds
+        gap = np.empty(x.size)
+        for fold in range(folds):
+            held = label == fold
+            model = KNeighborsRegressor(k).fit(metrics[rows[~held]], x[~held])
+            everywhere = model.predict(metrics)
+            gap[held] = everywhere[rows[held]] - everywhere.mean()
+        slope = np.cov(x, gap)[0, 1] / gap.var(ddof=1)
+        left = x - slope * gap
+        out += interval(left.mean(), left.var(ddof=1), x.size, size, x.size - 2)
+    return out
+
+
+# Pairs ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Pair:
+    """Two ways to the same, and how many times faster the quick one should be."""
+
+    title: str
+    quick: Callable[[], Work]  # prepares, and returns what is timed
+    slow: Work
+    goal: float | None = None
+
+    def ratio(self, repeats: int) -> tuple[float, float]:
+        """How many times faster, and milliseconds of the quick way."""
+        quick = slow = np.inf
+        for _ in range(repeats):  # in turns: a busy moment of the machine then hits both
+            slow = min(slow, seconds(self.slow))
+            quick = min(quick, *(seconds(self.quick()) for _ in range(3)))
+        return slow / quick, 1000 * quick
+
+
+def seconds(work: Work) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def finish(estimator: Estimator, ratings: Ratings) -> object:
+    made = estimator.estimate(ratings)
+    return made.value, made.se, made.interval(0.95)
+
+
+def against_loops(study: Study) -> list[Pair]:
+    def ours(estimator: Estimator) -> Callable[[], Work]:
+        def prepare() -> Work:
+            ratings = study.fresh()
+            return lambda: finish(estimator, ratings)
+
+        return prepare
+
+    def draw_and_mean() -> object:
+        return finish(Mean(), study.fresh())
+
+    one = ControlVariates(metrics=("m0",))
+    return [
+        Pair("mean, samples given", ours(Mean()), lambda: mean_loop(study), 50),
+        Pair("mean, drawing included", lambda: draw_and_mean, lambda: draw_and_mean_loop(study)),
+        Pair("cv with one metric", ours(one), lambda: regression_loop(study, ["m0"]), 50),
+        Pair("cv-multi", ours(ControlVariates()), lambda: regression_loop(study), 50),
+        Pair("ridge (loop: no interval)", ours(Ridge()), lambda: ridge_loop(study), 30),
+        Pair("cv-knn", ours(Learned(KNN())), lambda: knn_loop(study), 10),
+    ]
+
+
+def against_ourselves(study: Study) -> list[Pair]:
+    pool, n, draws = study.pool, study.ratings.n, len(study.ratings.scores)
     frame = pd.DataFrame({"document": pool.documents})
 
-    def batch(sampler: Sampler) -> object:
-        return sampler.draw(pool, n, draws=draws, rng=0)
+    def batch(sampler: Sampler) -> Work:
+        return lambda: sampler.draw(pool, n, draws=draws, rng=0)
 
-    def singly(sampler: Sampler) -> object:
-        return [sampler.draw(pool, n, rng=k) for k in range(draws)]
+    def singly(sampler: Sampler) -> Work:
+        return lambda: [sampler.draw(pool, n, rng=k) for k in range(draws)]
 
     def by_pandas() -> object:
         by = frame.groupby("document")
         return [by.sample(frac=0.1, random_state=k) for k in range(draws)]
 
-    sample = Stratified().draw(pool, n, draws=draws, rng=0)
-    ratings = sample.rate(gold[sample.indices])
-
-    def estimates(estimator: Estimator) -> object:
-        return estimator.estimate(ratings)
-
-    def estimates_singly(estimator: Estimator) -> object:
-        return [estimator.estimate(ratings.draw(k)) for k in range(draws)]
-
-    pairs: list[tuple[str, Work, Work]] = []
-    samplers = {"docs-prop": Stratified(), "docs-sys": Systematic(), "docs-balanced": Balanced()}
-    for name, sampler in samplers.items():
-        title = f"{name}: {draws} draws in a batch / one by one"
-        pairs.append((title, partial(batch, sampler), partial(singly, sampler)))
-    title = f"docs-prop: {draws} draws in a batch / pandas groupby().sample()"
-    pairs.append((title, partial(batch, Stratified()), by_pandas))
-    for made in (ControlVariates(), Ridge()):
-        title = f"{made.name}: {draws} estimates in a batch / one by one"
-        pairs.append((title, partial(estimates, made), partial(estimates_singly, made)))
-    one = ratings.draw(0)
+    pairs = [
+        Pair(f"{s.name}: in a batch / one by one", lambda s=s: batch(s), singly(s))  # type: ignore[misc]
+        for s in (Stratified(), Systematic(), Balanced())
+    ]
+    title = "docs-prop: in a batch / pandas groupby().sample()"
+    pairs.append(Pair(title, lambda: batch(Stratified()), by_pandas))
+    one = study.ratings.draw(0)
     ours, theirs = Learned(KNN(25)), Learned(CrossFit(KNeighborsRegressor(25)))
-    title = "cv-knn: ours / the same with scikit-learn's KNeighborsRegressor"
-    pairs.append((title, partial(ours.estimate, one), partial(theirs.estimate, one)))
-    print(f"{'':66}{'times faster':>14}")
-    for title, quick, slow in pairs:
-        print(f"{title:66}{seconds(slow) / seconds(quick):14.1f}")
+    title = "cv-knn, one study: ours / CrossFit(KNeighborsRegressor)"
+    pairs.append(Pair(title, lambda: lambda: ours.estimate(one), lambda: theirs.estimate(one)))
+    return pairs
+
+
+def ratios(repeats: int) -> None:
+    study = Study.make()
+    print(f"{'':58}{'times faster':>14}{'goal':>7}{'ms':>10}")
+    for pair in against_loops(study) + against_ourselves(study):
+        ratio, ms = pair.ratio(repeats if pair.goal else min(repeats, 3))
+        goal = "" if pair.goal is None else f"{pair.goal:.0f}"
+        print(f"{pair.title:58}{ratio:14.1f}{goal:>7}{ms:10.2f}", flush=True)
+
+
+# Scaling --------------------------------------------------------------------------------------
+
+DRAWS = (25, 50, 100, 200, 400, 800, 1600)
+SIZES = ((500, 50), (1000, 50), (1000, 100), (2000, 100), (4000, 200), (8000, 200), (16000, 400))
+
+
+def best_of(study: Study, estimator: Estimator, repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        ratings = study.fresh()
+        times.append(seconds(lambda r=ratings: finish(estimator, r)))  # type: ignore[misc]
+    return min(times)
+
+
+def by_draws(repeats: int) -> dict[str, list[float]]:
+    made: list[Estimator] = [Mean(), ControlVariates(), Ridge(), Learned(KNN())]
+    return {e.name: [best_of(Study.make(draws=d), e, repeats) for d in DRAWS] for e in made}
+
+
+def by_size(repeats: int) -> list[float]:
+    """Seconds a draw of nearest neighbours, ranks included where there are any."""
+    return [best_of(Study.make(size, n, 10), Learned(KNN()), repeats) / 10 for size, n in SIZES]
+
+
+def slope(x: FloatArray, y: FloatArray) -> float:
+    """Exponent of a power law."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def scaling(repeats: int) -> None:
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "fewgold"  # the same figures, the same file
+    mpl.rcParams["svg.fonttype"] = "none"
+    from matplotlib import pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    draws = np.array(DRAWS, dtype=float)
+    for name, times in by_draws(repeats).items():
+        values = np.array(times)
+        print(f"{name:10} grows as draws^{slope(draws[-4:], values[-4:]):.2f} from 200 draws on")
+        left.loglog(draws, 1e3 * values, "o-", label=name)
+    left.set(xlabel="draws (N = 1000, n = 100)", ylabel="milliseconds")
+    left.legend(frameon=False)
+    cells = np.array([size * n for size, n in SIZES], dtype=float)
+    values = np.array(by_size(repeats))
+    print(f"cv-knn     grows as (N·n)^{slope(cells, values):.2f} a draw")
+    right.loglog(cells, 1e3 * values, "o", label="cv-knn, 10 draws at once")
+    right.loglog(cells, 1e3 * values[-1] * cells / cells[-1], "--", color="grey", label="∝ N·n")
+    right.set(xlabel="N·n", ylabel="milliseconds a draw")
+    right.legend(frameon=False)
+    for ax in (left, right):
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(SVG, metadata={"Date": None, "Creator": None})
+    print(f"written to {SVG.relative_to(SVG.parent.parent)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--scaling", action="store_true", help="cost against draws and N·n")
+    options = parser.parse_args()
+    if options.scaling:
+        scaling(min(options.repeats, 5))
+    else:
+        ratios(options.repeats)
 
 
 if __name__ == "__main__":
