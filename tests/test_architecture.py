@@ -25,7 +25,7 @@ LAYERS = [
     {"registry", "testing"},
     {"simulation", "planning", "reliability", "comparison"},
     {"files", "datasets"},
-    {"campaign"},
+    {"campaign", "reproduce"},
     {"web", "cli"},
     {"__main__"},
 ]

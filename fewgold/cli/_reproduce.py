@@ -1,0 +1,148 @@
+"""``fewgold reproduce``: published tables made again, beside the printed values."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import _parse
+from fewgold.cli._console import Format, Json, Quiet, emit, note
+
+if TYPE_CHECKING:
+    from fewgold.reproduce import Reproduction
+
+
+class Paper(StrEnum):
+    """Papers whose tables can be made again."""
+
+    saldias = "saldias"
+
+
+class Shown(StrEnum):
+    """How the result is printed."""
+
+    text = "text"
+    json = "json"
+
+
+def reproduce(
+    paper: Annotated[
+        Paper,
+        typer.Argument(metavar="PAPER", help="saldias: Saldías et al. (2022).", show_default=False),
+    ],
+    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to replay.")] = 100,
+    budgets: Annotated[
+        str, typer.Option(metavar="LIST", help="Shares such as 5%:50%:5% or 10%,30%.")
+    ] = "5%:50%:5%",
+    incremental: Annotated[
+        bool,
+        typer.Option("--incremental/--no-incremental", help="With Table 2, which takes longest."),
+    ] = True,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="On the embedded synthetic data, which all have.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Write tables, plots and a page there."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the cells finished in --out.")
+    ] = False,
+    n_jobs: Annotated[
+        int | None, typer.Option(metavar="J", help="Processes; -1 for all cores.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 0,
+    fail: Annotated[
+        bool, typer.Option("--fail", help="Exit with 1 if a finding does not hold.")
+    ] = False,
+    output: Annotated[
+        Shown, typer.Option("--format", help="text or json.", metavar="FORMAT")
+    ] = Shown.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the tables of a paper again, and say which of its findings hold.
+
+    Needs the public WMT20 files in the folder that FEWGOLD_DATA names; --demo
+    runs the same on embedded synthetic data.
+    """
+    from fewgold import reproduce as library
+    from fewgold.errors import DataError
+
+    shares = [b for b in _parse.budgets(budgets) if isinstance(b, float)]
+    if len(shares) < len(_parse.budgets(budgets)):
+        raise typer.BadParameter(f"--budgets must be shares of the test set; got {budgets!r}.")
+    if resume and out is None:
+        raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
+    store = None if out is None else out / "cells"
+    with _bar(quiet) as bar:
+        try:
+            made = library.saldias(
+                *(draws, shares, library.DEMO_DATA if demo else library.DATA),
+                incremental=incremental,
+                n_jobs=n_jobs,
+                rng=seed,
+                progress=bar,
+                store=store,
+                resume=resume,
+            )
+        except FileNotFoundError as error:
+            raise DataError(f"{error} --demo runs the same on embedded synthetic data.") from None
+        except KeyboardInterrupt:
+            if out is not None:
+                kept = f"the cells finished so far are in {store}"
+                print(f"\ninterrupted; {kept}. Go on with --resume.", file=sys.stderr)
+            raise
+    written = [] if out is None else made.save(out)
+    if out is not None and not any(p.suffix == ".png" for p in written):
+        note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
+    _show(made, written, json or output is Shown.json)
+    if fail and made.failed:
+        names = ", ".join(finding.name for finding in made.failed)
+        note(f"does not hold: {names}", quiet)
+        raise typer.Exit(1)
+
+
+def _show(made: Reproduction, written: list[Path], as_json: bool) -> None:
+    def text(out: Any) -> None:
+        print(made.summary())
+        if written:
+            print(f"\nwritten: {', '.join(map(str, written))}")
+
+    record = made.to_dict() | {"files": [str(path) for path in written]}
+    emit(Format.json if as_json else Format.text, record, [], text)
+
+
+@contextmanager
+def _bar(quiet: bool) -> Iterator[Any]:
+    """A progress bar on stderr for each data set, where somebody is looking."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as p:
+        bars: dict[str, Any] = {}
+
+        def show(name: str, done: int, total: int) -> None:
+            if name not in bars:
+                bars[name] = p.add_task(name, total=total)
+            p.update(bars[name], completed=done)
+
+        yield show

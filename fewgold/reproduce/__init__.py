@@ -1,0 +1,6 @@
+"""Published tables made again, beside the printed values."""
+
+from fewgold.reproduce._findings import Check, Finding
+from fewgold.reproduce._saldias import DATA, DEMO_DATA, Reproduction, saldias
+
+__all__ = ["DATA", "DEMO_DATA", "Check", "Finding", "Reproduction", "saldias"]

@@ -1,0 +1,133 @@
+"""The data to reproduce on: rated systems with the metrics that the paper's rule chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fewgold import datasets
+from fewgold.errors import DataError
+from fewgold.pool import Pool
+from fewgold.simulation import Study
+
+DEMO = "demo-"
+#: Metrics that the paper took, those of the highest correlation.
+MOST = 10
+# Two columns that agree up to this are one metric, be it on two scales.
+_COPY = 1 - 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """One data set: a study for each system, and the metrics in them.
+
+    ``correlations`` has the mean absolute correlation of each metric with the human score, over
+    the systems that are not human, strongest first.
+    """
+
+    name: str
+    pair: str
+    studies: Mapping[str, Study]
+    correlations: Mapping[str, float]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(self.correlations)
+
+
+def load(name: str, systems: Iterable[str] | None = None) -> dict[str, Study]:
+    """All systems of ``wmt20_ende``, ``wmt20_zhen``, ``ted_ende``, ``demo-ende`` or ``demo-zhen``.
+
+    The reference of the metrics is not among them.
+    """
+    if name.startswith(DEMO):
+        kind = name.removeprefix(DEMO)
+        known = datasets.demo_systems(kind)
+        return {
+            s: Study(*datasets.load_demo(kind, system=s))
+            for s in known
+            if systems is None or s in set(systems)
+        }
+    known = [s for s in datasets.real_systems(name) if s != "ref"]
+    wanted = known if systems is None else list(systems)
+    return {s: Study(*datasets.load_real(name, system=s)) for s in known if s in wanted}
+
+
+def pair_of(name: str) -> str:
+    """The language pair as the paper writes it: EnDe for ``wmt20_ende``."""
+    text = name.rpartition("_")[2].rpartition("-")[2]
+    return text[:2].capitalize() + text[2:].capitalize()
+
+
+def is_human(system: str) -> bool:
+    """Human translations entered as a system."""
+    return system.lower().startswith("human")
+
+
+def ten_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
+    """The ten metrics of the highest correlation, of those that all systems have.
+
+    Lengths are no metrics, and of columns that are copies only one counts.
+    """
+    chosen: dict[str, float] = {}
+    for metric, r in _correlations(studies).items():
+        if len(chosen) < MOST and not any(_same(studies, metric, other) for other in chosen):
+            chosen[metric] = r
+    return _with_metrics(name, studies, chosen)
+
+
+def two_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
+    """COMET and a form of BLEURT, for the systems that have both, as on the paper's test data.
+
+    Where the data have neither, the two metrics of the highest correlation.
+    """
+    have = {s: {m.lower(): m for m in study.pool.metrics} for s, study in studies.items()}
+    comet = {s: m["comet"] for s, m in have.items() if "comet" in m}
+    bleurt = {s: m[b] for s, m in have.items() for b in sorted(m) if "bleurt" in b}
+    both = [s for s in studies if s in comet and s in bleurt]
+    if not both:
+        chosen = dict(list(_correlations(studies).items())[:2])
+        return _with_metrics(name, studies, chosen)
+    kept = {s: studies[s] for s in both}
+    found = _correlations(kept)
+    names = (comet[both[0]], bleurt[both[0]])
+    return _with_metrics(name, kept, {m: found[m] for m in sorted(names, key=lambda m: -found[m])})
+
+
+def _correlations(studies: Mapping[str, Study]) -> dict[str, float]:
+    """Metrics that every system has, by their mean absolute correlation, strongest first."""
+    first = next(iter(studies.values())).pool
+    shared = [
+        m
+        for m in first.metrics
+        if first.orientation.get(m) != 0 and all(m in s.pool.metrics for s in studies.values())
+    ]
+    if not shared:
+        raise DataError("expected at least one metric that all systems have; there is none.")
+    machines = [s for name, s in studies.items() if not is_human(name)] or list(studies.values())
+    found = {
+        m: float(np.mean([abs(_r(s.pool.metrics[m], s.gold)) for s in machines])) for m in shared
+    }
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0].lower())))
+
+
+def _r(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _same(studies: Mapping[str, Study], one: str, other: str) -> bool:
+    pools = [study.pool for study in studies.values()]
+    return all(abs(_r(p.metrics[one], p.metrics[other])) > _COPY for p in pools)
+
+
+def _with_metrics(name: str, studies: Mapping[str, Study], kept: Mapping[str, float]) -> Rated:
+    cut = {s: Study(_cut(study.pool, kept), study.gold) for s, study in studies.items()}
+    return Rated(name, pair_of(name), cut, dict(kept))
+
+
+def _cut(pool: Pool, kept: Iterable[str]) -> Pool:
+    metrics = {m: pool.metrics[m] for m in kept}
+    signs = {m: sign for m, sign in pool.orientation.items() if m in metrics}
+    return replace(pool, metrics=metrics, orientation=signs)
