@@ -238,7 +238,7 @@ def by_draws(repeats: int) -> dict[str, list[float]]:
 
 
 def by_size(repeats: int) -> list[float]:
-    """Seconds a draw of nearest neighbours, ranks included where there are any."""
+    """Seconds a draw of nearest neighbours, once the ranks of a small pool are known."""
     return [best_of(Study.make(size, n, 10), Learned(KNN()), repeats) / 10 for size, n in SIZES]
 
 

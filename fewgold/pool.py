@@ -261,14 +261,15 @@ class Pool:
 def _standardise(x: FloatArray) -> FloatArray:
     """Rows (p, N) with mean 0 and standard deviation 1, or 0 where they are constant."""
     # Scale before squaring: scores of 1e200 or 1e-200 are odd, but they are numbers.
-    top = np.abs(x).max(-1, keepdims=True)
+    top = np.maximum(x.max(-1, keepdims=True), -x.min(-1, keepdims=True))
     x = x / np.where(top > 0, top, 1.0)
-    x = x - x.mean(-1, keepdims=True)
-    spread = x.std(-1, keepdims=True)
+    x -= x.mean(-1, keepdims=True)
+    spread = x.std(-1)
     flat = spread <= 1e-13
-    standard = np.asarray(np.where(flat, 0.0, x / np.where(flat, 1.0, spread)))
-    standard.setflags(write=False)
-    return standard
+    x /= np.where(flat, 1.0, spread)[:, None]
+    x[flat] = 0.0
+    x.setflags(write=False)
+    return x
 
 
 def _column(name: str, values: Any) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from fewgold.design import Design
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.estimators._mean import plain_mean
+from fewgold.estimators._mean import with_design_note
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
@@ -70,7 +70,8 @@ class ControlVariates(Estimator):
 
     @property
     def name(self) -> str:
-        what = "multi" if self.metrics is None else "-".join(np.atleast_1d(np.array(self.metrics)))
+        chosen = (self.metrics,) if isinstance(self.metrics, str) else self.metrics
+        what = "multi" if chosen is None else "-".join(chosen)
         return f"cv-{what}" + ("-printed" if self.form == "printed" else "")
 
     def _controls(self, pool: Pool) -> FloatArray:
@@ -112,7 +113,7 @@ class ControlVariates(Estimator):
             tuned=True,
             parameters=parameters,
             weighing=weighing,
-            notes=plain_mean(ratings, self.bound, "", notes).notes,
+            notes=with_design_note(ratings, notes),
         )
 
     def _fixed(self, ratings: Ratings, controls: FloatArray, z: FloatArray) -> LinearEstimate:
@@ -131,7 +132,7 @@ class ControlVariates(Estimator):
             method="cv-fixed",
             limits=limits,
             control_range=float(np.ptp(shift)),
-            notes=plain_mean(ratings, self.bound, "").notes,
+            notes=with_design_note(ratings),
         )
 
 
@@ -174,6 +175,8 @@ def _inverse(gram: FloatArray, real: BoolArray) -> FloatArray:
 
     A pseudo-inverse where metrics (nearly) follow from each other.
     """
+    if gram.shape[-1] == 1:
+        return np.asarray(real[..., None] / np.where(real[..., None], gram, 1.0))
     kept = real[..., None, :] & real[..., None]
     scale = np.where(real, np.diagonal(gram, axis1=-2, axis2=-1), 0.0).sum(-1)[..., None, None]
     scale = np.where(scale > 0, scale, 1.0)

@@ -13,7 +13,7 @@ from fewgold.estimator import Estimator
 from fewgold.estimators._control_variates import regression_slopes
 from fewgold.estimators._controls import Control
 from fewgold.estimators._knn import KNN
-from fewgold.estimators._mean import plain_mean
+from fewgold.estimators._mean import plain_mean, with_design_note
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
 
@@ -83,5 +83,5 @@ class Learned(Estimator):
             tuned=True,
             parameters=parameters,
             weighing=weighing,
-            notes=plain_mean(ratings, self.bound, "", notes).notes,
+            notes=with_design_note(ratings, notes),
         )

@@ -35,8 +35,6 @@ def plain_mean(
     ratings: Ratings, bound: Bound, method: str, notes: tuple[str, ...] = ()
 ) -> LinearEstimate:
     """The mean without any control, also for estimators that have too few ratings for one."""
-    if not ratings.sample.design.unbiased:
-        notes = (*notes, "this design, as printed in the paper, does not give an unbiased mean")
     return LinearEstimate(
         offset=np.zeros(ratings.scores.shape[:-1]),
         residuals=ratings.scores,
@@ -44,5 +42,12 @@ def plain_mean(
         bound=bound,
         method=method,
         limits=ratings.limits,
-        notes=notes,
+        notes=with_design_note(ratings, notes),
     )
+
+
+def with_design_note(ratings: Ratings, notes: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The notes, and what must be said about the design whatever the estimator."""
+    if ratings.sample.design.unbiased:
+        return notes
+    return (*notes, "this design, as printed in the paper, does not give an unbiased mean")

@@ -12,7 +12,7 @@ from fewgold.bounds import Bound, Student
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators._control_variates import weighing
-from fewgold.estimators._mean import plain_mean
+from fewgold.estimators._mean import with_design_note
 from fewgold.sample import Ratings
 from fewgold.samplers import Balanced, Sampler
 
@@ -86,7 +86,7 @@ class Ridge(Estimator):
             method=self.name + _DIRECTION[self.higher_is_better],
             tuned=True,
             weighing=lean,
-            notes=plain_mean(ratings, self.bound, "", notes).notes,
+            notes=with_design_note(ratings, notes),
         )
 
     def _signs(self, dev: FloatArray, orientation: FloatArray) -> FloatArray:
