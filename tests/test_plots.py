@@ -304,10 +304,12 @@ def test_pushing_apart_without_room_keeps_the_gap() -> None:
 # Ranking
 
 
-def test_ranking_is_sorted_with_whiskers() -> None:
-    ax = plots.ranking(ranked(), baseline="base", highlight=["best"])
+def test_ranking_keeps_the_order_and_has_whiskers() -> None:
+    order = ["best", "unclear", "base", "worse", "failed"]
+    frame = ranked().set_index("strategy").loc[order].reset_index()
+    ax = plots.ranking(frame, baseline="base", highlight=["best"])
     names = [t.get_text() for t in ax.get_yticklabels()]
-    assert names == ["best", "unclear", "base", "worse", "failed"]
+    assert names == order
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first row on top
     dots: dict[int, tuple[float, str, str]] = {}
     whiskers: dict[int, tuple[float, float]] = {}

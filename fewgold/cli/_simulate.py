@@ -197,11 +197,12 @@ def _studies(
             raise UnknownNameError("column", name, names)
     kept = table.drop(columns=[c for c in (human, *parts) if c in names])
     found = roles(kept, {**given, "system": None, "texts": []}, _parse.orientation(orientation))
-    columns = {k: v for k, v in found.columns.items() if k != "texts"}
+    systems = found.columns["system"]
+    columns = {k: v for k, v in found.columns.items() if k not in ("texts", "system")}
     for sentence in found.notes():
         note(f"note: {sentence}", quiet)
-    if not parts and table[columns["id"]].duplicated().any() and columns["system"] is not None:
-        parts = [columns["system"]]
+    if not parts and systems is not None and table[columns["id"]].duplicated().any():
+        parts = [systems]
         note(f"note: ids repeat, so each {parts[0]} is a pool of its own (--by)", quiet)
     if columns.get("cost") is not None:
         table = tables.with_cost(table, columns["cost"])

@@ -36,18 +36,17 @@ def ranking(
 ) -> Axes:
     """Error reduction of each strategy as a dot with whiskers of two Monte-Carlo errors.
 
-    ``frame`` has strategy, reduction, reduction_mc and, for the small print at the right, win. The
-    greatest reduction is on top, a strategy without one at the bottom. Dots are filled where the
-    whiskers leave out zero, the error of the baseline. ``highlight`` sets names in bold.
+    ``frame`` has strategy, reduction, reduction_mc and, for the small print at the right, win. Its
+    first row is on top. Dots are filled where the whiskers leave out zero, the error of the
+    baseline. ``highlight`` sets names in bold.
     """
     check_columns(frame, ("strategy", "reduction", "reduction_mc"))
-    frame = frame.sort_values("reduction", ascending=False, kind="stable", na_position="last")
     names = [str(name) for name in frame["strategy"]]
     check_names("strategy", [*(highlight or ()), *([baseline] if baseline else [])], names)
     value = frame["reduction"].to_numpy(dtype=float)
     half = 2 * np.nan_to_num(frame["reduction_mc"].to_numpy(dtype=float))
     rows = np.arange(len(names))
-    sure = np.abs(value) > half
+    sure = (np.abs(value) > half) & frame["reduction_mc"].notna().to_numpy()
     with settings():
         ax = axes_for(ax, height=1.1 + 0.245 * len(names))
         ax.grid(False, axis="y")

@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fewgold import registry
 from fewgold._arrays import FloatArray, batches
-from fewgold._version import __version__
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Estimate
 from fewgold.estimator import Estimator
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
-from fewgold.samplers import Budget
+from fewgold.samplers import Budget, Cost
+from fewgold.simulation._digest import data_digest, digest
 from fewgold.simulation._scores import Score, ratio, root, squared_deviations
 
 #: The estimator's own interval, beside the extra bounds.
@@ -49,7 +50,7 @@ class Cell:
     n: int
     size: int
     truth: float
-    variance: float
+    spread: float
     errors: FloatArray
     se: Score | None = None
     se_ratio: Score | None = None
@@ -74,21 +75,12 @@ class Task:
     bounds: Mapping[str, Bound]
     limits: tuple[float, float] | None
 
-    @property
-    def key(self) -> str:
-        """A digest of all that the result depends on: finished cells are found again by it.
-
-        A part whose repr tells its address in memory gets another digest in another process, so
-        that it is computed again rather than mistaken.
-        """
-        parts = (
-            *(self.label, self.pool.fingerprint, self.budget, dict(self.strategies)),
-            *(self.draws, self.seed, self.confidence, dict(self.bounds), self.limits, __version__),
-        )
-        digest = hashlib.sha256(repr(parts).encode())
-        digest.update(self.gold.tobytes())
-        digest.update(repr(sorted(self.pool.orientation.items())).encode())
-        return digest.hexdigest()[:24]
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """For each strategy a digest of all that its cell depends on."""
+        facts = (self.label, self.budget, self.draws, self.seed, self.confidence, self.limits)
+        data, bounds = data_digest(self.pool, self.gold), dict(self.bounds)
+        return {s: digest(*facts, data, bounds, s, made) for s, made in self.strategies.items()}
 
     def run(self) -> list[Cell]:
         """Replay the studies; a strategy that fails says why and does not stop the others."""
@@ -122,12 +114,13 @@ class Task:
                         broken[name] = reason(error)
         except Exception as error:  # the sampler failed, and with it all that rely on it
             broken = {**{name: reason(error) for name in made}, **broken}
-        return {
-            name: self._failed(name, broken[name], n)
-            if name in broken
-            else gathered[name].cell(name, n)
-            for name in made
-        }
+        cells = {}
+        for name in made:
+            try:
+                cells[name] = gathered[name].cell(name, n) if name not in broken else None
+            except Exception as error:
+                broken[name] = reason(error)
+        return {name: cells.get(name) or self._failed(name, broken[name], n) for name in made}
 
     def _blocks(self, estimator: Estimator) -> Iterator[Ratings]:
         """Ratings of all draws, a block at a time. The estimator lends its sampler only."""
@@ -137,18 +130,29 @@ class Task:
 
         n = estimator.sampler.count(self.pool, self.budget)
         size = max(min(_BLOCK, _NUMBERS // len(self.pool)), 1)
-        words = np.frombuffer(hashlib.sha256(self.label.encode()).digest()[:16], np.uint32)
+        text = f"{self.label}\x1f{budget_label(self.budget)!r}".encode()
+        words = np.frombuffer(hashlib.sha256(text).digest()[:16], np.uint32).tolist()
         for k, part in enumerate(batches(self.draws, size)):
-            entropy = np.random.SeedSequence([self.seed, n, k, *words.tolist()])
-            yield estimator.collect(
+            entropy = np.random.SeedSequence([self.seed, k, *words])
+            ratings = estimator.collect(
                 *(self.pool, annotate, n),
                 draws=part.stop - part.start,
                 limits=self.limits,
                 rng=np.random.default_rng(entropy),
             )
+            ratings.scores.setflags(write=False)  # all strategies of the task see the same ones
+            yield ratings
 
     def _failed(self, name: str, why: str, n: int = 0) -> Cell:
         return Cell(**self.facts(name, n), errors=np.empty(0), failure=why)
+
+    @property
+    def _spread(self) -> float:
+        """Standard deviation of the scores with divisor N − 1, also for scores of 1e200."""
+        unit = float(np.abs(self.gold).max())
+        if self.gold.size < 2 or unit == 0:
+            return 0.0
+        return float((self.gold / unit).std(ddof=1)) * unit
 
     def facts(self, name: str, n: int) -> dict[str, Any]:
         return {
@@ -158,7 +162,7 @@ class Task:
             "n": n,
             "size": len(self.pool),
             "truth": float(self.gold.mean()),
-            "variance": float(self.gold.var(ddof=1)) if self.gold.size > 1 else 0.0,
+            "spread": self._spread,
         }
 
 
@@ -184,7 +188,7 @@ class _Gathered:
 
     def _add(self, ratings: Ratings, estimate: Estimate) -> None:
         task, shape = self.task, ratings.scores.shape[:-1]
-        value = np.asarray(estimate.value, dtype=np.float64)
+        value = np.ma.filled(np.ma.asarray(estimate.value, dtype=np.float64), np.nan)
         if value.shape != shape:
             raise FewgoldError(
                 f"the estimate has the shape {value.shape} where {shape} draws were given. Set "
@@ -194,47 +198,60 @@ class _Gathered:
         if bad:
             raise FewgoldError(f"{bad} of {value.size} draws gave no finite number.")
         self.errors.append(np.atleast_1d(value - task.gold.mean()))
-        self.se.append(np.atleast_1d(np.asarray(estimate.se, dtype=np.float64)))
+        self.se.append(_of_shape(estimate.se, shape))
         self.cost.append(np.atleast_1d(ratings.sample.cost))
-        self._interval(OWN, lambda: estimate.interval(task.confidence))
+        self._interval(OWN, shape, lambda: estimate.interval(task.confidence))
         for name, bound in task.bounds.items():
-            self._interval(name, lambda b=bound: _by(estimate, task.confidence, b))
+            self._interval(name, shape, lambda b=bound: _by(estimate, task.confidence, b))
 
-    def _interval(self, name: str, make: Any) -> None:
+    def _interval(self, name: str, shape: tuple[int, ...], make: Any) -> None:
         if name in self.refusals:
             return
         try:
-            low, high = make()
+            low, high = (_of_shape(end, shape) for end in make())
+            if not (low <= high).all():
+                raise FewgoldError("the lower end of an interval lies above the upper end.")
         except Exception as error:
             self.refusals[name] = reason(error)
             return
-        self.ends.setdefault(name, []).append((np.atleast_1d(low), np.atleast_1d(high)))
+        self.ends.setdefault(name, []).append((low, high))
 
     def cell(self, name: str, n: int) -> Cell:
+        task = self.task
         errors, se = np.concatenate(self.errors), np.concatenate(self.se)
+        slip = 0.0
+        if n == len(task.pool) or np.ptp(task.gold) == 0:
+            # Nothing is left to chance: what differs from the truth are rounding errors.
+            slip = 1e-9 * float(np.abs(task.gold).max())
+            errors = np.where(np.abs(errors) <= slip, 0.0, errors)
         covers = {}
         for bound, ends in self.ends.items():
             if bound in self.refusals:
                 continue
             low, high = (np.concatenate(part) for part in zip(*ends, strict=True))
-            truth, half = self.task.gold.mean(), (high - low) / 2
-            # Where nothing is left to chance, only rounding errors stand between them.
-            slip = 1e-9 * max(abs(truth), 1e-300)
+            truth, half = task.gold.mean(), high / 2 - low / 2
             held = (low <= truth + slip) & (truth - slip <= high)
             covers[bound] = Cover(
                 Score.of_share(held.astype(np.float64)),
                 Score.of(half),
                 Score.of(half - np.abs(errors)),
             )
+        unit = float(np.abs(errors).max()) or 1.0  # squares of 1e200 are none
         return Cell(
-            **self.task.facts(name, n),
+            **task.facts(name, n),
             errors=errors,
             se=Score.of(se),
-            se_ratio=root(ratio(se**2, squared_deviations(errors))),
+            se_ratio=root(ratio((se / unit) ** 2, squared_deviations(errors / unit))),
             cost=Score.of(np.concatenate(self.cost)),
             covers=covers,
             refusals=self.refusals,
         )
+
+
+def _of_shape(values: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Numbers for each draw; a single one is taken for all, and masked ones are none."""
+    array = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
+    return np.atleast_1d(np.broadcast_to(array, shape))
 
 
 def _by(estimate: Any, confidence: float, bound: Bound) -> Any:
@@ -252,7 +269,8 @@ def budget_label(budget: Budget) -> int | float | str:
         return int(budget)
     if isinstance(budget, float | np.floating):
         return float(budget)
-    return f"cost {budget.limit:g}"
+    risk = "" if budget.risk == Cost.risk else f" at risk {budget.risk:g}"
+    return f"cost {budget.limit:g}{risk}"
 
 
 def reason(error: Exception) -> str:

@@ -58,10 +58,14 @@ def page(simulation: Simulation) -> str:
     lead = (
         f"{_summary.count(len(simulation.pools), 'fully rated pool')}, "
         f"{len(simulation.strategies)} strategies, budgets {_summary.span(simulation.budgets)}, "
-        f"{simulation.draws} repetitions of each study. Closest to the truth: {best['strategy']}, "
-        f"whose error is {100 * best['reduction']:.1f} ± {100 * best['reduction_mc']:.1f} % below "
-        f"that of {simulation.baseline} with as many ratings."
+        f"{simulation.draws} repetitions of each study."
     )
+    if best["reduction"] > 0 and best["strategy"] != simulation.baseline:
+        gain = report.number(best["reduction"], best["reduction_mc"], percent=True)
+        lead += (
+            f" Closest to the truth: {best['strategy']}, whose error is {gain} below that of "
+            f"{simulation.baseline} at the same budget."
+        )
     drawn = [
         report.Figure(_TITLE[kind], plots.to_svg(ax, alt=_ALT[kind]), _CAPTION[kind])
         for kind, ax in figures(simulation).items()
@@ -74,10 +78,11 @@ def page(simulation: Simulation) -> str:
     ]
     if len(simulation.pools) > 1:
         caption = "Error reduction, averaged over budgets."
-        formats = dict.fromkeys(simulation.pools, "%")
-        sections.append(report.Table("By pool", _by_pool(simulation), caption, formats))
+        table = _by_pool(simulation)
+        formats = dict.fromkeys(table.columns[1:], "%")
+        sections.append(report.Table("By pool", table, caption, formats))
     if simulation.bounds:
-        caption = "cal: errors within the bound; t: half-width; slack: t less the error."
+        caption = "cal: intervals that hold the truth; t: half-width; slack: t less the error."
         sections.append(report.Table("Bounds", _bounds(simulation), caption, {"cal": "%"}))
     failures = simulation.failures
     if len(failures):
@@ -121,7 +126,7 @@ def _table(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ..
         title,
         frame[[*facts, *figures, *(f"{name}_mc" for name in figures)]],
         caption,
-        formats={"n": ".0f", **{name: "%" for name in _SHARES}},
+        formats=dict.fromkeys(_SHARES, "%") | ({"n": ".0f"} if "n" in facts else {}),
         errors={name: f"{name}_mc" for name in figures},
         names=figures,
     )
@@ -132,10 +137,14 @@ def _with_budget(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_pool(simulation: Simulation) -> pd.DataFrame:
+    import pandas as pd
+
     table = simulation.by_pool()
     wide = table.pivot(index="strategy", columns="pool", values="reduction")
     wide = wide.reindex(index=simulation.ranking()["strategy"], columns=simulation.pools)
-    return wide.reset_index()
+    # A pool may be called "strategy", too.
+    wide.columns = pd.Index([f"pool {p}" if p == "strategy" else p for p in simulation.pools])
+    return wide.rename_axis("strategy").reset_index()
 
 
 def _bounds(simulation: Simulation) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ import numpy as np
 from fewgold import registry
 from fewgold._arrays import RNGLike, as_rng
 from fewgold._validate import check_confidence, check_count
-from fewgold.errors import BudgetError, FewgoldError, UnknownNameError
+from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
 from fewgold.estimators import Mean
 from fewgold.samplers import Budget, Cost, SimpleRandom
 from fewgold.simulation._cells import Cell, Task, budget_label
+from fewgold.simulation._digest import all_data_digest
 from fewgold.simulation._simulation import Simulation
 from fewgold.simulation._store import Store
 from fewgold.simulation._studies import Study, as_studies
@@ -40,7 +42,7 @@ def simulate(
     rng: RNGLike = 0,
     baseline: str = BASELINE,
     confidence: float = 0.95,
-    bounds: Mapping[str, Bound] | Iterable[Bound] | Bound = (),
+    bounds: Mapping[str, Bound] | Iterable[Bound | str] | Bound | str = (),
     limits: tuple[float, float] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -70,7 +72,7 @@ def simulate(
     confidence
         Of the intervals whose coverage is counted.
     bounds
-        Further bounds to try on every estimate, beside each estimator's own.
+        Further bounds to try on every estimate, beside each estimator's own; also by name.
     limits
         Ends of the rating scale, for the bounds that need them.
     n_jobs
@@ -81,15 +83,19 @@ def simulate(
     store
         A folder that keeps finished cells, so that an interrupted simulation can go on.
     resume
-        Use the cells found in ``store``; those that another setting made are not used.
+        Use the cells found in ``store``. Other data, settings, or code of a strategy have other
+        cells; failures are tried again.
     """
     studies = as_studies(data, gold)
     chosen = _strategies(strategies, studies, baseline)
     amounts = _budgets(budgets)
     check_count("draws", draws, least=2)
     check_confidence(confidence)
+    if isinstance(rng, int | np.integer) and rng < 0:
+        raise FewgoldError(f"rng must be a seed of at least 0; got {rng}.")
     seed = int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**62))
     extra = _bounds(bounds)
+    _check_limits(limits, studies)
     tasks = [
         Task(label, study.pool, study.gold, budget, group, draws, seed, confidence, extra, limits)
         for label, study in studies.items()
@@ -108,6 +114,7 @@ def simulate(
         plain=_is_plain(chosen[baseline]),
         confidence=confidence,
         bounds=tuple(extra),
+        data=all_data_digest(studies),
         seconds=time.perf_counter() - start,
     )
 
@@ -185,19 +192,38 @@ def _budgets(given: Iterable[Budget] | Budget) -> list[Budget]:
     if not found:
         raise BudgetError("there is no budget. Give counts or shares, such as [0.05, 0.1].")
     labels = [budget_label(b) for b in found]
-    if len(set(map(repr, labels))) < len(labels):
-        raise BudgetError(f"budgets must differ; got {labels}.")
+    if len(set(labels)) < len(labels):  # also 1 and 1.0, a segment and all of them
+        raise BudgetError(f"budgets must differ as numbers; got {labels}.")
     return found
 
 
-def _bounds(given: Mapping[str, Bound] | Iterable[Bound] | Bound) -> dict[str, Bound]:
+def _bounds(given: Mapping[str, Bound] | Iterable[Bound | str] | Bound | str) -> dict[str, Bound]:
     if isinstance(given, Mapping):
-        return {str(name): bound for name, bound in given.items()}
-    listed = [given] if isinstance(given, Bound) else list(given)
-    named = {bound.name: bound for bound in listed}
-    if len(named) < len(listed):
-        raise FewgoldError("two bounds have the same name. Name them: bounds={name: …}.")
+        named = {str(name): bound for name, bound in given.items()}
+    else:
+        listed = [given] if isinstance(given, Bound | str) else list(given)
+        made = [registry.bound(b) if isinstance(b, str) else b for b in listed]
+        named = {bound.name: bound for bound in made}
+        if len(named) < len(made):
+            raise FewgoldError("two bounds have the same name. Name them: bounds={name: …}.")
+    for name in named:
+        if not name or name == "mc" or name.endswith("_mc"):
+            raise FewgoldError(
+                f"a bound cannot be called {name!r}: columns end so. Name it: {{…}}."
+            )
     return named
+
+
+def _check_limits(limits: tuple[float, float] | None, studies: Mapping[str, Study]) -> None:
+    if limits is None:
+        return
+    for name, study in studies.items():
+        outside = (study.gold < limits[0]) | (study.gold > limits[1])
+        if outside.any():
+            raise DataError(
+                f"{int(outside.sum())} scores of {name} lie outside the limits {limits[0]:g} to "
+                f"{limits[1]:g}, first {study.gold[outside][0]:g}. Correct them, or the limits."
+            )
 
 
 def _groups(
@@ -211,12 +237,19 @@ def _groups(
         except FewgoldError:
             sampler = name  # fails by itself, and says so in its cells
         for other, group in groups:
-            if type(other) is type(sampler) and other == sampler:
+            if _alike(other, sampler):
                 group[name] = made
                 break
         else:
             groups.append((sampler, {name: made}))
     return (group for _, group in groups)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except Exception:  # such as a field that is an array
+        return one is other
 
 
 def _made(given: Estimator | str, study: Study) -> Estimator:
@@ -231,21 +264,28 @@ def _all_cells(
     resume: bool,
 ) -> list[Cell]:
     kept = None if store is None else Store(store)
-    if kept is not None and not resume:
-        kept.clear()
-    keys = [task.key for task in tasks] if kept is not None else []
-    found: dict[int, list[Cell]] = {}
-    if kept is not None:
-        found = {k: c for k, key in enumerate(keys) if (c := kept.load(key)) is not None}
+    found: dict[int, dict[str, Cell]] = {k: {} for k in range(len(tasks))}
+    if kept is not None and resume:
+        for k, task in enumerate(tasks):
+            cells = {s: kept.load(key) for s, key in task.keys.items()}
+            found[k] = {s: cell for s, cell in cells.items() if cell is not None}
+    open_tasks = {
+        k: replace(task, strategies=left)
+        for k, task in enumerate(tasks)
+        if (left := {s: m for s, m in task.strategies.items() if s not in found[k]})
+    }
+    done = len(tasks) - len(open_tasks)
     if progress:
-        progress(len(found), len(tasks))
-    for k, cells in _computed({k: t for k, t in enumerate(tasks) if k not in found}, n_jobs):
-        found[k] = cells
+        progress(done, len(tasks))
+    for k, computed in _computed(open_tasks, n_jobs):
+        found[k] |= {cell.strategy: cell for cell in computed}
         if kept is not None:
-            kept.save(keys[k], cells)
+            for cell in computed:
+                kept.save(tasks[k].keys[cell.strategy], cell)
+        done += 1
         if progress:
-            progress(len(found), len(tasks))
-    return [cell for k in range(len(tasks)) for cell in found[k]]
+            progress(done, len(tasks))
+    return [cell for cells in found.values() for cell in cells.values()]
 
 
 def _computed(tasks: Mapping[int, Task], n_jobs: int | None) -> Iterator[tuple[int, list[Cell]]]:

@@ -8,6 +8,11 @@ import numpy as np
 
 from fewgold._arrays import FloatArray
 
+# Draws that tell a slope, and draws that tell how much a variance varies.
+_FOR_SLOPE, _FOR_SPREAD = 30, 8
+# A control variate must not be asked to reach further than this, in standard errors.
+_REACH = 3.0
+
 
 class Score(NamedTuple):
     """Mean of a figure over the draws and its Monte-Carlo standard error."""
@@ -27,9 +32,11 @@ class Score(NamedTuple):
         p = (count + 2) / (draws + 4)
         return cls(count / draws, float(np.sqrt(p * (1 - p) / (draws + 4))))
 
+    def times(self, unit: float) -> Score:
+        return Score(self.mean * unit, self.mc * unit)
+
 
 NOTHING = Score(np.nan, np.nan)
-_ENOUGH = 30  # draws for a slope
 
 
 def ratio(above: FloatArray, below: FloatArray) -> Score:
@@ -54,15 +61,19 @@ def over_known(values: FloatArray, control: FloatArray, known: float) -> Score:
     """Mean of ``values`` over the known mean of ``control``, which serves as a control variate.
 
     The baseline itself then comes out as exactly 1, and strategies on the same samples are told
-    apart from it with fewer draws. A few draws cannot tell the slope: it is nought there.
+    apart from it with fewer draws. Where few draws cannot tell the slope, or the mean of the
+    control is far from the known one because no draw met a rare segment, it is a plain ratio.
     """
     if not known > 0:
         return NOTHING
-    slope = float(np.array_equal(values, control))
-    if values.size >= _ENOUGH and control.var() > 0:
-        slope = float(((values - values.mean()) * control).mean() / control.var())
+    if np.array_equal(values, control):
+        return Score(1.0, 0.0)
+    seen = Score.of(control)
+    if values.size < _FOR_SLOPE or not abs(seen.mean - known) <= _REACH * seen.mc:
+        return ratio(values, control)
+    slope = float(((values - values.mean()) * control).mean() / control.var())
     score = Score.of(values - slope * (control - known))
-    return Score(score.mean / known, score.mc / known)
+    return score.times(1 / known) if score.mean > 0 else ratio(values, control)
 
 
 def squared_deviations(values: FloatArray) -> FloatArray:
@@ -70,7 +81,26 @@ def squared_deviations(values: FloatArray) -> FloatArray:
     return np.asarray((values - values.mean()) ** 2 * values.size / max(values.size - 1, 1))
 
 
+def deviation(values: FloatArray) -> Score:
+    """Standard deviation; its error from the fourth moment, since errors are seldom normal."""
+    draws = values.size
+    if draws < 2:
+        return NOTHING
+    variance = float(values.var(ddof=1))
+    if variance <= 0:
+        return Score(0.0, 0.0)
+    fourth = float(((values - values.mean()) ** 4).mean())
+    noise = np.sqrt(max(fourth - variance**2 * (draws - 3) / (draws - 1), 0.0) / draws)
+    root = float(np.sqrt(variance))
+    return if_enough(Score(root, float(noise / (2 * root))), draws)
+
+
 def root(square: Score) -> Score:
     """The square root of a mean, with the error that follows."""
     value = float(np.sqrt(square.mean))
     return Score(value, square.mc / (2 * value) if value > 0 else 0.0)
+
+
+def if_enough(score: Score, draws: int) -> Score:
+    """The score without an error, where so few draws cannot tell how much a variance varies."""
+    return score if draws >= _FOR_SPREAD or score.mc == 0 else Score(score.mean, np.nan)

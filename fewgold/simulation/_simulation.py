@@ -43,6 +43,7 @@ class Simulation:
     plain: bool
     confidence: float
     bounds: tuple[str, ...] = ()
+    data: str = ""
     seconds: float = 0.0
 
     def __repr__(self) -> str:
@@ -89,6 +90,9 @@ class Simulation:
                 row |= figures(cell, base, self.plain)
             rows.append(row)
         frame = pd.DataFrame(rows)
+        kinds = {type(b) for b in self.budgets}
+        if len(kinds) > 1:  # counts stay counts beside shares
+            frame["budget"] = pd.Series([row["budget"] for row in rows], dtype=object)
         extra = [f"{p}_{b}" for b in self.bounds for p in ("coverage", "half_width", "slack")]
         names = [*_FIRST, *extra]
         return frame.reindex(columns=[*_FACTS, *names, *(f"{name}_mc" for name in names)])
@@ -114,11 +118,12 @@ class Simulation:
     def ranking(self) -> pd.DataFrame:
         """Figures by strategy over all pools and budgets, the largest reduction first.
 
-        A strategy that failed in some cells is averaged over the others (``cells`` counts them),
-        and ranked after those that worked everywhere.
+        A strategy that failed in some cells is averaged over the others, and ranked after those
+        that worked everywhere: ``cells`` counts those it worked in, ``compared`` those in which
+        the baseline worked too.
         """
         frame = self._averaged(["strategy"])
-        whole = frame["cells"] == frame["cells"].max()
+        whole = frame["compared"] == len(self.pools) * len(self.budgets)
         order = np.lexsort((-frame["reduction"].fillna(-np.inf), ~whole))
         return frame.iloc[order].reset_index(drop=True)
 
@@ -130,11 +135,16 @@ class Simulation:
         shown = [c for c in frame.columns if c not in _FACTS and not c.endswith("_mc")]
         table = groups[["n", *shown]].mean()
         for name in shown:
-            squares = groups[f"{name}_mc"].agg(lambda mc: float(np.sqrt((mc**2).sum())) / mc.size)
-            table[f"{name}_mc"] = squares.where(table[name].notna())
+            known = worked[name].notna()
+            squares = (worked[f"{name}_mc"] ** 2).where(known, 0.0)
+            by = [worked[key] for key in keys]
+            total = squares.groupby(by, sort=False).sum(skipna=False)
+            table[f"{name}_mc"] = np.sqrt(total) / known.groupby(by, sort=False).sum()
         table.insert(0, "cells", groups.size())
+        table.insert(1, "compared", groups["reduction"].count())
         order = frame[keys].drop_duplicates()
-        return order.merge(table.reset_index(), on=keys, how="left").fillna({"cells": 0})
+        table = order.merge(table.reset_index(), on=keys, how="left")
+        return table.fillna({"cells": 0, "compared": 0})
 
     @property
     def failures(self) -> pd.DataFrame:
@@ -162,7 +172,7 @@ class Simulation:
             f"pools:{len(self.pools)}|strategies:{len(self.strategies)}|"
             f"budgets:{'-'.join(map(_summary.shown, [*self.budgets[:1], *self.budgets[1:][-1:]]))}|"
             f"draws:{self.draws}|baseline:{self.baseline}|"
-            f"level:{self.confidence:g}|seed:{self.seed}|v:{__version__}"
+            f"level:{self.confidence:g}|seed:{self.seed}|data:{self.data}|v:{__version__}"
         )
 
     def plot(self, kind: str = "error", ax: Any = None, **options: Any) -> Any:
@@ -176,11 +186,34 @@ class Simulation:
         check_choice("kind", kind, KINDS)
         if kind == "ranking":
             return plots.ranking(self.ranking(), ax, **options)
+        frame, cost = self._for_plots()
         if kind == "coverage":
-            options = {"confidence": self.confidence, **options}
-            return plots.coverage_curves(self.by_budget(), ax, **options)
-        options = {"baseline": self.baseline, "relative": kind == "relative", **options}
-        return plots.error_curves(self.by_budget(), ax, **options)
+            drawn = plots.coverage_curves(frame, ax, **{"confidence": self.confidence, **options})
+        elif kind == "relative":
+            label = f"error ÷ error of {self.baseline}"
+            options = {"baseline": self.baseline, "note": "± 2 Monte-Carlo errors", **options}
+            frame["relative"] = 1 - frame["reduction"]
+            drawn = plots.curves(
+                *(frame, "relative", ax), spread="reduction_mc", ylabel=label, **options
+            )
+        else:
+            drawn = plots.error_curves(frame, ax, **{"baseline": self.baseline, **options})
+        if cost:
+            drawn.set_xlabel("budget in units of cost")
+        return drawn
+
+    def _for_plots(self) -> tuple[pd.DataFrame, bool]:
+        """Figures by budget, without means over some pools beside means over all of them."""
+        frame = self.by_budget()
+        parts = frame["cells"] < len(self.pools)
+        frame.loc[parts, ["abs_error", "coverage", "half_width"]] = np.nan
+        frame.loc[frame["compared"] < len(self.pools), "reduction"] = np.nan
+        cost = all(isinstance(b, str) for b in self.budgets)
+        if cost:  # "cost 200" stands at 200
+            frame["budget"] = [float(b.split()[1]) for b in frame["budget"]]
+        elif any(isinstance(b, str) for b in self.budgets):
+            frame["budget"] = frame.groupby("budget")["n"].transform("mean")
+        return frame, cost
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The whole result as one self-contained page; also written to ``path``, if given."""

@@ -1,9 +1,8 @@
-"""Finished cells on disk, one file a task, so that an interrupted simulation can go on."""
+"""Finished cells on disk, one file each, so that an interrupted simulation can go on."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +20,17 @@ class Store:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def clear(self) -> None:
-        """Forget the cells of earlier runs."""
-        for path in self.folder.glob("cell-*.json"):
-            path.unlink()
+    def save(self, key: str, cell: Cell) -> None:
+        """Keep a cell; not one that failed, since the cause may go away."""
+        if cell.failure is None:
+            facts = vars(cell) | {"errors": cell.errors.tolist()}
+            write_texts({self._path(key): json.dumps(facts)})
 
-    def save(self, key: str, cells: Sequence[Cell]) -> None:
-        facts = [vars(cell) | {"errors": cell.errors.tolist()} for cell in cells]
-        write_texts({self._path(key): json.dumps(facts)})
-
-    def load(self, key: str) -> list[Cell] | None:
-        """The cells of that key; None where there are none, or none that can be read."""
+    def load(self, key: str) -> Cell | None:
+        """The cell of that key; None where there is none, or none that can be read."""
         try:
-            return [_cell(facts) for facts in json.loads(self._path(key).read_text("utf-8"))]
-        except (OSError, ValueError, KeyError, TypeError):
+            return _cell(json.loads(self._path(key).read_text("utf-8")))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def _path(self, key: str) -> Path:

@@ -39,6 +39,10 @@ def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
         pairs = [_pair(item) for item in data]
         names = _distinct([_own_name(pair[0], k) for k, pair in enumerate(pairs)])
         data = dict(zip(names, pairs, strict=True))
+    names = [str(name) for name in data]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise DataError(f"two pools are called {twice[0]!r}. Give each a name of its own.")
     studies = {str(name): _study(*_pair(pair)) for name, pair in data.items()}
     if not studies:
         raise DataError("there is no pool to simulate on. Give at least one (pool, gold).")
@@ -58,10 +62,20 @@ def _own_name(pool: Pool, k: int) -> str:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    return [f"{n} ({names[:k].count(n) + 1})" if n in names[:k] else n for k, n in enumerate(names)]
+    """Names with a number after those that occurred before."""
+    found: list[str] = []
+    for name in names:
+        count, label = 1, name
+        while label in found or (count > 1 and label in names):
+            count += 1
+            label = f"{name} ({count})"
+        found.append(label)
+    return found
 
 
 def _study(pool: Pool, gold: Any) -> Study:
+    if hasattr(gold, "index") and hasattr(gold, "to_dict"):
+        gold = _series(pool, gold)
     if isinstance(gold, Mapping):
         missing = [i for i in pool.ids.tolist() if i not in gold]
         if missing:
@@ -71,7 +85,7 @@ def _study(pool: Pool, gold: Any) -> Study:
             )
         gold = [gold[i] for i in pool.ids.tolist()]
     try:
-        scores = np.asarray(gold, dtype=np.float64)
+        scores = np.ma.filled(np.ma.asarray(gold, dtype=np.float64), np.nan)
     except (TypeError, ValueError):
         raise DataError("gold must hold a number for every segment of the pool.") from None
     if scores.shape != (len(pool),):
@@ -87,6 +101,20 @@ def _study(pool: Pool, gold: Any) -> Study:
             "pool, which then is the test set that is simulated."
         )
     return Study(pool, scores)
+
+
+def _series(pool: Pool, gold: Any) -> Any:
+    """A pandas Series goes by id where its index holds ids, by position where it only counts."""
+    if set(pool.ids.tolist()) <= set(gold.index.tolist()):
+        if not gold.index.is_unique:
+            raise DataError("some ids have more than one score. Average them first.")
+        return gold.to_dict()
+    if gold.index.tolist() == list(range(len(gold))):
+        return gold.to_numpy()
+    raise DataError(
+        "the index of gold holds neither the ids of the pool nor 0, 1, 2, …. Give gold.to_numpy() "
+        "if it is in the pool's order, or set the ids as its index."
+    )
 
 
 def studies_from_table(
@@ -140,8 +168,11 @@ def _split(table: pd.DataFrame, by: list[str]) -> dict[str, pd.DataFrame]:
     if gaps:
         raise DataError(f"{gaps} rows have no {' or '.join(by)} to part the table by.")
     found: dict[str, pd.DataFrame] = {}
-    for values, part in table.groupby(by, sort=False):
-        found[" / ".join(map(str, values))] = part
+    for values, part in table.groupby(by, sort=False, observed=True):
+        name = " / ".join(map(str, values))
+        if name in found:
+            raise DataError(f"two parts of the table are called {name!r}. Rename some values.")
+        found[name] = part
     return found
 
 

@@ -52,7 +52,7 @@ def _errors(table: pd.DataFrame, baseline: str) -> list[str]:
     lines = [head + f"{'worth':>7}{'covers %':>10}"]
     for row in table.to_dict("records"):
         own = row["strategy"] == baseline
-        gain = "–" if own else f"{100 * row['reduction']:.1f} ± {100 * row['reduction_mc']:.1f}"
+        gain = "–" if own else _with_error(100 * row["reduction"], 100 * row["reduction_mc"])
         lines.append(
             f"{row['strategy']:{width}}{cell(row['abs_error'], digits):>9}"
             f"{cell(row['abs_error_sd'], digits):>9}{cell(100 * row['win'], 1):>7}{gain:>14}"
@@ -91,16 +91,23 @@ def _legend(simulation: Simulation) -> str:
         f"{level} intervals that hold the truth."
     )
     if simulation.bounds:
-        legend += " cal: errors within the bound t; slack: t less the error."
+        legend += (
+            " cal: intervals that hold the truth; t: half of their width, after cutting at the "
+            "limits; slack: t less the error."
+        )
     return legend
 
 
 def _failures(simulation: Simulation, table: pd.DataFrame) -> list[str]:
     notes = []
-    part = table[(table["cells"] > 0) & (table["cells"] < table["cells"].max())]
-    for row in part.to_dict("records"):
-        cells = count(int(row["cells"]), "cell")
-        notes.append(f"{row['strategy']}: over the {cells} in which it worked.")
+    whole = len(simulation.pools) * len(simulation.budgets)
+    for row in table.to_dict("records"):
+        if 0 < row["cells"] < whole:
+            worked = count(int(row["cells"]), "cell")
+            notes.append(f"{row['strategy']}: over the {worked} of {whole} in which it worked.")
+        if row["compared"] < row["cells"]:
+            both = count(int(row["compared"]), "cell")
+            notes.append(f"{row['strategy']}: compared with the baseline in {both} only.")
     failures = simulation.failures
     failed = failures[failures["bound"] == ""]
     for (strategy, reason), rows in failed.groupby(["strategy", "reason"], sort=False):
@@ -115,6 +122,12 @@ def cell(value: float, digits: int) -> str:
     if np.isnan(value):
         return "–"
     return "∞" if np.isinf(value) else f"{value:.{digits}f}"
+
+
+def _with_error(value: float, error: float) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:.1f}" if np.isnan(error) else f"{value:.1f} ± {error:.1f}"
 
 
 def decimals(errors: Any) -> int:
