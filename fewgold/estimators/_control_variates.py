@@ -144,16 +144,14 @@ def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, Floa
     """
     design = ratings.sample.design
     p = z.shape[-2]
-    columns = np.concatenate([ratings.scores[..., None, :], z], axis=-2)
-    dev = design.scatter(columns, overwrite=True)
-    own = dev[..., 1:, :]
-    products = dev @ np.swapaxes(dev, -1, -2)
-    gram, cross = products[..., 1:, 1:], products[..., 1:, :1]
-    real = _telling(design, own, z, np.diagonal(gram, axis1=-2, axis2=-1))
+    dev, y = design.scatter(z), design.scatter(ratings.scores[..., None, :])
+    gram = dev @ np.swapaxes(dev, -1, -2)
+    cross = dev @ np.swapaxes(y, -1, -2)
+    real = _telling(design, dev, z, np.diagonal(gram, axis1=-2, axis2=-1))
     enough = design.freedom >= max(3 * p, p + 2)
     inverse = np.where(enough[..., None, None], _inverse(gram, real), 0.0)
     beta = np.asarray((inverse @ cross)[..., 0])
-    return beta, np.where(enough, float(p), 0.0), weighing(design, own, z, inverse)
+    return beta, np.where(enough, float(p), 0.0), weighing(design, dev, z, inverse)
 
 
 def _telling(design: Design, dev: FloatArray, z: FloatArray, size: FloatArray) -> BoolArray:
