@@ -32,8 +32,9 @@ class KNN:
     folds
         Cross-fitting folds. None predicts rated segments from themselves too, as printed.
     batch
-        Draws of a simulation to work on at a time. None takes as many as the processor's own
-        memory holds. The result is the same; working memory stays below 200 MB either way.
+        Draws of a simulation to work on at a time, at most. None takes as many as the processor's
+        own memory holds. The result is the same; fewer are taken where working memory would
+        exceed some 200 MB.
     """
 
     k: int = 25
@@ -72,7 +73,8 @@ class KNN:
         )  # fmt: skip
         nearest = Nearest(sample.pool.standardised(), tabled=len(rows) * n >= size)
         found = np.empty((4, *rows.shape))
-        for part in batches(len(rows), self.batch or _BLOCK // (_weight(n, count) * size)):
+        at_once = self.batch or _BLOCK // (_weight(n, count) * size)
+        for part in batches(len(rows), min(at_once, _MOST // (16 * count * size))):
             found[:, part] = _predict(studies.some(part), nearest, self.k)
         out = np.empty_like(found)
         np.put_along_axis(out, order[None], found, axis=-1)
