@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from fewgold import datasets, reproduce, simulate
 from fewgold.cli import app
 from fewgold.errors import DataError
-from fewgold.reproduce import _data, _methods, _printed
+from fewgold.reproduce import _data, _files, _methods, _printed
 from fewgold.reproduce._compare import mean_of, spread_of
 from fewgold.reproduce._findings import FAILS, HOLDS, OPEN, Check, Finding
 from fewgold.samplers import SimpleRandom, Stratified
@@ -181,13 +181,13 @@ def test_metrics_are_chosen_as_in_the_paper() -> None:
 @pytest.fixture(scope="module")
 def made() -> reproduce.Reproduction:
     return reproduce.saldias(
-        *(5, [0.1, 0.3], reproduce.DEMO_DATA),
+        *(5, [0.05, 0.1], reproduce.DEMO_DATA),
         systems={"demo-ende": ["human", "alpha"], "demo-zhen": ["alpha"]},
     )
 
 
 def test_all_tables_have_all_lines(made: reproduce.Reproduction) -> None:
-    assert list(made.tables) == [*(f"table{k}" for k in range(1, 7) if k != 5 and k != 6), *_LAST]
+    assert list(made.tables) == [*(f"table{k}" for k in range(1, 7)), "metrics"]
     for name, printed in _printed.TABLES.items():
         table = made.tables[name]
         for pair, methods in printed.items():
@@ -206,9 +206,6 @@ def test_all_tables_have_all_lines(made: reproduce.Reproduction) -> None:
         assert (base["ratio_mc"] == 0).all()
         assert (here[here["kind"] == "ours"]["strategy"] == "docs-balanced+ridge").all()
     assert {"printed", "reading", "corrected", "ours"} == set(made.tables["table3"]["kind"])
-
-
-_LAST = ["table5", "table6", "metrics"]
 
 
 def test_figures_are_those_of_the_simulation(made: reproduce.Reproduction) -> None:
@@ -232,20 +229,20 @@ def test_figures_are_those_of_the_simulation(made: reproduce.Reproduction) -> No
 
 def test_bounds_table(made: reproduce.Reproduction) -> None:
     table = made.tables["table5"]
-    assert len(table) == 2 * 3 * 2 * 2  # pairs, bounds, sizes, estimators
+    assert len(table) == 2 * 3 * 2  # pairs, bounds, estimators; one of the sizes
     rows = table[(table["bound"] == "hoeffding") & (table["pair"] == "EnDe")]
     size, n = 1418, 142
-    for row in rows[rows["size"] == 10].to_dict("records"):
+    for row in rows.to_dict("records"):
         t = row["R"] * sqrt((1 - (n - 1) / size) * log(40) / (2 * n))
         assert row["t"] == pytest.approx(t)
         assert row["slack"] == pytest.approx(row["t"] - row["error"])
     assert set(rows["R"]) == {4, 25}
     assert (rows[rows["R"] == 25]["cal"] == 100).all()
-    assert rows[rows["R"] == 4]["printed_cal"].tolist() == [92, 96, 93, 96]
+    assert rows[rows["R"] == 4]["printed_cal"].tolist() == [92, 96]
 
 
 def test_findings_and_summary(made: reproduce.Reproduction) -> None:
-    assert len(made.findings) == 11
+    assert len(made.findings) == 12
     assert all(f.verdict in (HOLDS, FAILS, OPEN) for f in made.findings)
     assert all(c.verdict in (HOLDS, FAILS, OPEN) for f in made.findings for c in f.checks)
     incremental = next(f for f in made.findings if f.name == "incremental")
@@ -292,15 +289,17 @@ def run(*args: str) -> Any:
     return CliRunner().invoke(app, ["reproduce", "saldias", *args])
 
 
-def test_command(tmp_path: Path) -> None:
+def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "demo_systems", lambda kind: ["alpha"])
+    monkeypatch.setattr(_files, "figures", lambda made: {})  # test_files draws them
     out = tmp_path / "out"
-    options = ["--demo", "--draws", "2", "--budgets", "10%", "--no-incremental", "-o", str(out)]
+    options = ["--demo", "--draws", "2", "--budgets", "5%", "--no-incremental", "-o", str(out)]
     result = run(*options, "--format", "json")
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
     assert len(record["tables"]["table1"]) == 2 * 9
     assert {f["verdict"] for f in record["findings"]} <= {HOLDS, FAILS, OPEN}
-    assert result.stderr == ""
+    assert "no plots without matplotlib" in result.stderr
     assert all(Path(path).exists() for path in record["files"])
     again = run(*options, "--resume")
     assert again.exit_code == 0

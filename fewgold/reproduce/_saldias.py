@@ -156,10 +156,12 @@ def saldias(
 
     runs = {r.name: run(r, main, r.name, bounds(r.pair)) for r in full}
     small_runs = {r.name: run(r, ["table6"], f"{r.name}/two", ()) for r in test}
-    tables = {name: _tables.errors_table(name, full, runs) for name in main}
+    ranked = {name: made.ranking().set_index("strategy") for name, made in runs.items()}
+    tables = {name: _tables.errors_table(name, full, runs, ranked) for name in main}
     if _tables.sizes(next(iter(runs.values()))):
         tables["table5"] = _tables.bounds_table(full, runs)
-    tables["table6"] = _tables.errors_table("table6", test, small_runs)
+    ranked = {name: made.ranking().set_index("strategy") for name, made in small_runs.items()}
+    tables["table6"] = _tables.errors_table("table6", test, small_runs, ranked)
     tables["metrics"] = _tables.metrics_table(full, test)
     return Reproduction(
         tables=tables,

@@ -21,10 +21,16 @@ SIZES = (0.1, 0.3, 0.5)
 WHO = {"base": BASE, "best": BEST}
 
 
-def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
+def errors_table(
+    table: str,
+    data: Iterable[Rated],
+    runs: Mapping[str, Simulation],
+    rankings: Mapping[str, pd.DataFrame],
+) -> pd.DataFrame:
     """Tables 1 to 4 and 6: a line for each method, printed and ours.
 
-    ``ratio`` is the error over that of the baseline: what can be compared across data.
+    ``rankings`` are those of the simulations, by strategy. ``ratio`` is the error over that of
+    the baseline: what can be compared across data.
     """
     import pandas as pd
 
@@ -32,11 +38,10 @@ def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulatio
     seen = set()
     for rated in data:
         run, printed = runs[rated.name], _printed.TABLES[table].get(rated.pair, {})
-        ranking = run.ranking().set_index("strategy")
         base = abs_error(run, BASE)
         seen.add(rated.pair)
         for line in lines(table, rated.metrics[0]):
-            mine = ranking.loc[line.strategy]
+            mine = rankings[rated.name].loc[line.strategy]
             ratio = abs_error(run, line.strategy) / base
             row: dict[str, Any] = {"data": rated.name, "pair": rated.pair, **line._asdict()}
             row |= _as_printed(printed, line.method, line.kind)
