@@ -182,7 +182,7 @@ def main() -> None:
         measure(options.repeats)
         return
     python = set_up(options.python or newest())
-    # -P: benchmarks/coverage.py must not pass for the package of that name.
+    # -P: a file here must not pass for a package of its name.
     command = [str(python), "-P", __file__, "--inside", "--repeats", str(options.repeats)]
     threads = {"OPENBLAS_NUM_THREADS": "1"}
     sys.exit(subprocess.run(command, env={**os.environ, **threads}, check=False).returncode)

@@ -1,6 +1,6 @@
 """Do standard errors and intervals tell the truth? On the embedded data, by simulation.
 
-    python benchmarks/coverage.py [--draws 2000] [--kind ende] [--noise] [--n-jobs 2]
+    python benchmarks/calibration.py [--draws 2000] [--kind ende] [--noise] [--n-jobs 2]
 
 For each strategy and budget: how often the 95 % interval holds the true score, the root mean square
 of the standard error over the real spread of the estimates (1 is right, more is cautious), the
