@@ -1,0 +1,47 @@
+"""Maurer and Pontil's empirical Bernstein bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.bounds._range import RangeBound
+from fewgold.bounds._reach import within_reach
+from fewgold.estimate import Interval, LinearEstimate
+
+
+@dataclass(frozen=True)
+class MaurerPontil(RangeBound):
+    """Empirical Bernstein bound of Maurer and Pontil, for simple random samples.
+
+    ``t = s sqrt(2 ln(4/δ)/n) + 7 R ln(4/δ)/(3(n−1))`` on both sides, s with divisor n − 1. It is
+    proved for independent draws. Hoeffding's reduction carries sums over to drawing without
+    replacement, but the step that bounds s goes by self-bounding functions and not by a sum, so
+    here the bound is *conjectured*: `BernsteinSerfling` is proved. There is no
+    without-replacement factor. The interval is cut to what the unrated segments can still make of
+    it, which holds without any chance and makes it a point at n = N; infinite for one rating
+    without known limits.
+
+    References
+    ----------
+    Maurer and Pontil (2009), Empirical Bernstein bounds and sample variance penalization,
+    theorem 4, with δ/2 on each side.
+    """
+
+    name: ClassVar[str] = "maurer-pontil"
+    kind: ClassVar[str] = "conjectured"
+    covers: ClassVar[tuple[str, ...]] = ("simple",)
+
+    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
+        whole = super().interval(estimate, confidence)
+        return whole if self.printed else within_reach(estimate, whole, self._span(estimate))
+
+    def _half_width(self, estimate: LinearEstimate, span: float, miss: float) -> FloatArray:
+        n, log = estimate.n, np.log(4 / miss)
+        if n < 2:
+            return np.full(estimate.value.shape, np.inf)
+        sd = estimate.residuals.std(-1, ddof=1)
+        return np.asarray(sd * np.sqrt(2 * log / n) + 7 * span * log / (3 * (n - 1)))

@@ -1,0 +1,199 @@
+"""Bounds with a finite-sample formula: closed forms, and exact ones for scores of two values."""
+
+import numpy as np
+import pytest
+from statsmodels.stats.proportion import proportion_confint
+
+from fewgold.bounds import Student
+from fewgold.bounds._bernstein_serfling import BernsteinSerfling
+from fewgold.bounds._clopper_pearson import ClopperPearson
+from fewgold.bounds._hypergeometric import Hypergeometric
+from fewgold.bounds._maurer_pontil import MaurerPontil
+from fewgold.errors import DesignError
+from fewgold.estimators import ControlVariates, Mean, Ridge
+from fewgold.pool import Pool
+from fewgold.samplers import SimpleRandom, Stratified
+from fewgold.testing import check_bound, toy_pool
+from reference import approximate as twin
+
+CLOSED = [MaurerPontil(), BernsteinSerfling()]
+BINARY = [Hypergeometric(), ClopperPearson()]
+EVERY = pytest.mark.parametrize("bound", [*CLOSED, *BINARY], ids=lambda b: b.name)
+
+
+def coins(bound, size=60, n=15, draws=None, share=0.3, limits=(0.0, 1.0), seed=0):
+    """Estimates from scores at either limit."""
+    rng = np.random.default_rng(seed)
+    gold = np.where(rng.random(size) < share, limits[1], limits[0])
+    sample = SimpleRandom().draw(Pool(np.arange(size)), n, draws=draws, rng=seed)
+    ratings = sample.rate(gold[sample.indices], limits=limits)
+    return Mean(bound=bound).estimate(ratings), gold.mean()
+
+
+@pytest.mark.parametrize("bound", CLOSED, ids=lambda b: b.name)
+def test_check_kit(bound):
+    check_bound(bound)
+
+
+@pytest.mark.parametrize("bound", BINARY, ids=lambda b: b.name)
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5])
+def test_check_kit_of_two_values(bound, share):
+    for limits in ((0.0, 1.0), (-3.0, 5.0)):
+        check_bound(
+            bound,
+            limits=limits,
+            population=lambda r, ends=limits: np.where(r.random(200) < share, *ends[::-1]),
+        )
+
+
+@pytest.mark.parametrize("n", [2, 3, 29, 30, 31, 59])
+def test_closed_forms_against_the_formulas(n):
+    pool, gold = toy_pool(60)
+    sample = SimpleRandom().draw(pool, n, rng=n)
+    # limits so wide that nothing is cut off
+    ratings = sample.rate(gold[sample.indices], limits=(-1e9, 1e9))
+    for bound, half in (
+        (MaurerPontil(printed=True, score_range=25), twin.maurer_pontil(ratings.scores, 25, 0.1)),
+        (
+            BernsteinSerfling(printed=True, score_range=25),
+            twin.bernstein_serfling(ratings.scores, 60, 25, 0.1),
+        ),
+    ):
+        made = Mean(bound=bound).estimate(ratings)
+        low, high = made.interval(0.9)
+        np.testing.assert_allclose([made.value - low, high - made.value], half, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bound", CLOSED, ids=lambda b: b.name)
+def test_what_cannot_be_is_cut_off(bound):
+    """With n of N rated, the mean is at least their sum over N, and the rest at the limit."""
+    pool, gold = toy_pool(60)
+    for n in (1, 2, 30, 59, 60):
+        sample = SimpleRandom().draw(pool, n, draws=4, rng=n)
+        made = Mean(bound=bound).estimate(sample.rate(gold[sample.indices], limits=(0, 25)))
+        low, high = made.interval(0.95)
+        known = gold[sample.indices].sum(-1) / 60
+        assert np.all(low >= known - 1e-12) and np.all(high <= known + 25 * (60 - n) / 60 + 1e-12)
+    np.testing.assert_allclose(low, high)
+    np.testing.assert_allclose(low, gold.mean())
+
+
+@pytest.mark.parametrize("bound", [MaurerPontil, BernsteinSerfling])
+def test_closed_forms_with_a_range_instead_of_limits(bound):
+    pool, gold = toy_pool(60)
+    for n in (1, 20, 60):
+        sample = SimpleRandom().draw(pool, n, draws=3, rng=n)
+        made = Mean(bound=bound(score_range=25)).estimate(sample.rate(gold[sample.indices]))
+        low, high = made.interval(0.9)
+        assert np.all((low <= gold.mean() + 1e-12) & (gold.mean() <= high + 1e-12))
+    np.testing.assert_allclose(high - low, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("bound", CLOSED, ids=lambda b: b.name)
+def test_closed_forms_with_fixed_slopes(bound):
+    pool, gold = toy_pool()
+    estimator = ControlVariates(slopes={"comet": -1.0}, bound=bound)
+    sample = SimpleRandom().draw(pool, 60, draws=50, rng=0)
+    low, high = estimator.estimate(sample.rate(gold[sample.indices], limits=(0, 25))).interval()
+    assert np.all((low <= gold.mean()) & (gold.mean() <= high))
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (1, 7), (4, 9), (9, 9), (5, 23), (22, 23)])
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
+def test_hypergeometric_against_trying_all_pools(n, size, confidence):
+    for k in range(n + 1):
+        scores = np.r_[np.ones(k), np.zeros(n - k)]
+        sample = SimpleRandom().draw(Pool(np.arange(size)), n, rng=0)
+        made = Mean(bound=Hypergeometric()).estimate(sample.rate(scores, limits=(0, 1)))
+        low, high = twin.hypergeometric(k, n, size, 1 - confidence)
+        # The value k/n need not be a share that a pool can have; intervals hold it nevertheless.
+        ends = min(low / size, k / n), max(high / size, k / n)
+        np.testing.assert_allclose(made.interval(confidence), ends, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bound", BINARY, ids=lambda b: b.name)
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
+def test_coverage_by_enumeration(bound, confidence):
+    """Every pool of up to 14 segments, every sample size: never below the promise."""
+    for size in range(1, 15):
+        for n in range(1, size + 1):
+            low, high = bound._shares(np.arange(n + 1), n, size, 1 - confidence)
+            for ones in range(size + 1):
+                held = (low <= ones / size + 1e-12) & (ones / size <= high + 1e-12)
+                chance = sum(twin.chance_of(int(k), size, ones, n) for k in np.flatnonzero(held))
+                assert chance >= confidence - 1e-12, (size, n, ones)
+
+
+def test_clopper_pearson_against_statsmodels():
+    """In a pool without end nothing is cut off."""
+    for n in (1, 2, 50):
+        k = np.arange(n + 1)
+        low, high = ClopperPearson()._shares(k, n, 10**9, 0.05)
+        np.testing.assert_allclose([low, high], proportion_confint(k, n, 0.05, "beta"), atol=1e-7)
+
+
+def test_hypergeometric_is_the_narrower_and_both_agree_in_large_pools():
+    for size in (60, 10**6):
+        k = np.arange(31)
+        exact, ignorant = (b._shares(k, 30, size, 0.05) for b in BINARY)
+        assert np.all(exact.low >= ignorant.low - 1 / size)
+        assert np.all(exact.high <= ignorant.high + 1 / size)
+    np.testing.assert_allclose(exact, ignorant, atol=1e-5)
+
+
+@EVERY
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_extremes(bound, confidence):
+    for n in (1, 2, 3, 60):
+        for share in (0.0, 0.3, 1.0):
+            made, truth = coins(bound, n=n, draws=5, share=share)
+            low, high = made.interval(confidence)
+            assert low.shape == high.shape == (5,)
+            assert np.all((low >= 0) & (low <= made.value) & (made.value <= high) & (high <= 1))
+            if n == 60:
+                np.testing.assert_allclose([low, high], truth, atol=1e-12)
+            else:
+                assert np.all(low < high)
+
+
+@EVERY
+def test_batch_equals_one_by_one(bound):
+    made, _ = coins(bound, draws=20)
+    low, high = made.interval(0.9)
+    for k in range(20):
+        one = Mean(bound=bound).estimate(made.ratings.draw(k))
+        np.testing.assert_allclose(one.interval(0.9), [low[k], high[k]], rtol=1e-12)
+
+
+@EVERY
+def test_refuses_other_designs_and_estimates(bound):
+    pool, gold = toy_pool()
+    ends = np.where(gold > 3, 25.0, 0.0)
+    stratified = Stratified().draw(pool, 40, rng=0)
+    made = Mean(bound=bound).estimate(stratified.rate(ends[stratified.indices], limits=(0, 25)))
+    with pytest.raises(DesignError, match="this one is stratified"):
+        made.interval()
+    sample = SimpleRandom().draw(pool, 40, rng=0)
+    made = Ridge(bound=bound).estimate(sample.rate(ends[sample.indices], limits=(0, 25)))
+    with pytest.raises(DesignError, match="Student"):
+        made.interval()
+    made = Mean(bound=bound).estimate(sample.rate(ends[sample.indices]))
+    with pytest.raises(DesignError, match="limits"):
+        made.interval()
+
+
+@pytest.mark.parametrize("bound", BINARY, ids=lambda b: b.name)
+def test_refuses_scores_between_the_limits(bound):
+    pool, gold = toy_pool()
+    sample = SimpleRandom().draw(pool, 40, rng=0)
+    made = Mean(bound=bound).estimate(sample.rate(gold[sample.indices], limits=(0, 25)))
+    with pytest.raises(DesignError, match=r"lie between.*BernsteinSerfling"):
+        made.interval()
+    made.interval(bound=BernsteinSerfling())
+    made.interval(bound=Student())
+
+
+def test_labels():
+    assert MaurerPontil().label == "maurer-pontil, conjectured"
+    assert BernsteinSerfling().label == "bernstein-serfling, guaranteed"
+    assert Hypergeometric().label == "hypergeometric, guaranteed"
