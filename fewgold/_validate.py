@@ -2,7 +2,38 @@
 
 from __future__ import annotations
 
-from fewgold.errors import FewgoldError
+from typing import TypeAlias
+
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
+
+#: Ends of common rating scales, by name.
+SCALES = {
+    "mqm": (0.0, 25.0),
+    "da": (0.0, 100.0),
+    "binary": (0.0, 1.0),
+    "likert5": (1.0, 5.0),
+    "likert7": (1.0, 7.0),
+}
+Limits: TypeAlias = tuple[float, float] | str
+
+
+def as_limits(limits: Limits | None) -> tuple[float, float] | None:
+    """Ends of the rating scale, given as two numbers or by the name of a known scale."""
+    if limits is None:
+        return None
+    if isinstance(limits, str):
+        if limits.lower() not in SCALES:
+            raise UnknownNameError("rating scale", limits, SCALES, "Or give its ends, as (0, 25).")
+        return SCALES[limits.lower()]
+    try:
+        low, high = (float(end) for end in limits)
+    except (TypeError, ValueError):
+        low = high = 0.0
+    if not -float("inf") < low < high < float("inf"):
+        raise DataError(
+            f"limits must be (low, high) with low < high, or a scale such as 'mqm'; got {limits!r}."
+        )
+    return low, high
 
 
 def check_confidence(confidence: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fewgold._arrays import RNGLike, as_rng
-from fewgold._validate import check_count
+from fewgold._validate import Limits, as_limits, check_count
 from fewgold.errors import BudgetError
 from fewgold.estimate import Bound, Estimate
 from fewgold.pool import Pool
@@ -58,7 +58,7 @@ class Estimator(ABC):
         *,
         waves: int | None = None,
         draws: int | None = None,
-        limits: tuple[float, float] | None = None,
+        limits: Limits | None = None,
         rng: RNGLike = None,
     ) -> Ratings:
         """Select and annotate, in one wave or several; one rating at a time where the sampler asks.
@@ -74,7 +74,7 @@ class Estimator(ABC):
         ratings = self.sampler.replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
         seed = {"seed": int(rng)} if isinstance(rng, int | np.integer) else {}
         sample = replace(ratings.sample, info={**ratings.sample.info, **seed})
-        return Ratings(sample, ratings.scores, limits)
+        return Ratings(sample, ratings.scores, as_limits(limits))
 
     def run(self, pool: Pool, annotate: Annotate, budget: Budget, **options: Any) -> Estimate:
         """Select, annotate and estimate; options as in `collect`."""

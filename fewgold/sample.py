@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._validate import Limits, as_limits
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
 from fewgold.pool import Pool
@@ -78,12 +79,12 @@ class Sample:
         self,
         scores: Any,
         *,
-        limits: tuple[float, float] | None = None,
+        limits: Limits | None = None,
     ) -> Ratings:
         """Attach human scores, as an array like ``indices`` or a mapping from id.
 
-        ``limits`` are the ends of the rating scale, such as ``(0, 25)``. Guaranteed bounds need
-        them; they must come from the scale, never from the answers.
+        ``limits`` are the ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``. Guaranteed
+        bounds need them; they must come from the scale, never from the answers.
         """
         if hasattr(scores, "to_dict"):  # a pandas Series, indexed by id
             if not scores.index.is_unique:
@@ -92,7 +93,7 @@ class Sample:
         if isinstance(scores, Mapping):
             scores = self._by_id(scores)
         alone = replace(self, given=None, joined=None)
-        fresh = Ratings(alone, np.asarray(scores, dtype=np.float64), limits)
+        fresh = Ratings(alone, np.asarray(scores, dtype=np.float64), as_limits(limits))
         return fresh if self.given is None else self._join(self.given, fresh)
 
     def _by_id(self, scores: Mapping[Any, float]) -> FloatArray:
@@ -184,9 +185,7 @@ class Ratings:
                 "some out biases the estimate."
             )
         if self.limits is not None:
-            low, high = self.limits
-            if not low < high:
-                raise DataError(f"limits must be (low, high) with low < high; got {self.limits}.")
+            low, high = as_limits(self.limits) or self.limits
             outside = (self.scores < low) | (self.scores > high)
             if outside.any():
                 raise DataError(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fewgold import Cost, FewgoldError, Pool, Ratings
+from fewgold._validate import as_limits
 from fewgold.bounds import Hoeffding
 from fewgold.errors import DesignError
 from fewgold.estimators import ControlVariates, CrossFit, Learned, Mean, Ridge
@@ -226,3 +227,16 @@ def test_a_pool_keeps_what_it_standardised_to_itself():
     assert len(pickle.dumps(pool)) == before
     other = pickle.loads(pickle.dumps(pool))
     np.testing.assert_array_equal(other.standardised(), pool.standardised())
+
+
+@pytest.mark.parametrize(
+    ("given", "made"), [("mqm", (0, 25)), ("DA", (0, 100)), ("binary", (0, 1)), ((2, 3), (2, 3))]
+)
+def test_limits_by_the_name_of_a_scale(given: object, made: tuple[float, float]) -> None:
+    assert as_limits(given) == made  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", ["mmq", (3, 2), (1, 1), (0, np.inf), 5, (1, 2, 3), ("a", "b")])
+def test_limits_that_are_none(bad: object) -> None:
+    with pytest.raises(FewgoldError, match="scale|low < high"):
+        as_limits(bad)  # type: ignore[arg-type]

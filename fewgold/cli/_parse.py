@@ -102,18 +102,20 @@ def orientation(text: str | None) -> dict[str, int]:
 
 
 def limits(text: str | None) -> tuple[float, float] | None:
-    """``0,25`` as the ends of the rating scale."""
+    """``0,25`` as the ends of the rating scale, or ``mqm``, a scale that is known."""
     if text is None:
         return None
+    from fewgold._validate import SCALES, as_limits
+    from fewgold.errors import FewgoldError
+
     try:
-        low, high = (float(part) for part in text.split(","))
-    except ValueError:
-        low = high = 0.0
-    if not low < high:
+        parts = text.split(",")
+        return as_limits((float(parts[0]), float(parts[1])) if len(parts) == 2 else text.strip())
+    except (FewgoldError, ValueError):
         raise typer.BadParameter(
-            f"--limits must be the ends of the rating scale, such as 0,25; got {text!r}."
-        )
-    return low, high
+            "--limits must be the ends of the rating scale, such as 0,25, or one of "
+            f"{', '.join(SCALES)}; got {text!r}."
+        ) from None
 
 
 def confidence(text: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fewgold import registry
 from fewgold._arrays import RNGLike, as_rng
-from fewgold._validate import check_confidence, check_count
+from fewgold._validate import Limits, as_limits, check_confidence, check_count
 from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
@@ -43,7 +43,7 @@ def simulate(
     baseline: str = BASELINE,
     confidence: float = 0.95,
     bounds: Mapping[str, Bound] | Iterable[Bound | str] | Bound | str = (),
-    limits: tuple[float, float] | None = None,
+    limits: Limits | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     store: str | Path | None = None,
@@ -74,7 +74,7 @@ def simulate(
     bounds
         Further bounds to try on every estimate, beside each estimator's own; also by name.
     limits
-        Ends of the rating scale, for the bounds that need them.
+        Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``, for bounds that need them.
     n_jobs
         Processes, as for joblib: None takes what `joblib.parallel_config` says, else 1; -1 takes
         all cores. Within ``parallel_config("dask")`` the cells run on that cluster.
@@ -95,9 +95,10 @@ def simulate(
         raise FewgoldError(f"rng must be a seed of at least 0; got {rng}.")
     seed = int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**62))
     extra = _bounds(bounds)
-    _check_limits(limits, studies)
+    ends = as_limits(limits)
+    _check_limits(ends, studies)
     tasks = [
-        Task(label, study.pool, study.gold, budget, group, draws, seed, confidence, extra, limits)
+        Task(label, study.pool, study.gold, budget, group, draws, seed, confidence, extra, ends)
         for label, study in studies.items()
         for group in _groups(chosen, study)
         for budget in amounts
