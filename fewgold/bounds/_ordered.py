@@ -1,0 +1,342 @@
+"""What bounds have in common that read the ratings one by one, in the random order of drawing.
+
+Scores are moved to [0, 1]. If m is the mean of the pool, that of what was not drawn before rating t
+is μ_t(m) = (N m − x_1 − … − x_{t−1})/(N − t + 1), and x_t is a fair draw from it. So the capital
+Π (1 + λ_t (x_t − μ_t)) of one who bets λ_t ≥ 0 on high scores, fixed before x_t is seen, is a
+nonnegative martingale if m is the mean, and a supermartingale if the mean is less: the chance that
+it ever reaches 1/δ is δ at most (Ville 1939; Waudby-Smith and Ramdas 2020, theorem 3.1). Means at
+which it does are refused, and the rest is the interval. For its other end the scale is turned.
+
+To keep clear of rounding, m is written as (x_1 + … + x_n + r)/N, where r ≥ 0 is the sum of the
+unrated scores. Then N m − x_1 − … − x_{t−1} = r + x_t + … + x_n, and none of these is negative.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray, batches
+from fewgold.errors import DesignError
+from fewgold.estimate import Bound, Interval, LinearEstimate
+
+# Ends are found to this share of the scale, and on the safe side.
+PRECISION = 1e-6
+# Room for rounding, as a share of the scale: a mean at the very end of an interval is in it.
+_HAIR = 1e-12
+# Numbers that are worked on at once: they should stay in the cache.
+_BLOCK = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side of the test, for many draws: all that the capital of a bet is made of.
+
+    Parameters
+    ----------
+    rest
+        (draws, n) sum of the ratings from this one on, in [0, 1] each.
+    payoff
+        (draws, n) the rating, less what the metric foretold of it.
+    margin
+        (draws, n) by how much the metric may lower a payoff below 0.
+    size
+        Segments in the pool.
+    """
+
+    rest: FloatArray
+    payoff: FloatArray
+    margin: FloatArray | None
+    size: int
+
+    @property
+    def left(self) -> FloatArray:
+        """Segments not drawn before each rating: (n,)."""
+        return self.size - np.arange(self.rest.shape[-1], dtype=np.float64)
+
+    def rows(self, chosen: slice | IntArray) -> Side:
+        margin = None if self.margin is None else self.margin[chosen]
+        return replace(self, rest=self.rest[chosen], payoff=self.payoff[chosen], margin=margin)
+
+    def best(self, unrated: FloatArray, bets: FloatArray, cap: float) -> FloatArray:
+        """Logarithm of the highest capital, if the unrated scores sum to ``unrated``: (draws,).
+
+        Bets are capped at ``cap / (μ_t + margin)``, so that no rating takes more than that share
+        of the capital. Each factor falls in ``unrated``, and so does the capital.
+        """
+        mean = self.rest + unrated[:, None]
+        mean /= self.left
+        most = mean.copy() if self.margin is None else mean + self.margin
+        np.maximum(most, 1e-300, out=most)
+        np.divide(cap, most, out=most)
+        np.minimum(most, bets, out=most)
+        np.subtract(self.payoff, mean, out=mean)
+        mean *= most
+        mean += 1.0
+        with np.errstate(over="ignore", under="ignore"):
+            np.cumprod(mean, axis=-1, out=mean)
+        # Capital without end counts as a lot: the search goes by its logarithm.
+        return np.asarray(np.log(np.minimum(mean.max(-1), 1e300)))
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """Ratings of many draws in random order, on the scale from 0 to 1: (draws, n).
+
+    Parameters
+    ----------
+    scores
+        (draws, n) the ratings.
+    size
+        Segments in the pool.
+    foretold
+        (draws, n) what a metric foretold of each rating, less the mean of that over all segments
+        not drawn before, by a slope from the ratings before.
+    reach
+        Least and largest value that ``foretold`` could have had: (draws, n) each.
+    """
+
+    scores: FloatArray
+    size: int
+    foretold: FloatArray | None = None
+    reach: tuple[FloatArray, FloatArray] | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.scores.shape[-1])
+
+    def side(self, upper: bool) -> Side:
+        """The side that bets on higher scores, or with the scale turned on lower ones."""
+        x = 1.0 - self.scores if upper else self.scores
+        rest = np.cumsum(x[:, ::-1], axis=-1)[:, ::-1]
+        if self.foretold is None or self.reach is None:
+            return Side(rest, x, None, self.size)
+        if upper:
+            return Side(rest, x + self.foretold, -self.reach[0], self.size)
+        return Side(rest, x - self.foretold, self.reach[1], self.size)
+
+
+def running_variance(values: FloatArray, prior: float, weight: float) -> FloatArray:
+    """Variance of the values before each one, drawn towards ``prior``: (draws, n).
+
+    The prior counts as much as ``weight`` values; of v_t only x_1 … x_{t−1} are known.
+    """
+    count = np.arange(1.0, values.shape[-1] + 1)
+    mean = np.cumsum(values, axis=-1) / count
+    squares = np.zeros(values.shape)
+    np.cumsum(np.square(values - mean)[:, :-1], axis=-1, out=squares[:, 1:])
+    return np.asarray((weight * prior + squares) / (weight + count - 1))
+
+
+def foretell(
+    scores: FloatArray, metric: FloatArray, rows: IntArray, start: int = 10, shrink: float = 10.0
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """What a metric tells of each rating, by the slope of the ratings before it.
+
+    β_{t−1} (z_t − mean of z over all segments not drawn before) has mean 0 given the past, so that
+    taking it from x_t leaves the bet fair. ``metric`` (N,) is the pool's, ``rows`` (draws, n)
+    the segments in the order of drawing. Slopes are shrunk by (t−1)/(t−1+shrink), and 0 for the
+    first ``start`` ratings. Any function of the metrics is fair: extreme values are moved to 3
+    standard deviations, so that a few of them do not force small bets.
+    """
+    spread = metric.std()
+    pool = np.clip((metric - metric.mean()) / (spread if spread > 0 else 1.0), -3.0, 3.0)
+    z = pool[rows]
+    count = np.arange(z.shape[-1], dtype=np.float64)  # ratings before
+    z_mean, x_mean = (_before(v) / np.maximum(count, 1.0) for v in (z, scores))
+    cross = _before(z * scores) - count * z_mean * x_mean
+    square = _before(z * z) - count * z_mean**2
+    slope = cross / np.maximum(square, 1e-9) * (count / (count + shrink))
+    slope = np.where((count >= start) & (square > 1e-9), slope, 0.0)
+    centre = (pool.sum() - _before(z)) / (len(pool) - count)
+    ends = (slope * (pool.min() - centre), slope * (pool.max() - centre))
+    reach = np.minimum(0.0, np.minimum(*ends)), np.maximum(0.0, np.maximum(*ends))
+    return np.asarray(slope * (z - centre)), reach
+
+
+def _before(values: FloatArray) -> FloatArray:
+    """Sums of the values before each one."""
+    out = np.zeros(values.shape)
+    np.cumsum(values[:, :-1], axis=-1, out=out[:, 1:])
+    return out
+
+
+def least_unrated(
+    side: Side,
+    bets: FloatArray,
+    miss: float,
+    cap: float,
+    within: tuple[FloatArray, FloatArray],
+    guess: tuple[FloatArray, FloatArray] | None = None,
+) -> FloatArray:
+    """The least sum of unrated scores that the bets do not refuse, on the safe side: (draws,).
+
+    ``within`` are the ends of the search: nothing is looked for beyond them. ``guess`` is where to
+    start, and by how much to move at first.
+    """
+    low, high = (np.asarray(end, dtype=np.float64) for end in within)
+    start, step = guess or (low + (high - low) / 2, (high - low) / 4)
+    found = np.empty(len(low))
+    for block in batches(len(low), max(1, _BLOCK // side.rest.shape[-1])):
+        part = (low[block], high[block], start[block], step[block])
+        found[block] = _search(side.rows(block), bets[block], -np.log(miss), cap, *part)
+    return found
+
+
+def _search(
+    side: Side,
+    bets: FloatArray,
+    goal: float,
+    cap: float,
+    low: FloatArray,
+    high: FloatArray,
+    start: FloatArray,
+    step: FloatArray,
+) -> FloatArray:
+    """Where the highest capital falls below its goal: the end of the last bracket that is refused.
+
+    Steps that double until the place is between two points, then false position (Anderson and
+    Björck 1973), and halving where three of its steps did not do as much. Each draw goes by
+    itself, so that a batch gives what its draws give.
+    """
+    near = PRECISION * side.size
+    found = low.copy()
+    live = np.arange(len(low))
+    a, b = low, high
+    f_a, f_b = np.full((2, len(low)), np.nan)  # capital over its goal; not known yet
+    x = np.clip(start, low, high)
+    step = np.maximum(step, near)
+    turn, last, before = np.zeros((3, len(low)))
+    while live.size:
+        f = side.best(x, bets, cap) - goal
+        up = f >= 0
+        # Where the same end moves again, the value at the other one is scaled down.
+        old = np.where(up, f_a, f_b)
+        shrink = 1 - f / np.where(old == 0, 1.0, old)
+        shrink = np.where(shrink > 0, shrink, 0.5)
+        shrink = np.where(last == np.where(up, 1, -1), shrink, 1.0)
+        f_a, f_b = np.where(up, f, f_a * shrink), np.where(up, f_b * shrink, f)
+        at_end = np.where(up, x >= b, x <= a)
+        a, b = np.where(up, x, a), np.where(up, b, x)
+        last = np.where(up, 1, -1)
+        done = at_end | (b - a <= near)
+        if done.any():
+            found[live[done]] = a[done]
+            keep = np.flatnonzero(~done)
+            live, side, bets = live[keep], side.rows(keep), bets[keep]
+            a, b, f_a, f_b, x = a[keep], b[keep], f_a[keep], f_b[keep], x[keep]
+            step, turn, before = step[keep], turn[keep], before[keep]
+            last, up = last[keep], up[keep]
+        between = ~(np.isnan(f_a) | np.isnan(f_b))
+        outward = np.where(up, np.minimum(x + step, b), np.maximum(x - step, a))
+        step = step * 2
+        inner = b - f_b * (b - a) / np.where(between, f_b - f_a, 1.0)
+        inner = np.clip(inner, a + near / 2, b - near / 2)
+        turn = turn + between
+        check = between & (turn % 3 == 1)
+        inner = np.where(check & (turn > 1) & (b - a > before / 2), (a + b) / 2, inner)
+        before = np.where(check, b - a, before)
+        x = np.where(between, inner, outward)
+    return found
+
+
+@dataclass(frozen=True)
+class OrderedBound(Bound):
+    """A bound that goes by the ratings in the order they were drawn in, and by their limits.
+
+    It does not look at residuals, and holds for the mean of the pool whatever estimator made the
+    value. It covers simple random samples, whose order of drawing is random.
+    """
+
+    metric: str | None = None
+    upper: float = 0.5
+
+    kind: ClassVar[str] = "guaranteed"
+
+    def __post_init__(self) -> None:
+        check_share(self.upper)
+
+    @abstractmethod
+    def _least(self, side: Side, miss: float) -> FloatArray:
+        """Least sum of the unrated scores, wrong with a chance of ``miss`` at most: (draws,)."""
+
+    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
+        limits = checked_limits(self.name, estimate)
+        if estimate.n == estimate.design.size:
+            return assemble(estimate, limits, None)
+        data = ordered(estimate, limits, self.metric)
+        miss = 1 - confidence
+        least = self._least(data.side(upper=False), miss * (1 - self.upper))
+        most = self._least(data.side(upper=True), miss * self.upper)
+        return assemble(estimate, limits, (least, data.size - data.n - most))
+
+
+def check_share(upper: float) -> None:
+    if not 0 < upper < 1:
+        raise DesignError(
+            f"upper is the share of the misses at the upper end, between 0 and 1; got {upper!r}."
+        )
+
+
+def assemble(
+    estimate: LinearEstimate,
+    limits: tuple[float, float],
+    unrated: tuple[FloatArray, FloatArray] | None,
+) -> Interval:
+    """The interval, from the sums that the unrated scores may have on the scale from 0 to 1.
+
+    Never beyond what is possible at all, and wide enough to hold the value of the estimate. None
+    where there are no unrated scores.
+    """
+    scores, value, size = estimate.ratings.scores, estimate.value, estimate.design.size
+    if unrated is None:
+        mean = scores.mean(-1)
+        return Interval(np.minimum(mean, value), np.maximum(mean, value))
+    low, high = limits
+    left, hair = size - estimate.n, _HAIR * (high - low)
+    total = scores.sum(-1) + left * low
+    least, most = (
+        (total + (high - low) * np.clip(end, 0.0, left).reshape(value.shape)) / size
+        for end in unrated
+    )
+    return Interval(
+        np.minimum(np.maximum(least - hair, low), value),
+        np.maximum(np.minimum(most + hair, high), value),
+    )
+
+
+def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:
+    """The limits of the scale, if the design is one that these bounds are proved for."""
+    if estimate.design.kind != "simple":
+        raise DesignError(
+            f"{name} covers simple random samples, and this one is {estimate.design.kind}. Use "
+            "bound=Student(), which covers every design, or select with --strategy random+mean."
+        )
+    if estimate.ratings.limits is None:
+        raise DesignError(
+            f"{name} needs to know between which limits scores lie. Give them with the ratings, "
+            "sample.rate(scores, limits=(0, 25)), from the scale and not from the answers."
+        )
+    return estimate.ratings.limits
+
+
+def ordered(
+    estimate: LinearEstimate, limits: tuple[float, float], metric: str | None = None
+) -> Ordered:
+    """The ratings of an estimate on the scale from 0 to 1, with a metric to foretell them."""
+    n, size = estimate.n, estimate.design.size
+    scores = to_unit(estimate.ratings.scores.reshape(-1, n), limits)
+    if metric is None:
+        return Ordered(scores, size)
+    pool = estimate.ratings.sample.pool
+    column = pool.composite() if metric == "mean" else pool.matrix([metric])[0]
+    rows = estimate.ratings.sample.indices.reshape(-1, n)
+    return Ordered(scores, size, *foretell(scores, column, rows))
+
+
+def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
+    """Scores moved to the scale from 0 to 1."""
+    return np.clip((scores - limits[0]) / (limits[1] - limits[0]), 0.0, 1.0)

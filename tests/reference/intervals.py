@@ -1,0 +1,90 @@
+"""Guaranteed intervals the slow way: one rating after the other, one mean after the other.
+
+Written from the formulas: Waudby-Smith and Ramdas (2020, 2024) for betting, Voráček and Orabona
+(2025) for bets that go by the capital that is still missing.
+"""
+
+import math
+
+import numpy as np
+
+
+def bets_by_size(payoffs, size, miss, prior=0.05, weight=2.0):
+    """λ_t = w_t sqrt(2 ln(1/δ)/(v_{t−1} Σ w²)), w_t = (N − n)/(N − t), v from the past."""
+    n = len(payoffs)
+    w = [(size - n) / (size - t) for t in range(1, n + 1)]
+    total = sum(x * x for x in w)
+    bets, squares, seen = [], 0.0, 0.0
+    for t in range(1, n + 1):
+        v = (weight * prior + squares) / (weight + t - 1)
+        bets.append(w[t - 1] * math.sqrt(2 * math.log(1 / min(miss, 0.1)) / (v * total)))
+        seen += payoffs[t - 1]
+        squares += (payoffs[t - 1] - seen / t) ** 2
+    return bets
+
+
+def bets_for_tolerance(payoffs, size, tolerance, prior=0.05, weight=2.0):
+    """λ_t = d_t/(v_{t−1} + d_t²) with d_t = tolerance · N/(N − t + 1)."""
+    bets, squares, seen = [], 0.0, 0.0
+    for t in range(1, len(payoffs) + 1):
+        v = (weight * prior + squares) / (weight + t - 1)
+        d = tolerance * size / (size - t + 1)
+        bets.append(d / (v + d * d))
+        seen += payoffs[t - 1]
+        squares += (payoffs[t - 1] - seen / t) ** 2
+    return bets
+
+
+def foretold(scores, metric, rows, start=10, shrink=10.0):
+    """β_{t−1}(z_t − z̄ of what is left) and the least and largest it could have been."""
+    z = (metric - metric.mean()) / metric.std()
+    z = np.clip(z, -3, 3)
+    left = set(range(len(z)))
+    told, least, most = [], [], []
+    for t, row in enumerate(rows):
+        centre = np.mean([z[i] for i in left])
+        slope = 0.0
+        if t >= start:
+            past = z[rows[:t]]
+            slope = np.cov(past, scores[:t])[0, 1] / np.var(past, ddof=1) * t / (t + shrink)
+        told.append(slope * (z[row] - centre))
+        ends = slope * (z.min() - centre), slope * (z.max() - centre)
+        least.append(min(ends))
+        most.append(max(ends))
+        left.remove(row)
+    return np.array(told), np.array(least), np.array(most)
+
+
+def ever_refused(scores, payoffs, margins, bets, size, mean, miss, cap=0.9):
+    """Does the capital ever reach 1/δ, if ``mean`` is the mean of the pool? Scores in [0, 1]."""
+    capital, seen = 1.0, 0.0
+    for t in range(len(scores)):
+        mu = (size * mean - seen) / (size - t)
+        if mu < -1e-9:
+            return True  # more was seen than there is
+        mu = max(mu, 0.0)
+        most = cap / (mu + margins[t]) if mu + margins[t] > 0 else math.inf
+        capital *= 1 + min(bets[t], most) * (payoffs[t] - mu)
+        if capital >= 1 / miss:
+            return True
+        seen += scores[t]
+    return seen > size * mean + 1e-9
+
+
+def scan(scores, size, limits, confidence=0.95, *, steps=1000, bets=bets_by_size, told=None):
+    """Ends of the interval on a grid of means: the last refused one from either side."""
+    low, high = limits
+    unit = (np.asarray(scores, float) - low) / (high - low)
+    told, least, most = told or (np.zeros(len(unit)),) * 3
+    miss = (1 - confidence) / 2
+
+    def end(x, payoffs, margins):
+        stakes = bets(payoffs, size, miss)
+        k = 0
+        while k <= steps and ever_refused(x, payoffs, margins, stakes, size, k / steps, miss):
+            k += 1
+        return max(k - 1, 0) / steps
+
+    left = end(unit, unit - told, np.maximum(most, 0))
+    right = end(1 - unit, 1 - unit + told, np.maximum(-least, 0))
+    return low + (high - low) * left, high - (high - low) * right

@@ -1,0 +1,187 @@
+"""Bounds that read the ratings in the order of drawing: Betting, STaR and Gaffke."""
+
+import numpy as np
+import pytest
+
+from fewgold import Pool
+from fewgold.bounds._betting import Betting
+from fewgold.errors import DesignError, UnknownNameError
+from fewgold.estimators import ControlVariates, Mean
+from fewgold.samplers import SimpleRandom, Stratified
+from fewgold.testing import check_bound, toy_pool
+from reference import intervals
+
+BOUNDS = [Betting(), Betting(upper=0.75)]
+LIMITS = (0.0, 25.0)
+
+
+def ids(bound):
+    return f"{bound.name}-{bound.upper}"
+
+
+def estimate_of(gold, n, draws=None, limits=LIMITS, rng=0):
+    pool = Pool(np.arange(len(gold)))
+    sample = SimpleRandom().draw(pool, n, draws=draws, rng=rng)
+    return Mean().estimate(sample.rate(np.asarray(gold, float)[sample.indices], limits=limits))
+
+
+def check_ends(fast, slow, scores):
+    """The scan stops up to one step of its grid before the end; both are widened to the value."""
+    step = 25 / 1000 + 1e-3
+    (low, high), (left, right) = fast, slow
+    assert left - 1e-3 <= low <= left + step or low == pytest.approx(scores.mean())
+    assert right + 1e-3 >= high >= right - step or high == pytest.approx(scores.mean())
+
+
+def skewed(size, rng=1):
+    return np.minimum(np.random.default_rng(rng).exponential(2.0, size).round(1), 25.0)
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=ids)
+def test_check_kit(bound):
+    check_bound(bound)
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=ids)
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
+@pytest.mark.parametrize("n", [1, 2, 3, 17, 59, 60])
+@pytest.mark.parametrize(
+    "gold",
+    [
+        np.zeros(60),
+        np.full(60, 25.0),
+        np.full(60, 7.3),
+        np.r_[np.zeros(59), 25.0],
+        np.r_[np.zeros(30), np.full(30, 25.0)],
+        np.r_[np.full(59, 25.0), 0.0],
+        np.linspace(0, 25, 60),
+        np.r_[np.full(59, 1e-13), 25.0],
+    ],
+    ids=["zeros", "top", "constant", "one bad", "half", "one good", "uniform", "tiny"],
+)
+def test_edges(bound, gold, n, confidence):
+    """Finite, ordered, within what is possible, and around the value."""
+    made = estimate_of(gold, n, draws=5)
+    low, high = made.interval(confidence, bound)
+    rated, left = made.ratings.scores.sum(-1), 60 - n
+    assert np.isfinite(low).all() and np.isfinite(high).all()
+    assert (low <= made.value + 1e-12).all() and (made.value <= high + 1e-12).all()
+    assert (low >= rated / 60 - 1e-9).all()
+    assert (high <= (rated + 25 * left) / 60 + 1e-9).all()
+    if n == 60:
+        np.testing.assert_allclose(high - low, 0, atol=1e-12)
+        np.testing.assert_allclose(low, gold.mean(), atol=1e-12)
+    if n >= 59 and confidence >= 0.95:
+        assert (low - 1e-12 <= gold.mean()).all() and (gold.mean() <= high + 1e-12).all()
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=ids)
+@pytest.mark.parametrize("n", [5, 40, 150])
+def test_batch_equals_one_by_one(bound, n):
+    made = estimate_of(skewed(200), n, draws=7)
+    low, high = made.interval(0.95, bound)
+    for k in range(7):
+        alone = Mean().estimate(made.ratings.draw(k)).interval(0.95, bound)
+        assert alone.low == low[k]
+        assert alone.high == high[k]
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=ids)
+def test_turning_the_scale_turns_the_interval(bound):
+    gold = skewed(120)
+    made = estimate_of(gold, 40, draws=4)
+    turned = Mean().estimate(made.ratings.sample.rate(25 - made.ratings.scores, limits=LIMITS))
+    mirror = type(bound)(upper=1 - bound.upper)
+    low, high = made.interval(0.9, bound)
+    other = turned.interval(0.9, mirror)
+    np.testing.assert_allclose(other.low, 25 - high, atol=1e-4)
+    np.testing.assert_allclose(other.high, 25 - low, atol=1e-4)
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=ids)
+def test_other_scales_give_the_same_interval(bound):
+    gold = skewed(120)
+    made = estimate_of(gold, 40, draws=4)
+    moved = made.ratings.sample.rate(3 * made.ratings.scores - 1000, limits=(-1000.0, -925.0))
+    low, high = made.interval(0.9, bound)
+    other = Mean().estimate(moved).interval(0.9, bound)
+    np.testing.assert_allclose(other.low, 3 * low - 1000, atol=2e-4)
+    np.testing.assert_allclose(other.high, 3 * high - 1000, atol=2e-4)
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=ids)
+def test_refuses_other_designs_and_unknown_scales(bound):
+    pool, gold = toy_pool()
+    sample = Stratified().draw(pool, 40, rng=1)
+    made = Mean().estimate(sample.rate(gold[sample.indices], limits=LIMITS))
+    with pytest.raises(DesignError, match=r"covers simple random samples.*bound=Student\(\)"):
+        made.interval(0.95, bound)
+    with pytest.raises(DesignError, match=r"needs to know between which limits"):
+        estimate_of(gold, 30, limits=None).interval(0.95, bound)
+    with pytest.raises(DesignError, match="share of the misses"):
+        type(bound)(upper=1.0)
+
+
+def test_any_estimator_may_be_asked():
+    """The interval is about the pool, not about the estimator: only its value must be held."""
+    pool, gold = toy_pool()
+    sample = SimpleRandom().draw(pool, 40, draws=20, rng=1)
+    ratings = sample.rate(gold[sample.indices], limits=LIMITS)
+    plain, tuned = Mean().estimate(ratings), ControlVariates().estimate(ratings)
+    low, high = plain.interval(0.95, Betting())
+    other = tuned.interval(0.95, Betting())
+    np.testing.assert_array_equal(other.low, np.minimum(low, tuned.value))
+    np.testing.assert_array_equal(other.high, np.maximum(high, tuned.value))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize(
+    "gold", [skewed(80), np.r_[np.zeros(70), np.full(10, 25.0)]], ids=["skewed", "two points"]
+)
+@pytest.mark.parametrize("n", [3, 20, 70])
+def test_betting_is_the_scan_of_all_means(gold, n, confidence):
+    made = estimate_of(gold, n, draws=3)
+    low, high = made.interval(confidence, Betting())
+    for k in range(3):
+        scores = made.ratings.scores[k]
+        check_ends((low[k], high[k]), intervals.scan(scores, 80, LIMITS, confidence), scores)
+
+
+def test_betting_with_a_metric_is_the_scan_with_a_metric():
+    pool, gold = toy_pool(400)
+    sample = SimpleRandom().draw(pool, 200, draws=4, rng=3)
+    made = Mean().estimate(sample.rate(gold[sample.indices], limits=LIMITS))
+    low, high = made.interval(0.9, Betting(metric="comet"))
+    plain = made.interval(0.9, Betting())
+    for k in range(4):
+        x = made.ratings.scores[k]
+        told = intervals.foretold(x / 25, pool.metrics["comet"], sample.indices[k])
+        check_ends((low[k], high[k]), intervals.scan(x, 400, LIMITS, 0.9, told=told), x)
+    assert (high - low).mean() < 0.97 * (plain.high - plain.low).mean()
+    mean = made.interval(0.9, Betting(metric="mean"))
+    assert (mean.high > mean.low).all()
+    with pytest.raises(UnknownNameError, match=r"'comets'.*'comet'"):
+        made.interval(0.9, Betting(metric="comets"))
+
+
+def test_a_metric_without_meaning_costs_little():
+    pool, gold = toy_pool()
+    noise = Pool(pool.ids, {"noise": np.random.default_rng(0).normal(size=120)})
+    sample = SimpleRandom().draw(noise, 60, draws=50, rng=3)
+    made = Mean().estimate(sample.rate(gold[sample.indices], limits=LIMITS))
+    with_noise, without = (
+        np.subtract(*made.interval(0.9, Betting(metric=m))[::-1]).mean() for m in ("noise", None)
+    )
+    assert with_noise < 1.1 * without
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=ids)
+@pytest.mark.parametrize("share", [0.001, 0.02, 0.5])
+def test_sparse_scores_do_not_miss(bound, share):
+    """Most of them 0 and the unrated sum at its least possible value: no rounding refuses it."""
+    gold = np.zeros(600)
+    gold[: round(600 * share)] = np.random.default_rng(0).uniform(0.1, 25, round(600 * share))
+    made = estimate_of(gold, 300, draws=400)
+    low, high = made.interval(0.9, bound)
+    missed = (low > gold.mean()) | (high < gold.mean())
+    assert missed.sum() <= 40 + 4.5 * np.sqrt(400 * 0.1 * 0.9)
