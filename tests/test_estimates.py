@@ -238,5 +238,5 @@ def test_limits_by_the_name_of_a_scale(given: object, made: tuple[float, float])
 
 @pytest.mark.parametrize("bad", ["mmq", (3, 2), (1, 1), (0, np.inf), 5, (1, 2, 3), ("a", "b")])
 def test_limits_that_are_none(bad: object) -> None:
-    with pytest.raises(FewgoldError, match="scale|low < high"):
+    with pytest.raises(FewgoldError, match=r"scale|low < high"):
         as_limits(bad)  # type: ignore[arg-type]
