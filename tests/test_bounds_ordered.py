@@ -5,13 +5,14 @@ import pytest
 
 from fewgold import Pool
 from fewgold.bounds._betting import Betting
+from fewgold.bounds._star import STaR
 from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import SimpleRandom, Stratified
 from fewgold.testing import check_bound, toy_pool
 from reference import intervals
 
-BOUNDS = [Betting(), Betting(upper=0.75)]
+BOUNDS = [Betting(), Betting(upper=0.75), STaR(), STaR(upper=0.75)]
 LIMITS = (0.0, 25.0)
 
 
@@ -162,6 +163,44 @@ def test_betting_with_a_metric_is_the_scan_with_a_metric():
     assert (mean.high > mean.low).all()
     with pytest.raises(UnknownNameError, match=r"'comets'.*'comet'"):
         made.interval(0.9, Betting(metric="comets"))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize(
+    "gold", [skewed(80), np.r_[np.zeros(70), np.full(10, 25.0)]], ids=["skewed", "two points"]
+)
+@pytest.mark.parametrize("n", [3, 20, 70])
+def test_star_is_its_twin(gold, n, confidence):
+    made = estimate_of(gold, n, draws=3)
+    low, high = made.interval(confidence, STaR())
+    miss = (1 - confidence) / 2
+    for k in range(3):
+        x = made.ratings.scores[k] / 25
+        left = min(25 * intervals.star_low(x, 80, miss), made.value[k])
+        right = max(25 - 25 * intervals.star_low(1 - x, 80, miss), made.value[k])
+        assert (low[k], high[k]) == pytest.approx((left, right), abs=2 * 25e-6)
+
+
+def test_star_with_a_metric_is_its_twin():
+    pool, gold = toy_pool(300)
+    sample = SimpleRandom().draw(pool, 150, draws=3, rng=3)
+    made = Mean().estimate(sample.rate(gold[sample.indices], limits=LIMITS))
+    low, high = made.interval(0.9, STaR(metric="comet"))
+    plain = made.interval(0.9, STaR())
+    for k in range(3):
+        x = made.ratings.scores[k] / 25
+        told = intervals.foretold(x, pool.metrics["comet"], sample.indices[k])
+        left = 25 * intervals.star_low(x, 300, 0.05, told)
+        turned = (-told[0], -told[2], -told[1])
+        right = 25 - 25 * intervals.star_low(1 - x, 300, 0.05, turned)
+        assert (low[k], high[k]) == pytest.approx((left, right), abs=2 * 25e-6)
+    assert (high - low).mean() < (plain.high - plain.low).mean()
+
+
+def test_star_is_narrower_than_betting():
+    made = estimate_of(skewed(400), 120, draws=50)
+    star, betting = (np.subtract(*made.interval(0.95, b)[::-1]) for b in (STaR(), Betting()))
+    assert star.mean() < 0.95 * betting.mean()
 
 
 def test_a_metric_without_meaning_costs_little():

@@ -48,20 +48,20 @@ class Betting(OrderedBound):
 
     name: ClassVar[str] = "betting"
 
-    def _least(self, side: Side, miss: float) -> FloatArray:
+    def _least(self, side: Side, miss: FloatArray) -> FloatArray:
         return bet_for_size(side, miss)
 
 
-def bet_for_size(side: Side, miss: float) -> FloatArray:
-    """Least sum of the unrated scores, by bets that suit a size that was fixed before: (draws,)."""
-    draws, n = side.rest.shape
+def bet_for_size(side: Side, miss: FloatArray) -> FloatArray:
+    """Least sum of the unrated scores, by bets that suit a size that was fixed before: (rows,)."""
+    rows, n = side.rest.shape
     unrated = float(side.size - n)
     weight = unrated / (side.left - 1)
-    spread = np.square(weight).sum() / (2 * np.log(1 / min(miss, _MOST)))
     variance = running_variance(side.payoff, PRIOR, WEIGHT)
-    bets = weight / np.sqrt(spread * variance)
+    drive = 2 * np.log(1 / np.minimum(miss, _MOST)) / np.square(weight).sum()
+    bets = weight * np.sqrt(drive[:, None] / variance)
     # Capital that grew evenly would reach its goal that far below the mean of the ratings.
-    off = unrated * np.sqrt(variance[:, -1] / spread)
+    off = unrated * np.sqrt(variance[:, -1] * drive)
     start = unrated * side.payoff.mean(-1) - 1.1 * off
-    ends = (np.zeros(draws), np.full(draws, unrated))
-    return least_unrated(side, bets, miss, CAP, ends, (start, 0.1 * off))
+    ends = (np.zeros(rows), np.full(rows, unrated))
+    return least_unrated(side, bets, -np.log(miss), CAP, ends, (start, 0.1 * off))

@@ -33,16 +33,16 @@ _BLOCK = 1 << 15
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One side of the test, for many draws: all that the capital of a bet is made of.
+    """Bets on high scores, one row for each draw: all that their capital is made of.
 
     Parameters
     ----------
     rest
-        (draws, n) sum of the ratings from this one on, in [0, 1] each.
+        (rows, n) sum of the ratings from this one on, in [0, 1] each.
     payoff
-        (draws, n) the rating, less what the metric foretold of it.
+        (rows, n) the rating, less what the metric foretold of it.
     margin
-        (draws, n) by how much the metric may lower a payoff below 0.
+        (rows, n) by how much the metric may lower a payoff below 0.
     size
         Segments in the pool.
     """
@@ -62,7 +62,7 @@ class Side:
         return replace(self, rest=self.rest[chosen], payoff=self.payoff[chosen], margin=margin)
 
     def best(self, unrated: FloatArray, bets: FloatArray, cap: float) -> FloatArray:
-        """Logarithm of the highest capital, if the unrated scores sum to ``unrated``: (draws,).
+        """Logarithm of the highest capital, if the unrated scores sum to ``unrated``: (rows,).
 
         Bets are capped at ``cap / (μ_t + margin)``, so that no rating takes more than that share
         of the capital. Each factor falls in ``unrated``, and so does the capital.
@@ -108,19 +108,18 @@ class Ordered:
     def n(self) -> int:
         return int(self.scores.shape[-1])
 
-    def side(self, upper: bool) -> Side:
-        """The side that bets on higher scores, or with the scale turned on lower ones."""
-        x = 1.0 - self.scores if upper else self.scores
+    def sides(self) -> Side:
+        """Bets on high scores for all draws, and then, the scale turned, on low ones: 2 draws."""
+        x = np.concatenate([self.scores, 1.0 - self.scores])
         rest = np.cumsum(x[:, ::-1], axis=-1)[:, ::-1]
         if self.foretold is None or self.reach is None:
             return Side(rest, x, None, self.size)
-        if upper:
-            return Side(rest, x + self.foretold, -self.reach[0], self.size)
-        return Side(rest, x - self.foretold, self.reach[1], self.size)
+        payoff = x - np.concatenate([self.foretold, -self.foretold])
+        return Side(rest, payoff, np.concatenate([self.reach[1], -self.reach[0]]), self.size)
 
 
 def running_variance(values: FloatArray, prior: float, weight: float) -> FloatArray:
-    """Variance of the values before each one, drawn towards ``prior``: (draws, n).
+    """Variance of the values before each one, drawn towards ``prior``: (rows, n).
 
     The prior counts as much as ``weight`` values; of v_t only x_1 … x_{t−1} are known.
     """
@@ -167,12 +166,14 @@ def _before(values: FloatArray) -> FloatArray:
 def least_unrated(
     side: Side,
     bets: FloatArray,
-    miss: float,
+    goal: FloatArray,
     cap: float,
     within: tuple[FloatArray, FloatArray],
     guess: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
-    """The least sum of unrated scores that the bets do not refuse, on the safe side: (draws,).
+    """The least sum of unrated scores that the bets do not refuse, on the safe side: (rows,).
+
+    A sum is refused if the logarithm of its capital ever reaches ``goal``.
 
     ``within`` are the ends of the search: nothing is looked for beyond them. ``guess`` is where to
     start, and by how much to move at first.
@@ -182,14 +183,14 @@ def least_unrated(
     found = np.empty(len(low))
     for block in batches(len(low), max(1, _BLOCK // side.rest.shape[-1])):
         part = (low[block], high[block], start[block], step[block])
-        found[block] = _search(side.rows(block), bets[block], -np.log(miss), cap, *part)
+        found[block] = _search(side.rows(block), bets[block], goal[block], cap, *part)
     return found
 
 
 def _search(
     side: Side,
     bets: FloatArray,
-    goal: float,
+    goal: FloatArray,
     cap: float,
     low: FloatArray,
     high: FloatArray,
@@ -226,7 +227,7 @@ def _search(
         if done.any():
             found[live[done]] = a[done]
             keep = np.flatnonzero(~done)
-            live, side, bets = live[keep], side.rows(keep), bets[keep]
+            live, side, bets, goal = live[keep], side.rows(keep), bets[keep], goal[keep]
             a, b, f_a, f_b, x = a[keep], b[keep], f_a[keep], f_b[keep], x[keep]
             step, turn, before = step[keep], turn[keep], before[keep]
             last, up = last[keep], up[keep]
@@ -260,17 +261,16 @@ class OrderedBound(Bound):
         check_share(self.upper)
 
     @abstractmethod
-    def _least(self, side: Side, miss: float) -> FloatArray:
-        """Least sum of the unrated scores, wrong with a chance of ``miss`` at most: (draws,)."""
+    def _least(self, side: Side, miss: FloatArray) -> FloatArray:
+        """Least sum of the unrated scores, wrong with a chance of ``miss`` at most: (rows,)."""
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         limits = checked_limits(self.name, estimate)
         if estimate.n == estimate.design.size:
             return assemble(estimate, limits, None)
         data = ordered(estimate, limits, self.metric)
-        miss = 1 - confidence
-        least = self._least(data.side(upper=False), miss * (1 - self.upper))
-        most = self._least(data.side(upper=True), miss * self.upper)
+        miss = (1 - confidence) * np.array([1 - self.upper, self.upper])
+        least, most = np.split(self._least(data.sides(), np.repeat(miss, len(data.scores))), 2)
         return assemble(estimate, limits, (least, data.size - data.n - most))
 
 

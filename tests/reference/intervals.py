@@ -88,3 +88,64 @@ def scan(scores, size, limits, confidence=0.95, *, steps=1000, bets=bets_by_size
     left = end(unit, unit - told, np.maximum(most, 0))
     right = end(1 - unit, 1 - unit + told, np.maximum(-least, 0))
     return low + (high - low) * left, high - (high - low) * right
+
+
+def star_capital(scores, payoffs, margins, size, end, mean, miss, prior=0.05, weight=2.0):
+    """Highest capital against ``mean`` of bets that are made for ``end``, the end of its cell."""
+    n = len(scores)
+    w = [((size - n) / (size - t)) ** 2 for t in range(1, n + 1)]
+    own = against = best = 1.0
+    seen = told = squares = 0.0
+    for t in range(n):
+        mu = (size * end - seen) / (size - t)
+        v = (weight * prior + squares) / (weight + t)
+        if t:
+            v += max(told / t - mu, 0) ** 2 * t / (t + weight)
+        log = max(math.log(1.1 / (miss * own)), 0)
+        bet = 0.9 * math.sqrt(2 * log * w[t] / (v * sum(w[t:])))
+        bet = min(bet, 0.95 / (mu + margins[t]))
+        own *= 1 + bet * (payoffs[t] - mu)
+        against *= 1 + bet * (payoffs[t] - (size * mean - seen) / (size - t))
+        best = max(best, against)
+        seen += scores[t]
+        told += payoffs[t]
+        squares += (payoffs[t] - told / (t + 1)) ** 2
+    return best
+
+
+def star_low(scores, size, miss, told=None, scout=0.01, cell=0.04):
+    """The lower end by STaR: through all cells from the floor that plain betting gives."""
+    scores = np.asarray(scores, float)
+    told, most = (np.zeros(len(scores)),) * 2 if told is None else (told[0], told[2])
+    payoffs, margins = scores - told, np.maximum(most, 0)
+    n, total = len(scores), float(np.sum(scores))
+
+    def halve(low, high, refused):
+        while high - low > 1e-9:
+            middle = (low + high) / 2
+            low, high = (middle, high) if refused(middle) else (low, middle)
+        return low
+
+    stakes = bets_by_size(payoffs, size, scout * miss)
+
+    def plain(m):
+        return ever_refused(scores, payoffs, margins, stakes, size, m, scout * miss)
+
+    floor = halve(total / size, 1.0, plain)
+    angle = cell * math.sqrt((1 - n / size) / n)
+    k = math.floor(math.asin(math.sqrt(floor)) / angle) + 1
+    rest = (1 - scout) * miss
+    below = floor
+    while below < (total + size - n) / size:
+        end = math.sin(min(k * angle, math.pi / 2)) ** 2
+        if star_capital(scores, payoffs, margins, size, end, end, rest) < 1 / rest:
+            return halve(
+                below,
+                end,
+                lambda m, end=end: (
+                    star_capital(scores, payoffs, margins, size, end, m, rest) >= 1 / rest
+                ),
+            )
+        below = end
+        k += 1
+    return below
