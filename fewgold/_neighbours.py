@@ -42,17 +42,51 @@ class Nearest:
 
     def __init__(self, points: FloatArray, *, tabled: bool) -> None:
         self.points, self.size = points, points.shape[1]
-        self._ranks = None
-        if tabled and self.size <= _TABLE:
-            # By value, so that a pool that was sent to a worker twice is still the same pool.
-            self._ranks = _ranks(points.tobytes(), points.shape[0])
+        self._tabled = tabled and self.size <= _TABLE
+        # By value, so that a pool that was sent to a worker twice is still the same pool.
+        self._ranks = _ranks(points.tobytes(), len(points)) if self._tabled else None
 
-    def among(self, rows: IntArray, part: slice) -> NDArray[Any]:
+    def among(self, rows: IntArray, part: slice, first: int | None = None) -> NDArray[Any]:
         """Positions in ``rows`` (draws, n), which ascend, by nearness: (draws, segments, n).
 
-        ``part`` says for which segments of the pool.
+        ``part`` says for which segments of the pool, ``first`` how many of the nearest to tell.
         """
         rows = np.atleast_2d(rows)
+        n = rows.shape[-1]
+        first = n if first is None else first
+        reach = self._reach(n, first)
+        if self._tabled and 2 * reach <= n:
+            return self._along(rows, part, first, reach)
+        return self._sorted(rows, part)[..., :first]
+
+    def _reach(self, n: int, first: int) -> int:
+        """Neighbours to look at so that nearly always ``first`` of them are rated."""
+        share = n / self.size
+        return min(int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10, self.size)
+
+    def _along(self, rows: IntArray, part: slice, first: int, reach: int) -> NDArray[Any]:
+        """Where many are rated, the nearest ones are met soon on the way from near to far."""
+        order = _order(self.points.tobytes(), len(self.points))[part, :reach]
+        draws, n = rows.shape
+        found = np.empty((draws, len(order), first), dtype=np.int32)
+        number = np.empty(self.size, dtype=np.int32)
+        for out, row in zip(found, rows, strict=True):
+            number.fill(-1)
+            number[row] = np.arange(n, dtype=np.int32)
+            met = number[order]
+            rated = met >= 0
+            count = np.cumsum(rated, axis=-1, dtype=np.int32)
+            line, step = np.nonzero(rated & (count <= first))
+            out[line, count[line, step] - 1] = met[line, step]
+            short = np.flatnonzero(count[:, -1] < first)
+            if short.size:
+                start = part.indices(self.size)[0]
+                for segment in short.tolist():
+                    one = slice(start + segment, start + segment + 1)
+                    out[segment] = self._sorted(row[None], one)[0, 0, :first]
+        return found
+
+    def _sorted(self, rows: IntArray, part: slice) -> NDArray[Any]:
         draws, n = rows.shape
         wide = range(self.size)[part]
         bits = (n - 1).bit_length()
@@ -71,6 +105,16 @@ class Nearest:
         keys.sort(axis=-1)
         keys &= (1 << bits) - 1
         return keys
+
+
+@lru_cache(maxsize=_TABLES)
+def _order(metrics: bytes, p: int) -> NDArray[np.uint16]:
+    """Neighbours of segment i from near to far, in row i: (N, N)."""
+    ranks = _ranks(metrics, p)
+    table = np.empty_like(ranks)
+    numbers = np.arange(len(ranks), dtype=np.uint16)[:, None]
+    np.put_along_axis(table.T, ranks, np.broadcast_to(numbers, ranks.shape), axis=0)
+    return table
 
 
 @lru_cache(maxsize=_TABLES)

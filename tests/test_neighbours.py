@@ -160,3 +160,28 @@ def test_batch_is_a_count():
     with pytest.raises(FewgoldError, match="batch must be a whole number"):
         KNN(batch=0)
     assert Learned(KNN(batch=2)).name == "cv-knn"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_way_from_near_to_far_finds_what_sorting_finds(seed):
+    """Where many are rated: also with ties, and where rated segments are far and few."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(2, 400)).round(1)
+    rows = np.sort(rng.permuted(np.tile(np.arange(400), (4, 1)), axis=-1)[:, :300], axis=-1)
+    rows[3] = np.arange(100, 400)  # none of the first hundred
+    points[:, :100] = 50 + rng.normal(size=(2, 100))  # which lie together, far from the rest
+    nearest = Nearest(points, tabled=True)
+    part = slice(30, 390)
+    assert 2 * nearest._reach(300, 20) <= 300, "the other way would be taken"
+    np.testing.assert_array_equal(
+        nearest.among(rows, part, 20), nearest._sorted(rows, part)[..., :20]
+    )
+
+
+def test_many_rated_against_the_twin():
+    pool, gold = toy_pool(220, 20, seed=4)
+    control = KNN(k=2, folds=5)
+    ratings = rated(SimpleRandom(), 180, pool, gold, draws=2)
+    nearest = Nearest(pool.standardised(), tabled=True)
+    assert 2 * nearest._reach(180, 8) <= 180
+    same(control.predict(ratings), by_twin(control, ratings))

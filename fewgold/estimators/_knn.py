@@ -121,8 +121,7 @@ def _predict(studies: _Studies, nearest: Nearest, k: int) -> FloatArray:
     everywhere = np.empty((*trained.shape, size))
     wide = _MOST // (_weight(rows.shape[-1], studies.folds) * len(rows))
     for part in batches(size, wide):
-        near = nearest.among(rows, part)
-        everywhere[..., part] = _nearest_sums(near, studies, need)
+        everywhere[..., part] = _nearest_sums(nearest, part, studies, need)
     everywhere /= np.maximum(need, 1)[..., None]
     rated = np.take_along_axis(everywhere, rows[None], axis=-1)
     spread = everywhere.std(-1)
@@ -138,10 +137,13 @@ def _predict(studies: _Studies, nearest: Nearest, k: int) -> FloatArray:
     return np.stack([centre, at, spread, share])
 
 
-def _nearest_sums(near: NDArray[Any], studies: _Studies, need: IntArray) -> FloatArray:
+def _nearest_sums(nearest: Nearest, part: slice, studies: _Studies, need: IntArray) -> FloatArray:
     """Sums of the scores of the first ``need`` that train a fold: (folds, draws, segments)."""
-    draws, segments, n = near.shape
-    folds = len(need)
+    draws, n = studies.rows.shape
+    folds, start = len(need), part.start
+    enough = _steps(n, int(need.max()), float(studies.trains.mean(-1).min()))
+    near = nearest.among(studies.rows, part, enough)
+    segments = near.shape[1]
     walk = _Walk(
         first=n * np.repeat(np.arange(draws), segments),
         y=studies.y.ravel(),
@@ -149,13 +151,17 @@ def _nearest_sums(near: NDArray[Any], studies: _Studies, need: IntArray) -> Floa
         left=np.repeat(need, segments, axis=-1).astype(np.int32),
         sums=np.zeros((folds, draws * segments)),
     )
-    lines = near.reshape(-1, n)
-    enough = _steps(n, int(need.max()), float(studies.trains.mean(-1).min()))
-    walk.go(lines[:, :enough], int(need.min()))
+    walk.go(near.reshape(-1, enough), int(need.min()))
     short = np.flatnonzero((walk.left > 0).any(0))
-    if short.size:
+    if short.size:  # a few need more than nearly all do
         rest = walk.only(short)
-        rest.go(lines[short, enough:], 0)
+        lines = np.empty((short.size, n - enough), dtype=near.dtype)
+        for line, (draw, segment) in zip(
+            lines, zip(*divmod(short, segments), strict=True), strict=True
+        ):
+            one = slice(start + int(segment), start + int(segment) + 1)
+            line[:] = nearest.among(studies.rows[draw], one)[0, 0, enough:]
+        rest.go(lines, 0)
         walk.sums[:, short] = rest.sums
     return walk.sums.reshape(folds, draws, segments)
 
@@ -189,6 +195,8 @@ class _Walk(NamedTuple):
         fold = np.arange(len(self.sums), dtype=np.int32)[:, None]
         part = np.empty_like(self.sums)
         for step, position in enumerate(np.ascontiguousarray(near.T)):
+            if step % 32 == 31 and not self.left.any():
+                return
             at = self.first + position
             takes = self.label[at] != fold
             if step >= free:
