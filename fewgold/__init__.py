@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 from fewgold._version import __version__
 
 if TYPE_CHECKING:
-    from fewgold import bounds, datasets, estimators, registry, samplers, simulation, testing
+    from fewgold import (
+        bounds,
+        datasets,
+        estimators,
+        registry,
+        reproduce,
+        samplers,
+        simulation,
+        testing,
+    )
     from fewgold.errors import FewgoldError
     from fewgold.estimate import Estimate, Interval
     from fewgold.estimator import Estimator
@@ -34,6 +43,7 @@ __all__ = [
     "datasets",
     "estimators",
     "registry",
+    "reproduce",
     "samplers",
     "simulate",
     "simulation",

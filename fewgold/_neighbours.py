@@ -62,7 +62,7 @@ class Nearest:
     def _reach(self, n: int, first: int) -> int:
         """Neighbours to look at so that nearly always ``first`` of them are rated."""
         share = n / self.size
-        return min(int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10, self.size)
+        return min(int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10, int(self.size))
 
     def _along(self, rows: IntArray, part: slice, first: int, reach: int) -> NDArray[Any]:
         """Where many are rated, the nearest ones are met soon on the way from near to far."""

@@ -117,12 +117,20 @@ class LinearEstimate:
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
+        mean = self.design.means(self.residuals[..., None, :])
+        dev = self.deviations()
+        return mean[..., 0], np.asarray(np.vecdot(dev, dev))
+
+    def deviations(self, design: Design | None = None) -> FloatArray:
+        """Scaled deviations of the units that were drawn, (..., u): what bounds see of the shape.
+
+        Their squares sum to the variance, but for the share of the freedom that slopes took.
+        ``design`` is another one to look at the same ratings with, such as without groups.
+        """
         left = self.residuals[..., None, :]
-        mean = self.design.means(left)
         if self.weighing is not None:
             left = self.weighing[..., None, :] * self.design.centred(left)
-        dev = self.design.deviations(left)
-        return mean[..., 0], np.asarray(np.vecdot(dev, dev)[..., 0])
+        return np.asarray((design or self.design).deviations(left)[..., 0, :])
 
     @cached_property
     def df(self) -> FloatArray:

@@ -159,5 +159,14 @@ def balance_variates(pool: Pool, most: int) -> FloatArray:
         values, vectors = np.linalg.eigh(z @ z.T / size)
         lead = np.argsort(-values, kind="stable")[: most - len(parts)]
         lead = lead[values[lead] > 1e-9]
-        parts.extend((vectors[:, lead].T @ z) / np.sqrt(values[lead])[:, None])
-    return np.stack(parts) if parts else np.empty((0, size))
+        axes = _one_sense(vectors[:, lead].T) / np.sqrt(values[lead])[:, None]
+        parts.extend(axes @ z)
+    # Rounded, so that a seed gives the same sample on every machine: the last digits of matrix
+    # products differ between them, and who is decided first may hang on such a digit.
+    return np.round(np.stack(parts), 9) if parts else np.empty((0, size))
+
+
+def _one_sense(axes: FloatArray) -> FloatArray:
+    """Axes (p, m) of which the largest part is positive; libraries differ in the sense of each."""
+    largest = np.argmax(np.abs(axes).round(9), axis=-1)[:, None]
+    return np.asarray(axes * np.sign(np.take_along_axis(axes, largest, axis=-1)))

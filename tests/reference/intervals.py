@@ -1,12 +1,13 @@
 """Guaranteed intervals the slow way: one rating after the other, one mean after the other.
 
 Written from the formulas: Waudby-Smith and Ramdas (2020, 2024) for betting, Voráček and Orabona
-(2025) for bets that go by the capital that is still missing.
+(2025) for bets that go by the capital that is still missing, Gaffke (2005) for the urn.
 """
 
 import math
 
 import numpy as np
+from scipy.stats import hypergeom
 
 
 def bets_by_size(payoffs, size, miss, prior=0.05, weight=2.0):
@@ -149,3 +150,32 @@ def star_low(scores, size, miss, told=None, scout=0.01, cell=0.04):
         below = end
         k += 1
     return below
+
+
+def hypergeometric(ones, n, size, miss):
+    """Counts of ones in the pool under which ``ones`` of n is not too many, nor too few."""
+    fit = [
+        count
+        for count in range(ones, size - (n - ones) + 1)
+        if hypergeom.sf(ones - 1, size, count, n) > miss
+        and hypergeom.cdf(ones, size, count, n) > miss
+    ]
+    return fit[0], fit[-1]
+
+
+def polya_sums(scores, size, top, fillings, seed=3):
+    """Sums of the pool when the unrated are drawn from the urn, the guard at 0 and at the top."""
+    rng = np.random.default_rng(seed)
+    n = len(scores)
+    at_bottom, at_top = [], []
+    for _ in range(fillings):
+        balls = list(range(n + 1))  # the last is the guard
+        drawn = np.zeros(n + 1)
+        for pick in rng.random(size - n):
+            ball = balls[int(pick * len(balls))]
+            drawn[ball] += 1
+            balls.append(ball)
+        total = np.sum(scores) + drawn[:n] @ scores
+        at_bottom.append(total)
+        at_top.append(total + top * drawn[n])
+    return np.array(at_bottom), np.array(at_top)

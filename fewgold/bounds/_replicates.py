@@ -1,0 +1,48 @@
+"""Replicates of a sample: drawn once with a fixed seed, and shared by all draws of that size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray, batches
+from fewgold.bounds._shape import Shape
+
+_CHUNK = 2**23  # numbers at a time
+
+
+@lru_cache(maxsize=8)
+def pseudo_samples(n: int, size: int, replicates: int) -> tuple[FloatArray, FloatArray]:
+    """Samples of n from pseudo-populations made of a sample of n (Booth, Butler and Hall 1994).
+
+    Each pseudo-population holds every unit size // n times, and a random rest of size % n units
+    once more. Returned are the shares of each unit in the samples and in the pseudo-populations
+    that they come from: (replicates, n) both.
+    """
+    rng = np.random.default_rng([n, size, replicates])
+    copies, rest = divmod(size, n)
+    pools = np.full((replicates, n), copies, dtype=np.int64)
+    if rest:
+        pools += rng.permuted(np.tile(np.arange(n) < rest, (replicates, 1)), axis=-1)
+    samples = np.empty((replicates, n))
+    for pool, sample in zip(pools, samples, strict=True):
+        sample[:] = rng.multivariate_hypergeometric(pool, n, method="marginals")
+    return samples / n, pools / size
+
+
+def by_size(shape: Shape) -> Iterator[tuple[BoolArray | IntArray, FloatArray, int]]:
+    """Draws with as many units and as large a pool: which, their units, and the pool's size."""
+    members = shape.members.astype(np.int64)
+    size = np.maximum(np.rint(members / _even(shape)), members).astype(np.int64)
+    keys = np.stack([members, size], -1)
+    for n, pool in np.unique(keys, axis=0):
+        which = np.flatnonzero((members == n) & (size == pool))
+        for part in batches(which.size, max(_CHUNK // 4000, 1)):
+            yield which[part], shape.units[which[part], :n], int(pool)
+
+
+def _even(shape: Shape) -> FloatArray:
+    """The sampling fraction, at least a thousandth."""
+    return np.maximum(shape.fraction, 1e-3)
