@@ -41,16 +41,23 @@ class Bound(ABC):
     """Turns a linear estimate into an interval. A subclass is a frozen dataclass with one method.
 
     ``kind`` tells what the interval promises: *guaranteed* (at every sample size, under the stated
-    assumptions), *conjectured*, or *approximate* (right in the limit).
+    assumptions), *conjectured*, or *approximate* (right in the limit). ``assumes`` says for which
+    designs and estimates, ``reference`` where it is proved or described.
     """
 
     name: ClassVar[str]
     kind: ClassVar[str]
+    assumes: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
 
     @property
     def label(self) -> str:
         """What summaries print: the name and what it promises."""
         return f"{self.name}, {self.kind}"
+
+    def resolve(self, estimate: LinearEstimate) -> Bound:
+        """The bound that this one comes to for ``estimate``: itself, unless it chooses one."""
+        return self
 
     @abstractmethod
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:

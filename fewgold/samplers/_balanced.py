@@ -163,7 +163,7 @@ def balance_variates(pool: Pool, most: int) -> FloatArray:
         parts.extend(axes @ z)
     # Rounded, so that a seed gives the same sample on every machine: the last digits of matrix
     # products differ between them, and who is decided first may hang on such a digit.
-    return np.round(np.stack(parts), 9) if parts else np.empty((0, size))
+    return np.asarray(np.round(np.stack(parts), 9)) if parts else np.empty((0, size))
 
 
 def _one_sense(axes: FloatArray) -> FloatArray:
