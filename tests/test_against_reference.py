@@ -304,12 +304,12 @@ def test_ridge_keeps_to_the_known_signs():
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_hoeffding_and_bernstein(confidence):
     sample = SimpleRandom().draw(POOL, 25, rng=0)
-    # Limits of the scale cut intervals off; the range alone does not.
+    # As printed, nothing is cut off that the unrated segments could not make of it.
     made = Mean().estimate(sample.rate(GOLD[sample.indices]))
-    low, high = made.interval(confidence, Hoeffding(score_range=30.0))
+    low, high = made.interval(confidence, Hoeffding(score_range=30.0, printed=True))
     assert (high - low) / 2 == pytest.approx(hoeffding_half(30.0, 25, SIZE, confidence))
     assert (high + low) / 2 == pytest.approx(float(made.value))
-    low, high = made.interval(confidence, Bernstein(score_range=30.0))
+    low, high = made.interval(confidence, Bernstein(score_range=30.0, printed=True))
     scores = GOLD[sample.indices]
     assert (high - low) / 2 == pytest.approx(bernstein_half(scores, 30.0, confidence))
     assert (high + low) / 2 == pytest.approx(float(made.value))
@@ -318,15 +318,20 @@ def test_hoeffding_and_bernstein(confidence):
 def test_intervals_do_not_leave_the_scale():
     sample = SimpleRandom().draw(POOL, 25, rng=0)
     made = Mean().estimate(sample.rate(GOLD[sample.indices], limits=(0.0, 50.0)))
-    low, high = made.interval(0.95, Bernstein())
+    low, high = made.interval(0.95, Bernstein(printed=True))
     assert low == 0.0
     assert high == pytest.approx(made.value + bernstein_half(GOLD[sample.indices], 50.0, 0.95))
+    # Nor, but as printed, what the 25 ratings leave possible.
+    known = GOLD[sample.indices].sum() / SIZE
+    assert made.interval(0.95, Bernstein()).low == pytest.approx(known)
+    wide = made.interval(0.999, Bernstein())
+    assert wide.high == pytest.approx(known + 50.0 * (1 - 25 / SIZE))
 
 
 def test_hoeffding_of_strata():
     pool, gold = make_pool(documents=5)
     sample = Stratified().draw(pool, 40, rng=0)
-    made = Mean().estimate(sample.rate(gold[sample.indices], limits=(-500.0, 1000.0)))
+    made = Mean().estimate(sample.rate(gold[sample.indices], limits=(-750.0, 750.0)))
     low, high = made.interval(0.95, Hoeffding())
     counts, sizes = np.bincount(pool.codes[sample.indices]), np.bincount(pool.codes)
     assert (high - low) / 2 == pytest.approx(hoeffding_stratified_half(1500, counts, sizes, 0.95))
@@ -334,7 +339,7 @@ def test_hoeffding_of_strata():
 
 def test_hoeffding_with_fixed_slopes_goes_by_the_range_of_the_residuals():
     sample = SimpleRandom().draw(POOL, 25, rng=0)
-    ratings = sample.rate(GOLD[sample.indices], limits=(-500.0, 1000.0))
+    ratings = sample.rate(GOLD[sample.indices], limits=(-750.0, 750.0))
     made = ControlVariates(slopes={"comet": -3.0}).estimate(ratings)
     low, high = made.interval(0.95, Hoeffding())
     span = 1500 + 3.0 * np.ptp(POOL.standardised(["comet"])[0])

@@ -216,7 +216,7 @@ def test_gaffke_is_exact_for_binary_scores(n, size, confidence):
     made = Mean().estimate(sample.rate(scores, limits=LIMITS))
     low, high = made.interval(confidence, Gaffke())
     for k in ones:
-        left, right = intervals.hypergeometric(k, n, size, (1 - confidence) / 2)
+        left, right = intervals.hypergeometric(k, n, size, confidence)
         # The exact interval may miss the sample's mean by the discreteness of counts.
         assert low[k] == pytest.approx(25 * min(left / size, k / n), abs=1e-9)
         assert high[k] == pytest.approx(25 * max(right / size, k / n), abs=1e-9)

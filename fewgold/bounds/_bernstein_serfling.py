@@ -9,8 +9,7 @@ import numpy as np
 
 from fewgold._arrays import FloatArray
 from fewgold.bounds._range import RangeBound
-from fewgold.bounds._reach import within_reach
-from fewgold.estimate import Interval, LinearEstimate
+from fewgold.estimate import LinearEstimate
 
 _KAPPA = 7 / 3 + 3 / np.sqrt(2)
 
@@ -22,8 +21,7 @@ class BernsteinSerfling(RangeBound):
     ``t = σ̂ sqrt(2 ρ_n l/n) + (7/3 + 3/√2) R l/n`` with σ̂ of divisor n, ρ_n = 1 − (n−1)/N up to
     n = N/2 and (1 − n/N)(1 + 1/n) beyond, and l = ln(7/δ). The theorem is one-sided and costs 5δ':
     2δ' for the mean and 3δ' for σ̂. The other side shares the bound of σ̂, so that both cost 7δ'.
-    The second term does not shrink with ρ_n; the interval is cut to what the unrated segments can
-    still make of it, which holds without any chance and makes it a point at n = N.
+    The second term does not shrink with ρ_n.
 
     References
     ----------
@@ -33,10 +31,14 @@ class BernsteinSerfling(RangeBound):
 
     name: ClassVar[str] = "bernstein-serfling"
     covers: ClassVar[tuple[str, ...]] = ("simple",)
-
-    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
-        whole = super().interval(estimate, confidence)
-        return whole if self.printed else within_reach(estimate, whole, self._span(estimate))
+    assumes: ClassVar[str] = (
+        "simple random samples, a mean or slopes fixed beforehand, and any scores between the "
+        "limits"
+    )
+    reference: ClassVar[str] = (
+        "Bardenet and Maillard (2015), Concentration inequalities for sampling without "
+        "replacement, theorem 4.3"
+    )
 
     def _half_width(self, estimate: LinearEstimate, span: float, miss: float) -> FloatArray:
         n, size, log = estimate.n, estimate.design.size, np.log(7 / miss)

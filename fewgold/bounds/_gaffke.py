@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln
 
 from fewgold._arrays import FloatArray, batches
+from fewgold.bounds._hypergeometric import least_ones
 from fewgold.bounds._ordered import assemble, check_share, checked_limits, ordered
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
@@ -34,9 +34,10 @@ class Gaffke(Bound):
     ball is drawn depends on n and N alone, so that all samples of a size share the same fillings,
     from a seed of their own: the interval is a pure function of the ratings.
 
-    Guaranteed where all ratings lie at the limits: there it is the exact interval of the
-    hypergeometric distribution, and worked out without simulation. Conjectured for all other
-    scores, on simple random samples. No counterexample is known (Learned-Miller and Thomas 2019).
+    Conjectured, on simple random samples: no proof is known, and no counterexample (Learned-Miller
+    and Thomas 2019, for independent draws). Where all ratings lie at the limits it is the exact
+    hypergeometric interval, without simulation. That is a proof only if *all* scores of the pool
+    are known to lie there, and then `Hypergeometric` says so: ratings alone do not show it.
 
     Parameters
     ----------
@@ -54,6 +55,14 @@ class Gaffke(Bound):
 
     name: ClassVar[str] = "gaffke"
     kind: ClassVar[str] = "conjectured"
+    assumes: ClassVar[str] = (
+        "simple random samples, any estimate, and any scores between the limits; exact if the pool "
+        "has scores at the limits only, conjectured otherwise"
+    )
+    reference: ClassVar[str] = (
+        "Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean "
+        "of a nonnegative variable"
+    )
 
     def __post_init__(self) -> None:
         check_share(self.upper)
@@ -63,10 +72,9 @@ class Gaffke(Bound):
         if estimate.n == estimate.design.size:
             return assemble(estimate, limits, None)
         data = ordered(estimate, limits)
-        scores = np.sort(data.scores, axis=-1)  # their order must not matter
         miss = (1 - confidence) * np.array([1 - self.upper, self.upper])
-        least = _least(scores, data.size, float(miss[0]))
-        most = _least(1.0 - scores, data.size, float(miss[1]))
+        least = _least(data.scores, data.size, float(miss[0]))
+        most = _least(1.0 - data.scores, data.size, float(miss[1]))
         return assemble(estimate, limits, (least, data.size - data.n - most))
 
 
@@ -75,26 +83,14 @@ def _least(scores: FloatArray, size: int, miss: float) -> FloatArray:
     draws, n = scores.shape
     found = np.empty(draws)
     binary = ((scores == 0) | (scores == 1)).all(-1)
-    ones, which = np.unique(scores[binary].sum(-1).astype(int), return_inverse=True)
-    found[binary] = np.array([_binary(int(k), n, size, miss) for k in ones])[which]
+    if binary.any():  # the urn's count of ones is beta-binomial, and its tail a hypergeometric one
+        ones = scores[binary].sum(-1).astype(np.int64)
+        distinct, which = np.unique(ones, return_inverse=True)
+        found[binary] = (least_ones(distinct, n, size, miss) - distinct)[which]
     if not binary.all():
-        found[~binary] = _simulated(scores[~binary], size, miss)
+        # Sorted, so that neither the order of the ratings matters nor that of the scale.
+        found[~binary] = _simulated(np.sort(scores[~binary], axis=-1), size, miss)
     return found
-
-
-def _binary(ones: int, n: int, size: int, miss: float) -> float:
-    """The first count of ones among the unrated with more than ``miss`` of the chance up to it.
-
-    The urn holds ``ones`` ones and n − ones + 1 noughts, so that the count is beta-binomial.
-    """
-    if ones == 0:
-        return 0.0
-    left = size - n
-    a, b = float(ones), float(n - ones + 1)
-    count = np.arange(left + 1.0)
-    ways = -np.log(left + 1) - betaln(left - count + 1, count + 1)
-    chance = np.cumsum(np.exp(ways + betaln(count + a, left - count + b) - betaln(a, b)))
-    return float(np.argmax(chance > miss * (1 - 1e-9)))
 
 
 def _simulated(scores: FloatArray, size: int, miss: float) -> FloatArray:

@@ -11,6 +11,9 @@ from fewgold._arrays import IntArray
 from fewgold.bounds._binary import BinaryBound
 from fewgold.estimate import Interval
 
+# Chances closer than this to each other, as a share, are equal: 1 − 0.95 is not quite 1/20.
+_TIE = 1e-10
+
 
 @dataclass(frozen=True)
 class Hypergeometric(BinaryBound):
@@ -27,18 +30,24 @@ class Hypergeometric(BinaryBound):
     """
 
     name: ClassVar[str] = "hypergeometric"
+    assumes: ClassVar[str] = (
+        "simple random samples, the plain mean, and pools with scores at the two limits only"
+    )
+    reference: ClassVar[str] = (
+        "Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations"
+    )
 
     def _shares(self, count: IntArray, n: int, size: int, miss: float) -> Interval:
-        low = _least(count, n, size, miss / 2)
-        high = size - _least(n - count, n, size, miss / 2)  # ones and zeros change places
+        low = least_ones(count, n, size, miss / 2)
+        high = size - least_ones(n - count, n, size, miss / 2)  # ones and zeros change places
         return Interval(low / size, high / size)
 
 
-def _least(count: IntArray, n: int, size: int, tail: float) -> IntArray:
+def least_ones(count: IntArray, n: int, size: int, tail: float) -> IntArray:
     """Smallest number of ones in the pool under which ``count`` or more has a chance above tail.
 
     By bisection: the chance grows with the number of ones. It is 1 at what surely holds, all that
-    were not rated being ones.
+    were not rated being ones. A chance of just ``tail`` is refused, rounding or not.
     """
     from scipy.stats import hypergeom
 
@@ -46,6 +55,6 @@ def _least(count: IntArray, n: int, size: int, tail: float) -> IntArray:
     high = low + (size - n)
     while (low < high).any():
         middle = (low + high) // 2
-        likely = hypergeom.sf(count - 1, size, middle, n) > tail
+        likely = hypergeom.sf(count - 1, size, middle, n) > tail * (1 + _TIE)
         low, high = np.where(likely, low, middle + 1), np.where(likely, middle, high)
     return low

@@ -9,8 +9,7 @@ import numpy as np
 
 from fewgold._arrays import FloatArray
 from fewgold.bounds._range import RangeBound
-from fewgold.bounds._reach import within_reach
-from fewgold.estimate import Interval, LinearEstimate
+from fewgold.estimate import LinearEstimate
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,7 @@ class MaurerPontil(RangeBound):
     proved for independent draws. Hoeffding's reduction carries sums over to drawing without
     replacement, but the step that bounds s goes by self-bounding functions and not by a sum, so
     here the bound is *conjectured*: `BernsteinSerfling` is proved. There is no
-    without-replacement factor. The interval is cut to what the unrated segments can still make of
-    it, which holds without any chance and makes it a point at n = N; infinite for one rating
-    without known limits.
+    without-replacement factor. One rating has no spread: the interval is all that is possible.
 
     References
     ----------
@@ -34,10 +31,14 @@ class MaurerPontil(RangeBound):
     name: ClassVar[str] = "maurer-pontil"
     kind: ClassVar[str] = "conjectured"
     covers: ClassVar[tuple[str, ...]] = ("simple",)
-
-    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
-        whole = super().interval(estimate, confidence)
-        return whole if self.printed else within_reach(estimate, whole, self._span(estimate))
+    assumes: ClassVar[str] = (
+        "simple random samples, a mean or slopes fixed beforehand, and any scores between the "
+        "limits"
+    )
+    reference: ClassVar[str] = (
+        "Maurer and Pontil (2009), Empirical Bernstein bounds and sample variance penalization, "
+        "theorem 4"
+    )
 
     def _half_width(self, estimate: LinearEstimate, span: float, miss: float) -> FloatArray:
         n, log = estimate.n, np.log(4 / miss)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold.bounds._reach import within_reach
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
@@ -16,6 +17,9 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 @dataclass(frozen=True)
 class RangeBound(Bound):
     """A bound proved for scores between known limits, on the designs that its proof covers.
+
+    The interval is cut to what the unrated segments can still make of it, which holds without any
+    chance and makes it a point at n = N.
 
     Parameters
     ----------
@@ -37,6 +41,8 @@ class RangeBound(Bound):
             raise DesignError(
                 f"score_range must be the width of the scale, above 0; got {self.score_range!r}."
             )
+        if self.printed:  # the formula is applied to what its proof does not cover
+            object.__setattr__(self, "kind", "approximate")
 
     @property
     def label(self) -> str:
@@ -51,8 +57,10 @@ class RangeBound(Bound):
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         if not self.printed:
             self._refuse(estimate)
-        half = self._half_width(estimate, self._span(estimate), 1 - confidence)
-        return Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
+        span = self._span(estimate)
+        half = self._half_width(estimate, span, 1 - confidence)
+        whole = Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
+        return whole if self.printed else within_reach(estimate, whole, span)
 
     def _refuse(self, estimate: LinearEstimate) -> None:
         """Finite-sample proofs hold for what they were proved for."""
@@ -60,8 +68,8 @@ class RangeBound(Bound):
         if estimate.tuned:
             raise DesignError(
                 f"{self.name} holds only if the control was not tuned on these ratings, and "
-                f"{estimate.method!r} was. Use bound=Student(), the plain mean, or slopes fixed "
-                f"beforehand; {way_out}"
+                f"{estimate.method!r} was. Use bound=Betting(), which goes by the ratings alone, "
+                f"bound=Student(), the plain mean, or slopes fixed beforehand; {way_out}"
             )
         if estimate.design.kind not in self.covers:
             raise DesignError(

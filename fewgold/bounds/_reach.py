@@ -10,8 +10,8 @@ from fewgold.estimate import Interval, LinearEstimate
 def within_reach(estimate: LinearEstimate, interval: Interval, span: float) -> Interval:
     """The part of an interval that unrated segments within the scale can still lead to.
 
-    For a simple random sample, N·mean is the sum of what was rated and N − n values between the
-    limits. No chance is involved, so an interval keeps its guarantee, and is a point at n = N.
+    N·mean is the sum of what was rated and N − n values between the limits, whatever the design. No
+    chance is involved, so an interval keeps its guarantee, and is a point at n = N.
     """
     left = estimate.residuals
     if estimate.limits is not None:
@@ -19,7 +19,7 @@ def within_reach(estimate: LinearEstimate, interval: Interval, span: float) -> I
     else:  # only the width of the scale is known
         least, most = left.max(-1) - span, left.min(-1) + span
     share = estimate.n / estimate.design.size
-    known = estimate.offset + share * (estimate.value - estimate.offset)
+    known = estimate.offset + left.sum(-1) / estimate.design.size
     low = np.maximum(interval.low, np.minimum(known + (1 - share) * least, estimate.value))
     high = np.minimum(interval.high, np.maximum(known + (1 - share) * most, estimate.value))
     return Interval(np.asarray(low), np.asarray(high))

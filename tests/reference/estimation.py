@@ -98,10 +98,16 @@ def hoeffding_half(span, n, size, confidence):
 
 
 def hoeffding_stratified_half(span, counts, sizes, confidence):
-    """Strata are independent, so the exponents of their Serfling bounds add up."""
+    """Strata are independent, so the exponents of their Serfling bounds add up.
+
+    n(x̄ − μ) of those taken is −m(x̄ − μ) of the m left out: the better bound of both holds.
+    """
     total = 0.0
     for n, size in zip(counts, sizes, strict=True):
-        total += (size / sum(sizes)) ** 2 * (1 - (n - 1) / size) / n
+        left = size - n
+        taken = n * (1 - (n - 1) / size)
+        others = left * (1 - (left - 1) / size)
+        total += (size / sum(sizes)) ** 2 * min(taken, others) / n**2
     return span * math.sqrt(total * math.log(2 / (1 - confidence)) / 2)
 
 

@@ -5,9 +5,9 @@ Written from the formulas: Waudby-Smith and Ramdas (2020, 2024) for betting, Vor
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
-from scipy.stats import hypergeom
 
 
 def bets_by_size(payoffs, size, miss, prior=0.05, weight=2.0):
@@ -152,13 +152,20 @@ def star_low(scores, size, miss, told=None, scout=0.01, cell=0.04):
     return below
 
 
-def hypergeometric(ones, n, size, miss):
-    """Counts of ones in the pool under which ``ones`` of n is not too many, nor too few."""
+def hypergeometric(ones, n, size, confidence):
+    """Counts of ones in the pool under which ``ones`` of n is not too many, nor too few.
+
+    In whole numbers: a tail of just δ/2 is refused, which rounding would leave to chance.
+    """
+    tail = (1 - Fraction(str(confidence))) / 2 * math.comb(size, n)
+
+    def ways(count, seen):
+        return sum(math.comb(count, k) * math.comb(size - count, n - k) for k in seen)
+
     fit = [
         count
         for count in range(ones, size - (n - ones) + 1)
-        if hypergeom.sf(ones - 1, size, count, n) > miss
-        and hypergeom.cdf(ones, size, count, n) > miss
+        if ways(count, range(ones, n + 1)) > tail and ways(count, range(ones + 1)) > tail
     ]
     return fit[0], fit[-1]
 
