@@ -47,6 +47,10 @@ class Betting(OrderedBound):
     """
 
     name: ClassVar[str] = "betting"
+    reference: ClassVar[str] = (
+        "Waudby-Smith and Ramdas (2020), Confidence sequences for sampling without replacement, "
+        "theorem 3.1"
+    )
 
     def _least(self, side: Side, miss: FloatArray) -> FloatArray:
         return bet_for_size(side, miss)

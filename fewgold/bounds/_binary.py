@@ -9,15 +9,23 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import IntArray
+from fewgold.bounds._instead import for_design
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
 
 @dataclass(frozen=True)
 class BinaryBound(Bound):
-    """A bound for the plain mean of scores at either limit of the scale, sampled at random."""
+    """A bound for the plain mean of scores at either limit of the scale, sampled at random.
+
+    That *all* scores of the pool lie there must be known from the scale; ratings in between are
+    refused, but ratings without any do not show it.
+    """
 
     kind: ClassVar[str] = "guaranteed"
+    assumes: ClassVar[str] = (
+        "simple random samples, the plain mean, and pools with scores at the two limits only"
+    )
 
     @abstractmethod
     def _shares(self, count: IntArray, n: int, size: int, miss: float) -> Interval:
@@ -40,13 +48,13 @@ class BinaryBound(Bound):
         if design.kind != "simple":
             raise DesignError(
                 f"{self.name} covers simple samples, and this one is {design.kind}. Use "
-                "bound=Hoeffding(), which covers stratified ones too, or bound=Student(), which "
-                "covers every design."
+                f"{for_design(design.kind)}."
             )
         if estimate.tuned or not np.array_equal(estimate.residuals, scores):
             raise DesignError(
                 f"{self.name} covers the plain mean, and this estimate is {estimate.method!r}. Use "
-                "the mean, or bound=Student(), which covers every estimate."
+                "the mean, bound=Betting(), which goes by the ratings alone, or bound=Student(), "
+                "which covers every estimate."
             )
         if limits is None:
             raise DesignError(
@@ -58,7 +66,7 @@ class BinaryBound(Bound):
             raise DesignError(
                 f"{self.name} covers scores of two values, the limits {limits[0]:g} and "
                 f"{limits[1]:g}, and {int(between.sum())} ratings lie between, first "
-                f"{scores[between][0]:g}. Use bound=BernsteinSerfling(), which is guaranteed for "
-                "all scores within the limits, or bound=Student()."
+                f"{scores[between][0]:g}. Use bound=Betting(), which is guaranteed for all scores "
+                "within the limits, or bound=Student()."
             )
         return limits

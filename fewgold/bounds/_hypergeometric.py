@@ -30,9 +30,6 @@ class Hypergeometric(BinaryBound):
     """
 
     name: ClassVar[str] = "hypergeometric"
-    assumes: ClassVar[str] = (
-        "simple random samples, the plain mean, and pools with scores at the two limits only"
-    )
     reference: ClassVar[str] = (
         "Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations"
     )

@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, batches
+from fewgold.bounds._instead import for_design, limits_of
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
@@ -256,6 +257,10 @@ class OrderedBound(Bound):
     upper: float = 0.5
 
     kind: ClassVar[str] = "guaranteed"
+    assumes: ClassVar[str] = (
+        "simple random samples of a size fixed beforehand, ratings in the order of drawing, any "
+        "estimate, and any scores between the limits"
+    )
 
     def __post_init__(self) -> None:
         check_share(self.upper)
@@ -313,13 +318,10 @@ def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:
     if estimate.design.kind != "simple":
         raise DesignError(
             f"{name} covers simple random samples, and this one is {estimate.design.kind}. Use "
-            "bound=Student(), which covers every design, or select with --strategy random+mean."
+            f"{for_design(estimate.design.kind)}."
         )
     if estimate.ratings.limits is None:
-        raise DesignError(
-            f"{name} needs to know between which limits scores lie. Give them with the ratings, "
-            "sample.rate(scores, limits=(0, 25)), from the scale and not from the answers."
-        )
+        raise DesignError(limits_of(name))
     return estimate.ratings.limits
 
 

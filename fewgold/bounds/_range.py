@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold.bounds._instead import for_design, limits_of
 from fewgold.bounds._reach import within_reach
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
@@ -74,7 +75,7 @@ class RangeBound(Bound):
         if estimate.design.kind not in self.covers:
             raise DesignError(
                 f"{self.name} covers {' and '.join(self.covers)} samples, and this one is "
-                f"{estimate.design.kind}. Use bound=Student(), which covers every design; {way_out}"
+                f"{estimate.design.kind}. Use {for_design(estimate.design.kind)}; {way_out}"
             )
 
     def _span(self, estimate: LinearEstimate) -> float:
@@ -94,9 +95,5 @@ class RangeBound(Bound):
         if limits is None and self.printed:
             limits = estimate.ratings.limits  # the paper's R is that of the scores
         if limits is None:
-            raise DesignError(
-                f"{self.name} needs to know between which limits scores lie. Give them with the "
-                "ratings, sample.rate(scores, limits=(0, 25)), from the scale and not from the "
-                "answers."
-            )
+            raise DesignError(limits_of(self.name))
         return limits[1] - limits[0]

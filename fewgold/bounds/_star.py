@@ -53,6 +53,10 @@ class STaR(OrderedBound):
     """
 
     name: ClassVar[str] = "star"
+    reference: ClassVar[str] = (
+        "Voráček and Orabona (2025), STaR-Bets: sequential target-recalculating bets for tighter "
+        "confidence intervals"
+    )
 
     def _least(self, side: Side, miss: FloatArray) -> FloatArray:
         rows, n = side.rest.shape

@@ -1,0 +1,19 @@
+"""What bounds name when they refuse: every refusal says what does cover the case."""
+
+from __future__ import annotations
+
+
+def for_design(kind: str) -> str:
+    """Bounds for samples of that kind."""
+    if kind == "stratified":
+        return "bound=Hoeffding(), which covers it too, or bound=Student(), which is approximate"
+    return "bound=Student(), which is approximate and covers every design"
+
+
+def limits_of(name: str) -> str:
+    """What to do where the limits of the scale are not known."""
+    return (
+        f"{name} needs to know between which limits scores lie. Give them with the ratings, "
+        "sample.rate(scores, limits=(0, 25)), from the scale and not from the answers; or use "
+        "bound=Student(), which is approximate and goes without."
+    )
