@@ -1,0 +1,178 @@
+"""Where an interval ends after each rating, and when it is narrow enough.
+
+Ends lie on a lattice: the largest multiple of `LATTICE` that is refused. Since capital falls in the
+mean, there is one such multiple, however it was searched for: a path, a batch of draws and
+ratings that come one by one lead to the same interval.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray, batches
+from fewgold.bounds.sequence._kelly import LATTICE, Game, mean_of
+
+# Means that are tried at first, for all ratings at once.
+_SCOUTS = 64
+# Factors that are multiplied before a logarithm is taken: it is what costs most.
+_CHUNK = 16
+# Numbers that are worked on at once: they should stay in the cache.
+_BLOCK = 1 << 16
+_TOP = round(1 / LATTICE)
+_NEVER = 1 << 40
+
+
+def last_end(game: Game, goal: float) -> IntArray:
+    """The end after the last rating, in units of the lattice: (rows,)."""
+    best = np.zeros(len(game.seen), dtype=np.int64)
+    for row in range(best.size):
+        one = game[row : row + 1, :]
+        low, high = 0, _TOP
+        while high - low > 1:
+            # Sixteen parts at once: a step costs hardly more than with two.
+            tried = np.unique(np.linspace(low, high, 18)[1:-1].astype(np.int64))
+            tried = tried[(tried > low) & (tried < high)]
+            refused = one.capital(mean_of(tried)).max(-1) >= goal
+            count = int(refused.sum())
+            low, high = (
+                low if count == 0 else int(tried[count - 1]),
+                high if count == tried.size else int(tried[count]),
+            )
+        best[row] = low
+    return best
+
+
+def ends(game: Game, goal: float) -> IntArray:
+    """The end after each rating, in units of the lattice: (rows, n)."""
+    found = np.empty(game.seen.shape, dtype=np.int64)
+    for row, top in enumerate(last_end(game, goal)):
+        found[row] = _ends_of(game[row : row + 1, :], goal, int(top))
+    return found
+
+
+def _ends_of(game: Game, goal: float, top: int) -> IntArray:
+    """The same for one row, whose last end is known: (n,).
+
+    Some means are tried against all ratings at once. That leaves a narrow range for each end, and
+    shows which ratings may have moved it at all: only those that raised the capital there.
+    """
+    # Most ends are near the last one.
+    near = 1 - (1 - np.linspace(0, 1, _SCOUTS)) ** 2
+    tried = np.append(np.unique((top * near).astype(np.int64)), top + 1)
+    capital = game.capital(mean_of(tried)) - goal
+    refused = np.maximum.accumulate(capital, axis=-1) >= 0
+    refused[0] = True  # what the scale ends with is refused as a matter of form
+    below = refused.sum(0) - 1
+    column = np.arange(game.n)
+    low, high = tried[below], tried[below + 1]
+    at_low, at_high = capital[below, column], capital[below + 1, column]
+    moves = at_low >= 0
+    low_mean = np.maximum(game.size * mean_of(low) - game.seen[0], 0) / game.left
+    moves &= game.payoff[0] > low_mean
+    chosen = np.flatnonzero(moves)
+    found = np.zeros(game.n, dtype=np.int64)
+    width = max(1, _BLOCK // max(game.n, 1))
+    for block in batches(chosen.size, width):
+        at = chosen[block]
+        found[at] = _search(game, goal, at + 1, (low[at], high[at]), (at_low[at], at_high[at]))
+    return np.maximum.accumulate(np.maximum(found, low))
+
+
+def _search(
+    game: Game,
+    goal: float,
+    count: IntArray,
+    within: tuple[IntArray, IntArray],
+    values: tuple[FloatArray, FloatArray],
+) -> IntArray:
+    """The largest mean that the capital after ``count`` ratings refuses, by false position.
+
+    Anderson and Björck (1973), and halving where three of its steps did not do as much.
+    """
+    (a, b), (f_a, f_b) = within, values
+    columns = -(-int(count.max()) // _CHUNK) * _CHUNK
+    game = _padded(game, columns)
+    bets = np.where(np.arange(columns) < count[:, None], game.bets, 0.0)
+    found, live = a.copy(), np.flatnonzero(b - a > 1)
+    a, b, f_a, f_b, bets = a[live], b[live], f_a[live], f_b[live], bets[live]
+    last, before, turn = np.zeros(live.size), b - a, 0
+    while live.size:
+        turn += 1
+        x = np.rint(b - f_b * (b - a) / (f_b - f_a)).astype(np.int64)
+        if turn % 3 == 0:
+            x = np.where(b - a > before // 2, (a + b) // 2, x)
+            before = b - a
+        x = np.clip(x, a + 1, b - 1)
+        factors = game.factors(mean_of(x), bets).reshape(live.size, -1, _CHUNK)
+        f = np.log(factors.prod(-1)).sum(-1) - goal
+        up = f >= 0
+        old = np.where(up, f_a, f_b)
+        shrink = 1 - f / np.where(old == 0, 1.0, old)
+        shrink = np.where(shrink > 0, shrink, 0.5)
+        shrink = np.where(last == np.where(up, 1, -1), shrink, 1.0)
+        f_a, f_b = np.where(up, f, f_a * shrink), np.where(up, f_b * shrink, f)
+        a, b, last = np.where(up, x, a), np.where(up, b, x), np.where(up, 1, -1)
+        found[live] = a
+        keep = b - a > 1
+        if not keep.all():
+            live, bets, a, b = live[keep], bets[keep], a[keep], b[keep]
+            f_a, f_b, last, before = f_a[keep], f_b[keep], last[keep], before[keep]
+    return found
+
+
+def _padded(game: Game, columns: int) -> Game:
+    """The first columns of a game of one row, with some that do nothing where it has too few."""
+    more = ((0, 0), (0, max(0, columns - game.n)))
+    cut = game[:, slice(0, columns)]
+    return Game(
+        np.pad(cut.seen, more, "edge"),
+        np.pad(cut.payoff, more),
+        None if cut.margin is None else np.pad(cut.margin, more),
+        np.pad(cut.bets, more),
+        game.size,
+    )
+
+
+def first_stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float) -> IntArray:
+    """Ratings after which the interval is at most two tolerances wide, n + 1 for never: (rows,).
+
+    The interval is that narrow as soon as its lower end has passed some mean and its upper end,
+    from above, the mean two tolerances further up. The higher the mean, the later the first of
+    these and the earlier the second: where they meet is the time to stop. So one search over means
+    finds it, and no interval is worked out on the way.
+    """
+    rows, n = sides[0].seen.shape
+    found = np.empty(rows, dtype=np.int64)
+    for block in batches(rows, max(1, _BLOCK // n)):
+        found[block] = _stop((sides[0][block, :], sides[1][block, :]), goals, tolerance)
+    return found
+
+
+def _stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float) -> IntArray:
+    rows, n = sides[0].seen.shape
+    none_left = n == sides[0].size  # then nothing is uncertain any more
+    both = int(np.ceil((1 - 2 * tolerance) / LATTICE - 1e-6))
+    found, live = np.full(rows, n if none_left else n + 1), np.arange(rows)
+    a, b = np.full(rows, -1), np.full(rows, both + 1)
+    lower, upper = sides
+    while live.size:
+        middle = (a + b) // 2
+        first = _passed(lower, middle, goals[0])
+        second = _passed(upper, both - middle, goals[1])
+        found[live] = np.minimum(found[live], np.maximum(first, second))
+        a, b = np.where(first < second, middle, a), np.where(first > second, middle, b)
+        keep = np.flatnonzero((first != second) & (b - a > 1))
+        # Later ratings than those after which all may stop do not matter any more.
+        columns = min(lower.n, int(found[live[keep]].max(initial=0)))
+        live, a, b = live[keep], a[keep], b[keep]
+        lower, upper = lower[keep, :columns], upper[keep, :columns]
+    return found
+
+
+def _passed(game: Game, tried: IntArray, goal: float) -> IntArray:
+    """Ratings after which a mean is refused: (rows,)."""
+    means = mean_of(tried)
+    refused = game.capital(means) >= goal
+    # The ratings so far say more than any bet where they alone exceed the mean.
+    refused[:, :-1] |= game.seen[:, 1:] > game.size * means[:, None] + 1e-9
+    return np.where(refused.any(-1), refused.argmax(-1) + 1, _NEVER)
