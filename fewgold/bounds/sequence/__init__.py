@@ -21,13 +21,3 @@ __all__ = [
     "path",
     "remaining",
 ]
-    "RULES",
-    "Expected",
-    "Monitor",
-    "Path",
-    "expected",
-    "first",
-    "guess",
-    "path",
-    "remaining",
-]
