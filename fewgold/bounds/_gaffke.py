@@ -22,6 +22,8 @@ _SEED = 20050101
 _BLOCK, _DRAWS = 1 << 11, 1 << 8
 # Fillings that are kept for the next call, at most this many numbers of them.
 _KEEP = 1 << 24
+# Beyond this many segments it takes too long to go through all places.
+_PLACES = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -112,17 +114,21 @@ def _fill(n: int, size: int, start: int) -> NDArray[Any]:
     """How often each rating is drawn from the urn, in fillings from ``start`` on: (block, n).
 
     All ways to share N − n draws among n + 1 balls are equally likely: they are the gaps between n
-    places drawn at random from N. Where N is far more than n, the shares are drawn first.
+    places drawn at random from N, going through all places once. Where these are many, the
+    shares of the balls are drawn first.
     """
     rng = np.random.default_rng([_SEED, n, size, start])
     small = np.int16 if size - n < 1 << 15 else np.int64
-    if size > 16 * n:
+    if size > 16 * n or size > _PLACES:
         share = rng.standard_exponential((_BLOCK, n + 1))
         share /= share.sum(-1, keepdims=True)
         return rng.multinomial(size - n, share)[:, :n].astype(small)
-    taken = np.zeros((_BLOCK, size), dtype=bool)
-    taken[:, :n] = True
-    places = np.nonzero(rng.permuted(taken, axis=1))[1].reshape(_BLOCK, n)
+    taken, lacking = np.empty((size, _BLOCK), dtype=bool), np.full(_BLOCK, float(n))
+    for place in range(size):
+        np.less(rng.random(_BLOCK) * (size - place), lacking, out=taken[place])
+        lacking -= taken[place]
+    places = np.flatnonzero(np.ascontiguousarray(taken.T)).reshape(_BLOCK, n)
+    places -= size * np.arange(_BLOCK)[:, None]
     return (np.diff(places, axis=-1, prepend=-1) - 1).astype(small)
 
 
