@@ -1,7 +1,7 @@
 """A drawn sample on disk: a sheet for the raters, and a side file that says how it was drawn.
 
-The sheet shows what raters need and nothing that could sway them: no metrics, no drawing order, no
-system. The side file ``<sheet>.design.json`` holds the rest, with floats that survive exactly.
+The sheet shows what raters need and nothing that could sway them: no metrics, no system, no drawing
+order unless asked for. The side file ``<sheet>.design.json`` holds the rest, its floats exact.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
 from fewgold.tables import neutral, refuse
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCHEMA = "fewgold.sample/1"
 #: What the sheet calls the segment's id and its document, whatever the pool calls them.
@@ -62,6 +65,7 @@ def save_sample(
     score: str = SCORE,
     budget: Any = None,
     design: str | Path | None = None,
+    in_order: bool = False,
     overwrite: bool = False,
 ) -> Path:
     """Write the sheet to rate and its side file, and return the path of the side file.
@@ -84,6 +88,8 @@ def save_sample(
         What was asked for, for the record.
     design
         Path of the side file, if not beside the sheet.
+    in_order
+        List the segments in the order of drawing, to be rated from the top and stopped early.
     overwrite
         Replace existing files. They may hold ratings, so that is never the default.
     """
@@ -102,7 +108,8 @@ def save_sample(
                 f"{str(target)!r} exists and may hold ratings. Choose another name, or overwrite "
                 "it with --force (overwrite=True)."
             )
-    text = sheet(sample, score, "\t" if name.lower().endswith(".tsv") else ",")
+    separator = "\t" if name.lower().endswith(".tsv") else ","
+    text = sheet(sample, score, separator, in_order=in_order)
     where = None if pool_path is None else _relative(Path(pool_path), side.parent)
     record = {
         "schema": SCHEMA,
@@ -137,12 +144,15 @@ def save_sample(
     return side
 
 
-def sheet(sample: Sample, score: str = SCORE, separator: str = ",") -> str:
-    """The table to rate, by document and position: id, document, texts and an empty score."""
+def sheet(
+    sample: Sample, score: str = SCORE, separator: str = ",", *, in_order: bool = False
+) -> str:
+    """The table to rate, by document or in the order of drawing, with an empty score."""
     pool = sample.pool
-    place = sample.indices
-    order = np.argsort(place if pool.documents is None else pool.codes[place] * len(pool) + place)
-    rows = place[order]
+    rows = place = sample.indices
+    if not in_order:
+        by_document = place if pool.documents is None else pool.codes[place] * len(pool) + place
+        rows = place[np.argsort(by_document)]
     shown: dict[str, NDArray[Any]] = {ID: pool.ids}
     if pool.documents is not None:
         shown[DOCUMENT] = pool.documents
@@ -234,19 +244,19 @@ def load_sample(path: str | Path, pool: Pool) -> Sample:
 
 
 def read_ratings(
-    path: str | Path,
+    path: str | Path | pd.DataFrame,
     sample: Sample,
     *,
     id: str = ID,
     score: str | Sequence[str] = SCORE,
     limits: tuple[float, float] | None = None,
 ) -> Ratings:
-    """The scores of a filled-in sheet, joined on id in any order of rows.
+    """The scores of a filled-in sheet (or of its table), joined on id in any order of rows.
 
     ``score`` may name several columns, one a rater, to take their mean. Every segment of the
     sample must be there once, with a number, and nothing else: leaving some out biases the result.
     """
-    frame = tables.read_table(path)
+    frame = tables.read_table(path) if isinstance(path, str | Path) else path
     columns = [score] if isinstance(score, str) else list(score)
     for name in [id, *columns]:
         if name not in frame.columns:

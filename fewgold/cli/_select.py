@@ -115,6 +115,14 @@ def select(
         str | None,
         typer.Option(metavar="FILE", help="Side file. Default: FILE.design.json beside the sheet."),
     ] = None,
+    in_order: Annotated[
+        bool,
+        typer.Option(
+            "--in-order",
+            help="Rows in the random order of drawing, to rate from the top until fewgold stop "
+            "says stop; with --strategy random.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -179,6 +187,11 @@ def select(
     if "+" not in name:  # a sampler or an estimator alone: say what goes with it
         name = f"{chosen.sampler.name}+{chosen.name}"
     sample = chosen.select(pool, amount, given=rated, rng=seed)
+    if in_order and (sample.design.kind != "simple" or rated is not None):
+        raise typer.BadParameter(
+            "--in-order is for one plain random sample: give --strategy random, and leave out "
+            "--given. Its budget may be 100%; stopping early is what saves ratings."
+        )
     side = files.save_sample(
         sample,
         out,
@@ -188,6 +201,7 @@ def select(
         score=score_column,
         budget=budget if cost_budget is None else {"cost": cost_budget, "risk": risk or 0.5},
         design=design,
+        in_order=in_order,
         overwrite=force,
     )
     result = {
@@ -207,6 +221,7 @@ def select(
         "guessed": guessed,
         "notes": notes,
         "step": chosen.sampler.step,
+        "in_order": in_order,
     }
     if json:
         print(to_json(result))
@@ -263,5 +278,10 @@ def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> N
         )
         out.print()
     pool = " --pool POOL" if pool_file == "-" else ""
+    if result["in_order"]:
+        out.print("Rate from the top, row by row. To see whether that is enough:")
+        sheet = escape(shlex.quote(result["sheet"]))
+        out.print(f"  [green]fewgold stop {sheet} --tolerance T --limits LOW,HIGH{pool}[/green]")
+        return
     out.print("When every row has a score:")
     out.print(f"  [green]fewgold estimate {escape(shlex.quote(result['sheet']))}{pool}[/green]")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._version import __version__
 from fewgold.bounds._ordered import to_unit
 from fewgold.bounds.sequence._hall import first_look
 from fewgold.bounds.sequence._rules import Metric, Rule, first_narrow, make_rule
@@ -31,12 +33,15 @@ class Path:
         What the interval goes by; its tolerance is a share of the scale.
     low, high
         (..., n) ends of the interval after 1, 2, …, n ratings.
+    metric
+        Name of the metric that took a part of the spread away.
     """
 
     ratings: Ratings
     rule: Rule
     low: FloatArray
     high: FloatArray
+    metric: str | None = None
 
     def __repr__(self) -> str:
         return f"Path({self.rule.name}, {self.ratings.n} ratings, stopped: {self.stopped})"
@@ -70,6 +75,24 @@ class Path:
         """The rule and what it promises."""
         return self.rule.label
 
+    def signature(self) -> str:
+        """All that is needed to tell how the interval was made, in one line."""
+        sample = self.ratings.sample
+        parts = {
+            "seq": self.rule.name,
+            "tol": f"{self.tolerance:g}",
+            "metric": self.metric or "none",
+            "n": self.ratings.n,
+            "N": len(sample.pool),
+            "level": f"{self.rule.confidence:g}",
+            "upper": f"{self.rule.upper:g}",
+            "seed": sample.info.get("seed", "none"),
+            "pool": sample.pool.fingerprint[:6],
+            "y": hashlib.sha256(self.ratings.scores.tobytes()).hexdigest()[:6],
+            "v": __version__,
+        }
+        return "|".join(f"{k}:{v}" for k, v in parts.items())
+
     def summary(self) -> str:
         """A few lines for people."""
         if self.low.ndim > 1:
@@ -88,9 +111,10 @@ class Path:
             [
                 verdict,
                 f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self.tolerance:g}",
-                f"{self.rule.confidence:.6g} interval {low:.4f} to {high:.4f}; mean of the ratings "
+                f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; mean of the ratings "
                 f"{self.mean[at]:.4f}",
                 self.label,
+                self.signature(),
             ]
         )
 
@@ -164,11 +188,11 @@ def path(
     made = make_rule(rule, unit_tolerance(tolerance, limits), confidence, upper)
     scores, control = unit_scores(ratings, metric)
     low, high = made.path(scores, len(ratings.sample.pool), control)
-    span = limits[1] - limits[0]
-    shape = ratings.scores.shape
-    return Path(
-        ratings, made, limits[0] + span * low.reshape(shape), limits[0] + span * high.reshape(shape)
+    low, high = (
+        limits[0] + (limits[1] - limits[0]) * end.reshape(ratings.scores.shape)
+        for end in (low, high)
     )
+    return Path(ratings, made, low, high, metric)
 
 
 def unit_scores(ratings: Ratings, metric: str | None) -> tuple[FloatArray, Metric | None]:

@@ -24,7 +24,7 @@ def draw(path: Path, ax: Axes | None = None) -> Axes:
         count = np.arange(1, path.ratings.n + 1)
         ax.fill_between(
             count, path.low, path.high, facecolor=(PALETTE[0], 0.15), edgecolor=PALETTE[0],
-            linewidth=1.0, label=f"{path.rule.confidence:.6g} interval ({path.rule.kind})",
+            linewidth=1.0, label=f"{100 * path.rule.confidence:.6g}% interval, {path.rule.kind}",
         )  # fmt: skip
         ax.plot(count, path.mean, color=INK, linewidth=1.2, label="mean of the ratings")
         if path.stopped:
