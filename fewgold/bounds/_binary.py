@@ -10,6 +10,7 @@ import numpy as np
 
 from fewgold._arrays import IntArray
 from fewgold.bounds._instead import for_design
+from fewgold.bounds._reach import HAIR
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
@@ -40,7 +41,8 @@ class BinaryBound(Bound):
         ends = (low + (high - low) * np.asarray(end)[where.reshape(count.shape)] for end in share)
         first, last = ends
         value = estimate.value  # which rounding may put outside an interval without width
-        return Interval(np.minimum(first, value), np.maximum(last, value))
+        hair = HAIR * (high - low) if estimate.n < estimate.design.size else 0.0
+        return Interval(np.minimum(first - hair, value), np.maximum(last + hair, value))
 
     def _limits(self, estimate: LinearEstimate) -> tuple[float, float]:
         """The two values that scores can have; refuses what this bound is not exact for."""

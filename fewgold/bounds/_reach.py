@@ -6,6 +6,9 @@ import numpy as np
 
 from fewgold.estimate import Interval, LinearEstimate
 
+# Room for rounding, as a share of the scale: what is just possible is in the interval.
+HAIR = 1e-13
+
 
 def within_reach(estimate: LinearEstimate, interval: Interval, span: float) -> Interval:
     """The part of an interval that unrated segments within the scale can still lead to.
@@ -20,6 +23,7 @@ def within_reach(estimate: LinearEstimate, interval: Interval, span: float) -> I
         least, most = left.max(-1) - span, left.min(-1) + span
     share = estimate.n / estimate.design.size
     known = estimate.offset + left.sum(-1) / estimate.design.size
-    low = np.maximum(interval.low, np.minimum(known + (1 - share) * least, estimate.value))
-    high = np.minimum(interval.high, np.maximum(known + (1 - share) * most, estimate.value))
+    hair = HAIR * span if share < 1 else 0.0
+    low = np.maximum(interval.low, np.minimum(known + (1 - share) * least - hair, estimate.value))
+    high = np.minimum(interval.high, np.maximum(known + (1 - share) * most + hair, estimate.value))
     return Interval(np.asarray(low), np.asarray(high))
