@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray
+from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_confidence
 from fewgold.sample import Design, Ratings
 
@@ -118,6 +118,18 @@ class LinearEstimate:
     def design(self) -> Design:
         return self.ratings.sample.design
 
+    def draw(self, k: int | IntArray) -> LinearEstimate:
+        """The ``k``-th of a batch of draws, or several of them as a smaller batch."""
+        spent = self.parameters
+        return replace(
+            self,
+            offset=np.broadcast_to(self.offset, self.value.shape)[k],
+            residuals=self.residuals[k],
+            ratings=self.ratings.draw(k),
+            parameters=np.asarray(spent)[k] if np.ndim(spent) else spent,
+            weighing=None if self.weighing is None else self.weighing[k],
+        )
+
     @property
     def n(self) -> int:
         return self.ratings.n
@@ -186,6 +198,12 @@ class LinearEstimate:
         scale = "the interval goes by the scale" if self.ratings.limits else _WITHOUT_LIMITS
         return (*self.notes, f"all ratings are equal and say nothing about the spread; {scale}")
 
+    @property
+    def _ci(self) -> str:
+        """Name of the bound, and of the one that it came to."""
+        used = self.bound.resolve(self)
+        return used.name if used is self.bound else f"{self.bound.name}-{used.name}"
+
     def signature(self, confidence: float = 0.95) -> str:
         """All that is needed to tell how the number was made, in one line."""
         from fewgold._version import __version__
@@ -196,7 +214,7 @@ class LinearEstimate:
             "design": sample.info.get("sampler", self.design.kind),
             "n": self.n,
             "N": len(sample.pool),
-            "ci": self.bound.name,
+            "ci": self._ci,
             "level": f"{confidence:g}",
             "seed": sample.info.get("seed", "none"),
             "pool": sample.pool.fingerprint[:6],
@@ -213,9 +231,10 @@ class LinearEstimate:
                 "with estimator.estimate(ratings.draw(k))."
             )
         low, high = self.interval(confidence)
+        used = self.bound.resolve(self)
         lines = [
             f"{self.value:.4f} ± {self.se:.4f} (standard error)",
-            f"{confidence:.0%} interval {low:.4f} to {high:.4f} ({self.bound.label})",
+            f"{100 * confidence:.6g}% interval {low:.4f} to {high:.4f} ({used.label})",
             f"from {self.n} of {len(self.ratings.sample.pool)} segments",
             *(f"note: {note}" for note in self.remarks),
             self.signature(confidence),
@@ -231,8 +250,9 @@ class LinearEstimate:
             "low": _plain(low),
             "high": _plain(high),
             "confidence": confidence,
-            "bound": self.bound.name,
-            "bound_kind": self.bound.kind,
+            "bound": self.bound.resolve(self).name,
+            "bound_kind": self.bound.resolve(self).kind,
+            "bound_label": self.bound.resolve(self).label,
             "method": self.method,
             "n": self.n,
             "pool_size": len(self.ratings.sample.pool),

@@ -69,7 +69,7 @@ class Sample:
         """The sampled segments' part of a table over the pool: (p, N) -> (..., p, n)."""
         return np.moveaxis(np.take(table, self.indices, axis=1), 0, -2)
 
-    def draw(self, k: int) -> Sample:
+    def draw(self, k: int | IntArray) -> Sample:
         """The ``k``-th of a batch of draws, as a sample of its own."""
         given = None if self.given is None else self.given.draw(k)
         joined = None if self.joined is None else self.joined.draw(k)
@@ -202,6 +202,6 @@ class Ratings:
     def n(self) -> int:
         return int(self.scores.shape[-1])
 
-    def draw(self, k: int) -> Ratings:
+    def draw(self, k: int | IntArray) -> Ratings:
         """The ``k``-th of a batch of draws."""
         return Ratings(self.sample.draw(k), self.scores[k], self.limits)

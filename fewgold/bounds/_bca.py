@@ -9,48 +9,60 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from fewgold._arrays import FloatArray
-from fewgold.bounds._replicates import by_size, pseudo_samples
-from fewgold.bounds._shape import Shape, ShapeBound, student_quantile
-
-
-def quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
-    """Quantile of each row at a chance of its own: (draws, replicates), (draws,) -> (draws,)."""
-    line = np.sort(values, axis=-1)
-    place = np.clip(chance, 0.0, 1.0) * (values.shape[-1] - 1)
-    below = np.floor(place).astype(np.int64)
-    above = np.minimum(below + 1, values.shape[-1] - 1)
-    pick = np.take_along_axis(line, np.stack([below, above], -1), axis=-1)
-    part = place - below
-    return np.asarray(pick[:, 0] * (1 - part) + pick[:, 1] * part)
+from fewgold._validate import check_count
+from fewgold.bounds._replicates import by_size, pseudo_samples, quantiles
+from fewgold.bounds._shape import Shape, ShapeBound
+from fewgold.bounds._student import student_quantile
 
 
 @dataclass(frozen=True)
 class BCa(ShapeBound):
-    """bca"""
+    """Bias-corrected and accelerated bootstrap interval with a finite population.
+
+    Quantiles of the error in samples from pools made of copies of the sample, moved by the bias
+    z₀ and the acceleration a. For a share f of the pool, ``a = (1+f) γ̂ / (6 sqrt(n(1−f)))`` makes
+    the interval agree with Hall's up to terms in 1/n; at f = 0 it is the usual one, that of
+    `scipy.stats.bootstrap`, which has no finite pools. Student's quantile takes the place of the
+    normal one.
+
+    Approximate. The replicates come from a fixed seed and depend on n and N alone. Covers every
+    design and estimate through the deviations of its units.
+
+    Parameters
+    ----------
+    replicates
+        Number of bootstrap samples.
+    """
+
+    replicates: int = 2000
 
     name: ClassVar[str] = "bca"
-    replicates: int = 2000
+    reference: ClassVar[str] = (
+        "Efron (1987), Better bootstrap confidence intervals, JASA 82; Booth, Butler and Hall "
+        "(1994), Bootstrap methods for finite populations, JASA 89"
+    )
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates, least=100)
 
     def _ends(
         self, shape: Shape, df: FloatArray, confidence: float
     ) -> tuple[FloatArray, FloatArray]:
-        low, high = np.empty(df.shape), np.empty(df.shape)
+        ends = np.empty((2, *df.shape))
         f = shape.fraction
-        a_all = (1 + f) * shape.skewness / (6 * np.sqrt(shape.count * (1 - f)))
+        accelerate = (1 + f) * shape.skewness / (6 * np.sqrt(shape.count * (1 - f)))
+        edge = 0.5 / self.replicates
         for which, units, size in by_size(shape):
             n = units.shape[-1]
             samples, pools = pseudo_samples(n, size, self.replicates)
             error = units @ (samples - pools).T
             error /= np.sqrt((1 - n / size) / n * size / (size - 1))
             below = (error < 0).mean(-1) + (error == 0).mean(-1) / 2
-            edge = 0.5 / self.replicates
-            z0 = ndtri(np.clip(below, edge, 1 - edge))
-            t = student_quantile(df[which], confidence)
-            a = a_all[which]
-            out = []
-            for u in (-t, t):
-                w = z0 + u
-                w = np.where(a * w > 0.9, 0.9 / np.where(a == 0, 1, a), w)
-                out.append(quantiles(error, ndtr(z0 + w / (1 - a * w))))
-            low[which], high[which] = out
-        return low, high
+            bias = ndtri(np.clip(below, edge, 1 - edge))
+            t, a = student_quantile(df[which], confidence), accelerate[which]
+            for end, u in zip(ends, (-t, t), strict=True):
+                w = bias + u
+                # At a·w = 1 the move has no end: the last quantile is all that is left.
+                move = w / np.maximum(1 - a * w, 0.1)
+                end[which] = quantiles(error, ndtr(bias + move))
+        return ends[0], ends[1]

@@ -8,17 +8,42 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import FloatArray
-from fewgold.bounds._replicates import by_size, pseudo_samples
-from fewgold.bounds._shape import Shape, ShapeBound, student_quantile
+from fewgold._validate import check_count
+from fewgold.bounds._replicates import by_size, pseudo_samples, quantiles
+from fewgold.bounds._shape import Shape, ShapeBound
+from fewgold.bounds._student import student_quantile
 
 
 @dataclass(frozen=True)
 class BootstrapT(ShapeBound):
-    """boot"""
+    """Bootstrap-t interval with a finite population.
+
+    Samples of the same size are drawn from pools made of copies of the sample, without replacement
+    as the sample itself was, and the quantiles of their studentised errors take the place of
+    Student's. A replicate's standard deviation counts as a third of the sample's at the least:
+    where most scores are equal some replicates have next to no spread, and their statistic no
+    meaning.
+
+    Approximate. The replicates come from a fixed seed and depend on n and N alone, so that the
+    interval is a function of the ratings. Covers every design and estimate through the deviations
+    of its units.
+
+    Parameters
+    ----------
+    replicates
+        Number of bootstrap samples.
+    """
+
+    replicates: int = 2000
 
     name: ClassVar[str] = "bootstrap-t"
-    replicates: int = 2000
-    floor: float = 0.3333
+    reference: ClassVar[str] = (
+        "Efron (1981); Booth, Butler and Hall (1994), Bootstrap methods for finite populations, "
+        "JASA 89"
+    )
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates, least=100)
 
     def _ends(
         self, shape: Shape, df: FloatArray, confidence: float
@@ -28,22 +53,14 @@ class BootstrapT(ShapeBound):
         for which, units, size in by_size(shape):
             n = units.shape[-1]
             samples, pools = pseudo_samples(n, size, self.replicates)
-            error = units @ (samples - pools).T
             mean = units @ samples.T
-            var = ((units**2) @ samples.T - mean**2) * n / (n - 1)
-            s = np.sqrt(np.maximum(var, self.floor**2))
-            t = error / (s * np.sqrt((1 - n / size) / n))
-            t.sort(axis=-1)
-            q = np.quantile(t[0], [miss, 1 - miss]) if False else (_at(t, miss), _at(t, 1 - miss))
-            grow = student_quantile(df[which], confidence) / student_quantile(
-                np.full(which.size, n - 1.0), confidence
-            )
-            low[which], high[which] = -q[1] * grow, -q[0] * grow
+            variance = (np.square(units) @ samples.T - mean**2) * n / (n - 1)
+            np.maximum(variance, 1 / 9, out=variance)
+            error = units @ (samples - pools).T
+            t = error / np.sqrt(variance * ((1 - n / size) / n))
+            # Degrees of freedom that slopes or uneven weights took are not seen by the replicates.
+            grow = student_quantile(df[which], confidence)
+            grow = grow / student_quantile(np.full(which.size, n - 1.0), confidence)
+            low[which] = -quantiles(t, np.full(which.size, 1 - miss)) * grow
+            high[which] = -quantiles(t, np.full(which.size, miss)) * grow
         return low, high
-
-
-def _at(line: FloatArray, chance: float) -> FloatArray:
-    place = chance * (line.shape[-1] - 1)
-    below = int(place)
-    above = min(below + 1, line.shape[-1] - 1)
-    return np.asarray(line[:, below] + (place - below) * (line[:, above] - line[:, below]))

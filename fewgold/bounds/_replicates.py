@@ -7,10 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, batches
+from fewgold._arrays import FloatArray, IntArray, batches
 from fewgold.bounds._shape import Shape
 
-_CHUNK = 2**23  # numbers at a time
+# Draws whose replicates are held at once.
+_DRAWS = 1024
+# Pools of more than this many times the sample hardly differ from endless ones.
+_LARGEST = 1000
 
 
 @lru_cache(maxsize=8)
@@ -32,17 +35,23 @@ def pseudo_samples(n: int, size: int, replicates: int) -> tuple[FloatArray, Floa
     return samples / n, pools / size
 
 
-def by_size(shape: Shape) -> Iterator[tuple[BoolArray | IntArray, FloatArray, int]]:
+def by_size(shape: Shape) -> Iterator[tuple[IntArray, FloatArray, int]]:
     """Draws with as many units and as large a pool: which, their units, and the pool's size."""
     members = shape.members.astype(np.int64)
-    size = np.maximum(np.rint(members / _even(shape)), members).astype(np.int64)
-    keys = np.stack([members, size], -1)
-    for n, pool in np.unique(keys, axis=0):
+    fraction = np.maximum(shape.fraction, 1 / _LARGEST)
+    size = np.maximum(np.rint(members / fraction).astype(np.int64), members + 1)
+    for n, pool in np.unique(np.stack([members, size], -1), axis=0):
         which = np.flatnonzero((members == n) & (size == pool))
-        for part in batches(which.size, max(_CHUNK // 4000, 1)):
+        for part in batches(which.size, _DRAWS):
             yield which[part], shape.units[which[part], :n], int(pool)
 
 
-def _even(shape: Shape) -> FloatArray:
-    """The sampling fraction, at least a thousandth."""
-    return np.maximum(shape.fraction, 1e-3)
+def quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
+    """Quantile of each row at a chance of its own: (draws, replicates), (draws,) -> (draws,)."""
+    line = np.sort(values, axis=-1)
+    place = np.clip(chance, 0.0, 1.0) * (values.shape[-1] - 1)
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, values.shape[-1] - 1)
+    pick = np.take_along_axis(line, np.stack([below, above], -1), axis=-1)
+    part = place - below
+    return np.asarray(pick[:, 0] * (1 - part) + pick[:, 1] * part)

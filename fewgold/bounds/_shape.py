@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, group_sum
-from fewgold.bounds._student import Student, _quantile
+from fewgold.bounds._student import Student
 from fewgold.design import Design
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
@@ -58,12 +58,8 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     mirror images and all skewness is lost, though the score is as skewed as before.
     """
     design = estimate.design
-    weights, members = design.weights, np.full(design.weights.shape[:-1], float(design.n))
-    if design.units is not None:
-        weights = group_sum(weights, design.units, int(design.units.max()) + 1)
-        members = np.asarray(design.units.max(-1) + 1.0)
-    count = weights.sum(-1) ** 2 / (weights**2).sum(-1)
-    dev = _deviations(estimate, count)[..., : weights.shape[-1]]
+    members, count = count_units(design)
+    dev = _deviations(estimate, count)[..., : int(members.max())]
     square = (dev**2).sum(-1)
     scale = np.sqrt(count / np.where(square > 0, square, 1.0))
     mass = design.influence**2
@@ -77,16 +73,23 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     )
 
 
+def count_units(design: Design) -> tuple[FloatArray, FloatArray]:
+    """Units of each draw, and to how many of equal weight they come: (...) both."""
+    weights, members = design.weights, np.full(design.weights.shape[:-1], float(design.n))
+    if design.units is not None:
+        weights = group_sum(weights, design.units, int(design.units.max()) + 1)
+        members = np.asarray(design.units.max(-1) + 1.0)
+    return members, np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
+
+
 def _deviations(estimate: LinearEstimate, count: FloatArray) -> FloatArray:
     design = estimate.design
-    lowest = design.groups.min(-1)
     used = _distinct(design)
     small = (used > 1) & (count < _LARGE * used)
     own = estimate.deviations()
     if not small.any():
         return own
     together = replace(design, groups=np.broadcast_to(np.int64(0), design.groups.shape))
-    del lowest
     return np.where(small[..., None], estimate.deviations(together), own)
 
 
@@ -106,6 +109,7 @@ class ShapeBound(Bound):
     """
 
     kind: ClassVar[str] = "approximate"
+    assumes: ClassVar[str] = "any design and estimate; ratings that show the shape of the scores"
 
     @abstractmethod
     def _ends(
@@ -128,8 +132,3 @@ class ShapeBound(Bound):
         low[usable] = value + se[usable] * np.minimum(ends[0], 0.0)
         high[usable] = value + se[usable] * np.maximum(ends[1], 0.0)
         return Interval(low.reshape(batch), high.reshape(batch))
-
-
-def student_quantile(df: FloatArray, confidence: float) -> FloatArray:
-    """Student's quantile of a two-sided interval."""
-    return np.broadcast_to(_quantile(df, (1 + confidence) / 2), df.shape)

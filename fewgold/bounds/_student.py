@@ -22,20 +22,23 @@ class Student(Bound):
 
     name: ClassVar[str] = "student"
     kind: ClassVar[str] = "approximate"
+    assumes: ClassVar[str] = "any design and estimate; scores that are not very skewed"
+    reference: ClassVar[str] = "Student (1908); Cochran (1977), Sampling Techniques, section 2.8"
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
-        se, df = estimate.se, np.maximum(estimate.df, 1e-9)
-        quantile = _quantile(np.maximum(df, 1.0), (1 + confidence) / 2)
+        se = estimate.se
+        quantile = student_quantile(np.maximum(estimate.df, 1.0), confidence)
         half = np.where(np.isfinite(se), quantile * np.where(np.isfinite(se), se, 0.0), np.inf)
         half = np.maximum(half, _if_all_alike(estimate, confidence))
         return Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
 
 
-def _quantile(df: FloatArray, chance: float) -> FloatArray:
-    """Student's quantile, found once where all draws have the same degrees of freedom."""
+def student_quantile(df: FloatArray, confidence: float) -> FloatArray:
+    """Student's quantile of a two-sided interval, found once where all draws have the same df."""
+    shape = df.shape
     if df.size > 1 and (df == df.flat[0]).all():
         df = df.ravel()[:1]
-    return np.asarray(stdtrit(df, chance))
+    return np.broadcast_to(stdtrit(df, (1 + confidence) / 2), shape)
 
 
 def _if_all_alike(estimate: LinearEstimate, confidence: float) -> FloatArray:

@@ -1,0 +1,89 @@
+"""The interval that suits the ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, IntArray
+from fewgold.bounds._bootstrap_t import BootstrapT
+from fewgold.bounds._hall import Hall
+from fewgold.bounds._hypergeometric import Hypergeometric
+from fewgold.bounds._likelihood import Likelihood
+from fewgold.bounds._shape import count_units
+from fewgold.estimate import Bound, Interval, LinearEstimate
+
+#: Units drawn (segments, or documents drawn as a whole) up to which Hall's and the bootstrap's
+#: intervals are chosen.
+HALL_BELOW, BOOTSTRAP_BELOW = 12, 60
+
+_CHOICES: tuple[Bound, ...] = (Hall(), BootstrapT(), Likelihood(), Hypergeometric())
+_HALL, _BOOTSTRAP, _LIKELIHOOD, _EXACT = range(4)
+
+
+@dataclass(frozen=True)
+class Auto(Bound):
+    """The interval that simulations found best for such ratings; summaries say which it was.
+
+    ==========================================================  ===================================
+    scores of two values, which the limits name; simple random  `Hypergeometric`, exact
+    sample; plain mean
+    all else, from 60 units on                                  `Likelihood`, approximate
+    12 to 59 units                                              `BootstrapT`, approximate
+    fewer                                                       `Hall`, approximate
+    ==========================================================  ===================================
+
+    A unit is what was drawn as a whole: a segment, or a document. Skewness needs no case of its
+    own: all three approximate intervals adapt to it, and reach further to the side of the long
+    tail. Empirical likelihood is the narrowest of them and covers too often where units are few and
+    not skewed; Hall's is the widest and the one to have where they are very few.
+
+    Scores count as having two values if all ratings lie at the limits, and these are 0 and 1 or
+    both occur. It never chooses a guaranteed bound for other scores, because an interval that holds
+    in the worst case is some 1.3 to 5 times wider: ask for one by name.
+
+    The evidence: ``python benchmarks/intervals.py --choose``.
+    """
+
+    name: ClassVar[str] = "auto"
+    kind: ClassVar[str] = "approximate"
+    assumes: ClassVar[str] = "any design and estimate"
+    reference: ClassVar[str] = "docs/intervals.md"
+
+    def resolve(self, estimate: LinearEstimate) -> Bound:
+        """The bound chosen for one study; of a batch every draw has its own."""
+        return self if np.ndim(estimate.value) else _CHOICES[int(_chosen(estimate))]
+
+    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
+        code = _chosen(estimate)
+        kinds = np.unique(code)
+        if kinds.size == 1:
+            return _CHOICES[int(kinds[0])].interval(estimate, confidence)
+        low, high = np.empty(code.shape), np.empty(code.shape)
+        for kind in kinds.tolist():
+            rows = np.flatnonzero(code == kind)
+            low[rows], high[rows] = _CHOICES[kind].interval(estimate.draw(rows), confidence)
+        return Interval(low, high)
+
+
+def _chosen(estimate: LinearEstimate) -> IntArray:
+    """Position of the bound among the choices, for each draw: (...)."""
+    _, count = count_units(estimate.design)
+    code = np.where(count < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
+    code = np.where(count < HALL_BELOW, _HALL, code)
+    return np.where(_two_values(estimate), _EXACT, code)
+
+
+def _two_values(estimate: LinearEstimate) -> BoolArray:
+    """True where scores have two values and the exact interval covers the estimate: (...)."""
+    scores, limits = estimate.ratings.scores, estimate.ratings.limits
+    none = np.zeros(scores.shape[:-1], dtype=bool)
+    if limits is None or estimate.design.kind != "simple" or estimate.tuned:
+        return none
+    if not np.array_equal(estimate.residuals, scores):
+        return none
+    low, high = scores == limits[0], scores == limits[1]
+    both = low.any(-1) & high.any(-1)
+    return np.asarray((low | high).all(-1) & (both | (limits == (0.0, 1.0))))
