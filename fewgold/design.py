@@ -5,29 +5,15 @@ Every variance in fewgold is one function of per-segment residuals and a `Design
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray, from_pivot, group_sum, spread_out
-
-T = TypeVar("T")
-
-
-def _once(compute: Callable[[Design], T]) -> cached_property[T]:
-    """A cached property that is worked out for one draw where all of a batch share the design."""
-
-    def value(design: Design) -> Any:
-        if design._one is None:
-            return compute(design)
-        alike = getattr(design._one, compute.__name__)
-        return np.broadcast_to(alike, (*design.weights.shape[:-1], *np.shape(alike)))
-
-    value.__doc__ = compute.__doc__
-    return cached_property(value)
+from fewgold._once import once
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +90,7 @@ class Design:
     def _n_groups(self) -> int:
         return int((self if self._one is None else self._one).groups.max()) + 1
 
-    @_once
+    @once
     def _own(self) -> IntArray:
         """Group of each unit (..., u); units are segments unless said otherwise.
 
@@ -135,23 +121,23 @@ class Design:
         )
         return group_sum(values, units, int(self.units.max()) + 1)
 
-    @_once
+    @once
     def _evenness(self) -> FloatArray:
         """Σp² over the units of each group, p being a unit's share of the group: 1/m if equal."""
         return self._sums(self._part**2, self._own)
 
-    @_once
+    @once
     def _total(self) -> FloatArray:
         """Weight of each group, 1 for those without any: (..., groups)."""
         total = self._sums(self.weights, self.groups)
         return np.asarray(np.where(total > 0, total, 1.0))
 
-    @_once
+    @once
     def _part(self) -> FloatArray:
         """Share of each unit in the weight of its group: (..., u)."""
         return np.asarray(self._by_unit(self.weights) / self._spread(self._total, self._own))
 
-    @_once
+    @once
     def _factor(self) -> FloatArray:
         """What makes squared deviations from the group's mean unbiased: (..., groups).
 
@@ -163,19 +149,19 @@ class Design:
         lone = seen <= 1e-12 * s
         return np.asarray(np.where(lone, 1.0, s / np.where(lone, 1.0, seen)))
 
-    @_once
+    @once
     def _group_df(self) -> FloatArray:
         """Degrees of freedom of each group: units less one, or fewer where they are uneven."""
         s = self._evenness
         free = 1.0 / np.where(s > 0, s, 1.0) - 1.0
         return np.asarray(np.where(self._settled | (free < 1e-9), 0.0, free))
 
-    @_once
+    @once
     def _settled(self) -> BoolArray:
         """Groups with nothing left to chance, such as a stratum taken whole: (..., groups)."""
         return np.asarray(self._sums(self.influence, self.groups) <= 0)
 
-    @_once
+    @once
     def certain(self) -> BoolArray:
         """True where nothing at all is left to chance: every segment was taken."""
         return np.asarray(self._settled.all(-1))
@@ -184,9 +170,10 @@ class Design:
     def df(self) -> FloatArray:
         """Degrees of freedom of the variance, less one for each balanced variate."""
         p = 0 if self.balance is None else self.balance.shape[-2]
-        return np.asarray(np.maximum(self._satterthwaite - p, 0.0))
+        df = np.asarray(np.maximum(self._satterthwaite - p, 0.0))
+        return np.broadcast_to(df, self.weights.shape[:-1])
 
-    @_once
+    @once
     def _satterthwaite(self) -> FloatArray:
         """Degrees of freedom by Satterthwaite's formula for groups of equal spread.
 
@@ -201,7 +188,7 @@ class Design:
         df = np.where(per > 0, total / np.where(per > 0, per, 1.0), 0.0)
         return np.asarray(np.minimum(df, free.sum(-1)))
 
-    @_once
+    @once
     def freedom(self) -> FloatArray:
         """Degrees of freedom for slopes: segments less the means that they are centred on."""
         if not self._by_strata:
@@ -209,26 +196,41 @@ class Design:
         members = self._sums(np.ones(self.groups.shape), self.groups)
         return np.asarray(np.where(self._settled, 0.0, np.maximum(members - 1.0, 0.0)).sum(-1))
 
+    @once
+    def damping(self) -> FloatArray:
+        """Influence over weight: 1 where next to none of the pool was drawn, 0 if all of it."""
+        return np.asarray(self.influence / self.weights)
+
+    @once
+    def strongest(self) -> FloatArray:
+        """Square of the largest influence: (...)."""
+        return np.asarray(np.square(self.influence).max(-1))
+
     @property
     def _by_strata(self) -> bool:
         return self.kind in ("simple", "stratified")
 
-    @_once
+    @once
     def blind(self) -> BoolArray:
         """True where a group has one unit and chance left: its variance cannot be estimated."""
         used = self._sums(np.ones(self.groups.shape), self.groups) > 0
         return np.asarray((used & ~self._settled & (self._group_df <= 0)).any(-1))
 
-    def _within(self, columns: FloatArray, *, overwrite: bool = False) -> FloatArray:
-        """Columns (..., k, n) less their weighted group means."""
+    def _within(
+        self, columns: FloatArray, overwrite: bool = False, pivot: bool = True, whole: bool = False
+    ) -> FloatArray:
+        """Columns (..., k, n) less their weighted means: of groups, or of the ``whole`` sample."""
         w, g = self.weights[..., None, :], self.groups[..., None, :]
-        dev = from_pivot(columns, overwrite)
+        dev = from_pivot(columns, overwrite) if pivot else columns
+        out = dev if pivot or overwrite else None
         if self._n_groups == 1:
-            sums = np.vecdot(dev, w)[..., None]
+            mean = np.vecdot(dev, w)[..., None] / self._total[..., None, :]
+        elif whole:
+            mean = np.vecdot(dev, w)[..., None] / w.sum(-1, keepdims=True)
         else:
             sums = group_sum(w * dev, g, self._n_groups)
-        dev -= self._spread(sums / self._total[..., None, :], g)
-        return dev
+            mean = self._spread(sums / self._total[..., None, :], g)
+        return np.asarray(np.subtract(dev, mean, out=out))
 
     def deviations(self, columns: FloatArray) -> FloatArray:
         """Scaled unit deviations (..., k, u) whose cross-products are the covariance of means."""
@@ -239,7 +241,7 @@ class Design:
         dev *= self.influence[..., None, :]
         return np.asarray(self._by_unit(dev) * self._growth[..., None, :])
 
-    @_once
+    @once
     def _growth(self) -> FloatArray:
         """Root of the factor of each unit's group: (..., u), or 1 for all."""
         return np.asarray(np.sqrt(self._spread(self._factor, self._own)))
@@ -271,25 +273,25 @@ class Design:
         """Estimated pool means (..., k) of k columns (..., k, n)."""
         return np.asarray(np.vecdot(columns, self.weights[..., None, :]))
 
-    def centred(self, columns: FloatArray, *, overwrite: bool = False) -> FloatArray:
+    def centred(
+        self, columns: FloatArray, *, overwrite: bool = False, pivot: bool = True
+    ) -> FloatArray:
         """Columns (..., k, n) less the means that slopes are fitted around.
 
         Stratum means for stratified designs, where only what happens within strata matters. The
         overall mean elsewhere: groups of neighbours would cost a quarter of the information.
         """
-        if self._by_strata:
-            return self._within(columns, overwrite=overwrite)
-        w = self.weights[..., None, :]
-        dev = from_pivot(columns, overwrite)
-        dev -= np.vecdot(dev, w)[..., None] / w.sum(-1, keepdims=True)
-        return dev
+        return self._within(columns, overwrite, pivot, whole=not self._by_strata)
 
-    def scatter(self, columns: FloatArray, *, overwrite: bool = False) -> FloatArray:
+    def scatter(
+        self, columns: FloatArray, *, overwrite: bool = False, pivot: bool = True
+    ) -> FloatArray:
         """Scaled segment deviations (..., k, n) to choose slopes by.
 
-        ``overwrite`` puts them in the place of ``columns``, which saves memory.
+        ``overwrite`` puts them in the place of ``columns``, which saves memory. Without ``pivot``
+        the columns are taken to have means that are not large against their spread.
         """
-        dev = self.centred(columns, overwrite=overwrite)
+        dev = self.centred(columns, overwrite=overwrite, pivot=pivot)
         dev *= self.influence[..., None, :]
         return dev
 
@@ -340,14 +342,15 @@ class Design:
         mine = np.where(self.blind[..., None] & ~lone, others[..., :1], mine)
         return [mine, others]
 
-    def draw(self, k: int) -> Design:
-        """The design of the ``k``-th of a batch of draws."""
-        arrays = {
-            f.name: getattr(self, f.name)[k]
-            for f in fields(self)
-            if isinstance(getattr(self, f.name), np.ndarray)
-        }
+    def draw(self, k: int | slice | IntArray) -> Design:
+        """The design of the ``k``-th of a batch of draws, or of some."""
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        arrays: dict[str, Any] = {n: x[k] for n, x in parts.items() if isinstance(x, np.ndarray)}
         return replace(self, **arrays)
+
+    def scatter_of(self, part: slice) -> Design:
+        """A design to `scatter` some draws by: that of one draw, where all of them share it."""
+        return self.draw(part) if self._one is None else self._one
 
     @classmethod
     def stack(cls, designs: Sequence[Design]) -> Design:

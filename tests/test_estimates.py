@@ -194,6 +194,34 @@ def test_draws_that_share_a_design_need_not(sampler):
         np.testing.assert_allclose(shared.interval(0.9), own.interval(0.9), rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "sampler", [SimpleRandom(), Stratified(), Clusters(), Balanced()], ids=lambda s: s.name
+)
+def test_draws_in_blocks_are_those_of_a_batch(sampler, monkeypatch):
+    """Control variates take some draws at a time; which ones must not matter."""
+    from fewgold.estimators import _control_variates
+
+    sample = sampler.draw(POOL, 60, draws=7, rng=0)
+    ratings = sample.rate(GOLD[sample.indices])
+    at_once = ControlVariates().estimate(ratings)
+    monkeypatch.setattr(_control_variates, "_CELLS", 3 * 60 * (1 + len(POOL.metrics)))
+    in_blocks = ControlVariates().estimate(ratings)
+    for name in ("value", "se", "df", "residuals", "parameters"):
+        ours, theirs = getattr(in_blocks, name), getattr(at_once, name)
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e120])
+@pytest.mark.parametrize("estimator", [ControlVariates(), Learned()], ids=lambda e: e.name)
+def test_slopes_of_tiny_and_huge_scores(estimator, scale):
+    sample = SimpleRandom().draw(POOL, 60, draws=3, rng=0)
+    here = estimator.estimate(sample.rate(GOLD[sample.indices]))
+    there = estimator.estimate(sample.rate(scale * GOLD[sample.indices]))
+    np.testing.assert_allclose(there.value / scale, here.value, rtol=1e-9)
+    np.testing.assert_allclose(there.se / scale, here.se, rtol=1e-9)
+
+
 def test_simple_random_draws_share_their_design():
     assert SimpleRandom().draw(POOL, 60, draws=5, rng=0).design._one is not None
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, group_sum, spread_out
+from fewgold._arrays import BoolArray, FloatArray, IntArray, batches, group_sum, spread_out
 from fewgold._validate import check_choice
 from fewgold.bounds import Bound, Student
 from fewgold.design import Design
@@ -23,6 +24,8 @@ from fewgold.samplers import Sampler, SimpleRandom
 _TELLING = 5
 # Sum of a row of an inverse, in units of the trace, from which on it is not to be trusted.
 _STEEP = 1e5
+# Numbers to work on at a time: few enough for the processor's own memory.
+_CELLS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -86,38 +89,40 @@ class ControlVariates(Estimator):
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         sample, y = ratings.sample, ratings.scores
-        pool_controls = self._controls(sample.pool)
-        z = sample.columns(pool_controls)
+        controls = self._controls(sample.pool)
         if self.slopes is not None:
-            return self._fixed(ratings, pool_controls, z)
-        p = z.shape[-2]
+            return self._fixed(ratings, controls)
+        p = len(controls)
+        fit = (self._printed if self.form == "printed" else _regression)(ratings, controls)
         notes: tuple[str, ...] = ()
         if self.form == "printed":
-            gram = pool_controls @ pool_controls.T / len(sample.pool)
-            beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
             notes = ("slopes as printed in the paper: not shift-invariant, biased at small n",)
-            spent, weighing = np.full(y.shape[:-1], float(p)), None
-        else:
-            beta, spent, weighing = regression_slopes(ratings, z)
-            if (spent < p).any():
-                few = f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used"
-                notes = (few,)
+        elif (fit.spent < p).any():
+            notes = (f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used",)
         # The printed slopes are not fitted by least squares and take no freedom beyond the last.
-        parameters = np.minimum(spent, np.maximum(sample.design.freedom - 1, 0))
+        parameters = np.minimum(fit.spent, np.maximum(sample.design.freedom - 1, 0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),  # controls have mean 0 over the pool
-            residuals=y - (beta[..., None, :] @ z)[..., 0, :],
+            residuals=fit.residuals,
             ratings=ratings,
             bound=self.bound,
             method=self.name,
             tuned=True,
             parameters=parameters,
-            weighing=weighing,
+            weighing=fit.weighing,
             notes=with_design_note(ratings, notes),
         )
 
-    def _fixed(self, ratings: Ratings, controls: FloatArray, z: FloatArray) -> LinearEstimate:
+    def _printed(self, ratings: Ratings, controls: FloatArray) -> Fit:
+        z, y = ratings.sample.columns(controls), ratings.scores
+        gram = controls @ controls.T / len(ratings.sample.pool)
+        beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
+        left = y - (beta[..., None, :] @ z)[..., 0, :]
+        return Fit(left, np.full(y.shape[:-1], float(len(controls))), None)
+
+    def _fixed(self, ratings: Ratings, controls: FloatArray) -> LinearEstimate:
         assert self.slopes is not None
+        z = ratings.sample.columns(controls)
         beta = np.array(list(self.slopes.values()), dtype=np.float64)
         shift = beta @ controls
         limits = None
@@ -136,21 +141,58 @@ class ControlVariates(Estimator):
         )
 
 
-def regression_slopes(ratings: Ratings, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+class Fit(NamedTuple):
+    """Residuals (..., n), how many slopes were spent (...), and `weighing`."""
+
+    residuals: FloatArray
+    spent: FloatArray
+    weighing: FloatArray | None
+
+
+def _regression(ratings: Ratings, controls: FloatArray) -> Fit:
+    """The slopes of least variance on controls over the pool (p, N), some draws at a time."""
+    design, rows, y = ratings.sample.design, ratings.sample.indices, ratings.scores
+    if y.ndim == 1:
+        return _fit(design, rows, y, controls)
+    left, weighing, spent = np.empty(y.shape), np.empty(y.shape), np.empty(y.shape[:-1])
+    for part in batches(len(y), _CELLS // (y.shape[-1] * (1 + len(controls)))):
+        some = _fit(design.scatter_of(part), rows[part], y[part], controls)
+        left[part], spent[part], weighing[part] = some
+    return Fit(left, spent, weighing)
+
+
+def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> Fit:
+    columns = np.empty((1 + len(controls), *y.shape))
+    np.subtract(y, y[..., :1], out=columns[0])
+    np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
+    columns = np.moveaxis(columns, 0, -2)
+    beta, spent, weighing = regression_slopes(design, columns)
+    left = y - (beta[..., None, :] @ columns[..., 1:, :])[..., 0, :]
+    return Fit(left, spent, weighing)
+
+
+def regression_slopes(
+    design: Design, columns: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Slopes of least variance under the design (..., p), how many were spent (...), weighing.
+
+    ``columns`` (..., 1 + p, n) are the scores, less one of them so that huge ones keep their
+    digits, and the controls, which should be about 1 in size.
 
     With fewer than three degrees of freedom a slope there are none: slopes from so few ratings
     cost more than they bring, and a line through the points would claim an error of nought.
     """
-    design = ratings.sample.design
-    p = z.shape[-2]
-    dev, y = design.scatter(z), design.scatter(ratings.scores[..., None, :])
-    gram = dev @ np.swapaxes(dev, -1, -2)
-    cross = dev @ np.swapaxes(y, -1, -2)
+    z, p = columns[..., 1:, :], columns.shape[-2] - 1
+    dev = design.scatter(columns, pivot=False)
+    # Not the square of the scores, which would overflow at 1e200.
+    products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
+    cross, gram, dev = products[..., :1, :], products[..., 1:, :], dev[..., 1:, :]
     real = _telling(design, dev, z, np.diagonal(gram, axis1=-2, axis2=-1))
     enough = design.freedom >= max(3 * p, p + 2)
-    inverse = np.where(enough[..., None, None], _inverse(gram, real), 0.0)
-    beta = np.asarray((inverse @ cross)[..., 0])
+    inverse = _inverse(gram, real)
+    if not enough.all():
+        inverse = np.where(enough[..., None, None], inverse, 0.0)
+    beta = np.asarray(np.vecdot(inverse, cross))
     return beta, np.where(enough, float(p), 0.0), weighing(design, dev, z, inverse)
 
 
@@ -160,12 +202,13 @@ def _telling(design: Design, dev: FloatArray, z: FloatArray, size: FloatArray) -
     ``dev`` (..., p, n) are their deviations, with the sums of squares ``size``.
     """
     # A control that is constant in the sample varies by rounding errors only.
-    force = np.vecdot(z, z) * np.square(design.influence).max(-1)[..., None]
+    force = np.vecdot(z, z) * design.strongest[..., None]
     # Nor is there a slope for one that only two or three ratings tell about, such as a metric that
     # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
-    part = np.square(dev)
-    part /= np.where(size > 0, size, 1.0)[..., None]
-    return np.asarray((size > 1e-20 * force) & (_TELLING * np.vecdot(part, part) <= 1.0))
+    square = np.square(dev)
+    return np.asarray(
+        (size > 1e-20 * force) & (_TELLING * np.vecdot(square, square) <= np.square(size))
+    )
 
 
 def _inverse(gram: FloatArray, real: BoolArray) -> FloatArray:
@@ -175,19 +218,33 @@ def _inverse(gram: FloatArray, real: BoolArray) -> FloatArray:
     """
     if gram.shape[-1] == 1:
         return np.asarray(real[..., None] / np.where(real[..., None], gram, 1.0))
+    size = np.diagonal(gram, axis1=-2, axis2=-1)
+    if real.all():
+        return _steady_inverse(gram, gram, size.sum(-1))
     kept = real[..., None, :] & real[..., None]
-    scale = np.where(real, np.diagonal(gram, axis1=-2, axis2=-1), 0.0).sum(-1)[..., None, None]
-    scale = np.where(scale > 0, scale, 1.0)
-    gram = gram * (kept / scale)
+    scale = np.where(real, size, 0.0).sum(-1)
+    gram = gram * kept
+    # The trace holds the place of controls without a slope.
+    held = np.where(scale > 0, scale, 1.0)[..., None, None] * _identity(~real)
+    return _steady_inverse(gram, gram + held, scale) * kept
+
+
+def _steady_inverse(gram: FloatArray, filled: FloatArray, scale: FloatArray) -> FloatArray:
+    """Inverse of ``filled``, or pseudo-inverse of ``gram`` where that one is not to be trusted.
+
+    ``scale`` (...) is the trace of ``gram``.
+    """
     try:
-        # The identity holds the place of controls without a slope.
-        inverse = np.linalg.inv(gram + _identity(~real)) * kept
-        steep = np.abs(inverse).sum(-1).max(-1) > _STEEP
+        inverse = np.linalg.inv(filled)
+        size = np.abs(inverse)
+        if size.max() * scale.max() * gram.shape[-1] <= _STEEP:  # the sums need not be taken
+            return np.asarray(inverse)
+        steep = size.sum(-1).max(-1) * scale > _STEEP
     except np.linalg.LinAlgError:
         inverse, steep = np.empty_like(gram), np.ones(gram.shape[:-2], dtype=bool)
     if steep.any():
         inverse[steep] = np.linalg.pinv(gram[steep], rcond=1e-10, hermitian=True)
-    return np.asarray(inverse / scale)
+    return np.asarray(inverse)
 
 
 def _identity(where: BoolArray) -> FloatArray:
@@ -213,8 +270,8 @@ def weighing(
     """
     off = (design.means(z) / scale)[..., None, :]
     lean = (off @ inverse @ dev)[..., 0, :]
-    lean *= -design.influence / design.weights
-    lean += 1.0
+    lean *= design.damping
+    np.subtract(1.0, lean, out=lean)
     if design.units is None:
         return np.asarray(lean)
     # A unit sways the slopes as a whole: residuals as if it had been left out, to first order.

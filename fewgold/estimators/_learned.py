@@ -68,8 +68,11 @@ class Learned(Estimator):
             notes = ("control as printed in the paper: trained on the segments it predicts",)
             spent = np.ones(y.shape[:-1])
         else:
-            slopes, spent, weighing = regression_slopes(ratings, z[..., None, :])
-            beta = slopes[..., 0]
+            unit = np.abs(z).max(-1, keepdims=True)
+            unit = np.where(unit > 0, unit, 1.0)
+            columns = np.stack([y - y[..., :1], z / unit], axis=-2)
+            slopes, spent, weighing = regression_slopes(ratings.sample.design, columns)
+            beta = slopes[..., 0] / unit[..., 0]
         parameters = np.minimum(spent, np.maximum(ratings.sample.design.freedom - 1, 0))
         # What the training segments are predicted to differ by needs no correction: they are rated.
         weights = ratings.sample.design.weights

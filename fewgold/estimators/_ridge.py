@@ -77,7 +77,7 @@ class Ridge(Estimator):
         if sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the
             # strength of the penalty was chosen by the same ratings, and that count misses it.
-            lean = lean / np.where(enough[..., None], np.maximum(1.0 - fit.lever, 0.1), 1.0)
+            lean /= np.where(enough[..., None], np.maximum(1.0 - fit.lever, 0.1), 1.0)
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
@@ -136,7 +136,7 @@ def _best_of_all(dev: FloatArray, signs: FloatArray) -> RidgeFit:
     gram = z @ np.swapaxes(z, -1, -2)
     cross = (z @ y[..., None])[..., 0]
     # In the directions of the principal axes every strength is a mere division.
-    values, axes = np.linalg.eigh(gram)
+    values, axes = (gram[..., 0], np.ones_like(gram)) if len(z[0]) == 1 else np.linalg.eigh(gram)
     strengths = np.array(STRENGTHS)[:, None]
     shrink = 1.0 / (np.maximum(values, 0.0)[:, None] + strengths)  # (draws, strengths, p)
     turned = np.swapaxes(axes, -1, -2) @ z
