@@ -111,8 +111,8 @@ class Path:
             [
                 verdict,
                 f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self.tolerance:g}",
-                f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; mean of the ratings "
-                f"{self.mean[at]:.4f}",
+                f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; "
+                f"mean of the ratings {self.mean[at]:.4f}",
                 self.label,
                 self.signature(),
             ]

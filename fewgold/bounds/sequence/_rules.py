@@ -95,8 +95,8 @@ class Hall(Rule):
     name = "hall"
     kind = "approximate"
     promise = (
-        "not valid under peeking; where it stops, 95 % intervals covered 91 to 95 % on the "
-        "embedded data, and fewer where bad segments are rare"
+        "not valid under peeking; when it said stop, 95 % intervals held the mean in 92 to 97 % of "
+        "trials on the embedded data, but in 46 % where 1 segment in 100 was very bad"
     )
 
     def path(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
@@ -129,10 +129,12 @@ def _possible(
 ) -> Ends:
     """The interval from both ends, within what the ratings themselves leave possible.
 
-    ``most`` is the upper end on the turned scale. When all are rated only their mean is left.
+    ``most`` is the upper end on the turned scale. When all are rated only their mean is left. Ends
+    that have passed each other, so that all means are refused, become one: it is a miss.
     """
     total = np.cumsum(scores, axis=-1)[:, counts - 1]
-    low = np.maximum(least, total / size)
-    high = np.maximum(np.minimum(1 - most, (total + size - counts) / size), low)
-    all_rated = counts == size
-    return np.where(all_rated, total / size, low), np.where(all_rated, total / size, high)
+    floor = total / size
+    ceiling = floor + (size - counts) / size
+    low, high = np.clip(least, floor, ceiling), np.clip(1 - most, floor, ceiling)
+    middle = (low + high) / 2
+    return np.where(low > high, middle, low), np.where(low > high, middle, high)
