@@ -17,8 +17,8 @@ _SCOUT = 0.01
 # Width of a cell, as a share of twice the standard error of a binary score.
 _CELL = 0.04
 # Means that are tried at once, and numbers that are worked on at once.
-_WIDTH = 16
-_BLOCK = 1 << 21
+_WIDTH = 12
+_BLOCK = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -120,16 +120,21 @@ def _play_block(side: Side, unrated: FloatArray, goal: FloatArray) -> _Game:
     most = mean if side.margin is None else mean + side.margin.T[:, :, None]
     most = CAP / np.maximum(most, 1e-300)
     gain = side.payoff.T[:, :, None] - mean
-    capital, best = np.zeros((2, *unrated.shape))  # logarithms
-    aim = goal[:, None] + np.log(AIM)
-    for t in range(n):
-        bet = drive[t]
-        bet *= np.maximum(aim - capital, 0.0)
+    # One step after the other, so what counts is how many operations a step takes.
+    lacking = np.broadcast_to(goal[:, None] + np.log(AIM), unrated.shape).copy()
+    least, step = lacking.copy(), np.empty(unrated.shape)  # of the logarithm that is still missing
+    nought, one = np.zeros(unrated.shape), np.ones(unrated.shape)
+    for bet, cap, won in zip(drive, most, gain, strict=True):
+        np.maximum(lacking, nought, out=step)
+        bet *= step
         np.sqrt(bet, out=bet)
-        np.minimum(bet, most[t], out=bet)
-        capital += np.log1p(bet * gain[t])
-        np.maximum(best, capital, out=best)
-    refused = best >= goal[:, None]
+        np.minimum(bet, cap, out=bet)
+        np.multiply(bet, won, out=step)
+        step += one
+        np.log(step, out=step)  # many times faster than log1p, and no factor is near 0
+        lacking -= step
+        np.minimum(least, lacking, out=least)
+    refused = least <= np.log(AIM)
     cell = np.where(refused.all(-1), unrated.shape[-1], np.argmin(refused, axis=-1))
     chosen = np.minimum(cell, unrated.shape[-1] - 1)
     return _Game(cell, np.ascontiguousarray(drive[:, np.arange(rows), chosen].T))
