@@ -14,6 +14,8 @@ from fewgold.bounds.sequence._kelly import LATTICE, Game, mean_of
 
 # Means that are tried at first, for all ratings at once.
 _SCOUTS = 64
+# Parts that the scale is cut into to find the last end.
+_PARTS = 16
 # Factors that are multiplied before a logarithm is taken: it is what costs most.
 _CHUNK = 16
 # Numbers that are worked on at once: they should stay in the cache.
@@ -24,22 +26,37 @@ _NEVER = 1 << 40
 
 def last_end(game: Game, goal: float) -> IntArray:
     """The end after the last rating, in units of the lattice: (rows,)."""
-    best = np.zeros(len(game.seen), dtype=np.int64)
-    for row in range(best.size):
-        one = game[row : row + 1, :]
-        low, high = 0, _TOP
-        while high - low > 1:
-            # Sixteen parts at once: a step costs hardly more than with two.
-            tried = np.unique(np.linspace(low, high, 18)[1:-1].astype(np.int64))
-            tried = tried[(tried > low) & (tried < high)]
-            refused = one.capital(mean_of(tried)).max(-1) >= goal
-            count = int(refused.sum())
-            low, high = (
-                low if count == 0 else int(tried[count - 1]),
-                high if count == tried.size else int(tried[count]),
-            )
-        best[row] = low
-    return best
+    rows = range(len(game.seen))
+    return np.array([_last_of(game[k : k + 1, :], goal) for k in rows], dtype=np.int64)
+
+
+def _last_of(game: Game, goal: float) -> int:
+    """The same for one row: a few means at once, twice, then false position with halving."""
+
+    def over(tried: IntArray) -> FloatArray:
+        """By how much the best capital so far exceeds its goal."""
+        return np.asarray(game.capital(mean_of(tried)).max(-1) - goal)
+
+    a, b = 0, _TOP
+    f_a, f_b = np.inf, -np.inf
+    for _ in range(2):
+        tried = np.arange(1, _PARTS) * (b - a) // _PARTS + a
+        values = over(tried)
+        count = int((values >= 0).sum())
+        if count > 0:
+            a, f_a = int(tried[count - 1]), float(values[count - 1])
+        if count < tried.size:
+            b, f_b = int(tried[count]), float(values[count])
+    turn = 0
+    while b - a > 1:
+        turn += 1
+        x = (a + b) // 2
+        if turn % 3 and np.isfinite(f_a - f_b):
+            x = min(max(round(b - f_b * (b - a) / (f_b - f_a)), a + 1), b - 1)
+        f = float(over(np.array([x]))[0])
+        # The end that stays counts for half, or the other would only creep (Illinois).
+        a, b, f_a, f_b = (x, b, f, f_b / 2) if f >= 0 else (a, x, f_a / 2, f)
+    return a
 
 
 def ends(game: Game, goal: float) -> IntArray:
