@@ -126,7 +126,7 @@ def _play_block(side: Side, unrated: FloatArray, goal: FloatArray) -> _Game:
     nought, one = np.zeros(unrated.shape), np.ones(unrated.shape)
     for bet, cap, won in zip(drive, most, gain, strict=True):
         np.maximum(lacking, nought, out=step)
-        bet *= step
+        np.multiply(bet, step, out=bet)
         np.sqrt(bet, out=bet)
         np.minimum(bet, cap, out=bet)
         np.multiply(bet, won, out=step)

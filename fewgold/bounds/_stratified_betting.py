@@ -16,9 +16,10 @@ from fewgold.design import Design
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
-# Bets that suit a variance of PRIOR, and smaller and larger ones, each with a share of the stake.
-# Neither these nor CAP, nor how many ratings the mean of all strata counts for in each, can cost
-# coverage.
+# Bets that suit a variance of PRIOR and a confidence of 95 %, and smaller and larger ones, each
+# with a share of the stake: the same for every confidence, so that intervals nest. Neither these
+# nor CAP, nor how many ratings the mean of all strata counts for in each, can cost coverage.
+_DRIVE = 2 * np.log(40) / PRIOR
 SIZES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 STAKES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])
 CAP, WEIGHT = 0.9, 3.0
@@ -131,7 +132,7 @@ def _lower_end(unit: FloatArray, weights: FloatArray, plan: _Plan, miss: float) 
     if not square.any():
         return np.asarray(value)
     guess = _guess(unit, plan)
-    scale = np.sqrt(2 * np.log(1 / miss) / (PRIOR * np.where(square > 0, square, np.inf)))
+    scale = np.sqrt(_DRIVE / np.where(square > 0, square, np.inf))
     sizes, costs = [], []
     for size in SIZES:
         bet = (size * scale)[..., None] * plan.leverage

@@ -186,3 +186,47 @@ def polya_sums(scores, size, top, fillings, seed=3):
         at_bottom.append(total)
         at_top.append(total + top * drawn[n])
     return np.array(at_bottom), np.array(at_top)
+
+
+def stratified_low(scores, strata, sizes, miss, prior=0.05, weight=3.0, cap=0.9):
+    """The lower end for strata: capital by mean, one rating after the other; scores in [0, 1].
+
+    The product of (1 + c a (x − p)) exp(−c a (μ − p)) has the logarithm
+    c (value − mean) − Σ (y − ln(1 + y)), y = c a (x − p), since Σ a (x − μ) = value − mean.
+    """
+    scores, total = np.asarray(scores, float), sum(sizes)
+    counts = [int(np.sum(strata == h)) for h in range(len(sizes))]
+    turns, seen = [], [0] * len(sizes)
+    for h in strata:
+        turns.append(seen[h])
+        seen[h] += 1
+    pace = [(turns[i] + 0.5) / counts[h] for i, h in enumerate(strata)]
+    value = sum(sizes[h] / total * np.mean(scores[strata == h]) for h in range(len(sizes)))
+    lever, guess = [], []
+    past, own = [], [[] for _ in sizes]
+    order = sorted(range(len(scores)), key=lambda i: (pace[i], i))
+    for i in order:
+        h = strata[i]
+        n, size, t = counts[h], sizes[h], turns[i] + 1
+        lever.append(size / total * (size - n) / (n * (size - t)) if size > n else 0.0)
+        overall = (sum(past) + 0.25) / (len(past) + 0.5)
+        guess.append((sum(own[h]) + weight * overall) / (len(own[h]) + weight))
+        past.append(scores[i])
+        own[h].append(scores[i])
+    scale = math.sqrt(2 * math.log(40) / (prior * sum(a * a for a in lever)))
+
+    def capital(mean):
+        whole = 0.0
+        for times, stake in ((0.25, 0.1), (0.5, 0.2), (1, 0.4), (2, 0.2), (4, 0.1)):
+            c, log = times * scale, 0.0
+            for i, a, expected in zip(order, lever, guess, strict=True):
+                p = min(expected, cap / (c * a)) if a else expected
+                log -= c * a * (scores[i] - p) - math.log1p(c * a * (scores[i] - p))
+            whole += stake * math.exp(min(log + c * (value - mean), 700))
+        return whole
+
+    low, high = 0.0, value
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if capital(middle) >= 1 / miss else (low, middle)
+    return max(low, float(np.sum(scores)) / total)
