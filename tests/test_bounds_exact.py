@@ -1,23 +1,31 @@
 """Bounds with a finite-sample formula: closed forms, and exact ones for scores of two values."""
 
+import pickle
+import re
+
 import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from fewgold.bounds import Student
+from fewgold.bounds import Bernstein, Hoeffding, Student
 from fewgold.bounds._bernstein_serfling import BernsteinSerfling
+from fewgold.bounds._betting import Betting
 from fewgold.bounds._clopper_pearson import ClopperPearson
+from fewgold.bounds._gaffke import Gaffke
 from fewgold.bounds._hypergeometric import Hypergeometric
 from fewgold.bounds._maurer_pontil import MaurerPontil
+from fewgold.bounds._star import STaR
+from fewgold.bounds._stratified_betting import StratifiedBetting
 from fewgold.errors import DesignError
 from fewgold.estimators import ControlVariates, Mean, Ridge
 from fewgold.pool import Pool
-from fewgold.samplers import ByMetric, SimpleRandom, Stratified
+from fewgold.samplers import ByMetric, SimpleRandom, Stratified, Systematic
 from fewgold.testing import check_bound, toy_pool
 from reference import approximate as twin
 from reference import intervals
 
-CLOSED = [MaurerPontil(), BernsteinSerfling()]
+CLOSED = [Hoeffding(), Bernstein(), MaurerPontil(), BernsteinSerfling()]
+ORDERED = [Betting(), STaR(), StratifiedBetting(), Gaffke()]
 BINARY = [Hypergeometric(), ClopperPearson()]
 EVERY = pytest.mark.parametrize("bound", [*CLOSED, *BINARY], ids=lambda b: b.name)
 
@@ -79,7 +87,7 @@ def test_what_cannot_be_is_cut_off(bound):
     np.testing.assert_allclose(low, gold.mean())
 
 
-@pytest.mark.parametrize("bound", [MaurerPontil, BernsteinSerfling])
+@pytest.mark.parametrize("bound", [Hoeffding, Bernstein, MaurerPontil, BernsteinSerfling])
 def test_closed_forms_with_a_range_instead_of_limits(bound):
     pool, gold = toy_pool(60)
     for n in (1, 20, 60):
@@ -173,16 +181,23 @@ def test_batch_equals_one_by_one(bound):
 def test_refuses_other_designs_and_estimates(bound):
     pool, gold = toy_pool()
     ends = np.where(gold > 3, 25.0, 0.0)
+    other = Systematic().draw(pool, 40, rng=0)
+    made = Mean(bound=bound).estimate(other.rate(ends[other.indices], limits=(0, 25)))
+    with pytest.raises(DesignError, match=r"this one is systematic.*bound=Student\(\)"):
+        made.interval()
     stratified = Stratified(ByMetric(bins=3)).draw(pool, 40, rng=0)
     made = Mean(bound=bound).estimate(stratified.rate(ends[stratified.indices], limits=(0, 25)))
-    with pytest.raises(DesignError, match="this one is stratified"):
+    if isinstance(bound, Hoeffding):
         made.interval()
+    else:
+        with pytest.raises(DesignError, match=r"this one is stratified.*bound=Hoeffding\(\)"):
+            made.interval()
     sample = SimpleRandom().draw(pool, 40, rng=0)
     made = Ridge(bound=bound).estimate(sample.rate(ends[sample.indices], limits=(0, 25)))
-    with pytest.raises(DesignError, match="Student"):
+    with pytest.raises(DesignError, match=r"bound=Betting\(\).*bound=Student\(\)"):
         made.interval()
     made = Mean(bound=bound).estimate(sample.rate(ends[sample.indices]))
-    with pytest.raises(DesignError, match="limits"):
+    with pytest.raises(DesignError, match=r"limits.*bound=Student\(\)"):
         made.interval()
 
 
@@ -201,3 +216,91 @@ def test_labels():
     assert MaurerPontil().label == "maurer-pontil, conjectured"
     assert BernsteinSerfling().label == "bernstein-serfling, guaranteed"
     assert Hypergeometric().label == "hypergeometric, guaranteed"
+    assert Gaffke().label == "gaffke, conjectured"
+
+
+@pytest.mark.parametrize("bound", [*CLOSED, *BINARY, *ORDERED], ids=lambda b: b.name)
+def test_says_what_it_assumes_and_where_it_comes_from(bound):
+    assert "random samples" in bound.assumes
+    assert re.search(r"\(\d{4}\), [A-Z]", bound.reference)
+    again = pickle.loads(pickle.dumps(bound))
+    assert again == bound
+    assert again.kind == bound.kind == type(bound).kind
+
+
+@pytest.mark.parametrize("bound", CLOSED, ids=lambda b: b.name)
+def test_what_is_applied_as_printed_is_not_guaranteed(bound):
+    """The label goes by what was asked for: the same formula, without what its proof needs."""
+    printed = type(bound)(printed=True, score_range=4)
+    assert printed.kind == "approximate"
+    assert pickle.loads(pickle.dumps(printed)).kind == "approximate"
+    assert "not guaranteed" in printed.label
+    pool, gold = toy_pool()
+    sample = SimpleRandom().draw(pool, 40, rng=0)
+    made = Mean(bound=printed).estimate(sample.rate(gold[sample.indices], limits=(0, 25)))
+    assert made.to_dict()["bound_kind"] == "approximate"
+    assert "guaranteed)" not in made.summary()
+    with pytest.raises(DesignError, match="less than the scale"):
+        made.interval(bound=type(bound)(score_range=4))
+
+
+def test_the_algebra_of_bernstein():
+    """From the three events of its proof to σ̂ sqrt(2L) + 3RL, L = ln(3/δ)/n, with R = 1.
+
+    The tails of the mean give d ≤ σ sqrt(2L) + L/3, that of the squares σ² ≤ σ̂² + d² + σ sqrt(2L).
+    Beyond 3L = 1 there is nothing to prove.
+    """
+    sd = np.linspace(0, 0.5, 1001)[:, None]
+    root = np.linspace(1e-4, np.sqrt(1 / 3), 1001)
+    off = sd * np.sqrt(2) * root + root**2 / 3
+    seen = np.sqrt(np.maximum(sd**2 - off**2 - sd * np.sqrt(2) * root, 0.0))
+    needed = (off - seen * np.sqrt(2) * root) / root**2
+    assert 2.8 < needed.max() < 2.9
+
+
+@pytest.mark.parametrize("n", [30, 31, 45, 59, 60])
+def test_hoeffding_beyond_half_of_the_pool_goes_by_what_is_left(n):
+    pool, gold = toy_pool(60)
+    sample = SimpleRandom().draw(pool, n, rng=0)
+    middle = float(gold[sample.indices].mean())  # limits so wide that nothing is cut off
+    ratings = sample.rate(gold[sample.indices], limits=(middle - 500, middle + 500))
+    low, high = Mean(bound=Hoeffding()).estimate(ratings).interval(0.9)
+    left = 60 - n
+    # N·mean is off by as much as the sum of those left out is, a sample of `left`.
+    half = 1000 * np.sqrt(left * (1 - (left - 1) / 60) * np.log(2 / 0.1) / 2) / n
+    possible = 500 * left / 60
+    assert (high - low) / 2 == pytest.approx(min(half, possible), rel=1e-9, abs=1e-9)
+
+
+def test_clopper_pearson_keeps_its_promise_with_both_ends_only():
+    """One of 1,030 at the top and 26 drawn: the lower end misses it whenever it is seen.
+
+    That is 2.52 % of all samples, where δ/2 is 2.5 %; the upper end then never misses.
+    """
+    count = np.arange(27)
+    low, high = ClopperPearson()._shares(count, 26, 1030, 0.05)
+    missed = (low > 1 / 1030) | (high < 1 / 1030)
+    chance = sum(twin.chance_of(int(k), 1030, 1, 26) for k in np.flatnonzero(missed))
+    assert 0.025 < chance < -np.log1p(-0.025) < 0.05
+
+
+def test_clopper_pearson_refuses_what_is_not_proved():
+    made, _ = coins(ClopperPearson())
+    made.interval(0.5)
+    with pytest.raises(DesignError, match=r"50 % and more, and 40%.*bound=Betting\(\)"):
+        made.interval(0.4)
+
+
+def test_a_tuned_estimate_may_ask_a_bound_that_goes_by_the_ratings():
+    """Ridge with STaR: guaranteed for the pool's mean, and wide enough to hold the value."""
+    pool, gold = toy_pool(300)
+    sample = SimpleRandom().draw(pool, 100, rng=0)
+    ratings = sample.rate(gold[sample.indices], limits=(0, 25))
+    made = Ridge(bound=STaR(metric="mean")).estimate(ratings)
+    plain = Mean(bound=STaR(metric="mean")).estimate(ratings)
+    assert "star, guaranteed" in made.summary()
+    assert made.to_dict()["bound_kind"] == "guaranteed"
+    low, high = made.interval()
+    assert low <= min(made.value, gold.mean()) and max(made.value, gold.mean()) <= high
+    other = plain.interval()
+    assert (low, high) == (min(other.low, made.value), max(other.high, made.value))
