@@ -10,6 +10,7 @@ import numpy as np
 
 from fewgold._arrays import RNGLike, as_rng
 from fewgold._validate import Limits, as_limits, check_count
+from fewgold.bounds import as_bound
 from fewgold.errors import BudgetError
 from fewgold.estimate import Bound, Estimate
 from fewgold.pool import Pool
@@ -21,13 +22,21 @@ class Estimator(ABC):
     """Choose segments under a budget, then estimate the mean human score of the pool.
 
     A subclass is a frozen dataclass with fields ``sampler`` and ``bound`` and one method,
-    ``estimate``.
+    ``estimate``. The bound may be given by name, such as ``"student"``.
     """
 
     sampler: Sampler
-    bound: Bound
+    bound: Bound | str
     #: False for an estimator that takes one study at a time; simulations then loop over draws.
     batched: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bound, str):  # a name, such as "student"
+            object.__setattr__(self, "bound", as_bound(self.bound))
+
+    @property
+    def _bound(self) -> Bound:
+        return as_bound(self.bound)
 
     @property
     def name(self) -> str:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
+from typing import cast
 
-from fewgold.bounds import Bernstein, Hoeffding, Student
+from fewgold.bounds import BOUNDS, as_bound
 from fewgold.errors import UnknownNameError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
@@ -71,9 +72,6 @@ _ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "ridge": Ridge,
     "ridge-free": lambda: Ridge(signs=False),
 }
-_BOUNDS: dict[str, Callable[[], Bound]] = {
-    made.name: made for made in (Student, Hoeffding, Bernstein)
-}
 # Families of names with a part that the user fills in.
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
 _HINT = (
@@ -130,17 +128,13 @@ def estimator(name: str, pool: Pool | None = None) -> Estimator:
 
 def bound_names() -> list[str]:
     """Names of all bounds, plug-ins included."""
-    return [*_BOUNDS, *_plugins("bounds")]
+    return [*BOUNDS, *_plugins("bounds")]
 
 
 def bound(name: str) -> Bound:
-    """The bound of that name."""
-    known = {**_BOUNDS, **_plugins("bounds")}
-    if name not in known:
-        raise UnknownNameError("bound", name, known)
-    made = known[name]()
-    assert isinstance(made, Bound)
-    return made
+    """The bound of that name; ``star:comet`` takes a metric as well."""
+    plugins = cast("Mapping[str, Callable[[], Bound]]", _plugins("bounds"))
+    return as_bound(name, {**BOUNDS, **plugins})
 
 
 def strategy(name: str, pool: Pool | None = None) -> Estimator:

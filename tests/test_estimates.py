@@ -78,7 +78,8 @@ def test_uneven_weights_leave_few_degrees_of_freedom():
 def test_equal_ratings_go_by_the_scale():
     gold = np.zeros(400)
     sample = SimpleRandom().draw(POOL, 10, rng=0)
-    low, high = Mean().estimate(sample.rate(gold[sample.indices], limits=(0, 1))).interval()
+    ratings = sample.rate(gold[sample.indices], limits=(0, 1))
+    low, high = Mean(bound="student").estimate(ratings).interval()
     assert low == 0
     assert high == pytest.approx((1 - 0.025**0.1) * (1 - 10 / 400))
     text = Mean().estimate(sample.rate(gold[sample.indices])).summary()

@@ -13,12 +13,15 @@ from fewgold.bounds._hoeffding import Hoeffding
 from fewgold.bounds._hypergeometric import Hypergeometric
 from fewgold.bounds._likelihood import Likelihood
 from fewgold.bounds._maurer_pontil import MaurerPontil
+from fewgold.bounds._names import BOUNDS, as_bound
 from fewgold.bounds._rao_wu import RaoWu
 from fewgold.bounds._star import STaR
+from fewgold.bounds._stratified_betting import StratifiedBetting
 from fewgold.bounds._student import Student
 from fewgold.estimate import Bound
 
 __all__ = [
+    "BOUNDS",
     "Auto",
     "BCa",
     "Bernstein",
@@ -35,5 +38,7 @@ __all__ = [
     "MaurerPontil",
     "RaoWu",
     "STaR",
+    "StratifiedBetting",
     "Student",
+    "as_bound",
 ]

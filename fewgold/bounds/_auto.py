@@ -70,7 +70,7 @@ class Auto(Bound):
 
 def _chosen(estimate: LinearEstimate) -> IntArray:
     """Position of the bound among the choices, for each draw: (...)."""
-    _, count = count_units(estimate.design)
+    count = count_units(estimate.design)[1] + 1e-6  # twelve equal units are twelve
     code = np.where(count < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
     code = np.where(count < HALL_BELOW, _HALL, code)
     return np.where(_two_values(estimate), _EXACT, code)

@@ -14,6 +14,8 @@ from fewgold.bounds._replicates import by_size, pseudo_samples, quantiles
 from fewgold.bounds._shape import Shape, ShapeBound
 from fewgold.bounds._student import student_quantile
 
+_HAIR = 1e-9
+
 
 @dataclass(frozen=True)
 class BCa(ShapeBound):
@@ -57,7 +59,8 @@ class BCa(ShapeBound):
             samples, pools = pseudo_samples(n, size, self.replicates)
             error = units @ (samples - pools).T
             error /= np.sqrt((1 - n / size) / n * size / (size - 1))
-            below = (error < 0).mean(-1) + (error == 0).mean(-1) / 2
+            # Errors of nought count half, as they do where rounding makes them a hair more or less.
+            below = ((error < -_HAIR).mean(-1) + (error < _HAIR).mean(-1)) / 2
             bias = ndtri(np.clip(below, edge, 1 - edge))
             t, a = student_quantile(df[which], confidence), accelerate[which]
             for end, u in zip(ends, (-t, t), strict=True):

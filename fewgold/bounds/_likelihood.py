@@ -27,6 +27,8 @@ class Likelihood(ShapeBound):
     any formula for skewness, and it cannot blow up as Hall's can. t is Student's quantile, and
     1 − f the finite population correction.
 
+    Infinite for very few units (fewer than 10 at 95 %), which cannot refuse any mean.
+
     Approximate: right in the limit, and of all intervals here the one that comes nearest to 95 %
     for its width on skewed scores. Covers every design and estimate through the deviations of its
     units.

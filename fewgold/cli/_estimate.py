@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,17 +14,8 @@ from fewgold.cli._console import Format, Json, Output, Quiet, decimals, emit, no
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fewgold.estimate import Estimate
     from fewgold.estimator import Estimator
     from fewgold.sample import Ratings
-
-
-class BoundName(StrEnum):
-    """Intervals by name."""
-
-    student = "student"
-    hoeffding = "hoeffding"
-    bernstein = "bernstein"
 
 
 def estimate(
@@ -53,14 +43,16 @@ def estimate(
         str, typer.Option(metavar="LEVEL", help="Of the interval, such as 0.95 or 95%.")
     ] = "0.95",
     bound: Annotated[
-        BoundName | None,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help="How the interval is made: student (default), hoeffding or bernstein.",
+            help="How the interval is made: auto (default), student, or a guaranteed one such as "
+            "star; fewgold strategies lists them.",
         ),
     ] = None,
     limits: Annotated[
-        str | None, typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale, such as 0,25.")
+        str | None,
+        typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale, such as 0,25 or mqm."),
     ] = None,
     higher_is_better: Annotated[
         bool | None,
@@ -88,8 +80,11 @@ def estimate(
         raise typer.BadParameter(
             "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
         )
-    if bound in (BoundName.hoeffding, BoundName.bernstein) and ends is None:
-        raise typer.BadParameter(f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH.")
+    by = None if bound is None else _parse.bound(bound)
+    if by is not None and by.kind != "approximate" and ends is None:
+        raise typer.BadParameter(
+            f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
+        )
     side = files.design_path(file) if design is None else design
     record = files.read_record(side)
     sample = files.load_sample(side, files.load_pool(side, pool))
@@ -104,14 +99,14 @@ def estimate(
             chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
         else:
             note(f"note: {chosen.name} does not use the direction of the scores", quiet)
-    if bound is not None:
-        chosen = replace(chosen, bound=_bound(bound))  # type: ignore[type-var]
-    made, result = _made(chosen, ratings, level)
+    if by is not None:
+        chosen = replace(chosen, bound=by)  # type: ignore[type-var]
+    result = _made(chosen, ratings, level)
     bare = Mean().estimate(ratings)
     result |= {
         "strategy": record["strategy"],
         "seed": record["seed"],
-        "interval_label": getattr(getattr(made, "bound", None), "label", ""),
+        "interval_label": result.get("bound_label", ""),
         "plain_mean": float(bare.value),
         "plain_mean_se": float(bare.se),
         "plain_mean_low": float(bare.interval(level).low),
@@ -140,26 +135,17 @@ def _columns(human: str) -> str | list[str]:
     return names[0] if len(names) == 1 else names
 
 
-def _bound(name: BoundName) -> Any:
-    from fewgold import registry
-
-    return registry.bound(name)
-
-
-def _made(chosen: Estimator, ratings: Ratings, level: float) -> tuple[Estimate, dict[str, Any]]:
-    """The estimate and its record; an error of the bound says what to type."""
+def _made(chosen: Estimator, ratings: Ratings, level: float) -> dict[str, Any]:
+    """The record of the estimate; an error of the bound says what to type."""
     from fewgold.errors import DesignError
 
-    made, bound = chosen.estimate(ratings), getattr(chosen, "bound", None)
-    if bound is not None and bound.kind == "guaranteed" and getattr(made, "tuned", False):
-        raise DesignError(
-            f"--bound {bound.name} holds only for estimates that learnt nothing from "
-            f"the same ratings, and {chosen.name} did. Take --bound student, or --estimator mean."
-        )
     try:
-        return made, made.to_dict(level)
+        return chosen.estimate(ratings).to_dict(level)
     except DesignError as error:
-        raise DesignError(f"{error} On this command line: --bound student.") from None
+        raise DesignError(
+            f"{error} On this command line: --bound auto covers every sample; --estimator mean "
+            "takes the plain mean; a guaranteed interval needs --strategy random+mean in select."
+        ) from None
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:

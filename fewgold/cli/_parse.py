@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from fewgold.estimate import Bound
     from fewgold.samplers import Budget
 
 
@@ -116,6 +117,17 @@ def limits(text: str | None) -> tuple[float, float] | None:
             "--limits must be the ends of the rating scale, such as 0,25, or one of "
             f"{', '.join(SCALES)}; got {text!r}."
         ) from None
+
+
+def bound(text: str) -> Bound:
+    """A way to make intervals, by name."""
+    from fewgold import registry
+    from fewgold.errors import UnknownNameError
+
+    try:
+        return registry.bound(text)
+    except UnknownNameError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def confidence(text: str) -> float:

@@ -63,21 +63,26 @@ def strategies(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """List the ways to choose segments and to estimate; a strategy is SAMPLER+ESTIMATOR."""
+    """List the ways to choose segments, to estimate, and to make intervals.
+
+    A strategy is SAMPLER+ESTIMATOR.
+    """
     from fewgold import registry
 
     pool = None if pool_file is None else _pool(pool_file, quiet)
     best = registry.RECOMMENDED if pool is None else registry.recommended(pool)
     rows = [
-        {"kind": "sampler", "name": n, "about": describe(n, SAMPLERS, registry.sampler)}
-        for n in registry.sampler_names()
-    ] + [
-        {
-            "kind": "estimator",
-            "name": n,
-            "about": describe(n, ESTIMATORS, registry.estimator),
-        }
-        for n in registry.estimator_names(pool)
+        {"kind": kind, "name": n, "about": describe(n, known, make), "see": ""}
+        for kind, names, known, make in (
+            ("sampler", registry.sampler_names(), SAMPLERS, registry.sampler),
+            ("estimator", registry.estimator_names(pool), ESTIMATORS, registry.estimator),
+        )
+        for n in names
+    ]
+    bounds = [registry.bound(n) for n in registry.bound_names()]
+    rows += [
+        {"kind": "bound", "name": b.name, "about": f"{b.kind}: {b.assumes}", "see": b.reference}
+        for b in bounds
     ]
     record = {"recommended": best, "strategies": rows}
     how = Format.json if json else output
@@ -103,6 +108,7 @@ def _show(out: Console, rows: list[dict[str, str]], best: str, pool: Pool | None
     titles = {
         "sampler": "Samplers choose the segments to rate",
         "estimator": "Estimators turn ratings and metrics into a score",
+        "bound": "Bounds make the interval (fewgold estimate --bound NAME)",
     }
     first, _, second = best.partition("+")
     for kind, title in titles.items():
@@ -113,7 +119,7 @@ def _show(out: Console, rows: list[dict[str, str]], best: str, pool: Pool | None
         for row in rows:
             # The variants of the paper are for those who reproduce it: a line is enough.
             if row["kind"] == kind and not row["name"].endswith("-printed"):
-                star = " *" if row["name"] in (first, second) else "  "
+                star = " *" if row["name"] in (first, second, "auto") else "  "
                 table.add_row(f" {star}{row['name']}", Text(row["about"]))
         out.print(table)
         out.print()

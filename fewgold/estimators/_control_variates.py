@@ -10,7 +10,7 @@ import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray, batches, group_sum, spread_out
 from fewgold._validate import check_choice
-from fewgold.bounds import Bound, Student
+from fewgold.bounds import Auto, Bound
 from fewgold.design import Design
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
@@ -54,9 +54,10 @@ class ControlVariates(Estimator):
     form: str = "regression"
     slopes: Mapping[str, float] | None = field(default=None, hash=False)
     sampler: Sampler = SimpleRandom()
-    bound: Bound = Student()
+    bound: Bound | str = Auto()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice("form", self.form, ("regression", "printed"))
         if self.metrics is not None and not isinstance(self.metrics, str | tuple | list):
             raise DataError(
@@ -105,7 +106,7 @@ class ControlVariates(Estimator):
             offset=np.zeros(y.shape[:-1]),  # controls have mean 0 over the pool
             residuals=fit.residuals,
             ratings=ratings,
-            bound=self.bound,
+            bound=self._bound,
             method=self.name,
             tuned=True,
             parameters=parameters,
@@ -133,7 +134,7 @@ class ControlVariates(Estimator):
             offset=np.zeros(ratings.scores.shape[:-1]),
             residuals=ratings.scores - (beta[..., None, :] @ z)[..., 0, :],
             ratings=ratings,
-            bound=self.bound,
+            bound=self._bound,
             method="cv-fixed",
             limits=limits,
             control_range=float(np.ptp(shift)),

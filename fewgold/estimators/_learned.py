@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewgold._arrays import FloatArray
-from fewgold.bounds import Bound, Student
+from fewgold.bounds import Auto, Bound
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators._control_variates import regression_slopes
@@ -39,7 +39,7 @@ class Learned(Estimator):
     control: Control = KNN()
     slope: str = "fitted"
     sampler: Sampler = SimpleRandom()
-    bound: Bound = Student()
+    bound: Bound | str = Auto()
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class Learned(Estimator):
         y = ratings.scores
         if ratings.n < _LEAST:
             note = f"{ratings.n} ratings are too few to learn from: the plain mean was used"
-            return plain_mean(ratings, self.bound, self.name, (note,))
+            return plain_mean(ratings, self._bound, self.name, (note,))
         predictions = self.control.predict(ratings)
         z = predictions.at - predictions.centre
         # A model that predicts the same everywhere differs from its mean by rounding errors only.
@@ -81,7 +81,7 @@ class Learned(Estimator):
             offset=beta * known,
             residuals=y - beta[..., None] * z,
             ratings=ratings,
-            bound=self.bound,
+            bound=self._bound,
             method=self.name,
             tuned=True,
             parameters=parameters,

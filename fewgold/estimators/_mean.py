@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewgold.bounds import Bound, Student
+from fewgold.bounds import Auto, Bound
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.sample import Ratings
@@ -21,14 +21,14 @@ class Mean(Estimator):
     """
 
     sampler: Sampler = SimpleRandom()
-    bound: Bound = Student()
+    bound: Bound | str = Auto()
 
     @property
     def name(self) -> str:
         return "mean"
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
-        return plain_mean(ratings, self.bound, self.name)
+        return plain_mean(ratings, self._bound, self.name)
 
 
 def plain_mean(

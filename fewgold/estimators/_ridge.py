@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, batches
-from fewgold.bounds import Bound, Student
+from fewgold.bounds import Auto, Bound
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators._control_variates import weighing
@@ -47,7 +47,7 @@ class Ridge(Estimator):
     higher_is_better: bool | None = None
     signs: bool = True
     sampler: Sampler = Balanced()
-    bound: Bound = Student()
+    bound: Bound | str = Auto()
 
     @property
     def name(self) -> str:
@@ -82,7 +82,7 @@ class Ridge(Estimator):
             offset=np.zeros(y.shape[:-1]),
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
             ratings=ratings,
-            bound=self.bound,
+            bound=self._bound,
             method=self.name + _DIRECTION[self.higher_is_better],
             tuned=True,
             weighing=lean,

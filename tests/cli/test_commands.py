@@ -69,11 +69,11 @@ def test_strategies(run: Run) -> None:
     assert max(map(len, text.splitlines())) <= 80
     record = json.loads(run("strategies", "--json").stdout)
     names = {row["name"] for row in record["strategies"]}
-    assert {"random", "docs-prop-printed", "ridge", "cv-knn"} <= names
+    assert {"random", "docs-prop-printed", "ridge", "cv-knn", "star", "auto"} <= names
     assert all(row["about"] for row in record["strategies"])
     assert "cv-comet" in run("strategies", "pool.csv").stdout
     assert "guessed" in run("strategies", "pool.csv").stderr
-    assert run("strategies", "--format", "csv").stdout.startswith("kind,name,about\n")
+    assert run("strategies", "--format", "csv").stdout.startswith("kind,name,about,see\n")
     assert r"docs-prop" in run("strategies", "--format", "latex").stdout
 
 
