@@ -391,3 +391,8 @@ def test_remaining_foretells_the_rest(metric):
         assert made.before == 100 and (made.ratings <= 300).all()
         told.append(made.mean[0])
     assert np.mean(told) == pytest.approx(truth.mean(), rel=0.06)
+
+
+def test_nothing_remains_of_a_pool_that_is_rated():
+    made = sequence.remaining(rated(skewed(50)), 0.01, draws=5)
+    assert (made.ratings <= 50).all() and made.size == 50

@@ -118,6 +118,14 @@ def test_other_formats(run: Run, sheet: Callable[..., None], how: str) -> None:
     assert "half_width" in run("stop", "s.csv", *HOW, "--format", how).stdout.replace("\\_", "_")
 
 
+def test_a_sheet_on_stdin(run: Run, sheet: Callable[..., None]) -> None:
+    sheet(20)
+    text = Path("s.csv").read_text()
+    got = run("stop", "-", *HOW, "--design", "s.csv.design.json", "--json", stdin=text).stdout
+    assert {**json.loads(got), "file": "s.csv"} == answer(run)
+    assert "needs --design" in run("stop", "-", *HOW, code=2, stdin=text).stderr
+
+
 def test_exit_codes(run: Run, sheet: Callable[..., None]) -> None:
     sheet(20)
     assert not answer(run)["stop"]

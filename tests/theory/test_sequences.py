@@ -31,7 +31,7 @@ from fewgold import Pool
 from fewgold.bounds import sequence
 from fewgold.bounds.sequence._kelly import games
 from fewgold.bounds.sequence._rules import Hall
-from fewgold.datasets import load_demo
+from fewgold.datasets import data_folder, load_demo, load_real, real_systems
 from fewgold.samplers import SimpleRandom
 
 pytestmark = pytest.mark.slow
@@ -154,6 +154,29 @@ def test_stopping_keeps_the_tolerance_on_the_embedded_data(kind):
     middle = (made.low[k, at] + made.high[k, at]) / 2
     assert (np.abs(middle - gold.mean()) <= 1.0).mean() >= 0.95 - 4 * sqrt(0.95 * 0.05 / 200)
     assert made.stopped.mean() < 0.4 * gold.size
+
+
+@pytest.mark.parametrize(
+    ("name", "tolerance", "saved"),
+    [
+        ("wmt20_ende", 0.3, 0.4),
+        ("wmt20_ende", 0.5, 0.6),
+        ("wmt20_zhen", 0.5, 0.4),
+        ("wmt20_zhen", 1.0, 0.6),
+    ],
+)
+def test_stopping_saves_ratings_on_the_real_data(name, tolerance, saved):
+    """Half of the documents, a few systems: `benchmarks/stopping.py` has all of them."""
+    if data_folder() is None:
+        pytest.skip("the real data are not here: set FEWGOLD_DATA to their folder")
+    rng = np.random.default_rng(SEED)
+    shares = []
+    for system in real_systems(name)[::3]:
+        pool, gold = load_real(name, system=system)
+        gold = gold[np.isin(pool.codes, rng.permutation(int(pool.codes.max()) + 1)[::2])]
+        made = sequence.expected(gold, tolerance, limits="mqm", draws=50, rng=rng)
+        shares.append(made.share[0])
+    assert 1 - np.mean(shares) >= saved
 
 
 APPROXIMATE = {

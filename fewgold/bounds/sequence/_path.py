@@ -11,7 +11,6 @@ import numpy as np
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._version import __version__
 from fewgold.bounds._ordered import to_unit
-from fewgold.bounds.sequence._hall import first_look
 from fewgold.bounds.sequence._rules import Metric, Rule, first_narrow, make_rule
 from fewgold.errors import DesignError, FewgoldError
 from fewgold.pool import Pool
@@ -65,7 +64,7 @@ class Path:
     @property
     def stopped(self) -> Any:
         """Ratings after which the rule first says stop, 0 where it has not: an int, or (...)."""
-        first = first_look(len(self.ratings.sample.pool)) if self.rule.name == "hall" else 1
+        first = self.rule.first_look(len(self.ratings.sample.pool))
         found = first_narrow(self.low, self.high, self.tolerance, first)
         found = np.where(found > self.ratings.n, 0, found)
         return found if found.ndim else int(found)
