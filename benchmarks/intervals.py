@@ -1,0 +1,238 @@
+"""Intervals side by side: how often they hold the truth, how wide they are, how long they take.
+
+    python benchmarks/intervals.py [--draws 500] [--data wmt20_ende,wmt20_zhen] [--whole]
+    python benchmarks/intervals.py --skewed        # few ratings of the most skewed real scores
+    python benchmarks/intervals.py --choose        # the evidence for bound="auto"; needs no files
+    python benchmarks/intervals.py --plot docs/intervals.svg
+
+The first: simple random samples of 10, 30 and 50 % of the segments of each system, scores from 0
+to 25, 95 % intervals of the plain mean. ``holds`` is the share of intervals with the true mean in
+them, ``t`` half of their width (cut at the limits), ``slack`` t − |error|, ``H/t`` the half-width
+of the paper's Hoeffding formula (R = 25, not cut) over t, ``ms`` the time of one interval of one
+study of 10 %. Half of the documents are the pool, as in the paper, or all with ``--whole``. Needs
+the files that `data_folder` finds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from fewgold import Pool
+from fewgold._arrays import FloatArray
+from fewgold.bounds import BOUNDS, Auto, BootstrapT, Bound, Hall, Hoeffding, Likelihood, Student
+from fewgold.bounds._betting import Betting
+from fewgold.bounds._star import STaR
+from fewgold.datasets import load_demo, load_real, real_systems
+from fewgold.estimate import LinearEstimate
+from fewgold.estimators import Mean
+from fewgold.reproduce._printed import TABLE5
+from fewgold.samplers import SimpleRandom
+
+SHARES = (0.1, 0.3, 0.5)
+LIMITS = (0.0, 25.0)
+ORACLE_R = {"wmt20_ende": 4.0, "wmt20_zhen": 7.0}
+LEFT_OUT = {"hypergeometric", "clopper-pearson", "stratified-betting"}  # other scores or samples
+
+
+def methods(name: str) -> dict[str, Bound]:
+    found: dict[str, Bound] = {"hoeffding, printed": Hoeffding(printed=True)}
+    found |= {key: make() for key, make in BOUNDS.items() if key not in LEFT_OUT}
+    found |= {"star, 3/4 above": STaR(upper=0.75), "betting, 3/4 above": Betting(upper=0.75)}
+    found |= {"star + COMET": STaR(metric="COMET", upper=0.75)}
+    found["hoeffding, oracle R"] = Hoeffding(printed=True, score_range=ORACLE_R[name])
+    return found
+
+
+def half(pool: Pool, gold: FloatArray, whole: bool, seed: int) -> tuple[Pool, FloatArray]:
+    """The segments of half of the documents, or all."""
+    chosen = np.random.default_rng(seed).permutation(int(pool.codes.max()) + 1)
+    keep = np.flatnonzero(np.isin(pool.codes, chosen[:: 1 if whole else 2]))
+    metrics = {name: pool.matrix([name])[0][keep] for name in pool.metrics}
+    return Pool(pool.ids[keep], metrics), gold[keep]
+
+
+def drawn(pool: Pool, gold: FloatArray, n: int, draws: int, seed: int) -> LinearEstimate:
+    sample = SimpleRandom().draw(pool, n, draws=draws, rng=seed)
+    return Mean().estimate(sample.rate(gold[sample.indices], limits=LIMITS))
+
+
+def figures(made: LinearEstimate, truth: float, bound: Bound) -> tuple[float, float, float]:
+    low, high = made.interval(0.95, bound)
+    width = (high - low) / 2
+    holds = (low <= truth) & (truth <= high)
+    slack = width - np.abs(made.value - truth)
+    return float(holds.mean()), float(width.mean()), float(slack.mean())
+
+
+def milliseconds(made: LinearEstimate, bound: Bound) -> float:
+    one, best = made.draw(0), np.inf
+    for _ in range(5):
+        fresh = replace(one)  # nothing worked out yet
+        start = time.perf_counter()
+        fresh.interval(0.95, bound)
+        best = min(best, time.perf_counter() - start)
+    return 1000 * best
+
+
+def study(name: str, draws: int, whole: bool) -> dict[str, FloatArray]:
+    """Mean figures over the systems: method -> (shares, 3), printed as a table."""
+    tried, took = methods(name), {}
+    total = {key: np.zeros((len(SHARES), 3)) for key in tried}
+    formula = np.zeros(len(SHARES))
+    systems = real_systems(name)
+    for k, system in enumerate(systems):
+        pool, gold = half(*load_real(name, system=system), whole, k)
+        for i, share in enumerate(SHARES):
+            n = round(share * len(pool))
+            made = drawn(pool, gold, n, draws, 100 * k + i)
+            left = (1 - (n - 1) / len(pool)) / n
+            formula[i] += 25 * np.sqrt(left * np.log(2 / 0.05) / 2) / len(systems)
+            for key, bound in tried.items():
+                total[key][i] += np.array(figures(made, gold.mean(), bound)) / len(systems)
+                if k == i == 0:
+                    took[key] = milliseconds(made, bound)
+    print(f"\n{name}: {len(systems)} systems, N about {len(gold)}, {draws} draws each, 95 %")
+    print(f"{'':22}{'':12}{'holds %':>17} {'t':>17} {'slack':>17} {'H/t':>14} {'ms':>8}")
+    for key, bound in tried.items():
+        holds, width, slack = total[key].T
+        wider = formula / width
+        print(
+            f"{key:22}{bound.kind:12}"
+            + " ".join(f"{100 * v:5.1f}" for v in holds)
+            + " "
+            + " ".join(f"{v:5.2f}" for v in width)
+            + " "
+            + " ".join(f"{v:5.2f}" for v in slack)
+            + " "
+            + " ".join(f"{v:4.1f}" for v in wider)
+            + f" {took[key]:8.2f}"
+        )
+    pair = "EnDe" if name.endswith("ende") else "ZhEn"
+    base = [TABLE5[pair][share]["base"] for share in SHARES]
+    cells = zip(*((c.cal, c.t, c.slack) for c in base), strict=True)
+    holds_, width_, slack_ = (" ".join(f"{v:5.4g}" for v in row) for row in cells)
+    print(f"{'Table 5, as printed':34}{holds_} {width_} {slack_}")
+    return total
+
+
+SMALL = (30, 50, 70, 100, 140, 280)
+
+
+def skewed(name: str, draws: int) -> None:
+    """Few ratings: worst and mean coverage over the systems, and widths over the oracle's."""
+    tried = {"student": Student(), "hall": Hall(), "bootstrap-t": BootstrapT()}
+    tried |= {"likelihood": Likelihood(), "auto": Auto()}
+    print(f"\n{name}, {draws} draws: worst and mean coverage in %, t over that of the known spread")
+    print(f"{'':14}" + "".join(f"{n:>18}" for n in SMALL))
+    cells: dict[str, list[list[tuple[float, float]]]] = {key: [] for key in tried}
+    for k, system in enumerate(real_systems(name)):
+        pool, gold = load_real(name, system=system)
+        rows: dict[str, list[tuple[float, float]]] = {key: [] for key in tried}
+        for n in SMALL:
+            made = drawn(pool, gold, n, draws, 1000 * k + n)
+            oracle = 1.96 * gold.std(ddof=1) * np.sqrt(1 / n - 1 / len(gold))
+            for key, bound in tried.items():
+                holds, width, _ = figures(made, gold.mean(), bound)
+                rows[key].append((holds, width / oracle))
+        for key, row in rows.items():
+            cells[key].append(row)
+    for key, table in cells.items():
+        found = np.array(table)
+        worst, mean, width = found[..., 0].min(0), found[..., 0].mean(0), found[..., 1].mean(0)
+        line = (f"{100 * a:7.1f}{100 * b:6.1f}{c:5.2f}" for a, b, c in zip(worst, mean, width))  # noqa: B905
+        print(f"{key:14}" + "".join(line))
+
+
+def populations(size: int = 1400) -> Iterator[tuple[str, FloatArray]]:
+    """Scores of many shapes, from one seed."""
+    rng = np.random.default_rng(5)
+    errors = rng.choice([0.1, 1, 1, 2, 5, 5, 6, 10, 25], size, p=[0.1, 0.3, 0.2, 0.1, 0.12, 0.08, 0.05, 0.04, 0.01])  # fmt: skip # noqa: E501
+    yield "normal", rng.normal(12, 2, size).clip(0, 25)
+    yield "uniform", rng.uniform(0, 25, size)
+    yield "exponential", rng.exponential(2, size).clip(0, 25)
+    yield "60 % zeros", np.where(rng.random(size) < 0.6, 0, rng.exponential(3, size)).clip(0, 25)
+    yield "lognormal", rng.lognormal(0, 1, size).clip(0, 25)
+    yield "like MQM", np.where(rng.random(size) < 0.5, 0, errors)
+    for rater in ("rater1", "rater3"):
+        yield f"embedded, {rater}", load_demo("ende", rater=rater)[1]
+
+
+def choose(draws: int) -> None:
+    """Coverage and mean half-width over that of the known spread, by number of ratings."""
+    tried = {"student": Student(), "hall": Hall(), "bootstrap-t": BootstrapT()}
+    tried |= {"likelihood": Likelihood(), "auto": Auto()}
+    sizes = (6, 8, 11, 12, 16, 20, 30, 45, 59, 60, 100, 200)
+    for title, gold in populations():
+        u = (gold - gold.mean()) / gold.std()
+        print(f"\n{title}, skewness {(u**3).mean():.1f}: coverage in %, width; {draws} draws")
+        print(f"{'':14}" + "".join(f"{n:>11}" for n in sizes))
+        pool = Pool(np.arange(len(gold)))
+        rows: dict[str, str] = dict.fromkeys(tried, "")
+        for n in sizes:
+            made = drawn(pool, gold, n, draws, n)
+            oracle = 1.96 * gold.std(ddof=1) * np.sqrt(1 / n - 1 / len(gold))
+            for key, bound in tried.items():
+                holds, width, _ = figures(made, gold.mean(), bound)
+                rows[key] += f"{100 * holds:6.1f}{width / oracle:5.2f}"
+        for key, row in rows.items():
+            print(f"{key:14}{row}")
+
+
+def plot(path: str, draws: int) -> None:
+    """Coverage against width at 10 % and 50 %, on the embedded data."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
+
+    pool, gold = load_demo("ende", rater="rater3")
+    plt.rcParams["svg.hashsalt"] = "fewgold"
+    colours = {"guaranteed": "#1b6ca8", "conjectured": "#7b4ea3", "approximate": "#c2571a"}
+    figure, axes = plt.subplots(1, 2, figsize=(9.5, 4.2), sharey=True, layout="constrained")
+    for ax, share in zip(axes, (0.1, 0.5), strict=True):
+        made = drawn(pool, gold, round(share * len(pool)), draws, 1)
+        for key, make in BOUNDS.items():
+            if key in LEFT_OUT:
+                continue
+            bound = make()
+            holds, width, _ = figures(made, gold.mean(), bound)
+            ax.plot(width, 100 * holds, "o", color=colours[bound.kind], ms=5)
+            ax.annotate(key, (width, 100 * holds), xytext=(4, -9), textcoords="offset points", size=7)  # fmt: skip # noqa: E501
+        ax.axhline(95, color="0.6", lw=1, ls="--")
+        ax.set(xscale="log", xlabel="half-width (log scale)", title=f"{share:.0%} of 705 rated")
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("intervals that hold the true mean, %")
+    marks = [Line2D([], [], marker="o", ls="", color=c, label=k) for k, c in colours.items()]
+    axes[1].legend(handles=marks, frameon=False, loc="lower right", fontsize=8)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--skewed", action="store_true")
+    parser.add_argument("--choose", action="store_true")
+    parser.add_argument("--plot", metavar="FILE")
+    options = parser.parse_args()
+    if options.choose:
+        choose(options.draws)
+    elif options.plot:
+        plot(options.plot, options.draws)
+    elif options.skewed:
+        for name in (*options.data.split(","), "ted_ende"):
+            skewed(name, options.draws)
+    else:
+        for name in options.data.split(","):
+            study(name, options.draws, options.whole)
+
+
+if __name__ == "__main__":
+    main()
