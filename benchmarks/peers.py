@@ -7,8 +7,8 @@ peers in it, and runs all of them in one process on the same data. The peers are
 (`ppi_py.ppi_mean_ci`) and, where the Python is new enough for it, glide-py.
 
 The time is from the raters' scores to an interval: ours joins them to the sample, estimates, and
-makes the standard error and the interval. "new pool" counts standardising the metrics too, which a
-pool does once.
+makes the standard error and Student's interval. "new pool" counts standardising the metrics too,
+which a pool does once.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ def measure(repeats: int) -> None:
     import numpy as np
 
     from fewgold import Estimator, Pool, Sample
+    from fewgold.bounds import Student
     from fewgold.estimators import ControlVariates, Mean, Ridge
     from fewgold.samplers import SimpleRandom
 
@@ -117,12 +118,13 @@ def measure(repeats: int) -> None:
         return prepare
 
     theirs = peers(metrics, scores, rows, rest)
-    one = ControlVariates(metrics=("m0",))
+    t, m0 = Student(), ("m0",)
+    single = [ControlVariates(metrics=m0, bound=t), Ridge(metrics=m0, bound=t), Mean(bound=t)]
     print(f"Python {sys.version.split()[0]}, numpy {np.__version__}, best of {repeats}\n")
     print(f"{'theirs / ours: times faster':34}{'new pool':>12}{'known pool':>12}   95 % intervals")
     for title, work, estimators in theirs:
         low, high = (float(np.ravel(end)[0]) for end in work())
-        for estimator in estimators or [one, Ridge(metrics=("m0",)), Mean()]:
+        for estimator in estimators or single:
             ways = {"new": ours(estimator, True), "known": ours(estimator, False)}
             times = in_turns({"theirs": lambda w=work: w, **ways}, repeats)  # type: ignore[misc]
             new, known = (times["theirs"] / times[way] for way in ("new", "known"))
@@ -139,6 +141,7 @@ def peers(
     """Title, what is timed and what to compare with (None for the estimators of one metric)."""
     import numpy as np
 
+    from fewgold.bounds import Student
     from fewgold.estimators import ControlVariates, Ridge
 
     found: list[tuple[str, Work, Any]] = []
@@ -166,7 +169,7 @@ def peers(
         return made.confidence_interval.lower_bound, made.confidence_interval.upper_bound
 
     found.append(("glide PPI", lambda: ends(PPIMeanEstimator().estimate(known, z)), None))
-    several = [ControlVariates(), Ridge()]
+    several = [ControlVariates(bound=Student()), Ridge(bound=Student())]
     title = "glide MultiPPI"
     found.append((title, lambda: ends(MultiPPIMeanEstimator().estimate(known, table)), several))
     return found

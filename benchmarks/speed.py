@@ -27,6 +27,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from fewgold import Estimator, Pool, Ratings, Sampler
 from fewgold._arrays import FloatArray
+from fewgold.bounds import Student
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.estimators._ridge import STRENGTHS
 from fewgold.samplers import Balanced, SimpleRandom, Stratified, Systematic
@@ -174,16 +175,19 @@ def against_loops(study: Study) -> list[Pair]:
         return prepare
 
     def draw_and_mean() -> object:
-        return finish(Mean(), study.fresh())
+        return finish(mean, study.fresh())
 
-    one = ControlVariates(metrics=("m0",))
+    # With Student's interval, as the loops have it.
+    mean, knn = Mean(bound=Student()), Learned(KNN(), bound=Student())
+    one, several = (ControlVariates(metrics=m, bound=Student()) for m in (("m0",), None))
+    ridge = Ridge(bound=Student())
     return [
-        Pair("mean, samples given", ours(Mean()), lambda: mean_loop(study), 50, True),
+        Pair("mean, samples given", ours(mean), lambda: mean_loop(study), 50, True),
         Pair("mean, drawing included", lambda: draw_and_mean, lambda: draw_and_mean_loop(study)),
         Pair("cv with one metric", ours(one), lambda: regression_loop(study, ["m0"]), 50, True),
-        Pair("cv-multi", ours(ControlVariates()), lambda: regression_loop(study), 50, True),
-        Pair("ridge (loop: no interval)", ours(Ridge()), lambda: ridge_loop(study), 30, True),
-        Pair("cv-knn", ours(Learned(KNN())), lambda: knn_loop(study), 10, True),
+        Pair("cv-multi", ours(several), lambda: regression_loop(study), 50, True),
+        Pair("ridge (loop: no interval)", ours(ridge), lambda: ridge_loop(study), 30, True),
+        Pair("cv-knn", ours(knn), lambda: knn_loop(study), 10, True),
     ]
 
 
@@ -239,13 +243,17 @@ def best_of(study: Study, estimator: Estimator, repeats: int) -> float:
 
 
 def by_draws(repeats: int) -> dict[str, list[float]]:
-    made: list[Estimator] = [Mean(), ControlVariates(), Ridge(), Learned(KNN())]
+    made: list[Estimator] = [
+        *(Mean(bound=Student()), ControlVariates(bound=Student())),
+        *(Ridge(bound=Student()), Learned(KNN(), bound=Student())),
+    ]
     return {e.name: [best_of(Study.make(draws=d), e, repeats) for d in DRAWS] for e in made}
 
 
 def by_size(repeats: int) -> list[float]:
     """Seconds a draw of nearest neighbours, once the ranks of a small pool are known."""
-    return [best_of(Study.make(size, n, 10), Learned(KNN()), repeats) / 10 for size, n in SIZES]
+    knn = Learned(KNN(), bound=Student())
+    return [best_of(Study.make(size, n, 10), knn, repeats) / 10 for size, n in SIZES]
 
 
 def slope(x: FloatArray, y: FloatArray) -> float:

@@ -332,6 +332,22 @@ def test_ranking_keeps_the_order_and_has_whiskers() -> None:
     assert (weights["best"], weights["worse"]) == ("bold", "normal")
 
 
+def test_ranking_puts_what_is_far_off_at_the_edge() -> None:
+    frame = ranked().set_index("strategy")
+    frame.loc["worse", ["reduction", "reduction_mc"]] = [-3.857, 0.2]
+    ax = plots.ranking(frame.reset_index())
+    assert ax.get_xlim()[0] > -1.2
+    assert "−386%" in [t.get_text() for t in ax.texts]
+    drawn = np.concatenate(
+        [
+            np.asarray(c.get_offsets())[:, 0]
+            for c in ax.collections
+            if not hasattr(c, "get_segments")
+        ]
+    )
+    assert drawn.min() == -1.0
+
+
 def test_ranking_rows_do_not_overlap() -> None:
     frame = pd.DataFrame({"strategy": [f"strategy-{i}" for i in range(25)]})
     frame = frame.assign(reduction=np.linspace(0.3, -0.1, 25), reduction_mc=0.01, win=0.5)

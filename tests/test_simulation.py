@@ -584,6 +584,44 @@ def test_posteriors_one_at_a_time() -> None:
 
 
 @dataclass(frozen=True)
+class AllAtOnce(fg.Estimator):
+    sampler: Sampler = SimpleRandom()
+    bound: Bound = Student()
+
+    def estimate(self, ratings: fg.Ratings) -> Any:
+        hits = ratings.scores.sum(-1)
+        return Posteriors(1 + hits, 1 + ratings.n - hits)
+
+
+class Posteriors(Posterior):
+    """The same for a batch of draws."""
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        from scipy.special import betaincinv
+
+        tail = (1 - confidence) / 2
+        ends = (betaincinv(self.alpha, self.beta, q) for q in (tail, 1 - tail))
+        return Interval(*ends)
+
+
+def test_a_batch_of_posteriors_equals_one_at_a_time() -> None:
+    """Estimates need a value, an se and an interval; how they come to them is their own matter."""
+    pool, gold = _toy()
+    right = (gold > 3.5).astype(float)
+    strategies = {"one": OneAtATime(), "batch": AllAtOnce()}
+    sim = fg.simulate({"p": (pool, right)}, strategies=strategies, budgets=[20, 0.4], draws=30)
+    assert sim.failures.empty
+    table = sim.to_frame().drop(columns="strategy").set_index(sim.to_frame()["strategy"])
+    pd.testing.assert_frame_equal(
+        table.loc["one"].reset_index(drop=True), table.loc["batch"].reset_index(drop=True)
+    )
+    assert (
+        table[["coverage", "half_width", "slack", "se_ratio", "reduction"]].notna().to_numpy().all()
+    )
+    assert "batch" in sim.summary() and "batch" in sim.to_html()
+
+
+@dataclass(frozen=True)
 class WrongShape(Mean):
     def estimate(self, ratings: fg.Ratings) -> Any:
         return super().estimate(ratings.draw(0))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.plots._frames import check_columns, check_names
 from fewgold.plots._style import (
     GREY,
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_EDGE = -1.0  # a reduction of −100 %: twice the error of the baseline
+
+
 def ranking(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -38,7 +42,8 @@ def ranking(
 
     ``frame`` has strategy, reduction, reduction_mc and, for the small print at the right, win. Its
     first row is on top. Dots are filled where the whiskers leave out zero, the error of the
-    baseline. ``highlight`` sets names in bold.
+    baseline. ``highlight`` sets names in bold. Errors of more than twice the baseline's are put at
+    the edge, with their figure: the others could not be told apart otherwise.
     """
     check_columns(frame, ("strategy", "reduction", "reduction_mc"))
     names = [str(name) for name in frame["strategy"]]
@@ -47,19 +52,22 @@ def ranking(
     half = 2 * np.nan_to_num(frame["reduction_mc"].to_numpy(dtype=float))
     rows = np.arange(len(names))
     sure = (np.abs(value) > half) & frame["reduction_mc"].notna().to_numpy()
+    far = value < _EDGE
     with settings():
         ax = axes_for(ax, height=1.1 + 0.245 * len(names))
         ax.grid(False, axis="y")
         ax.axvline(0, color=INK, linewidth=1, zorder=1.5)
-        better, worse = sure & (value > 0), sure & (value < 0)
+        better, worse = sure & (value > 0), sure & (value < 0) & ~far
         for at, colour in (
             (better, PALETTE[0]),
             (worse, PALETTE[1]),
-            (~sure & np.isfinite(value), SOFT),
+            (~sure & np.isfinite(value) & ~far, SOFT),
         ):
-            ax.hlines(rows[at], (value - half)[at], (value + half)[at], color=colour, linewidth=1.5)
+            low = np.maximum(value - half, _EDGE)
+            ax.hlines(rows[at], low[at], (value + half)[at], color=colour, linewidth=1.5)
             face = "white" if colour == SOFT else colour
             ax.scatter(value[at], rows[at], s=26, color=face, edgecolor=colour, zorder=3)
+        _far_off(ax, value, rows, far)
         ax.set_yticks(rows, [shorten(name, 42) for name in names])
         for name, tick in zip(names, ax.get_yticklabels(), strict=True):
             tick.set(parse_math=False, color=INK, fontsize=SMALL)
@@ -73,6 +81,18 @@ def ranking(
         zero = f" (0 is {shorten(baseline)})" if baseline else ""
         name_axes(ax, f"error reduction{zero}, ± 2 Monte-Carlo errors", "", title)
     return ax
+
+
+def _far_off(ax: Axes, value: FloatArray, rows: IntArray, far: BoolArray) -> None:
+    """Arrows at the left edge for what lies beyond it."""
+    if not far.any():
+        return
+    ax.scatter(np.full(far.sum(), _EDGE), rows[far], s=30, color=PALETTE[1], marker="<", zorder=3)
+    for row in rows[far]:
+        ax.annotate(
+            f"{100 * value[row]:.0f}%".replace("-", "−"), (_EDGE, row), (8, 0), va="center",
+            textcoords="offset points", fontsize=SMALL, color=PALETTE[1],
+        )  # fmt: skip
 
 
 def _wins(ax: Axes, frame: pd.DataFrame, rows: np.ndarray) -> None:

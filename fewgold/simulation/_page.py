@@ -126,7 +126,7 @@ def _table(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ..
         title,
         frame[[*facts, *figures, *(f"{name}_mc" for name in figures)]],
         caption,
-        formats=dict.fromkeys(_SHARES, "%") | ({"n": ".0f"} if "n" in facts else {}),
+        formats=dict.fromkeys(_SHARES, "%") | {c: ".0f" for c in ("n", "cells") if c in facts},
         errors={name: f"{name}_mc" for name in figures},
         names=figures,
     )

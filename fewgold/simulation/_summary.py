@@ -105,7 +105,7 @@ def _failures(simulation: Simulation, table: pd.DataFrame) -> list[str]:
         if 0 < row["cells"] < whole:
             worked = count(int(row["cells"]), "cell")
             notes.append(f"{row['strategy']}: over the {worked} of {whole} in which it worked.")
-        if row["compared"] < row["cells"]:
+        if row["compared"] < row["cells"] and row["strategy"] != simulation.baseline:
             both = count(int(row["compared"]), "cell")
             notes.append(f"{row['strategy']}: compared with the baseline in {both} only.")
     failures = simulation.failures
