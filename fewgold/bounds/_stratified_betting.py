@@ -41,8 +41,8 @@ class StratifiedBetting(Bound):
     is a supermartingale for any c with ``c a_t p_t < 1``; and as Σ a_t (x_t − μ_t) is the
     stratified mean less that of the pool, its logarithm is ``c (value − mean) − Σ g(c a_t (x_t −
     p_t))`` with ``g(u) = u − ln(1 + u)``. Means at which a fixed mixture over c reaches 1/δ are
-    refused (Markov). The price: on a simple random sample it is a quarter wider than `Betting`, and
-    more for few ratings, so that strata must gain that much before they are worth it.
+    refused (Markov). The price: on a simple random sample it is some 30 % wider than `Betting`, and
+    strata must gain that much before they are worth it.
 
     Guaranteed for every population between the limits and stratified random samples of fixed
     sizes, with ratings in the order of drawing within each stratum.
