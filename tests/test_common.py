@@ -3,7 +3,6 @@
 import pytest
 
 from fewgold import registry
-from fewgold.bounds import Bernstein, Hoeffding, Student
 from fewgold.testing import check_bound, check_estimator, check_sampler, toy_pool
 
 BIASED = {"docs-prop-printed", "docs-opt-printed", "docs-incr-human", "docs-incr-metrics"}
@@ -29,6 +28,10 @@ def test_strategy(name: str) -> None:
     check_estimator(registry.strategy(name, POOL))
 
 
-@pytest.mark.parametrize("bound", [Student(), Hoeffding(), Bernstein()], ids=lambda b: b.name)
-def test_bound(bound) -> None:
-    check_bound(bound)
+@pytest.mark.parametrize("name", registry.bound_names())
+def test_bound(name: str) -> None:
+    two_values = name in ("hypergeometric", "clopper-pearson")
+    check_bound(
+        registry.bound(name),
+        population=(lambda rng: 25.0 * (rng.random(200) < 0.2)) if two_values else None,
+    )

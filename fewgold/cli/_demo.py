@@ -24,6 +24,8 @@ SHOWN = {
     "docs-sys+ridge": "spread; corrected mean",
     "docs-balanced+ridge": "balanced; corrected mean",
 }
+#: Intervals of the mean of a plain random sample, from none to the paper's.
+INTERVALS = ("student", "auto", "star", "hoeffding")
 
 
 def demo(
@@ -69,6 +71,8 @@ def demo(
         progress=lambda done, total: progress(f"{draws} studies each: {done} of {total}", quiet),
     )
     rows = [_row(cell) for cell in replayed.to_frame().to_dict("records")]
+    progress("intervals …", quiet)
+    intervals = _intervals(pool, gold, amount, min(draws, 500), seed)
     progress("", quiet)
     plain = rows[0]
     ours = next(r for r in rows if r["strategy"] == name)
@@ -91,8 +95,29 @@ def demo(
         "worth": ours["worth"],
         "saved": 1 - ours["n"] / ours["worth"] if ours["worth"] > 0 else None,
         "strategies": rows,
+        "intervals": intervals,
     }
     emit(Format.json if json else output, result, rows, lambda out: _show(out, result))
+
+
+def _intervals(pool: Any, gold: FloatArray, amount: Any, draws: int, seed: int) -> list[Any]:
+    """How often each interval of a plain random sample holds the truth, and how wide it is."""
+    from fewgold import registry, simulate
+
+    bounds = [registry.bound(name) for name in INTERVALS]
+    replayed = simulate(
+        pool, gold, [PLAIN], [amount], draws=draws, rng=seed, bounds=bounds, limits=(0, 25)
+    )
+    cell = replayed.to_frame().to_dict("records")[0]
+    return [
+        {
+            "bound": bound.name,
+            "kind": bound.kind,
+            "holds_truth": cell[f"coverage_{bound.name}"],
+            "half_width": cell[f"half_width_{bound.name}"],
+        }
+        for bound in bounds
+    ]
 
 
 def _row(cell: Any) -> dict[str, Any]:
@@ -161,10 +186,31 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     out.print()
     _verdict(out, result)
     out.print()
+    _show_intervals(out, result)
+    out.print()
     out.print("[bold]With your own data[/bold], a table with a row a segment:")
     out.print("  [green]fewgold select pool.csv --budget 100 -o sample.csv[/green]")
     out.print("  (have the column [cyan]score[/cyan] of sample.csv filled in)")
     out.print("  [green]fewgold estimate sample.csv[/green]")
+
+
+def _show_intervals(out: Console, result: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    out.print(
+        f"[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
+        "fewgold uses"
+    )
+    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
+    table.add_column("interval", style="cyan", no_wrap=True)
+    table.add_column("promise", no_wrap=True)
+    for title in ("half of\nits width", "holds\ntruth"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in result["intervals"]:
+        width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
+        table.add_row(row["bound"], row["kind"], width, holds)
+    out.print(table)
 
 
 def _verdict(out: Console, result: dict[str, Any]) -> None:
