@@ -17,7 +17,7 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 
 #: Units drawn (segments, or documents drawn as a whole) up to which Hall's and the bootstrap's
 #: intervals are chosen.
-HALL_BELOW, BOOTSTRAP_BELOW = 12, 60
+HALL_BELOW, BOOTSTRAP_BELOW = 16, 60
 
 _CHOICES: tuple[Bound, ...] = (Hall(), BootstrapT(), Likelihood(), Hypergeometric())
 _HALL, _BOOTSTRAP, _LIKELIHOOD, _EXACT = range(4)
@@ -31,7 +31,7 @@ class Auto(Bound):
     scores of two values, which the limits name; simple random  `Hypergeometric`, exact
     sample; plain mean
     all else, from 60 units on                                  `Likelihood`, approximate
-    12 to 59 units                                              `BootstrapT`, approximate
+    16 to 59 units                                              `BootstrapT`, approximate
     fewer                                                       `Hall`, approximate
     ==========================================================  ===================================
 
@@ -70,7 +70,7 @@ class Auto(Bound):
 
 def _chosen(estimate: LinearEstimate) -> IntArray:
     """Position of the bound among the choices, for each draw: (...)."""
-    count = count_units(estimate.design)[1] + 1e-6  # twelve equal units are twelve
+    count = count_units(estimate.design)[1] + 1e-6  # sixteen equal units are sixteen
     code = np.where(count < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
     code = np.where(count < HALL_BELOW, _HALL, code)
     return np.where(_two_values(estimate), _EXACT, code)
