@@ -79,9 +79,9 @@ def gauss_jacobi(a: FloatArray, b: FloatArray, n: int) -> tuple[FloatArray, Floa
     c = a + b
     mean = a / c
     sd = np.sqrt(a * b / (c + 1)) / c
-    # The centre of the j-th polynomial less the mean: j (j + c − 1)(b − a)·2/(c (2j + c)(2j + c − 2))
+    # Centre of the j-th polynomial, less the mean.
     lower = np.where(j == 0, 1.0, 2 * j + c - 2)
-    shift = j * (b - a) * (2 * (j + c - 1)) / (2 * c * (2 * j + c) * lower)
+    shift = j * (b - a) * (2 * (j + c - 1)) / (c * (2 * j + c) * lower)
     i = j[1:]
     bottom = np.where(i == 1, c * c * (c + 1), (2 * i + c - 2) ** 2 * (2 * i + c - 1))
     top = np.where(i == 1, a * b, i * (i + a - 1) * (i + b - 1) * (i + c - 2))
