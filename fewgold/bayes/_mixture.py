@@ -32,6 +32,7 @@ _DIRECT = 300_000
 # An FFT is wrong by about 1e-16 of the norms: above this share of them 9 digits are right.
 _RELIABLE = 1e-7
 _POINTS = 400  # to find the first tilt with
+_SURE = 1e-15  # a known rate of 0 or 1 is off by no more than rounding
 
 
 class Mixture(NamedTuple):
@@ -75,17 +76,23 @@ class Mixture(NamedTuple):
         return out
 
 
-def mixture(shape: Shapes) -> Mixture:
-    """The mixture for one set of shapes (scalars)."""
+def mixture(shape: Shapes, rates: tuple[float, float] | None = None) -> Mixture:
+    """The mixture for one set of shapes (scalars); ``rates`` are ρ and η where they are known."""
     a0, b0, ar, br, ae, be, m, k = (float(x) for x in shape)
     i, j, s = (np.arange(n, dtype=np.float64) for n in (m, k, m + k))
-    total = m + k
-    log_f = _running((m - i) * (ar + i), (i + 1) * (be + (m - 1 - i)))
-    log_g = _running((k - j) * (br + j), (j + 1) * (ae + (k - 1 - j)))
-    log_s = _running((a0 + s) * (ae + be + (total - 1 - s)), (ar + br + s) * (b0 + (total - 1 - s)))
+    rest = m + k - 1 - s
+    if rates is None:
+        log_f = _running((m - i) * (ar + i), (i + 1) * (be + (m - 1 - i)))
+        log_g = _running((k - j) * (br + j), (j + 1) * (ae + (k - 1 - j)))
+        log_s = _running((a0 + s) * (ae + be + rest), (ar + br + s) * (b0 + rest))
+    else:  # f and g are binomial, and nothing of ρ and η is integrated
+        rho, eta = (min(max(rate, _SURE), 1 - _SURE) for rate in rates)
+        log_f = _running((m - i) * rho, (i + 1) * (1 - eta))
+        log_g = _running((k - j) * (1 - rho), (j + 1) * eta)
+        log_s = _running(a0 + s, b0 + rest)
     first, log_w = product(log_f, log_g, log_s)
     weights = np.exp(log_w - log_w.max())
-    return Mixture(first, weights / weights.sum(), a0, b0, total)
+    return Mixture(first, weights / weights.sum(), a0, b0, m + k)
 
 
 def _running(up: FloatArray, down: FloatArray) -> FloatArray:

@@ -1,0 +1,64 @@
+"""The posterior of α when the hit rates of the metric are known: one integral, for a batch.
+
+p(α) ∝ α^(a0 − 1) (1 − α)^(b0 − 1) p^m (1 − p)^k with p = αρ + (1 − α)(1 − η) (von Däniken et al.
+2022, section 3.2). With a uniform prior its mode is their Theorem 1, (m/N + η − 1)/(ρ + η − 1)
+clipped to [0, 1].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import xlogy
+
+from fewgold._arrays import FloatArray
+from fewgold.bayes._priors import Shapes
+from fewgold.bayes._windows import gauss_legendre, shrink
+from fewgold.errors import DataError
+
+_PANELS, _NODES = 6, 24
+_DROP = 40.0
+
+
+def log_density(
+    shape: Shapes, rates: tuple[float, float], alpha: FloatArray, beta: FloatArray
+) -> FloatArray:
+    """Log density of α but for a constant, at ``alpha`` = 1 − ``beta`` (..., n)."""
+    rho, eta = rates
+    one = alpha * rho + beta * (1 - eta)
+    zero = alpha * (1 - rho) + beta * eta
+    a0, b0, m, k = (np.asarray(x)[..., None] for x in (shape.a0, shape.b0, shape.m, shape.k))
+    return np.asarray(
+        xlogy(a0 - 1, alpha) + xlogy(b0 - 1, beta) + xlogy(m, one) + xlogy(k, zero)
+    )
+
+
+def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
+    """Refuse ratings that a metric with these rates cannot give."""
+    rho, eta = rates
+    never = "ones" if rho == 0 and eta == 1 else "zeros" if rho == 1 and eta == 0 else ""
+    if never and np.any(shape.m if never == "ones" else shape.k):
+        raise DataError(
+            f"a metric with rho={rho:g} and eta={eta:g} gives no {never}, and the counts have "
+            "some. Check rho and eta."
+        )
+
+
+def known_moments(shape: Shapes, rates: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of α for shapes (n,)."""
+    check_possible(shape, rates)
+
+    def log_f(omega: FloatArray) -> FloatArray:
+        s, c = np.sin(omega), np.cos(omega)
+        return log_density(shape, rates, s * s, c * c) + np.log(s * c)
+
+    low, high = np.zeros(shape.a0.shape), np.full(shape.a0.shape, 0.5 * np.pi)
+    low, high = shrink(log_f, low, high, _DROP, points=24)
+    x, w = gauss_legendre(_NODES)
+    steps = ((np.arange(_PANELS)[:, None] + x) / _PANELS).ravel()
+    omega = low[:, None] + (high - low)[:, None] * steps
+    values = log_f(omega)
+    weight = np.exp(values - values.max(-1, keepdims=True)) * np.tile(w, _PANELS)
+    weight /= weight.sum(-1, keepdims=True)
+    alpha = np.sin(omega) ** 2
+    mean = np.vecdot(weight, alpha)
+    return mean, np.vecdot(weight, (alpha - mean[:, None]) ** 2)
