@@ -78,21 +78,50 @@ class Mixture(NamedTuple):
 
 def mixture(shape: Shapes, rates: tuple[float, float] | None = None) -> Mixture:
     """The mixture for one set of shapes (scalars); ``rates`` are ρ and η where they are known."""
+    first, log_w = product(*_factors(shape, rates))
+    weights = np.exp(log_w - log_w.max())
+    size = float(shape.total)
+    return Mixture(first, weights / weights.sum(), float(shape.a0), float(shape.b0), size)
+
+
+def _factors(
+    shape: Shapes, rates: tuple[float, float] | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Logarithms of f, g and S."""
     a0, b0, ar, br, ae, be, m, k = (float(x) for x in shape)
     i, j, s = (np.arange(n, dtype=np.float64) for n in (m, k, m + k))
     rest = m + k - 1 - s
     if rates is None:
-        log_f = _running((m - i) * (ar + i), (i + 1) * (be + (m - 1 - i)))
-        log_g = _running((k - j) * (br + j), (j + 1) * (ae + (k - 1 - j)))
-        log_s = _running((a0 + s) * (ae + be + rest), (ar + br + s) * (b0 + rest))
-    else:  # f and g are binomial, and nothing of ρ and η is integrated
-        rho, eta = (min(max(rate, _SURE), 1 - _SURE) for rate in rates)
-        log_f = _running((m - i) * rho, (i + 1) * (1 - eta))
-        log_g = _running((k - j) * (1 - rho), (j + 1) * eta)
-        log_s = _running(a0 + s, b0 + rest)
+        return (
+            _running((m - i) * (ar + i), (i + 1) * (be + (m - 1 - i))),
+            _running((k - j) * (br + j), (j + 1) * (ae + (k - 1 - j))),
+            _running((a0 + s) * (ae + be + rest), (ar + br + s) * (b0 + rest)),
+        )
+    # f and g are binomial, and nothing of ρ and η is integrated.
+    rho, eta = (min(max(rate, _SURE), 1 - _SURE) for rate in rates)
+    return (
+        _running((m - i) * rho, (i + 1) * (1 - eta)),
+        _running((k - j) * (1 - rho), (j + 1) * eta),
+        _running(a0 + s, b0 + rest),
+    )
+
+
+def mixture_with_parts(
+    shape: Shapes, size: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Draws of i and j, the adequate items among the ones and the zeros of the metric."""
+    log_f, log_g, log_s = _factors(shape)
     first, log_w = product(log_f, log_g, log_s)
     weights = np.exp(log_w - log_w.max())
-    return Mixture(first, weights / weights.sum(), a0, b0, m + k)
+    drawn = first + rng.choice(weights.size, size, p=weights / weights.sum())
+    i = np.empty(size)
+    for s in np.unique(drawn):
+        low, high = max(0, s - log_g.size + 1), min(s, log_f.size - 1)
+        terms = log_f[low : high + 1] + log_g[s - high : s - low + 1][::-1]
+        chance = np.exp(terms - terms.max())
+        here = drawn == s
+        i[here] = low + rng.choice(chance.size, int(here.sum()), p=chance / chance.sum())
+    return i, drawn - i
 
 
 def _running(up: FloatArray, down: FloatArray) -> FloatArray:

@@ -74,6 +74,15 @@ def _inner(segment: Segment, like: FloatArray, nodes: int) -> tuple[FloatArray, 
     return theta, segment.log(theta) + np.log(w) + np.log(high - low)[..., None]
 
 
+def log_inside(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> FloatArray:
+    """Log of the inner integral at α and a value of the outer rate, arrays that broadcast."""
+    a, b, one, zero = (np.array(x) for x in np.broadcast_arrays(*alpha, *rate))
+    segment = _segment(shape, outer, (a, b), (one, zero))
+    _, values = _inner(segment, a, _NODES)
+    top = values.max(-1)
+    return np.asarray(top + np.log(np.exp(values - top[..., None]).sum(-1)) + segment.log_measure)
+
+
 class Plane(NamedTuple):
     """Nodes of the integral over ρ and η at each of several α: outer θ (n, o), inner (n, o, i)."""
 

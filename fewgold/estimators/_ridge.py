@@ -21,7 +21,7 @@ STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 1e6)
 _DIRECTION = {None: "", True: "-higher", False: "-lower"}
 _SWEEPS, _ROUNDS = 4, 150
 # Residuals of all strengths to hold at a time: few enough for the processor's own memory.
-_CELLS = 1 << 16
+_CELLS = 1 << 14
 
 
 @dataclass(frozen=True)
