@@ -163,7 +163,7 @@ class Counts:
     @property
     def metric_zeros(self) -> IntArray:
         """Items that only the metric rated, and gave a 0."""
-        return np.asarray(self.metric_total) - np.asarray(self.metric_ones)
+        return np.asarray(self.metric_total - self.metric_ones)
 
     @property
     def adequate(self) -> IntArray:

@@ -27,9 +27,7 @@ def log_density(
     one = alpha * rho + beta * (1 - eta)
     zero = alpha * (1 - rho) + beta * eta
     a0, b0, m, k = (np.asarray(x)[..., None] for x in (shape.a0, shape.b0, shape.m, shape.k))
-    return np.asarray(
-        xlogy(a0 - 1, alpha) + xlogy(b0 - 1, beta) + xlogy(m, one) + xlogy(k, zero)
-    )
+    return np.asarray(xlogy(a0 - 1, alpha) + xlogy(b0 - 1, beta) + xlogy(m, one) + xlogy(k, zero))
 
 
 def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
@@ -49,7 +47,7 @@ def known_moments(shape: Shapes, rates: tuple[float, float]) -> tuple[FloatArray
 
     def log_f(omega: FloatArray) -> FloatArray:
         s, c = np.sin(omega), np.cos(omega)
-        return log_density(shape, rates, s * s, c * c) + np.log(s * c)
+        return np.asarray(log_density(shape, rates, s * s, c * c) + np.log(s * c))
 
     low, high = np.zeros(shape.a0.shape), np.full(shape.a0.shape, 0.5 * np.pi)
     low, high = shrink(log_f, low, high, _DROP, points=24)

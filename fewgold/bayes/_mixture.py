@@ -46,7 +46,7 @@ class Mixture(NamedTuple):
 
     @property
     def _components(self) -> tuple[FloatArray, FloatArray]:
-        s = self.first + np.arange(self.weights.size)
+        s = self.first + np.arange(self.weights.size, dtype=np.float64)
         return self.a0 + s, self.b0 + (self.total - s)
 
     def moments(self) -> tuple[float, float]:
@@ -124,6 +124,14 @@ def mixture_with_parts(
     return i, drawn - i
 
 
+def urn(a: float, b: float, n: int) -> FloatArray:
+    """Chances of 0, 1, …, n of BetaBinomial(n; a, b)."""
+    i = np.arange(n, dtype=np.float64)
+    logs = _running((n - i) * (a + i), (i + 1) * (b + (n - 1 - i)))
+    chance = np.exp(logs - logs.max())
+    return np.asarray(chance / chance.sum())
+
+
 def _running(up: FloatArray, down: FloatArray) -> FloatArray:
     """Logarithms of a sequence from the ratios of its neighbours; more exact than log Γ."""
     return np.concatenate([[0.0], np.cumsum(np.log(up / down))])
@@ -193,7 +201,7 @@ def _first_tilt(log_f: FloatArray, log_g: FloatArray, log_s: FloatArray) -> floa
 def _tilted(
     log_f: FloatArray, log_g: FloatArray, tilt: float, direct: bool
 ) -> tuple[int, int, FloatArray]:
-    """First and last s around the peak of the tilted f ∗ g that are exact, and log (f ∗ g) there."""
+    """First and last s around the tilted peak that are exact, and log (f ∗ g) between them."""
     drop = 740.0 if direct else 60.0
     parts, origin, scale = [], 0, 0.0
     for log_x in (log_f, log_g):

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.polynomial import legendre
 
-from fewgold._arrays import FloatArray
+from fewgold._arrays import FloatArray, IntArray
 from fewgold.bayes._windows import gauss_legendre, shrink
 from fewgold.errors import DataError
 
@@ -55,8 +55,8 @@ class Panels:
             values = log_density(s * s, c * c) + np.log(2 * s * c)
             return np.asarray(values.reshape(omega.shape))
 
-        ends = (np.array(np.arcsin(np.sqrt(end))) for end in window)
-        low, high = shrink(log_f, *ends, _DROP, points=48)
+        low, high = (np.array(np.arcsin(np.sqrt(end))) for end in window)
+        low, high = shrink(log_f, low, high, _DROP, points=48)
         grid = np.linspace(low, high, _START + 1)
         left, right = grid[:-1], grid[1:]
         done: list[tuple[FloatArray, FloatArray, FloatArray]] = []
@@ -99,7 +99,7 @@ class Panels:
         """Coefficients of the mass from the start of the panel: (panels, order + 1)."""
         return np.asarray(legendre.legint(self.coefficients.T, lbnd=-1).T * 0.5)
 
-    def _locate(self, omega: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _locate(self, omega: FloatArray) -> tuple[IntArray, FloatArray]:
         """Panel of each ω and the place in it, from −1 to 1."""
         panel = np.clip(np.searchsorted(self.edges, omega) - 1, 0, self._widths.size - 1)
         place = 2 * (omega - self.edges[panel]) / self._widths[panel] - 1
@@ -157,4 +157,6 @@ def _angle(x: FloatArray) -> FloatArray:
 
 def _evaluate(coefficients: FloatArray, place: FloatArray) -> FloatArray:
     """Legendre series, one for each place."""
-    return np.asarray(np.vecdot(coefficients, legendre.legvander(place, coefficients.shape[-1] - 1)))
+    return np.asarray(
+        np.vecdot(coefficients, legendre.legvander(place, coefficients.shape[-1] - 1))
+    )

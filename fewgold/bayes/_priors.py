@@ -112,10 +112,9 @@ def shapes(counts: Counts, priors: Priors) -> Shapes:
     """Exponents of the posterior; those of ρ and η are 1 where they are known."""
     (a, b), rho, eta = priors.alpha, priors.rho, priors.eta
     ones = np.ones(counts.shape)
-    parts = [ones * counts.adequate + a, ones * counts.inadequate + b]
+    hits: tuple[FloatArray, ...] = (ones, ones, ones, ones)
     if isinstance(rho, tuple) and isinstance(eta, tuple):
-        parts += [ones * counts.tp + rho[0], ones * counts.fn + rho[1]]
-        parts += [ones * counts.tn + eta[0], ones * counts.fp + eta[1]]
-    else:
-        parts += [ones] * 4
-    return Shapes(*parts, ones * counts.metric_ones, ones * counts.metric_zeros)
+        cells = (counts.tp, rho[0]), (counts.fn, rho[1]), (counts.tn, eta[0]), (counts.fp, eta[1])
+        hits = tuple(ones * count + prior for count, prior in cells)
+    rate = ones * counts.adequate + a, ones * counts.inadequate + b
+    return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts.metric_zeros))

@@ -10,6 +10,7 @@ the ends, and Gauss–Legendre rules on windows outside which nothing matters.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -66,30 +67,21 @@ def _segment(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> Segment:
     return Segment(rising, falling, np.log(np.maximum(length, _TINY)) - np.log(a) - np.log(b))
 
 
-def _inner(segment: Segment, like: FloatArray, nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes θ (..., n) inside, and log integrand plus log weight there."""
-    x, w = gauss_legendre(nodes)
+def _inner(segment: Segment, like: FloatArray) -> FloatArray:
+    """Log terms (..., n) of the integral along each segment, (...) of the shape of ``like``."""
+    x, w = gauss_legendre(_NODES)
     low, high = shrink(segment.log, np.zeros_like(like), np.full_like(like, _HALF_PI), _DROP)
     theta = low[..., None] + (high - low)[..., None] * x
-    return theta, segment.log(theta) + np.log(w) + np.log(high - low)[..., None]
+    return np.asarray(segment.log(theta) + np.log(w) + np.log(high - low)[..., None])
 
 
 def log_inside(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> FloatArray:
     """Log of the inner integral at α and a value of the outer rate, arrays that broadcast."""
     a, b, one, zero = (np.array(x) for x in np.broadcast_arrays(*alpha, *rate))
     segment = _segment(shape, outer, (a, b), (one, zero))
-    _, values = _inner(segment, a, _NODES)
+    values = _inner(segment, a)
     top = values.max(-1)
     return np.asarray(top + np.log(np.exp(values - top[..., None]).sum(-1)) + segment.log_measure)
-
-
-class Plane(NamedTuple):
-    """Nodes of the integral over ρ and η at each of several α: outer θ (n, o), inner (n, o, i)."""
-
-    outer: int
-    theta: FloatArray
-    inner: FloatArray
-    log_weight: FloatArray  # (n, o, i)
 
 
 def _outer_powers(shape: Shapes, outer: int) -> tuple[float, float]:
@@ -98,8 +90,8 @@ def _outer_powers(shape: Shapes, outer: int) -> tuple[float, float]:
     return float(up) - 0.5, float(down) - 0.5
 
 
-def plane(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -> Plane:
-    """Nodes and log weights of the integral over ρ and η, with rate ``outer`` outside."""
+def _log_terms(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -> FloatArray:
+    """Log terms (n, …) of the integral over ρ and η at each α (n,), with ``outer`` outside."""
     up, down = _outer_powers(shape, outer)
 
     def line(theta: FloatArray) -> tuple[Segment, FloatArray]:
@@ -125,13 +117,12 @@ def plane(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -> Pla
         if inside.any():
             cuts = [low, *np.clip(kinks, low, high), high]
     x, w = gauss_legendre(_NODES)
-    pieces = list(zip(cuts[:-1], cuts[1:], strict=True))
+    pieces = list(pairwise(cuts))
     theta = np.concatenate([a[:, None] + (b - a)[:, None] * x for a, b in pieces], axis=1)
     weight = np.concatenate([(b - a)[:, None] * w for a, b in pieces], axis=1)
     segment, mine = line(theta)
-    inner, log_inner = _inner(segment, theta, _NODES)
-    log_weight = log_inner + (mine + np.log(np.maximum(weight, _TINY)))[..., None]
-    return Plane(outer, theta, inner, log_weight)
+    terms = _inner(segment, theta) + (mine + np.log(np.maximum(weight, _TINY)))[..., None]
+    return np.asarray(terms.reshape(alpha.size, -1))
 
 
 def narrowest(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray:
@@ -154,8 +145,7 @@ def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArra
         here = np.flatnonzero(choice == outer)
         for start in range(0, here.size, 64):  # keeps the arrays in the cache
             rows = here[start : start + 64]
-            log_weight = plane(shape, outer, alpha[rows], beta[rows]).log_weight
-            flat = log_weight.reshape(rows.size, -1)
-            top = flat.max(-1)
-            out[rows] += top + np.log(np.exp(flat - top[:, None]).sum(-1))
+            terms = _log_terms(shape, outer, alpha[rows], beta[rows])
+            top = terms.max(-1)
+            out[rows] += top + np.log(np.exp(terms - top[:, None]).sum(-1))
     return np.asarray(out)

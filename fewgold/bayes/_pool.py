@@ -1,0 +1,218 @@
+"""The posterior of the success rate of this very test set: a finite number of items.
+
+Rated items are known; what is unknown is how many of the others are adequate. That number is s of
+the mixture: its posterior are the weights W_s. Under a Dirichlet prior on the four cells of the
+2 × 2 table, S(s) is constant and W is the convolution of BetaBinomial(u1; TP + 1, FP + 1) and
+BetaBinomial(u0; FN + 1, TN + 1), with u1 and u0 the unrated items that the metric gave 1 and 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fewgold._arrays import FloatArray, RNGLike, as_rng
+from fewgold._validate import check_choice, check_confidence
+from fewgold.bayes._counts import Counts
+from fewgold.bayes._known import check_possible
+from fewgold.bayes._mixture import mixture, urn
+from fewgold.bayes._priors import Priors, shapes
+from fewgold.bayes._readout import Readout, check_chances
+from fewgold.errors import FewgoldError
+from fewgold.estimate import Interval
+
+#: A uniform prior over the four cells of the 2 × 2 table: uniform ρ and η, and α ~ Beta(2, 2).
+CELLS = Priors(alpha=(2.0, 2.0))
+
+
+class Steps(NamedTuple):
+    """A distribution on the shares ``values``, in order, with masses ``mass``."""
+
+    values: FloatArray
+    mass: FloatArray
+
+    @property
+    def below(self) -> FloatArray:
+        """P(share ≤ value) at each value."""
+        return np.minimum(np.cumsum(self.mass), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolPosterior(Readout):
+    """Posterior of the share of adequate items in this test set, rated and unrated together.
+
+    Its intervals are credible intervals. Counts that are arrays make a batch.
+
+    Parameters
+    ----------
+    counts
+        The metric-only items are the unrated rest of the test set. Items of a calibration set
+        (``pairs="calibration"``) are not part of the test set.
+    priors
+        By default uniform over the four cells of the 2 × 2 table, which makes ρ and η uniform and
+        α ~ Beta(2, 2); then P(adequate | metric) is uniform for either rating of the metric. With
+        human ratings alone a uniform α. Any other `Priors` do, those with known rates too.
+    unrated
+        How many items nobody rated, the metric neither; only with human ratings alone.
+
+    Examples
+    --------
+    Of 1002 items 527 are rated, and the metric is right nine times of ten:
+
+    >>> counts = Counts(tp=284, fn=32, fp=21, tn=190, metric_ones=276, metric_total=475)
+    >>> pool = PoolPosterior(counts)
+    >>> float(pool.sd.round(4))
+    0.009
+    >>> print(pool.summary())
+    0.6003 ± 0.0090 (posterior mean and sd)
+    95% credible interval 0.5828 to 0.6178 (equal tails)
+    of the 1002 items of this test set, 527 of them rated by humans
+    """
+
+    counts: Counts
+    priors: Priors | None = None
+    unrated: int = 0
+
+    def __post_init__(self) -> None:
+        mixed = np.any((self.counts.metric_total > 0) | (self.counts.paired_total > 0))
+        if self.unrated and mixed:
+            raise FewgoldError(
+                "unrated= is for tests with human ratings alone; with a metric the unrated items "
+                "are those in metric_total."
+            )
+        if self.unrated < 0 or int(self.unrated) != self.unrated:
+            raise FewgoldError(
+                f"unrated must be a whole number of 0 or more; got {self.unrated!r}."
+            )
+        if np.any(self.size == 0):
+            raise FewgoldError("the test set has no items; give counts, or unrated=.")
+        if self._priors.known:
+            check_possible(shapes(self.counts, self._priors), self._rates)
+
+    def __repr__(self) -> str:
+        if self.shape:
+            return f"PoolPosterior(a batch of shape {self.shape})"
+        return f"PoolPosterior({float(self.mean):.4f} ± {float(self.sd):.4f}, {self.counts!r})"
+
+    @property
+    def _priors(self) -> Priors:
+        if self.priors is not None:
+            return self.priors
+        counts = self.counts
+        paired = counts.pairs == "sample" and np.any(counts.metric_total > 0)
+        return CELLS if paired else Priors()
+
+    @property
+    def _rates(self) -> tuple[float, float]:
+        return cast(tuple[float, float], (self._priors.rho, self._priors.eta))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch; () for one posterior."""
+        return self.counts.shape
+
+    @property
+    def rated(self) -> Any:
+        """Items of the test set that humans rated."""
+        return self.counts.adequate + self.counts.inadequate
+
+    @property
+    def size(self) -> Any:
+        """Items of the test set."""
+        return self.rated + self.counts.metric_total + self.unrated
+
+    def draw(self, k: Any) -> PoolPosterior:
+        """The ``k``-th of a batch, or a smaller batch."""
+        return PoolPosterior(self.counts.draw(k), self._priors, self.unrated)
+
+    @cached_property
+    def steps(self) -> list[Steps]:
+        """The distribution of each posterior of the batch, in order."""
+        table = shapes(self.counts, self._priors)
+        flat = type(table)(*(field.ravel() for field in table))
+        sizes, known = np.ravel(self.size), np.ravel(self.counts.adequate)
+        rates = self._rates if self._priors.known else None
+        out = []
+        for at in range(sizes.size):
+            one = flat.draw(at)
+            if self.unrated:
+                first, mass = 0, urn(float(one.a0), float(one.b0), int(self.unrated))
+            else:
+                first, mass = mixture(one, rates)[:2]
+            share = (known[at] + first + np.arange(mass.size)) / sizes[at]
+            out.append(Steps(share, mass))
+        return out
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        mean = np.array([step.mass @ step.values for step in self.steps])
+        pairs = zip(self.steps, mean, strict=True)
+        variance = np.array([step.mass @ (step.values - mu) ** 2 for step, mu in pairs])
+        return mean.reshape(self.shape), np.sqrt(variance).reshape(self.shape)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean."""
+        return self._moments[0]
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviation; 0 when every item is rated."""
+        return self._moments[1]
+
+    @property
+    def mode(self) -> FloatArray:
+        """The likeliest share."""
+        return self._stack([step.values[step.mass.argmax()] for step in self.steps])
+
+    def _stack(self, answers: list[Any]) -> FloatArray:
+        array = np.array(answers, dtype=np.float64)
+        return array.reshape(self.shape + array.shape[1:])
+
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """P(share ≤ x): (*batch, *x.shape)."""
+        at = np.asarray(x, dtype=np.float64) + 1e-12  # shares are fractions, and rounded
+        found = [np.searchsorted(step.values, at, side="right") for step in self.steps]
+        sums = [np.append(0.0, step.below) for step in self.steps]
+        return self._stack([total[k] for total, k in zip(sums, found, strict=True)])
+
+    def quantile(self, p: ArrayLike) -> FloatArray:
+        """Smallest share whose CDF reaches ``p``: (*batch, *p.shape)."""
+        chances = check_chances(p) - 1e-13
+        out = []
+        for step in self.steps:
+            at = np.searchsorted(step.below, chances)
+            out.append(step.values[np.minimum(at, step.values.size - 1)])
+        return self._stack(out)
+
+    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
+        """Credible interval: equal tails, or ``kind="hdi"``, the shortest. Shares are steps, so
+        it holds a little more than ``confidence``."""
+        check_confidence(confidence)
+        if check_choice("kind", kind, ("equal", "hdi")) == "equal":
+            ends = self.quantile([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence])
+            return Interval(ends[..., 0], ends[..., 1])
+        found = []
+        for step in self.steps:
+            before = np.append(0.0, step.below[:-1])
+            last = np.searchsorted(step.below, before + confidence - 1e-13)
+            fits = last < step.values.size
+            width = np.where(fits, last - np.arange(last.size), step.values.size)
+            best = int(width.argmin())
+            found.append(step.values[[best, min(int(last[best]), step.values.size - 1)]])
+        ends = self._stack(found)
+        return Interval(ends[..., 0], ends[..., 1])
+
+    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
+        """Independent draws of the share: (*batch, size)."""
+        generator = as_rng(rng)
+        return self._stack([generator.choice(s.values, size, p=s.mass) for s in self.steps])
+
+    @property
+    def _source(self) -> str:
+        rated = int(self.rated)
+        return f"of the {int(self.size)} items of this test set, {rated} of them rated by humans"

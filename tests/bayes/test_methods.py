@@ -1,0 +1,160 @@
+"""Three ways to the posterior of α agree with each other and with sums and grids."""
+
+import numpy as np
+import pytest
+
+from fewgold.bayes._known import known_moments
+from fewgold.bayes._mixture import _tilted, mixture, product, urn
+from fewgold.bayes._moments import by_quadrature
+from fewgold.bayes._panels import Panels
+from fewgold.bayes._priors import Shapes
+from fewgold.bayes._reverse import gauss_jacobi, reverse_moments
+from reference import binary as twin
+
+
+def shape_of(values):
+    return Shapes(*(np.array(float(x)) for x in values))
+
+
+def batch_of(values):
+    return Shapes(*(np.array([float(x)]) for x in values))
+
+
+def gap(found, true):
+    """Largest relative error of mean and sd; of the mean from the nearer end."""
+    (mean, variance), (mu, v) = found, true
+    return max(abs(mean - mu) / min(mu, 1 - mu), abs(np.sqrt(variance / v) - 1))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1, 1, 1, 1, 1, 1, 3, 2),
+        (3, 2, 2, 1, 1, 4, 5, 0),
+        (1, 7, 2, 2, 9, 1, 0, 6),
+        (2, 2, 1, 1, 1, 1, 1, 1),
+    ],
+)
+def test_exact_fractions(values):
+    mean = twin.exact_moment(values, alpha=1)
+    variance = twin.exact_moment(values, alpha=2) - mean * mean
+    true = float(mean), float(variance)
+    assert gap(mixture(shape_of(values)).moments(), true) < 1e-13
+    assert gap(by_quadrature(shape_of(values)).moments(), true) < 1e-8
+    hidden = twin.by_hidden_counts(values)
+    assert gap(hidden["alpha"], true) < 1e-12
+    rho = twin.exact_moment(values, rho=1)
+    assert hidden["rho"][0] == pytest.approx(float(rho), rel=1e-12)
+
+
+def test_papers_grid():
+    values = (9, 6, 6, 4, 4, 3, 11, 9)
+    found = mixture(shape_of(values)).moments()
+    assert gap(found, twin.by_grid(values)) < 1e-3  # the grid's own error is of order 1e-4
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_mixture_and_quadrature_agree(seed):
+    values = twin.random_shapes(np.random.default_rng(seed))
+    true = mixture(shape_of(values)).moments()
+    assert gap(by_quadrature(shape_of(values)).moments(), true) < 1e-7
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_reverse_knows_its_error(seed):
+    values = twin.random_shapes(np.random.default_rng(100 + seed))
+    found = reverse_moments(batch_of(values))
+    assert np.isfinite(found.mean).all()
+    if found.error[0] < 1e-7:
+        true = mixture(shape_of(values)).moments()
+        assert gap((found.mean[0], found.variance[0]), true) < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_mixture_against_all_hidden_counts(seed):
+    rng = np.random.default_rng(seed)
+    values = twin.random_shapes(rng, largest=100, priors=(0.3, 0.5, 1.0, 1.7))
+    true = twin.by_hidden_counts(values)["alpha"]
+    # The twin's log Γ of 100,000 is good to 1e-10 and no better.
+    assert gap(mixture(shape_of(values)).moments(), true) < 1e-8
+
+
+def test_reverse_converges_for_a_full_table():
+    for values in [(61, 41, 43, 18, 29, 12, 540, 460), (317, 212, 222, 96, 149, 64, 540, 460)]:
+        found = reverse_moments(batch_of(values))
+        assert found.error[0] < 1e-6
+        true = mixture(shape_of(values)).moments()
+        assert gap((found.mean[0], found.variance[0]), true) < 1e-8
+
+
+def test_dirichlet_prior_in_closed_form():
+    """With α ~ Beta(2, 2): Var α = V(v1) E[ψ²] + V(v0) E[(1−ψ)²] + V(ψ)(E v1 − E v0)²."""
+    ar, br, ae, be, m, k = 43, 19, 29, 13, 540, 460
+    beta = [(m + ar + be, k + br + ae), (ar, be), (br, ae)]
+    (psi, v_psi), (hit, v_hit), (miss, v_miss) = (
+        (a / (a + b), a * b / (a + b) ** 2 / (a + b + 1)) for a, b in beta
+    )
+    mean = psi * hit + (1 - psi) * miss
+    variance = v_hit * (psi**2 + v_psi) + v_miss * ((1 - psi) ** 2 + v_psi)
+    variance += v_psi * (hit - miss) ** 2
+    values = (ar + br, ae + be, ar, br, ae, be, m, k)
+    assert gap(mixture(shape_of(values)).moments(), (mean, variance)) < 1e-12
+    found = reverse_moments(batch_of(values))
+    assert gap((found.mean[0], found.variance[0]), (mean, variance)) < 1e-12
+
+
+def test_tilts_keep_the_digits_of_the_fft():
+    """A calibration set of 100,000 puts the weight far out in the tail of f ∗ g."""
+    values = (1.0, 1.0, 35_001.0, 15_001.0, 35_001.0, 15_001.0, 1000, 3000)
+    shape = shape_of(values)
+    from fewgold.bayes._mixture import _factors
+
+    factors = _factors(shape)
+    first, log_w = product(*factors, direct=False)
+    start, direct = product(*factors, direct=True)
+    low = max(first, start)
+    high = min(first + log_w.size, start + direct.size)
+    near = log_w[low - first : high - first] - direct[low - start : high - start]
+    assert np.abs(near).max() < 1e-8
+    plain = _tilted(factors[0], factors[1], 0.0, False)  # without a tilt nothing of it is seen
+    assert plain[0] > start + direct.argmax() or plain[1] < start + direct.argmax()
+
+
+def test_many_ratings():
+    """N = 10⁷ by quadrature and reverse; the mixture at 10⁶."""
+    ten = (61, 41, 43, 19, 29, 13, 5_400_000, 4_600_000)
+    found = by_quadrature(shape_of(ten)).moments()
+    other = reverse_moments(batch_of(ten))
+    assert other.error[0] < 1e-5
+    assert gap((other.mean[0], other.variance[0]), found) < 1e-7
+    one = (1, 1, 1, 1, 1, 1, 540_000, 460_000)
+    assert gap(by_quadrature(shape_of(one)).moments(), mixture(shape_of(one)).moments()) < 1e-7
+
+
+@pytest.mark.parametrize("a, b", [(1, 1), (0.5, 0.5), (0.3, 4), (43, 19), (1, 1e4), (1e7, 1e6)])
+def test_gauss_jacobi_integrates_powers(a, b):
+    x, w = gauss_jacobi(np.array([float(a)]), np.array([float(b)]), 8)
+    moment = 1.0
+    for power in range(1, 16):  # 8 nodes are exact up to degree 15
+        moment *= (a + power - 1) / (a + b + power - 1)
+        assert w[0] @ x[0] ** power == pytest.approx(moment, rel=1e-10)
+
+
+@pytest.mark.parametrize("rho, eta", [(0.7, 0.7), (0.9, 0.6), (1.0, 1.0), (0.2, 0.3), (0.5, 0.5)])
+@pytest.mark.parametrize("m, k", [(54, 46), (0, 30), (30, 0)])
+def test_known_rates(rho, eta, m, k):
+    values = (4, 3, 1, 1, 1, 1, m, k)
+    mean, variance = known_moments(batch_of(values), (rho, eta))
+    true = twin.known_by_grid(4, 3, rho, eta, m, k)[:2]
+    assert gap((mean[0], variance[0]), true) < 1e-5
+    assert gap(mixture(shape_of(values), (rho, eta)).moments(), (mean[0], variance[0])) < 1e-9
+
+
+def test_urn():
+    np.testing.assert_allclose(urn(3.0, 5.0, 12), twin.beta_binomial(12, 3, 5), rtol=1e-12)
+
+
+def test_panels_of_a_singular_density():
+    """Beta(0.3, 2) is infinite at 0: panels get ever shorter there."""
+    panels = Panels.fit(lambda x, y: -0.7 * np.log(x) + np.log(y))
+    assert panels.moments()[0] == pytest.approx(0.3 / 2.3, rel=1e-5)
