@@ -42,7 +42,7 @@ def main() -> None:
         *(pool, gold, STRATEGIES, shares), draws=options.draws, rng=1, n_jobs=options.n_jobs
     )
     frame = result.to_frame()
-    print(f"{options.kind}, {len(pool)} segments, {options.draws} draws, 95% Student intervals")
+    print(f"{options.kind}, {len(pool)} segments, {options.draws} draws, 95% intervals (auto)")
     print("each cell: coverage %, se/spread, bias/spread, error/error of random+mean\n")
     print(f"{'':22}" + "".join(f"{s:>26.0%}" for s in shares))
     for name in STRATEGIES:

@@ -299,3 +299,20 @@ def test_too_few_replicates(make):
 def test_extra_must_be_positive():
     with pytest.raises(FewgoldError, match="extra"):
         Likelihood(extra=0.0)
+
+
+@pytest.mark.parametrize("bound", [*SHAPED, RaoWu()], ids=ids)
+@pytest.mark.parametrize("name", ["metrics-opt", "docs-opt", "docs-whole", "docs-chunks3"])
+def test_uneven_units_do_not_narrow_the_interval(bound, name):
+    """Without skewness every interval is about Student's, whatever the weights of the units."""
+    rng = np.random.default_rng(4)
+    ends = rng.permutation(3000)
+    spread = np.where(ends < 600, 6.0, 1.0)  # a fifth varies more, and is rated more
+    documents = np.sort(rng.integers(0, 150, 3000))
+    pool = Pool(np.arange(3000), {"m": spread * rng.normal(size=3000)}, documents)
+    gold = 10 + spread * rng.normal(size=3000)
+    sample = registry.sampler(name).draw(pool, 700, draws=20, rng=5)
+    made = Mean().estimate(sample.rate(gold[sample.indices]))
+    plain, ours = made.interval(0.9, Student()), made.interval(0.9, bound)
+    ratio = (ours.high - ours.low) / (plain.high - plain.low)
+    assert ratio.mean() == pytest.approx(1, abs=0.08)

@@ -52,7 +52,7 @@ class BCa(ShapeBound):
     ) -> tuple[FloatArray, FloatArray]:
         ends = np.empty((2, *df.shape))
         f = shape.fraction
-        accelerate = (1 + f) * shape.skewness / (6 * np.sqrt(shape.count * (1 - f)))
+        accelerate = (1 + f) * shape.skewness / (6 * np.sqrt(shape.members * (1 - f)))
         edge = 0.5 / self.replicates
         for which, units, size in by_size(shape):
             n = units.shape[-1]

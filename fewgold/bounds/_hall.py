@@ -36,7 +36,7 @@ class Hall(ShapeBound):
         self, shape: Shape, df: FloatArray, confidence: float
     ) -> tuple[FloatArray, FloatArray]:
         f = shape.fraction
-        a = shape.skewness / np.sqrt(shape.count * (1 - f))
+        a = shape.skewness / np.sqrt(shape.members * (1 - f))
         t = student_quantile(df, confidence)
         return -_straight(t, a, f), -_straight(-t, a, f)
 

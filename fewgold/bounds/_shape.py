@@ -15,6 +15,8 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 
 # Groups with fewer units than this on average say little about skewness: pairs say nothing.
 _LARGE = 10
+# Below this evenness of the weights, groups that are rated less would seem to be a long tail.
+_EVEN = 0.95
 
 
 @dataclass(frozen=True)
@@ -25,50 +27,49 @@ class Shape:
     ----------
     units
         (draws, u) deviation of each unit that was drawn, 0 for those beyond the draw's own
-        number; squares sum to ``count``.
+        number; they sum to 0 and their squares to ``members``.
     members
         (draws,) number of units of the draw.
-    count
-        (draws,) the same, or fewer where their weights are uneven.
     fraction
         (draws,) share of the pool that was drawn, as far as it counts for the variance.
     """
 
     units: FloatArray
     members: FloatArray
-    count: FloatArray
     fraction: FloatArray
 
     @property
     def skewness(self) -> FloatArray:
         """Skewness of the units, corrected for their number as ``scipy.stats.skew`` does."""
-        n = np.maximum(self.count, 3.0)
+        n = np.maximum(self.members, 3.0)
         return np.asarray((self.units**3).sum(-1) / n * np.sqrt(n * (n - 1)) / (n - 2))
 
     def __getitem__(self, which: BoolArray) -> Shape:
-        return Shape(
-            self.units[which], self.members[which], self.count[which], self.fraction[which]
-        )
+        return Shape(self.units[which], self.members[which], self.fraction[which])
 
 
 def shape_of(estimate: LinearEstimate) -> Shape:
     """The shape of estimates of any design, batch axes made one.
 
     Deviations are taken from the mean of all units where groups have few: within a pair they are
-    mirror images and all skewness is lost, though the score is as skewed as before.
+    mirror images and all skewness is lost, though the score is as skewed as before. Not so where
+    weights are uneven: what sets groups apart would then pass for the shape of the error.
     """
     design = estimate.design
     members, count = count_units(design)
-    dev = _deviations(estimate, count)[..., : int(members.max())]
-    square = (dev**2).sum(-1)
-    scale = np.sqrt(count / np.where(square > 0, square, 1.0))
+    most = int(members.max())
+    dev = _deviations(estimate, members, count)[..., :most]
+    # Weights that vary within a group leave a mean, which is no part of the shape.
+    dev = dev - dev.sum(-1, keepdims=True) / members[..., None]
+    dev = np.where(np.arange(most) < members[..., None], dev, 0.0)
+    square = np.square(dev).sum(-1)
+    scale = np.sqrt(members / np.where(square > 0, square, 1.0))
     mass = design.influence**2
     total = mass.sum(-1)
     part = (mass * design.inclusion).sum(-1) / np.where(total > 0, total, 1.0)
     return Shape(
         (dev * scale[..., None]).reshape(-1, dev.shape[-1]),
         np.ravel(members),
-        np.ravel(count),
         np.ravel(np.where(total > 0, part, 1.0)),
     )
 
@@ -82,10 +83,12 @@ def count_units(design: Design) -> tuple[FloatArray, FloatArray]:
     return members, np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
 
 
-def _deviations(estimate: LinearEstimate, count: FloatArray) -> FloatArray:
+def _deviations(
+    estimate: LinearEstimate, members: FloatArray, count: FloatArray
+) -> FloatArray:
     design = estimate.design
     used = _distinct(design)
-    small = (used > 1) & (count < _LARGE * used)
+    small = (used > 1) & (count < _LARGE * used) & (count > _EVEN * members)
     own = estimate.deviations()
     if not small.any():
         return own
@@ -122,7 +125,7 @@ class ShapeBound(Bound):
         shape, batch = shape_of(estimate), estimate.value.shape
         se, df = np.ravel(estimate.se), np.ravel(estimate.df)
         usable = np.isfinite(se) & (se > 0) & ~np.ravel(estimate.all_alike)
-        usable &= (shape.count >= 3) & (df >= 2) & (shape.fraction < 1)
+        usable &= (shape.members >= 3) & (df >= 2) & (shape.fraction < 1)
         usable &= (shape.units != 0).any(-1)
         if not usable.any():
             return plain
