@@ -30,6 +30,8 @@ class once(Generic[T]):
         if design is None:
             return self
         one = design._one
+        if self._name in design.__dict__:  # a closed form, found along with that
+            return design.__dict__[self._name]
         if one is None:
             made: Any = self._compute(design)
         else:

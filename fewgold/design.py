@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray, from_pivot, group_sum, spread_out
+from fewgold._equal import closed_forms
 from fewgold._once import once
 
 
@@ -76,6 +77,7 @@ class Design:
     def _one(self) -> Design | None:
         """The design of one draw, but for its balance, if the draws of a batch share it."""
         if self.weights.ndim == 1:
+            self.__dict__.update(closed_forms(self))
             return None
         names = ("weights", "inclusion", "groups", "influence", "units", "strata")
         arrays = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
@@ -88,7 +90,7 @@ class Design:
 
     @cached_property
     def _n_groups(self) -> int:
-        return int((self if self._one is None else self._one).groups.max()) + 1
+        return int(self.groups.max()) + 1 if self._one is None else self._one._n_groups
 
     @once
     def _own(self) -> IntArray:

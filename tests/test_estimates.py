@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fewgold import Cost, FewgoldError, Pool, Ratings
+from fewgold._equal import closed_forms
 from fewgold._validate import as_limits
 from fewgold.bounds import Hoeffding
 from fewgold.errors import DesignError
@@ -221,6 +222,18 @@ def test_slopes_of_tiny_and_huge_scores(estimator, scale):
     there = estimator.estimate(sample.rate(scale * GOLD[sample.indices]))
     np.testing.assert_allclose(there.value / scale, here.value, rtol=1e-9)
     np.testing.assert_allclose(there.se / scale, here.se, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 60, 400])
+def test_closed_forms_are_what_sums_come_to(n):
+    design = SimpleRandom().draw(POOL, n, rng=0).design
+    summed = replace(design, kind="stratified")  # for which no closed form is looked up
+    found = closed_forms(design)
+    assert found and not closed_forms(summed)
+    for name, value in found.items():
+        theirs = getattr(summed, name)
+        assert np.shape(value) == np.shape(theirs), name
+        np.testing.assert_allclose(value, theirs, rtol=1e-12, err_msg=name)
 
 
 def test_simple_random_draws_share_their_design():
