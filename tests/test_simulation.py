@@ -999,3 +999,28 @@ def test_stratified_objects_and_names_agree() -> None:
     np.testing.assert_array_equal(
         sim.errors("pool 1", "mine", 30), sim.errors("pool 1", "docs-prop", 30)
     )
+
+
+def test_bounds_side_by_side(tmp_path) -> None:
+    pool, gold = toy_pool()
+    made = fg.simulate(
+        *(pool, gold, ["random+mean", "random+ridge"], [20, 60]),
+        draws=20,
+        bounds=["hoeffding", "star"],
+        limits=(0, 25),
+    )
+    table = made.by_bound()
+    # Hoeffding's bound refuses what was tuned; bets go by the ratings alone.
+    kinds = {name: set(part["bound"]) for name, part in table.groupby("strategy")}
+    assert kinds == {"random+mean": {"own", "hoeffding", "star"}, "random+ridge": {"own", "star"}}
+    row = made.by_budget().set_index(["strategy", "budget"]).loc[("random+mean", 60)]
+    cell = table[(table["strategy"] == "random+mean") & (table["budget"] == 60)]
+    assert cell.set_index("bound").loc["star", "half_width"] == row["half_width_star"]
+    for kind in ("bounds", "widths"):
+        assert len(made.plot(kind).get_lines()) >= 3
+    assert len(made.plot("widths", strategy="random+ridge").get_lines()) >= 2
+    with pytest.raises(FewgoldError, match="strategy must be one of"):
+        made.plot("bounds", strategy="rigde")
+    made.save(tmp_path)
+    assert (tmp_path / "bounds.png").exists() and (tmp_path / "widths.png").exists()
+    assert "Coverage of the bounds" in (tmp_path / "report.html").read_text()

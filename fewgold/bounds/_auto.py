@@ -42,7 +42,7 @@ class Auto(Bound):
 
     Scores count as having two values if all ratings lie at the limits, and these are 0 and 1 or
     both occur. It never chooses a guaranteed bound for other scores, because an interval that holds
-    in the worst case is some 1.3 to 5 times wider: ask for one by name.
+    in the worst case is 1.1 to 1.7 times as wide on real ratings: ask for one by name.
 
     The evidence: ``python benchmarks/intervals.py --choose``.
     """

@@ -8,8 +8,10 @@ from fewgold.plots._curves import curves
 from fewgold.plots._figures import coverage_curves, error_curves, width_curves
 from fewgold.plots._output import save, to_svg
 from fewgold.plots._ranking import ranking
+from fewgold.plots._style import PALETTE
 
 __all__ = [
+    "PALETTE",
     "coverage_curves",
     "curves",
     "error_curves",

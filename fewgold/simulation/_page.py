@@ -19,12 +19,16 @@ _ALT = {
     "error": "Mean absolute error of each strategy against the share of segments rated.",
     "relative": "Error of each strategy over that of the baseline, against the share rated.",
     "coverage": "Share of intervals that hold the truth, against the share of segments rated.",
+    "bounds": "Share of each bound's intervals that hold the truth, against the share rated.",
+    "widths": "Half-width of each bound's intervals, against the share of segments rated.",
     "ranking": "Strategies by how much lower their error is than the baseline's.",
 }
 _CAPTION = {
     "error": "Mean of |estimate − truth|, averaged over pools; bands: ± 2 Monte-Carlo errors.",
     "relative": "The same over the baseline's error with as many ratings.",
     "coverage": "Intervals that hold the truth; bands: ± 2 Monte-Carlo errors.",
+    "bounds": "Intervals of the baseline that hold the truth, by bound; own: the estimator's.",
+    "widths": "Half of the width of these intervals, averaged over pools.",
     "ranking": "Error less than the baseline's, over all pools and budgets; whiskers: ± 2 "
     "Monte-Carlo errors. At the right the share of cells won.",
 }
@@ -33,13 +37,16 @@ _TITLE = {
     "error": "Error by budget",
     "relative": "Error against the baseline",
     "coverage": "Coverage",
+    "bounds": "Coverage of the bounds",
+    "widths": "Width of the bounds",
 }
 
 
 def figures(simulation: Simulation) -> dict[str, Any]:
     """Axes by kind; none where matplotlib is not installed."""
     try:
-        return {kind: simulation.plot(kind) for kind in _TITLE}
+        kinds = [k for k in _TITLE if simulation.bounds or k not in ("bounds", "widths")]
+        return {kind: simulation.plot(kind) for kind in kinds}
     except FewgoldError:
         try:
             import matplotlib  # noqa: F401
@@ -148,24 +155,9 @@ def _by_pool(simulation: Simulation) -> pd.DataFrame:
 
 
 def _bounds(simulation: Simulation) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = []
-    for row in simulation.by_budget().to_dict("records"):
-        for bound in ("", *simulation.bounds):
-            tail = f"_{bound}" if bound else ""
-            rows.append(
-                {
-                    "strategy": row["strategy"],
-                    "budget": _summary.shown(row["budget"]),
-                    "bound": bound or "own",
-                    "cal": row[f"coverage{tail}"],
-                    "t": row[f"half_width{tail}"],
-                    "slack": row[f"slack{tail}"],
-                }
-            )
-    frame = pd.DataFrame(rows)
-    return frame[frame["cal"].notna()]
+    frame = _with_budget(simulation.by_bound())
+    columns = {"coverage": "cal", "half_width": "t", "slack": "slack"}
+    return frame[["strategy", "budget", "bound", *columns]].rename(columns=columns)
 
 
 def save(simulation: Simulation, folder: Path) -> list[Path]:

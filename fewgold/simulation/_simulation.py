@@ -15,7 +15,7 @@ from fewgold._validate import check_choice
 from fewgold.errors import UnknownNameError
 from fewgold.simulation import _summary
 from fewgold.simulation._cells import OWN, Cell
-from fewgold.simulation._figures import figures
+from fewgold.simulation._figures import PARTS, figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ _FIRST = (
     *("abs_error", "abs_error_sd", "bias", "rmse", "win", "coverage", "half_width", "slack"),
     *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "se_ratio", "cost"),
 )
-KINDS = ("error", "relative", "coverage", "ranking")
+KINDS = ("error", "relative", "coverage", "ranking", "bounds", "widths")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +111,26 @@ class Simulation:
         """Figures by strategy and budget, averaged over pools."""
         return self._averaged(["strategy", "budget"])
 
+    def by_bound(self, strategy: str | None = None) -> pd.DataFrame:
+        """Coverage, half-width and slack by strategy, budget and bound, averaged over pools.
+
+        ``own`` is the interval of the estimator itself. Bounds that refused a strategy have no row.
+        """
+        import pandas as pd
+
+        frame = self.by_budget()
+        if strategy is not None:
+            check_choice("strategy", strategy, tuple(self.strategies))
+            frame = frame[frame["strategy"] == strategy]
+        parts = []
+        for bound in ("", *self.bounds):
+            tail = f"_{bound}" if bound else ""
+            columns = {f"{part}{tail}{mc}": f"{part}{mc}" for part in PARTS for mc in ("", "_mc")}
+            part = frame[["strategy", "budget", *columns]].rename(columns=columns)
+            parts.append(part.assign(bound=bound or "own"))
+        whole = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+        return whole[whole["coverage"].notna()]
+
     def by_pool(self) -> pd.DataFrame:
         """Figures by pool and strategy, averaged over budgets."""
         return self._averaged(["pool", "strategy"])
@@ -179,11 +199,15 @@ class Simulation:
         """Draw a figure: axes in, axes out; options as in `fewgold.plots`.
 
         ``error`` against budget, the same ``relative`` to the baseline, ``coverage`` of the
-        intervals against budget, or the ``ranking`` of the strategies.
+        intervals against budget, or the ``ranking`` of the strategies. ``bounds`` is the coverage
+        and ``widths`` the half-width of every bound for one ``strategy``, the baseline's if not
+        told.
         """
         from fewgold import plots
 
         check_choice("kind", kind, KINDS)
+        if kind in ("bounds", "widths"):
+            return self._plot_bounds(kind, ax, **options)
         if kind == "ranking":
             return plots.ranking(self.ranking(), ax, **options)
         frame, cost = self._for_plots()
@@ -201,6 +225,19 @@ class Simulation:
         if cost:
             drawn.set_xlabel("budget in units of cost")
         return drawn
+
+    def _plot_bounds(
+        self, kind: str, ax: Any, *, strategy: str | None = None, **options: Any
+    ) -> Any:
+        from fewgold import plots
+
+        frame = self.by_bound(strategy or self.baseline)
+        if kind == "widths":
+            return plots.width_curves(frame, ax, **options)
+        frame = frame.assign(strategy=frame["bound"])
+        names = list(frame["strategy"].unique())[: len(plots.PALETTE)]
+        told = {"confidence": self.confidence, "highlight": names, **options}
+        return plots.coverage_curves(frame, ax, **told)
 
     def _for_plots(self) -> tuple[pd.DataFrame, bool]:
         """Figures by budget, without means over some pools beside means over all of them."""
