@@ -108,11 +108,13 @@ class Panels:
     def pdf(self, x: FloatArray) -> FloatArray:
         """Density at x."""
         omega = _angle(x)
-        panel, place = self._locate(omega)
-        value = _evaluate(self.coefficients[panel], place)
         inside = (omega >= self.edges[0]) & (omega <= self.edges[-1])
-        slope = np.maximum(np.sin(2 * omega), 1e-15)
-        return np.asarray(np.where(inside, np.maximum(value, 0.0), 0.0) / slope)
+        # At 0 and 1 the density of ω vanishes with dx/dω: take their ratio a hair away.
+        hair = 1e-3 * (self.edges[-1] - self.edges[0])
+        omega = np.clip(omega, hair, _HALF_PI - hair)
+        panel, place = self._locate(omega)
+        value = _evaluate(self.coefficients[panel], place) / np.sin(2 * omega)
+        return np.asarray(np.where(inside, np.maximum(value, 0.0), 0.0))
 
     def cdf(self, x: FloatArray) -> FloatArray:
         """Mass up to x."""
@@ -157,6 +159,5 @@ def _angle(x: FloatArray) -> FloatArray:
 
 def _evaluate(coefficients: FloatArray, place: FloatArray) -> FloatArray:
     """Legendre series, one for each place."""
-    return np.asarray(
-        np.vecdot(coefficients, legendre.legvander(place, coefficients.shape[-1] - 1))
-    )
+    basis = legendre.legvander(place, coefficients.shape[-1] - 1)
+    return np.asarray(np.vecdot(coefficients, basis.reshape(coefficients.shape)))

@@ -71,7 +71,6 @@ def by_hidden_counts(shape):
     }
     out = {}
     for name, (a, b) in betas.items():
-        a, b = np.broadcast_arrays(a, b)
         centre = a / (a + b)
         mean = (chances * centre).sum()
         spread = a * b / (a + b) ** 2 / (a + b + 1)

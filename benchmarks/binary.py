@@ -1,0 +1,115 @@
+"""Speed of the binary model against the grid of the papers, in one run.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/binary.py [--repeats 5]
+
+von Däniken et al. (2022, appendix) sum over a grid of 2000 values of α, 1000 of ρ and 1000 of η.
+Here a few slices of α are summed, written with numpy and in logarithms, and their time is
+multiplied up: the cost of a slice does not depend on α. Case: 527 paired ratings, 1000 by the metric
+alone, ρ = η = 0.7, α = 0.6. Times are the best of several, taken in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.bayes import AlphaPosterior, Counts, moments
+
+SLICES = 4
+CASE = {"tp": 221, "fn": 95, "fp": 63, "tn": 148, "metric_ones": 540, "metric_total": 1000}
+
+
+def grid_slices(alphas: FloatArray, size: int = 1000) -> FloatArray:
+    """Unnormalised posterior of α at a few values, summed over the grid of ρ and η."""
+    counts = Counts(**CASE)
+    x = (np.arange(size) + 0.5) / size
+    log_rho = counts.tp * np.log(x) + counts.fn * np.log1p(-x)
+    log_eta = counts.tn * np.log(x) + counts.fp * np.log1p(-x)
+    prior = log_rho[:, None] + log_eta
+    out = np.empty(alphas.size)
+    for at, alpha in enumerate(alphas):
+        p = alpha * x[:, None] + (1 - alpha) * (1 - x)
+        log_like = counts.metric_ones * np.log(p) + counts.metric_zeros * np.log1p(-p)
+        out[at] = np.exp(prior + log_like + 1500).sum()
+    return out
+
+
+def batch(studies: int = 1000) -> Counts:
+    """Random studies of the case."""
+    rng = np.random.default_rng(0)
+    adequate = rng.binomial(527, 0.6, studies)
+    tp, tn = rng.binomial(adequate, 0.7), rng.binomial(527 - adequate, 0.7)
+    return Counts(
+        tp=tp,
+        fn=adequate - tp,
+        tn=tn,
+        fp=527 - adequate - tn,
+        metric_ones=rng.binomial(1000, 0.54, studies),
+        metric_total=1000,
+    )
+
+
+def table() -> Counts:
+    """The 8 × 7 studies of Table 11 of the paper."""
+    paired = np.array([0, 100, 250, 500, 1000, 2500, 5000, 10_000])[:, None]
+    metric = np.array([0, 1000, 2500, 5000, 10_000, 50_000, 100_000])
+    adequate = np.rint(0.6 * paired)
+    tp, tn = np.rint(0.7 * adequate), np.rint(0.7 * (paired - adequate))
+    return Counts(
+        tp=tp,
+        fn=adequate - tp,
+        tn=tn,
+        fp=paired - adequate - tn,
+        metric_ones=np.rint(0.54 * metric),
+        metric_total=metric,
+    )
+
+
+def best(work: Callable[[], object], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    repeats = parser.parse_args().repeats
+    one, many, cells = Counts(**CASE), batch(), table()
+    alphas = np.linspace(0.4, 0.8, SLICES)
+    slices = grid_slices(alphas)
+    exact = AlphaPosterior(one).pdf(alphas)
+    # The same posterior: the ratio of slices to density, α's own factor put in, is constant.
+    factor = slices * alphas**one.adequate * (1 - alphas) ** one.inadequate / exact
+    print(f"grid and density agree to {np.ptp(factor) / factor.mean():.1e}\n")
+    grid = best(lambda: grid_slices(alphas), repeats) * 2000 / SLICES
+    print(f"{'':44}{'ms':>10}{'times faster than the grid':>30}")
+    print(f"{f'grid, {SLICES} of 2000 slices, multiplied up':44}{1e3 * grid:10.0f}")
+    rows: list[tuple[str, Callable[[], object], int]] = [
+        ("mean and sd, mixture", lambda: moments(one, method="mixture"), 1),
+        ("mean and sd, reverse", lambda: moments(one, method="reverse"), 1),
+        ("mean and sd, quadrature", lambda: moments(one, method="quadrature"), 1),
+        ("mean, sd, 95 % interval", lambda: AlphaPosterior(one).to_dict(), 1),
+        ("mean and sd, each of 1000 in a batch", lambda: moments(many), 1000),
+        (
+            "the same with intervals, each",
+            lambda: AlphaPosterior(many.draw(slice(50))).to_dict(),
+            50,
+        ),
+        ("mean and sd, each of an 8 × 7 table", lambda: moments(cells), 56),
+    ]
+    for title, work, size in rows:
+        seconds = best(work, repeats) / size
+        print(f"{title:44}{1e3 * seconds:10.3f}{grid / seconds:30,.0f}", flush=True)
+    print(f"\nthe whole 8 × 7 table: {best(lambda: moments(cells), repeats):.3f} s")
+
+
+if __name__ == "__main__":
+    main()

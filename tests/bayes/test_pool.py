@@ -1,0 +1,138 @@
+"""The share of adequate items in this test set, and which of two rates is larger."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, probability_greater
+from fewgold.errors import FewgoldError
+from fewgold.estimate import Estimate
+from reference import binary as twin
+
+CELLS = {"tp": 12, "fn": 4, "fp": 3, "tn": 9}
+
+
+def test_cells_are_beta_binomials():
+    pool = PoolPosterior(Counts(**CELLS, metric_ones=17, metric_total=30))
+    values, mass = twin.pool_by_cells(*CELLS.values(), 17, 13)
+    assert isinstance(pool, Estimate)
+    np.testing.assert_allclose(pool.cdf(values), np.cumsum(mass), atol=1e-12)
+    assert pool.mean == pytest.approx(mass @ values)
+    assert pool.var == pytest.approx(mass @ (values - mass @ values) ** 2)
+    low, high = pool.interval(0.9)
+    assert mass[values < low - 1e-9].sum() <= 0.05
+    assert mass[values > high + 1e-9].sum() <= 0.05
+    first, last = pool.interval(0.9, kind="hdi")
+    inside = (values > first - 1e-9) & (values < last + 1e-9)
+    assert mass[inside].sum() >= 0.9
+    assert last - first <= high - low
+    assert pool.mode == values[mass.argmax()]
+    assert set(pool.sample(50, rng=0)) <= set(values)
+
+
+def test_other_priors_weigh_the_hidden_counts():
+    """With independent uniform α, ρ and η the unrated adequate items are s of the mixture."""
+    counts = Counts(**CELLS, human_ones=2, human_total=3, metric_ones=8, metric_total=14)
+    pool = PoolPosterior(counts, Priors())
+    chances = twin.hidden_counts((19, 14, 13, 5, 10, 4, 8, 6))
+    s = np.arange(9)[:, None] + np.arange(7)
+    mean = (chances * (18 + s)).sum() / 45
+    assert pool.mean == pytest.approx(mean, rel=1e-10)
+    known = PoolPosterior(counts, Priors(rho=1.0, eta=1.0))
+    assert known.mean == pytest.approx((18 + 8) / 45, rel=1e-10)
+    assert known.sd < 1e-6
+
+
+def test_quoted_sd_of_the_pool():
+    """ρ = η = 0.9, 527 of 1002 rated: sd 0.0090, and twice that for the process behind them."""
+    counts = Counts(tp=284, fn=32, fp=21, tn=190, metric_ones=276, metric_total=475)
+    assert round(float(PoolPosterior(counts).sd), 4) == 0.0090
+    assert AlphaPosterior(counts).sd == pytest.approx(0.0178, abs=1e-4)
+
+
+def test_humans_alone():
+    pool = PoolPosterior(Counts(human_ones=6, human_total=9), unrated=11)
+    mass = stats.betabinom(11, 7, 4).pmf(np.arange(12))
+    values = (6 + np.arange(12)) / 20
+    assert pool.mean == pytest.approx(mass @ values)
+    np.testing.assert_allclose(pool.cdf(values), np.cumsum(mass), atol=1e-12)
+    assert "of the 20 items" in pool.summary()
+
+
+def test_a_census_is_certain():
+    pool = PoolPosterior(Counts(**CELLS))
+    assert pool.sd == 0
+    assert pool.interval() == (16 / 28, 16 / 28)
+
+
+def test_batch_of_pools():
+    batch = PoolPosterior(Counts(tp=[12, 5], fn=4, fp=3, tn=9, metric_ones=17, metric_total=30))
+    assert batch.mean.shape == batch.interval().low.shape == (2,)
+    assert batch.draw(1).sd == batch.sd[1]
+    assert "batch" in repr(batch)
+
+
+def test_bad_pools():
+    with pytest.raises(FewgoldError, match="unrated= is for tests with human ratings alone"):
+        PoolPosterior(Counts(**CELLS), unrated=3)
+    with pytest.raises(FewgoldError, match="the test set has no items"):
+        PoolPosterior(Counts())
+    with pytest.raises(FewgoldError, match="unrated must be a whole number of 0 or more; got -1"):
+        PoolPosterior(Counts(human_ones=1, human_total=1), unrated=-1)
+
+
+def alpha_of(ones, total=100, **more):
+    return AlphaPosterior(Counts(human_ones=ones, human_total=total), **more)
+
+
+def test_two_betas_in_closed_form():
+    """P(α1 > α2) for whole shapes: a finite sum of Beta functions."""
+    from scipy.special import betaln
+
+    a1, b1, a2, b2 = 8, 4, 6, 6
+    i = np.arange(a1)
+    terms = betaln(a2 + i, b1 + b2) - np.log(b1 + i) - betaln(1 + i, b1) - betaln(a2, b2)
+    found = probability_greater(alpha_of(7, 10), alpha_of(5, 10))
+    assert found == pytest.approx(np.exp(terms).sum(), abs=1e-9)
+    normal = probability_greater(alpha_of(7, 10), alpha_of(5, 10), method="normal")
+    assert normal == pytest.approx(found, abs=0.02)
+
+
+def test_sides_add_up_to_one():
+    one = AlphaPosterior(Counts(**CELLS, metric_ones=60, metric_total=100))
+    two = AlphaPosterior(Counts(human_ones=40, human_total=90), Priors(alpha=(0.5, 0.5)))
+    pool = PoolPosterior(Counts(**CELLS, metric_ones=17, metric_total=30))
+    other = PoolPosterior(Counts(human_ones=3, human_total=9), unrated=20)
+    for first, second in [(one, two), (one, pool), (pool, other), (two, other)]:
+        there = probability_greater(first, second)
+        back = probability_greater(second, first)
+        assert there + back == pytest.approx(1, abs=1e-9)
+    for same in (one, two, pool):
+        assert probability_greater(same, same) == pytest.approx(0.5, abs=1e-9)
+
+
+def test_ties_count_half():
+    pools = [PoolPosterior(Counts(human_ones=k, human_total=6), unrated=4) for k in (3, 2)]
+    mass = [stats.betabinom(4, k + 1, 7 - k).pmf(np.arange(5)) for k in (3, 2)]
+    true = sum(
+        x * y * (1.0 if 3 + i > 2 + j else 0.5 if 3 + i == 2 + j else 0.0)
+        for i, x in enumerate(mass[0])
+        for j, y in enumerate(mass[1])
+    )
+    assert probability_greater(*pools) == pytest.approx(true, abs=1e-12)
+
+
+def test_far_apart_and_certain():
+    assert probability_greater(alpha_of(9_000, 10_000), alpha_of(10, 10_000)) == pytest.approx(1)
+    census = [PoolPosterior(Counts(human_ones=k, human_total=6)) for k in (3, 2)]
+    assert probability_greater(*census) == 1
+    assert probability_greater(*census, method="normal") == 1
+    assert probability_greater(census[0], census[0], method="normal") == 0.5
+
+
+def test_bad_comparisons():
+    batch = alpha_of(np.array([1, 2]))
+    with pytest.raises(FewgoldError, match="one is a batch of shape"):
+        probability_greater(batch, batch)
+    with pytest.raises(FewgoldError, match="method must be one of exact, normal"):
+        probability_greater(alpha_of(1), alpha_of(2), method="t")
