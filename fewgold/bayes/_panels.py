@@ -20,6 +20,7 @@ _ORDER = 16
 _DROP = 40.0
 _START = 4  # panels
 _DEEPEST = 48
+_NEWTON = 40
 _HALF_PI = 0.5 * np.pi
 
 
@@ -126,20 +127,21 @@ class Panels:
         return np.asarray(np.clip(self._before[panel] + part, 0.0, 1.0))
 
     def quantile(self, p: FloatArray) -> FloatArray:
-        """Where the mass below is ``p``: halving within the panel, then Newton."""
+        """Where the mass below is ``p``: Newton within a panel, or halving where that leaves it."""
         p = np.asarray(p, dtype=np.float64)
         panel = np.clip(np.searchsorted(self._before, p) - 1, 0, self._widths.size - 1)
         low, high = self.edges[panel], self.edges[panel + 1]
-        for _ in range(12):
-            middle = 0.5 * (low + high)
-            below = self._mass(middle) < p
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
         omega = 0.5 * (low + high)
-        for _ in range(4):
-            at, place = self._locate(omega)
-            slope = _evaluate(self.coefficients[at], place)
-            step = (self._mass(omega) - p) / np.where(slope > 0, slope, np.inf)
-            omega = np.clip(omega - step, low, high)
+        for _ in range(_NEWTON):
+            _, place = self._locate(omega)
+            over = self._mass(omega) - p
+            low, high = np.where(over < 0, omega, low), np.where(over < 0, high, omega)
+            slope = _evaluate(self.coefficients[panel], place)
+            step = over / np.where(slope > 0, slope, np.inf)
+            inside = (omega - step >= low) & (omega - step <= high) & (slope > 0)
+            before, omega = omega, np.where(inside, omega - step, 0.5 * (low + high))
+            if np.all(np.abs(omega - before) < 1e-13):
+                break
         return np.asarray(np.sin(omega) ** 2)
 
     def moments(self) -> tuple[float, float]:
