@@ -260,6 +260,10 @@ def test_files(made: reproduce.Reproduction, tmp_path: Path) -> None:
     assert all(path.stat().st_size for path in written)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "docs-incr-metrics-printed" in page
+    # The printed value stands beside ours, and every figure behind a finding is there.
+    heads = page.partition(">Table 1: stratified sampling</h2>")[2].partition("</thead>")[0]
+    assert heads.index("ratio, paper") < heads.index(">ratio<") < heads.index("error, paper")
+    assert all(check.what in page for finding in made.findings for check in finding.checks)
     assert "http" not in page.partition("<main>")[2].partition("</main>")[0]
     pytest.importorskip("matplotlib")
     assert {f"figure{k}.{kind}" for k in (2, 3, 4, 5) for kind in ("png", "svg")} <= names

@@ -1,4 +1,4 @@
-"""A reproduction as files: tables, figures, and one page with all of it."""
+"""A reproduction as files: tables and figures, and one page with all of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewgold import plots, report
-from fewgold.reproduce import _text
+from fewgold import plots
 from fewgold.reproduce._methods import lines
+from fewgold.reproduce._page import page
 from fewgold.tables import write_texts
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ FIGURES = {
     "figure4": ("table4", "Figure 4: stratified sampling with control variates"),
     "figure5": ("table6", "Figure 5: two metrics, chosen beforehand"),
 }
-_CAPTION = (
-    "Mean absolute error against the share rated, as printed; bands: ± one standard deviation."
-)
 _PANEL = 5.2  # inches
 
 
@@ -40,7 +37,8 @@ def save(made: Reproduction, folder: Path) -> list[Path]:
     for name, frame in made.tables.items():
         texts[folder / f"{name}.csv"] = frame.to_csv(index=False, lineterminator="\n")
     drawn = figures(made)
-    texts[folder / "report.html"] = page(made, drawn)
+    titles = {table: (name, title) for name, (table, title) in FIGURES.items()}
+    texts[folder / "report.html"] = page(made, drawn, titles)
     write_texts(texts)
     files = list(texts)
     for name, figure in drawn.items():
@@ -77,31 +75,3 @@ def figures(made: Reproduction) -> dict[str, Any]:
             )  # fmt: skip
         drawn[name] = figure
     return drawn
-
-
-def page(made: Reproduction, drawn: dict[str, Any]) -> str:
-    """The whole result as one HTML page."""
-    sections: list[Any] = [_findings(made)]
-    by_table = {table: (name, title) for name, (table, title) in FIGURES.items()}
-    for name, frame in made.tables.items():
-        note = _text.TEST if name == "table6" and not _text.is_demo(made) else ""
-        errors = {c: f"{c}_mc" for c in frame.columns if f"{c}_mc" in frame.columns}
-        sections.append(report.Table(_text.TITLES[name], frame, note, errors=errors))
-        figure, title = by_table.get(name, ("", ""))
-        if figure in drawn:
-            svg = plots.to_svg(drawn[figure], alt=f"{title}. {_CAPTION}")
-            sections.append(report.Figure(title, svg, _CAPTION))
-    return report.page(
-        "Saldías et al. (2022), made again",
-        _text.notes(made),
-        sections,
-        made.signature,
-    )
-
-
-def _findings(made: Reproduction) -> Any:
-    import pandas as pd
-
-    rows = [(f.verdict, f.sentence, "; ".join(map(str, f.checks)), f.remark) for f in made.findings]
-    frame = pd.DataFrame(rows, columns=["verdict", "finding", "figures", "remark"])
-    return report.Table("Findings", frame, "What the paper says, and what these data say of it.")
