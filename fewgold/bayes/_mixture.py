@@ -31,6 +31,8 @@ DROP = 46.0
 _DIRECT = 300_000
 # An FFT is wrong by about 1e-16 of the norms: above this share of them 9 digits are right.
 _RELIABLE = 1e-7
+# Above so many components the density is summed from those near α.
+_MANY = 30_000
 _POINTS = 400  # to find the first tilt with
 _SURE = 1e-15  # a known rate of 0 or 1 is off by no more than rounding
 
@@ -44,14 +46,14 @@ class Mixture(NamedTuple):
     b0: float
     total: float
 
-    @property
-    def _components(self) -> tuple[FloatArray, FloatArray]:
-        s = self.first + np.arange(self.weights.size, dtype=np.float64)
+    def _components(self, of: slice = slice(None)) -> tuple[FloatArray, FloatArray]:
+        """Parameters of the Betas, or of some of them."""
+        s = self.first + np.arange(*of.indices(self.weights.size), dtype=np.float64)
         return self.a0 + s, self.b0 + (self.total - s)
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance."""
-        a, b = self._components
+        a, b = self._components()
         size = self.a0 + self.b0 + self.total
         mean = float(self.weights @ a) / size
         within = float(self.weights @ (a * b)) / (size * size * (size + 1))
@@ -59,21 +61,33 @@ class Mixture(NamedTuple):
 
     def log_density(self, alpha: FloatArray, beta: FloatArray) -> FloatArray:
         """Log density of α at ``alpha`` = 1 − ``beta``, each (n,)."""
-        a, b = self._components
-        keep = self.weights > 0
-        a, b = a[keep], b[keep]
-        scale = np.log(self.weights[keep]) - betaln(a, b)
-        log_a, log_b = np.log(alpha), np.log(beta)
-        out = np.empty(alpha.size)
-        step = max(1, 2_000_000 // a.size)
-        for start in range(0, alpha.size, step):
-            rows = slice(start, start + step)
-            terms = np.multiply.outer(log_a[rows], a - 1) + np.multiply.outer(log_b[rows], b - 1)
-            terms += scale
-            top = terms.max(-1)
-            terms -= top[:, None]
-            out[rows] = top + np.log(np.exp(terms, out=terms).sum(-1))
-        return out
+        if self.weights.size > _MANY:
+            # A component matters near its own mean only: within 15 sd no weight makes up for it.
+            reach = 15 * np.sqrt(self.total * alpha * beta) + 100
+            first = np.floor(self.total * alpha - reach) - self.first
+            last = np.ceil(self.total * alpha + reach) - self.first
+            ends = np.clip(np.stack([first, last + 1]), 0, self.weights.size).astype(np.int64)
+            at = zip(alpha[:, None], beta[:, None], *ends, strict=True)
+            return np.array([self._log_sum(x, y, slice(low, high))[0] for x, y, low, high in at])
+        step = max(1, 2_000_000 // self.weights.size)
+        parts = [
+            self._log_sum(alpha[start : start + step], beta[start : start + step], slice(None))
+            for start in range(0, alpha.size, step)
+        ]
+        return np.concatenate(parts)
+
+    def _log_sum(self, alpha: FloatArray, beta: FloatArray, of: slice) -> FloatArray:
+        """Log density from some of the components."""
+        weights = self.weights[of]
+        keep = weights > 0
+        if not keep.any():
+            return np.full(alpha.size, -1e300)
+        a, b = (shape[keep] for shape in self._components(of))
+        terms = np.multiply.outer(np.log(alpha), a - 1) + np.multiply.outer(np.log(beta), b - 1)
+        terms += np.log(weights[keep]) - betaln(a, b)
+        top = terms.max(-1)
+        terms -= top[:, None]
+        return np.asarray(top + np.log(np.exp(terms, out=terms).sum(-1)))
 
 
 def mixture(shape: Shapes, rates: tuple[float, float] | None = None) -> Mixture:

@@ -150,6 +150,19 @@ def test_known_rates(rho, eta, m, k):
     assert gap(mixture(shape_of(values), (rho, eta)).moments(), (mean[0], variance[0])) < 1e-9
 
 
+def test_components_far_from_alpha_do_not_matter(monkeypatch):
+    values = (1.5, 1.5, 30.5, 4.5, 6.5, 1.5, 4000, 16_000)
+    parts = mixture(shape_of(values))
+    alpha = np.array([1e-6, 1e-3, 0.1, 0.2, 0.25, 0.5, 0.9, 0.999])
+    every = parts.log_density(alpha, 1 - alpha)
+    monkeypatch.setattr("fewgold.bayes._mixture._MANY", 10)
+    near = parts.log_density(alpha, 1 - alpha)
+    seen = every > every.max() - 40
+    assert seen.sum() >= 3
+    np.testing.assert_allclose(near[seen], every[seen], rtol=1e-10)
+    assert np.all(near[~seen] < every.max() - 40)
+
+
 def test_urn():
     np.testing.assert_allclose(urn(3.0, 5.0, 12), twin.beta_binomial(12, 3, 5), rtol=1e-12)
 
