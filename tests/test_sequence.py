@@ -8,6 +8,7 @@ from fewgold.bounds import sequence
 from fewgold.bounds.sequence._ends import first_stop
 from fewgold.bounds.sequence._hall import first_look
 from fewgold.bounds.sequence._kelly import games
+from fewgold.bounds.sequence._rules import Kelly
 from fewgold.errors import DataError, DesignError, FewgoldError, UnknownNameError
 from fewgold.samplers import SimpleRandom, Stratified
 from fewgold.testing import toy_pool
@@ -396,3 +397,26 @@ def test_remaining_foretells_the_rest(metric):
 def test_nothing_remains_of_a_pool_that_is_rated():
     made = sequence.remaining(rated(skewed(50)), 0.01, draws=5)
     assert (made.ratings <= 50).all() and made.size == 50
+
+
+@pytest.mark.parametrize("size", [2, 5, 60, 200])
+@pytest.mark.parametrize("kind", ["zeros", "ones", "rare", "half", "any"])
+@pytest.mark.parametrize("tolerance", [0.03, 0.1, 0.3])
+def test_stopping_times_are_those_of_the_path(size, kind, tolerance):
+    """Also where an end stays at the end of the scale, or hardly any segments are left."""
+    rng = np.random.default_rng(size)
+    gold = {
+        "zeros": np.zeros(size),
+        "ones": np.ones(size),
+        "rare": (rng.random(size) < 0.02) * 1.0,
+        "half": (rng.random(size) < 0.5) * 1.0,
+        "any": rng.random(size),
+    }[kind]
+    for n in {size, max(1, size // 2)}:
+        sample = SimpleRandom().draw(Pool(np.arange(size)), n, draws=4, rng=1)
+        ratings = sample.rate(gold[sample.indices], limits="binary")
+        path = sequence.path(ratings, tolerance=tolerance)
+        narrow = path.high - path.low <= 2 * tolerance + 1e-12
+        expected = np.where(narrow.any(-1), narrow.argmax(-1) + 1, n + 1)
+        found = Kelly(tolerance).stops(ratings.scores, size, None)
+        np.testing.assert_array_equal(found, expected)

@@ -143,6 +143,7 @@ def _padded(game: Game, columns: int) -> Game:
     cut = game[:, slice(0, columns)]
     return Game(
         np.pad(cut.seen, more, "edge"),
+        np.pad(cut.after, more, "edge"),
         np.pad(cut.payoff, more),
         None if cut.margin is None else np.pad(cut.margin, more),
         np.pad(cut.bets, more),
@@ -190,6 +191,7 @@ def _passed(game: Game, tried: IntArray, goal: float) -> IntArray:
     """Ratings after which a mean is refused: (rows,)."""
     means = mean_of(tried)
     refused = game.capital(means) >= goal
-    # The ratings so far say more than any bet where they alone exceed the mean.
-    refused[:, :-1] |= game.seen[:, 1:] > game.size * means[:, None] + 1e-9
+    # The ratings so far say more than any bet where they alone come to the mean.
+    refused |= game.after >= game.size * means[:, None] - 1e-9
+    refused[tried <= 0] = True  # what the scale ends with needs no rating
     return np.where(refused.any(-1), refused.argmax(-1) + 1, _NEVER)

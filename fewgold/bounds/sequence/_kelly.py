@@ -33,6 +33,8 @@ class Game:
     ----------
     seen
         Sum of the ratings before this one, in [0, 1] each.
+    after
+        The same with this one.
     payoff
         The rating, less what the metric foretold of it.
     margin
@@ -44,6 +46,7 @@ class Game:
     """
 
     seen: FloatArray
+    after: FloatArray
     payoff: FloatArray
     margin: FloatArray | None
     bets: FloatArray
@@ -61,9 +64,8 @@ class Game:
     def __getitem__(self, at: tuple[slice | IntArray, slice]) -> Game:
         """The same game, of some rows and of the first columns."""
         margin = None if self.margin is None else self.margin[at]
-        return replace(
-            self, seen=self.seen[at], payoff=self.payoff[at], margin=margin, bets=self.bets[at]
-        )
+        parts = {name: getattr(self, name)[at] for name in ("seen", "after", "payoff", "bets")}
+        return replace(self, margin=margin, **parts)
 
     def expected(self, means: FloatArray) -> FloatArray:
         """Mean of what was left before each rating, if that of the pool is ``means``: (rows, n).
@@ -124,8 +126,8 @@ def games(
     for x, payoff, margin in zip(
         (scores, 1.0 - scores), (scores - told, 1.0 - scores + told), margins, strict=True
     ):
-        seen = np.zeros(x.shape)
-        np.cumsum(x[:, :-1], axis=-1, out=seen[:, 1:])
+        after = np.cumsum(x, axis=-1)
+        seen = np.concatenate([np.zeros((len(x), 1)), after[:, :-1]], axis=-1)
         variance = running_variance(payoff, PRIOR, WEIGHT)
-        sides.append(Game(seen, payoff, margin, off / (variance + off * off), size))
+        sides.append(Game(seen, after, payoff, margin, off / (variance + off * off), size))
     return sides[0], sides[1]

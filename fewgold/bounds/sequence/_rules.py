@@ -83,7 +83,10 @@ class Kelly(Rule):
 
     def stops(self, scores: FloatArray, size: int, metric: Metric | None) -> IntArray:
         (low, low_goal), (high, high_goal) = self._sides(scores, size, metric)
-        return first_stop((low, high), (low_goal, high_goal), self.tolerance)
+        found = first_stop((low, high), (low_goal, high_goal), self.tolerance)
+        # So few may be left that it does not matter what they are.
+        enough = max(1, int(np.ceil(size * (1 - 2 * self.tolerance) - 1e-9)))
+        return np.minimum(found, enough) if enough <= scores.shape[-1] else found
 
     def _sides(
         self, scores: FloatArray, size: int, metric: Metric | None
