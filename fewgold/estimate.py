@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -14,7 +14,7 @@ from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_confidence
 from fewgold.sample import Design, Ratings
 
-_WITHOUT_LIMITS = "give the limits of the scale (limits=) for an interval that can be trusted"
+_WITHOUT_LIMITS = "without the limits of the scale there is no interval: give them"
 
 
 class Interval(NamedTuple):
@@ -55,7 +55,22 @@ class Bound(ABC):
         """What summaries print: the name and what it promises."""
         return f"{self.name}, {self.kind}"
 
-    def resolve(self, estimate: LinearEstimate) -> Bound:
+    @property
+    def needs_limits(self) -> bool:
+        """Whether it asks for the limits of the scale."""
+        return False
+
+    @property
+    def spelled(self) -> str:
+        """The name, and in brackets what was chosen otherwise than usual: for signatures."""
+        told: dict[str, Any] = {}
+        if is_dataclass(self):
+            told = {f.name: f.default for f in fields(self)}
+        own = {name: getattr(self, name) for name in told}
+        parts = [f"{name}={value}" for name, value in own.items() if value != told[name]]
+        return f"{self.name}({','.join(parts)})" if parts else self.name
+
+    def resolve(self, estimate: LinearEstimate, confidence: float = 0.95) -> Bound:
         """The bound that this one comes to for ``estimate``: itself, unless it chooses one."""
         return self
 
@@ -176,33 +191,52 @@ class LinearEstimate:
         variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._kept))
         return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))
 
-    @property
-    def all_alike(self) -> BoolArray:
-        """True where ratings show no spread at all, though some segments are not rated."""
-        flat = np.ptp(self.ratings.scores, axis=-1) == 0
+    @cached_property
+    def spreadless(self) -> BoolArray:
+        """True where ratings show no spread to go by, though some segments are not rated.
+
+        All are equal, or equal within each stratum, or just what the metrics say.
+        """
+        scores = self.ratings.scores
+        size = np.ptp(scores, axis=-1)
+        flat = (size == 0) | (self.se <= 1e-10 * size)
         return np.asarray(flat & ~self.design.certain & (self.n > 1))
 
     def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:
         """The interval at ``confidence``, by the estimator's bound or another one."""
         low, high = (bound or self.bound).interval(self, check_confidence(confidence))
-        if self.ratings.limits is not None:  # a mean cannot leave the scale of its scores
-            low = np.clip(low, *self.ratings.limits)
-            high = np.clip(high, *self.ratings.limits)
-        return Interval(low, high)
+        limits = self.ratings.limits
+        if limits is None:
+            return Interval(low, high)
+        # A mean cannot leave the scale of its scores. What lies beyond it altogether is left as it
+        # is: cut, it would be a point.
+        hair = 1e-9 * (limits[1] - limits[0])
+        beyond = (high < limits[0] - hair) | (low > limits[1] + hair)
+        return Interval(
+            np.where(beyond, low, np.clip(low, *limits)),
+            np.where(beyond, high, np.clip(high, *limits)),
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """The notes, and what the ratings themselves warn of."""
-        if not np.any(self.all_alike):
-            return self.notes
-        scale = "the interval goes by the scale" if self.ratings.limits else _WITHOUT_LIMITS
-        return (*self.notes, f"all ratings are equal and say nothing about the spread; {scale}")
+        found, limits = list(self.notes), self.ratings.limits
+        if np.any(self.spreadless):
+            flat = np.any(np.ptp(self.ratings.scores, axis=-1) == 0)
+            what = "all ratings are equal" if flat else "nothing is left to vary in these ratings"
+            scale = "the interval goes by the scale" if limits else _WITHOUT_LIMITS
+            found.append(f"{what} and say nothing about the spread; {scale}")
+        if limits is not None and np.any((self.value < limits[0]) | (self.value > limits[1])):
+            found.append(
+                "the estimate lies beyond the end of the scale, as few ratings may have it; take "
+                "the end of the scale, or the plain mean"
+            )
+        return tuple(found)
 
-    @property
-    def _ci(self) -> str:
-        """Name of the bound, and of the one that it came to."""
-        used = self.bound.resolve(self)
-        return used.name if used is self.bound else f"{self.bound.name}-{used.name}"
+    def _ci(self, confidence: float) -> str:
+        """The bound, and the one that it came to."""
+        used = self.bound.resolve(self, confidence)
+        return used.spelled if used is self.bound else f"{self.bound.name}-{used.spelled}"
 
     def signature(self, confidence: float = 0.95) -> str:
         """All that is needed to tell how the number was made, in one line."""
@@ -214,13 +248,15 @@ class LinearEstimate:
             "design": sample.info.get("sampler", self.design.kind),
             "n": self.n,
             "N": len(sample.pool),
-            "ci": self._ci,
-            "level": f"{confidence:g}",
+            "ci": self._ci(confidence),
+            "level": f"{confidence:.10g}",
             "seed": sample.info.get("seed", "none"),
             "pool": sample.pool.fingerprint[:6],
             "y": hashlib.sha256(self.ratings.scores.tobytes()).hexdigest()[:6],
             "v": __version__,
         }
+        if self.ratings.limits is not None:
+            parts["scale"] = "{:g}-{:g}".format(*self.ratings.limits)
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self, confidence: float = 0.95) -> str:
@@ -231,10 +267,10 @@ class LinearEstimate:
                 "with estimator.estimate(ratings.draw(k))."
             )
         low, high = self.interval(confidence)
-        used = self.bound.resolve(self)
+        used = self.bound.resolve(self, confidence)
         lines = [
             f"{self.value:.4f} ± {self.se:.4f} (standard error)",
-            f"{100 * confidence:.6g}% interval {low:.4f} to {high:.4f} ({used.label})",
+            f"{100 * confidence:.10g}% interval {low:.4f} to {high:.4f} ({used.label})",
             f"from {self.n} of {len(self.ratings.sample.pool)} segments",
             *(f"note: {note}" for note in self.remarks),
             self.signature(confidence),
@@ -244,15 +280,16 @@ class LinearEstimate:
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The estimate in plain numbers, for JSON."""
         low, high = self.interval(confidence)
+        used = self.bound.resolve(self, confidence)
         return {
             "value": _plain(self.value),
             "se": _plain(self.se),
             "low": _plain(low),
             "high": _plain(high),
             "confidence": confidence,
-            "bound": self.bound.resolve(self).name,
-            "bound_kind": self.bound.resolve(self).kind,
-            "bound_label": self.bound.resolve(self).label,
+            "bound": used.name,
+            "bound_kind": used.kind,
+            "bound_label": used.label,
             "method": self.method,
             "n": self.n,
             "pool_size": len(self.ratings.sample.pool),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 # Names that people give to these columns, best first. Compared in lower case without separators.
-ID_NAMES = ("id", "segment", "segmentid", "segid", "globalsegid", "itemid", "uid")
+ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
 DOCUMENT_NAMES = ("document", "documentid", "docid", "doc", "conversation", "conversationid")
 HUMAN_NAMES = ("human", "score", "rating", "gold", "mqm", "da", "humanscore", "label")
 COST_NAMES = ("cost", "seconds", "price")

@@ -1,5 +1,7 @@
 """Approximate intervals: against plain formulas and other libraries, on all designs, at edges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -15,13 +17,14 @@ from fewgold.bounds import (
     Hypergeometric,
     Likelihood,
     RaoWu,
+    STaR,
     Student,
     as_bound,
 )
 from fewgold.bounds._likelihood import _at_once, _in_bracket
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean, Ridge
-from fewgold.samplers import Clusters, SimpleRandom
+from fewgold.samplers import Clusters, SimpleRandom, Stratified
 from fewgold.testing import toy_pool
 from reference import approximate
 
@@ -242,7 +245,7 @@ def test_auto_is_exact_for_two_values():
     # Not without limits, not for a scale of more values, not where something was fitted.
     assert not isinstance(Auto().resolve(estimate_of(gold, 80)), Hypergeometric)
     assert not isinstance(Auto().resolve(estimate_of(0 * gold, 80, limits="mqm")), Hypergeometric)
-    assert isinstance(Auto().resolve(estimate_of(25 * gold, 80, limits="mqm")), Hypergeometric)
+    assert not isinstance(Auto().resolve(estimate_of(25 * gold, 80, limits="mqm")), Hypergeometric)
     pool = Pool(np.arange(300), {"m": np.arange(300.0)})
     sample = SimpleRandom().draw(pool, 80, rng=0)
     fitted = ControlVariates().estimate(sample.rate(gold[sample.indices], limits="binary"))
@@ -316,3 +319,60 @@ def test_uneven_units_do_not_narrow_the_interval(bound, name):
     plain, ours = made.interval(0.9, Student()), made.interval(0.9, bound)
     ratio = (ours.high - ours.low) / (plain.high - plain.low)
     assert ratio.mean() == pytest.approx(1, abs=0.08)
+
+
+def test_no_spread_within_strata_is_no_certainty():
+    """A judge that agrees with the raters so far: deviations are 0, the rest may still differ."""
+    judge = np.arange(100) < 50
+    pool = Pool(np.arange(100), {"judge": judge * 1.0})
+    estimator = Mean(sampler=Stratified(by=lambda p: judge.astype(int)))
+    sample = estimator.select(pool, 20, rng=5)
+    y = judge * 1.0
+    made = estimator.estimate(sample.rate(y[sample.indices], limits="binary"))
+    assert made.se == 0
+    low, high = made.interval()
+    assert high - low > 0.2
+    assert "say nothing about the spread" in made.summary()
+    free = estimator.estimate(sample.rate(y[sample.indices]))
+    assert np.isinf(free.interval()).all()
+    # The same for slopes that fit the ratings to the last digit.
+    z = Pool(np.arange(100), {"z": np.arange(100.0)})
+    drawn = SimpleRandom().draw(z, 20, rng=0)
+    fitted = ControlVariates().estimate(drawn.rate(drawn.indices / 10.0, limits=(0, 25)))
+    low, high = fitted.interval()
+    assert high - low > 1
+
+
+@pytest.mark.parametrize("bound", [BootstrapT(), BCa(), RaoWu(), Auto()], ids=ids)
+def test_rare_misses_need_more_replicates(bound):
+    """Tails of 99.9 % are not those of the largest of 2,000 replicates."""
+    made = estimate_of(np.random.default_rng(0).normal(size=5000), 40, draws=30)
+    plain, ours = (made.interval(0.999, b) for b in (Student(), bound))
+    ratio = (ours.high - ours.low) / (plain.high - plain.low)
+    assert 0.93 < ratio.mean() < 1.35
+    if bound.name == "auto":
+        assert isinstance(bound.resolve(made.draw(0), 0.9999), Hall)
+        assert (made.interval(0.9999, bound).high > ours.high).all()
+    else:
+        with pytest.raises(FewgoldError, match="replicates"):
+            made.interval(0.99999, bound)
+
+
+def test_signatures_tell_bounds_apart():
+    pool, gold = toy_pool()
+    sample = SimpleRandom().draw(pool, 40, rng=0)
+    found = set()
+    for bound in (STaR(), STaR(metric="comet"), STaR(upper=0.9), Likelihood(), Likelihood(extra=2)):
+        for limits in ("mqm", "da"):
+            made = Mean(bound=bound).estimate(sample.rate(gold[sample.indices], limits=limits))
+            found.add(made.signature())
+    assert len(found) == 10
+    assert any("|ci:star(metric=comet)|" in line and line.endswith("|scale:0-25") for line in found)
+
+
+def test_an_estimate_beyond_the_scale_is_said_to_be():
+    made = estimate_of(skewed(100), 20, limits=(0, 25))
+    moved = replace(made, offset=np.asarray(-9.0))
+    low, high = moved.interval(0.9)
+    assert low < high < 0  # cut, it would be a point
+    assert "beyond the end of the scale" in moved.summary()

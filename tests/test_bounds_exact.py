@@ -190,7 +190,7 @@ def test_refuses_other_designs_and_estimates(bound):
     if isinstance(bound, Hoeffding):
         made.interval()
     else:
-        with pytest.raises(DesignError, match=r"this one is stratified.*bound=Hoeffding\(\)"):
+        with pytest.raises(DesignError, match=r"this one is stratified.*bound=StratifiedBetting"):
             made.interval()
     sample = SimpleRandom().draw(pool, 40, rng=0)
     made = Ridge(bound=bound).estimate(sample.rate(ends[sample.indices], limits=(0, 25)))
@@ -215,7 +215,7 @@ def test_refuses_scores_between_the_limits(bound):
 def test_labels():
     assert MaurerPontil().label == "maurer-pontil, conjectured"
     assert BernsteinSerfling().label == "bernstein-serfling, guaranteed"
-    assert Hypergeometric().label == "hypergeometric, guaranteed"
+    assert Hypergeometric().label == "hypergeometric, guaranteed for scores of two values"
     assert Gaffke().label == "gaffke, conjectured"
 
 

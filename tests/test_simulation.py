@@ -573,7 +573,12 @@ class OneAtATime(fg.Estimator):
 def test_posteriors_one_at_a_time() -> None:
     pool, gold = _toy()
     right = (gold > 3.5).astype(float)
-    sim = fg.simulate(pool, right, {"beta": OneAtATime()}, [40], draws=60, bounds=[Hoeffding()])
+    sim = fg.simulate(
+        *(pool, right, {"beta": OneAtATime()}, [40]),
+        draws=60,
+        bounds=[Hoeffding()],
+        limits="binary",
+    )
     row = sim.to_frame().set_index("strategy").loc["beta"]
     shrunk = (sim.errors("pool 1", "random+mean", 40) + right.mean()) * 40
     np.testing.assert_allclose(
@@ -723,6 +728,7 @@ def test_pools_are_called_by_their_system() -> None:
         (lambda p, g: fg.simulate(p, g, "random", [5], limits=(3, 4)), DataError, "outside"),
         (lambda p, g: fg.simulate(p, g, "random", [5], bounds=["hofding"]), FewgoldError, "hoeff"),
         (lambda p, g: fg.simulate(p, g, "random", [5], bounds={"mc": 1}), FewgoldError, "mc"),
+        (lambda p, g: fg.simulate(p, g, "random", [5], bounds="star"), FewgoldError, "--limits"),
         (lambda p, g: fg.simulate({1: (p, g), "1": (p, g)}), DataError, "called '1'"),
         (lambda p, g: fg.simulate(p, pd.Series(g, index=np.arange(120) + 7)), DataError, "index"),
         (lambda p, g: fg.simulate(p, np.ma.masked_greater(g, 4)), DataError, "no finite score"),
@@ -1024,3 +1030,23 @@ def test_bounds_side_by_side(tmp_path) -> None:
     made.save(tmp_path)
     assert (tmp_path / "bounds.png").exists() and (tmp_path / "widths.png").exists()
     assert "Coverage of the bounds" in (tmp_path / "report.html").read_text()
+
+
+def test_bounds_that_refuse_some_cells_have_no_average() -> None:
+    """Strata of one segment at the small budget: an average over the large one is another thing."""
+    pool, gold = toy_pool(120, 17)
+    made = fg.simulate(
+        *(pool, gold, ["docs-prop+mean"], [20, 80]), draws=5, bounds="hoeffding", limits="mqm"
+    )
+    by_budget = made.by_budget().set_index(["strategy", "budget"])["half_width_hoeffding"]
+    assert np.isnan(by_budget["docs-prop+mean", 20])
+    assert by_budget["docs-prop+mean", 80] > 0
+    ranking = made.ranking().set_index("strategy")["half_width_hoeffding"]
+    assert np.isnan(ranking["docs-prop+mean"])
+    assert ranking["random+mean"] > 0
+
+
+def test_a_bound_with_and_without_a_metric() -> None:
+    pool, gold = toy_pool()
+    made = fg.simulate(pool, gold, [], [40], draws=5, bounds=["star", "star:comet"], limits="mqm")
+    assert made.bounds == ("star", "star:comet")

@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from fewgold._arrays import FloatArray
 from fewgold._validate import check_count
-from fewgold.bounds._replicates import by_size, pseudo_samples, quantiles
+from fewgold.bounds._replicates import by_size, enough, pseudo_samples, quantiles
 from fewgold.bounds._shape import Shape, ShapeBound
 from fewgold.bounds._student import student_quantile
 
@@ -33,7 +33,7 @@ class BCa(ShapeBound):
     Parameters
     ----------
     replicates
-        Number of bootstrap samples.
+        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
     """
 
     replicates: int = 2000
@@ -53,10 +53,11 @@ class BCa(ShapeBound):
         ends = np.empty((2, *df.shape))
         f = shape.fraction
         accelerate = (1 + f) * shape.skewness / (6 * np.sqrt(shape.members * (1 - f)))
-        edge = 0.5 / self.replicates
+        replicates = enough(self, self.replicates, confidence)
+        edge = 0.5 / replicates
         for which, units, size in by_size(shape):
             n = units.shape[-1]
-            samples, pools = pseudo_samples(n, size, self.replicates)
+            samples, pools = pseudo_samples(n, size, replicates)
             error = units @ (samples - pools).T
             error /= np.sqrt((1 - n / size) / n * size / (size - 1))
             # Errors of nought count half, as they do where rounding makes them a hair more or less.

@@ -28,6 +28,14 @@ class BinaryBound(Bound):
         "simple random samples, the plain mean, and pools with scores at the two limits only"
     )
 
+    @property
+    def needs_limits(self) -> bool:
+        return True
+
+    @property
+    def label(self) -> str:
+        return f"{super().label} for scores of two values"
+
     @abstractmethod
     def _shares(self, count: IntArray, n: int, size: int, miss: float) -> Interval:
         """Interval for the share of the pool at the upper limit, from ``count`` of ``n``."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from fewgold._arrays import FloatArray
 from fewgold._validate import check_count
-from fewgold.bounds._replicates import by_size, pseudo_samples, quantiles
+from fewgold.bounds._replicates import by_size, enough, pseudo_samples, quantiles
 from fewgold.bounds._shape import Shape, ShapeBound
 from fewgold.bounds._student import student_quantile
 
@@ -31,7 +31,7 @@ class BootstrapT(ShapeBound):
     Parameters
     ----------
     replicates
-        Number of bootstrap samples.
+        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
     """
 
     replicates: int = 2000
@@ -50,9 +50,10 @@ class BootstrapT(ShapeBound):
     ) -> tuple[FloatArray, FloatArray]:
         low, high = np.empty(df.shape), np.empty(df.shape)
         miss = (1 - confidence) / 2
+        replicates = enough(self, self.replicates, confidence)
         for which, units, size in by_size(shape):
             n = units.shape[-1]
-            samples, pools = pseudo_samples(n, size, self.replicates)
+            samples, pools = pseudo_samples(n, size, replicates)
             mean = units @ samples.T
             variance = (np.square(units) @ samples.T - mean**2) * n / (n - 1)
             np.maximum(variance, 1 / 9, out=variance)

@@ -69,6 +69,10 @@ class Gaffke(Bound):
     def __post_init__(self) -> None:
         check_share(self.upper)
 
+    @property
+    def needs_limits(self) -> bool:
+        return True
+
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         limits = checked_limits(self.name, estimate)
         if estimate.n == estimate.design.size:

@@ -6,7 +6,15 @@ from __future__ import annotations
 def for_design(kind: str) -> str:
     """Bounds for samples of that kind."""
     if kind == "stratified":
-        return "bound=Hoeffding(), which covers it too, or bound=Student(), which is approximate"
+        return (
+            "bound=StratifiedBetting(), which covers it, or bound=Student(), which is approximate"
+        )
+    if kind == "waves":
+        return (
+            "bound=Student(), which is approximate: a top-up makes two waves, and the size of the "
+            "second may have been chosen by looking at the first. To look and go on with a "
+            "guarantee, see fewgold.bounds.sequence and fewgold stop"
+        )
     return "bound=Student(), which is approximate and covers every design"
 
 

@@ -265,6 +265,10 @@ class OrderedBound(Bound):
     def __post_init__(self) -> None:
         check_share(self.upper)
 
+    @property
+    def needs_limits(self) -> bool:
+        return True
+
     @abstractmethod
     def _least(self, side: Side, miss: FloatArray) -> FloatArray:
         """Least sum of the unrated scores, wrong with a chance of ``miss`` at most: (rows,)."""

@@ -51,6 +51,10 @@ class RangeBound(Bound):
             return f"{self.name}, as printed: not guaranteed here"
         return super().label
 
+    @property
+    def needs_limits(self) -> bool:
+        return self.score_range is None
+
     @abstractmethod
     def _half_width(self, estimate: LinearEstimate, span: float, miss: float) -> FloatArray:
         """Half of the interval's width, for scores that span ``span``, missing ``miss`` at most."""

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import check_count
-from fewgold.bounds._replicates import quantiles
+from fewgold.bounds._replicates import enough, quantiles
 from fewgold.bounds._student import Student, student_quantile
 from fewgold.design import Design
 from fewgold.estimate import Bound, Interval, LinearEstimate
@@ -32,7 +32,7 @@ class RaoWu(Bound):
     Parameters
     ----------
     replicates
-        Number of bootstrap samples.
+        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
     """
 
     replicates: int = 2000
@@ -53,14 +53,15 @@ class RaoWu(Bound):
         groups = own.reshape(-1, own.shape[-1])
         dev = estimate.deviations()[..., : own.shape[-1]].reshape(groups.shape)
         se, df, value = (np.ravel(v) for v in (estimate.se, estimate.df, estimate.value))
-        usable = np.isfinite(se) & (se > 0) & (dev != 0).any(-1) & ~np.ravel(estimate.all_alike)
+        usable = np.isfinite(se) & (se > 0) & (dev != 0).any(-1) & ~np.ravel(estimate.spreadless)
         low, high = np.ravel(plain.low).copy(), np.ravel(plain.high).copy()
         t = student_quantile(np.maximum(df, 1.0), confidence)
         draws = np.flatnonzero(usable)
         alike = bool((groups == groups[:1]).all())
         for part in [draws] if alike and draws.size else draws[:, None]:
-            factors = _factors(groups[part[0]].tobytes(), self.replicates)
-            error = dev[part] @ factors.T
+            own_units = groups[part[0]][groups[part[0]] >= 0]  # without those that pad a batch
+            factors = _factors(own_units.tobytes(), enough(self, self.replicates, confidence))
+            error = dev[part][:, : own_units.size] @ factors.T
             error *= (se[part] / error.std(-1))[:, None]
             low[part] = value[part] + np.minimum(quantiles(error, ndtr(-t[part])), 0)
             high[part] = value[part] + np.maximum(quantiles(error, ndtr(t[part])), 0)

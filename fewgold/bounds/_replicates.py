@@ -9,11 +9,28 @@ import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, batches
 from fewgold.bounds._shape import Shape
+from fewgold.errors import FewgoldError
+from fewgold.estimate import Bound
 
 # Draws whose replicates are held at once.
 _DRAWS = 1024
 # Pools of more than this many times the sample hardly differ from endless ones.
 _LARGEST = 1000
+
+
+# Replicates beyond each end of an interval, at the least, and replicates at the most.
+_BEYOND, _MOST = 10, 20_000
+
+
+def enough(bound: Bound, replicates: int, confidence: float) -> int:
+    """Replicates that tell the tails of an interval: more of them the rarer it may miss."""
+    needed = int(np.ceil(2 * _BEYOND / (1 - confidence) - 1e-6))
+    if needed > max(_MOST, replicates):
+        raise FewgoldError(
+            f"{bound.name} would need {needed:,} replicates to tell the tails at a confidence of "
+            f"{confidence:.10g}; {_MOST:,} is the most. Use bound=Hall() or bound=Student()."
+        )
+    return max(replicates, needed)
 
 
 @lru_cache(maxsize=8)

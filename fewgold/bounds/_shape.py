@@ -83,9 +83,7 @@ def count_units(design: Design) -> tuple[FloatArray, FloatArray]:
     return members, np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
 
 
-def _deviations(
-    estimate: LinearEstimate, members: FloatArray, count: FloatArray
-) -> FloatArray:
+def _deviations(estimate: LinearEstimate, members: FloatArray, count: FloatArray) -> FloatArray:
     design = estimate.design
     used = _distinct(design)
     small = (used > 1) & (count < _LARGE * used) & (count > _EVEN * members)
@@ -124,7 +122,7 @@ class ShapeBound(Bound):
         plain = Student().interval(estimate, confidence)
         shape, batch = shape_of(estimate), estimate.value.shape
         se, df = np.ravel(estimate.se), np.ravel(estimate.df)
-        usable = np.isfinite(se) & (se > 0) & ~np.ravel(estimate.all_alike)
+        usable = np.isfinite(se) & (se > 0) & ~np.ravel(estimate.spreadless)
         usable &= (shape.members >= 3) & (df >= 2) & (shape.fraction < 1)
         usable &= (shape.units != 0).any(-1)
         if not usable.any():

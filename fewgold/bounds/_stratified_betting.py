@@ -74,6 +74,10 @@ class StratifiedBetting(Bound):
     def __post_init__(self) -> None:
         check_share(self.upper)
 
+    @property
+    def needs_limits(self) -> bool:
+        return True
+
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         design, ratings = estimate.design, estimate.ratings
         if design.kind not in ("simple", "stratified"):

@@ -81,7 +81,7 @@ def estimate(
             "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
         )
     by = None if bound is None else _parse.bound(bound)
-    if by is not None and by.kind != "approximate" and ends is None:
+    if by is not None and by.needs_limits and ends is None:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
@@ -143,8 +143,8 @@ def _made(chosen: Estimator, ratings: Ratings, level: float) -> dict[str, Any]:
         return chosen.estimate(ratings).to_dict(level)
     except DesignError as error:
         raise DesignError(
-            f"{error} On this command line: --bound auto covers every sample; --estimator mean "
-            "takes the plain mean; a guaranteed interval needs --strategy random+mean in select."
+            f"{error} On this command line: --bound auto covers every sample and estimate; "
+            "guaranteed bounds need a sample that was selected with --strategy random+mean."
         ) from None
 
 

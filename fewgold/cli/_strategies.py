@@ -59,6 +59,9 @@ def strategies(
         str | None,
         typer.Argument(metavar="[POOL]", help="Table of segments: say what is recommended for it."),
     ] = None,
+    id: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of ids, if not called so.")
+    ] = None,
     output: Output = Format.text,
     json: Json = False,
     quiet: Quiet = False,
@@ -69,7 +72,7 @@ def strategies(
     """
     from fewgold import registry
 
-    pool = None if pool_file is None else _pool(pool_file, quiet)
+    pool = None if pool_file is None else _pool(pool_file, id, quiet)
     best = registry.RECOMMENDED if pool is None else registry.recommended(pool)
     rows = [
         {"kind": kind, "name": n, "about": describe(n, known, make), "see": ""}
@@ -89,13 +92,13 @@ def strategies(
     emit(how, record, rows, lambda out: _show(out, rows, best, pool))
 
 
-def _pool(path: str, quiet: bool) -> Pool:
+def _pool(path: str, id: str | None, quiet: bool) -> Pool:
     from fewgold import files, tables
     from fewgold.cli._columns import roles
 
     table = tables.read_table(path)
-    nothing = dict.fromkeys(("id", "document", "metrics", "cost", "system", "texts"))
-    found = roles(table, nothing, {})
+    given = dict.fromkeys(("id", "document", "metrics", "cost", "system", "texts"))
+    found = roles(table, {**given, "id": id}, {})
     for sentence in found.notes():
         note(f"note: {sentence}", quiet)
     return files.build_pool(table, found.columns)

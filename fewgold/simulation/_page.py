@@ -94,7 +94,7 @@ def page(simulation: Simulation) -> str:
     failures = simulation.failures
     if len(failures):
         caption = "The other strategies and bounds went on."
-        sections.append(report.Table("What failed, and why", failures, caption))
+        sections.append(report.Table("What failed, and why", _with_budget(failures), caption))
     return report.page(
         "Which strategy would have worked best?", lead, sections, simulation.signature
     )
@@ -168,6 +168,7 @@ def save(simulation: Simulation, folder: Path) -> list[Path]:
         "ranking.csv": simulation.ranking(),
         "by_budget.csv": simulation.by_budget(),
     }
+    (folder / "failures.csv").unlink(missing_ok=True)  # of an earlier run
     if len(simulation.failures):
         frames["failures.csv"] = simulation.failures
     texts = {folder / name: frame.to_csv(index=False) for name, frame in frames.items()}

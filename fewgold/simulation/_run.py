@@ -94,8 +94,8 @@ def simulate(
     if isinstance(rng, int | np.integer) and rng < 0:
         raise FewgoldError(f"rng must be a seed of at least 0; got {rng}.")
     seed = int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**62))
-    extra = _bounds(bounds)
     ends = as_limits(limits)
+    extra = _bounds(bounds, ends)
     _check_limits(ends, studies)
     tasks = [
         Task(label, study.pool, study.gold, budget, group, draws, seed, confidence, extra, ends)
@@ -198,19 +198,27 @@ def _budgets(given: Iterable[Budget] | Budget) -> list[Budget]:
     return found
 
 
-def _bounds(given: Mapping[str, Bound] | Iterable[Bound | str] | Bound | str) -> dict[str, Bound]:
+def _bounds(
+    given: Mapping[str, Bound] | Iterable[Bound | str] | Bound | str,
+    limits: tuple[float, float] | None,
+) -> dict[str, Bound]:
     if isinstance(given, Mapping):
         named = {str(name): bound for name, bound in given.items()}
     else:
         listed = [given] if isinstance(given, Bound | str) else list(given)
-        made = [registry.bound(b) if isinstance(b, str) else b for b in listed]
-        named = {bound.name: bound for bound in made}
-        if len(named) < len(made):
+        # A bound that was named keeps the name that it was given, such as star:comet.
+        pairs = [(b, registry.bound(b)) if isinstance(b, str) else (b.name, b) for b in listed]
+        named = dict(pairs)
+        if len(named) < len(pairs):
             raise FewgoldError("two bounds have the same name. Name them: bounds={name: …}.")
-    for name in named:
+    for name, bound in named.items():
         if not name or name == "mc" or name.endswith("_mc"):
             raise FewgoldError(
                 f"a bound cannot be called {name!r}: columns end so. Name it: {{…}}."
+            )
+        if limits is None and bound.needs_limits:
+            raise FewgoldError(
+                f"the {name} bound needs the ends of the scale: limits=(0, 25), or --limits 0,25."
             )
     return named
 

@@ -26,6 +26,7 @@ _FIRST = (
     *("abs_error", "abs_error_sd", "bias", "rmse", "win", "coverage", "half_width", "slack"),
     *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "se_ratio", "cost"),
 )
+BY_BOUND = tuple(f"{part}_" for part in PARTS)
 KINDS = ("error", "relative", "coverage", "ranking", "bounds", "widths")
 
 
@@ -126,7 +127,7 @@ class Simulation:
         for bound in ("", *self.bounds):
             tail = f"_{bound}" if bound else ""
             columns = {f"{part}{tail}{mc}": f"{part}{mc}" for part in PARTS for mc in ("", "_mc")}
-            part = frame[["strategy", "budget", *columns]].rename(columns=columns)
+            part = frame[["strategy", "budget", "n", *columns]].rename(columns=columns)
             parts.append(part.assign(bound=bound or "own"))
         whole = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
         return whole[whole["coverage"].notna()]
@@ -160,6 +161,9 @@ class Simulation:
             by = [worked[key] for key in keys]
             total = squares.groupby(by, sort=False).sum(skipna=False)
             table[f"{name}_mc"] = np.sqrt(total) / known.groupby(by, sort=False).sum()
+        for name in shown:
+            if name.startswith(BY_BOUND):  # refused in some cells: the rest are another average
+                table.loc[groups[name].count() < groups.size(), [name, f"{name}_mc"]] = np.nan
         table.insert(0, "cells", groups.size())
         table.insert(1, "compared", groups["reduction"].count())
         order = frame[keys].drop_duplicates()

@@ -90,6 +90,8 @@ class Path:
             "y": hashlib.sha256(self.ratings.scores.tobytes()).hexdigest()[:6],
             "v": __version__,
         }
+        if self.ratings.limits is not None:
+            parts["scale"] = "{:g}-{:g}".format(*self.ratings.limits)
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self) -> str:
