@@ -281,7 +281,10 @@ def read_ratings(
     return sample.rate(table[0] if len(columns) == 1 else table.mean(0), limits=limits)
 
 
-_UNRATED = "Rate every segment of the sample: leaving some out biases the estimate."
+_UNRATED = (
+    "Rate every segment of the sample: leaving some out biases the estimate. If rating stopped "
+    "early on purpose, the result is that of fewgold stop."
+)
 _TWICE = "Keep one row of each; for several raters give each a column (--human a,b)."
 _MANGLED = (
     "Did a spreadsheet rewrite the ids (leading zeros, dates)? Or is it another sample's file?"

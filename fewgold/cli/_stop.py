@@ -197,7 +197,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ("ratings", f"{n} of {size} segments"),
     ]
     if n:
-        lines.insert(1, ("mean of ratings", f"{result['mean']:.{digits}f}"))
+        outside = not result["low"] <= result["mean"] <= result["high"]
+        hint = f"; outside, so report {middle:.{digits}f}" if outside else ""
+        lines.insert(1, ("mean of ratings", f"{result['mean']:.{digits}f}{hint}"))
     if result["more"] is not None:
         lines.append(
             (
