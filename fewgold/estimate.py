@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
@@ -240,8 +239,6 @@ class LinearEstimate:
 
     def signature(self, confidence: float = 0.95) -> str:
         """All that is needed to tell how the number was made, in one line."""
-        from fewgold._version import __version__
-
         sample = self.ratings.sample
         parts = {
             "est": self.method,
@@ -250,13 +247,8 @@ class LinearEstimate:
             "N": len(sample.pool),
             "ci": self._ci(confidence),
             "level": f"{confidence:.10g}",
-            "seed": sample.info.get("seed", "none"),
-            "pool": sample.pool.fingerprint[:6],
-            "y": hashlib.sha256(self.ratings.scores.tobytes()).hexdigest()[:6],
-            "v": __version__,
+            **self.ratings.signed(),
         }
-        if self.ratings.limits is not None:
-            parts["scale"] = "{:g}-{:g}".format(*self.ratings.limits)
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self, confidence: float = 0.95) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -201,6 +202,20 @@ class Ratings:
     @property
     def n(self) -> int:
         return int(self.scores.shape[-1])
+
+    def signed(self) -> dict[str, str]:
+        """What signatures tell of the ratings: seed, pool, scores, version and scale."""
+        from fewgold._version import __version__
+
+        found = {
+            "seed": str(self.sample.info.get("seed", "none")),
+            "pool": self.sample.pool.fingerprint[:6],
+            "y": hashlib.sha256(self.scores.tobytes()).hexdigest()[:6],
+            "v": __version__,
+        }
+        if self.limits is not None:
+            found["scale"] = "{:g}-{:g}".format(*self.limits)
+        return found
 
     def draw(self, k: int | IntArray) -> Ratings:
         """The ``k``-th of a batch of draws."""

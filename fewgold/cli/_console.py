@@ -6,7 +6,8 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -136,3 +137,32 @@ def pairs(out: Console, lines: Sequence[tuple[str, str]]) -> None:
     for name, what in lines:
         table.add_row(name, Text.from_markup(what))
     out.print(Padding(table, (0, 0, 0, 2)))
+
+
+@contextmanager
+def progress_bars(quiet: bool) -> Iterator[Any]:
+    """Progress on stderr, where somebody is looking: ``show(name, done, total)``, a bar a name."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as p:
+        bars: dict[str, Any] = {}
+
+        def show(name: str, done: int, total: int) -> None:
+            if name not in bars:
+                bars[name] = p.add_task(name, total=total)
+            p.update(bars[name], completed=done)
+
+        yield show

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Quiet, emit, note
+from fewgold.cli._console import Format, Json, Quiet, emit, note, progress_bars
 
 if TYPE_CHECKING:
     from fewgold.reproduce import Reproduction
@@ -81,7 +79,7 @@ def reproduce(
     if resume and out is None:
         raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
     store = None if out is None else out / "cells"
-    with _bar(quiet) as bar:
+    with progress_bars(quiet) as bar:
         try:
             made = library.saldias(
                 *(draws, shares, library.DEMO_DATA if demo else library.DATA),
@@ -117,32 +115,3 @@ def _show(made: Reproduction, written: list[Path], as_json: bool) -> None:
 
     record = made.to_dict() | {"files": [str(path) for path in written]}
     emit(Format.json if as_json else Format.text, record, [], text)
-
-
-@contextmanager
-def _bar(quiet: bool) -> Iterator[Any]:
-    """A progress bar on stderr for each data set, where somebody is looking."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    ) as p:
-        bars: dict[str, Any] = {}
-
-        def show(name: str, done: int, total: int) -> None:
-            if name not in bars:
-                bars[name] = p.add_task(name, total=total)
-            p.update(bars[name], completed=done)
-
-        yield show

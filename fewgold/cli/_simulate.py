@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
+from fewgold.cli._console import Format, Json, Output, Quiet, emit, note, progress_bars
 
 if TYPE_CHECKING:
     from fewgold.simulation import Simulation, Study
@@ -132,8 +131,9 @@ def simulate(
     roles = {"id": id, "document": document, "metrics": _parse.names(metrics) or None, "cost": cost}
     studies = _studies(data, human, by, roles, orientation, rated_only, quiet)
     store = None if out is None else out / "cells"
-    with _bar(quiet) as bar, running_on(backend, scheduler, n_jobs):
+    with progress_bars(quiet) as show, running_on(backend, scheduler, n_jobs):
         try:
+            bar = partial(show, "simulating") if show else None
             result = run(studies, **asked, progress=bar, store=store, resume=resume)
         except KeyboardInterrupt:
             if out is not None:
@@ -219,26 +219,3 @@ def _embedded(kind: str) -> dict[str, Study]:
     from fewgold.simulation import Study
 
     return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
-
-
-@contextmanager
-def _bar(quiet: bool) -> Iterator[Any]:
-    """A progress bar on stderr, where somebody is looking."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    ) as p:
-        line = p.add_task("simulating", total=None)
-        yield lambda done, total: p.update(line, completed=done, total=total)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
-from fewgold._version import __version__
 from fewgold.bounds._ordered import to_unit
 from fewgold.bounds.sequence._rules import Metric, Rule, first_narrow, make_rule
 from fewgold.errors import DesignError, FewgoldError
@@ -85,13 +83,8 @@ class Path:
             "N": len(sample.pool),
             "level": f"{self.rule.confidence:g}",
             "upper": f"{self.rule.upper:g}",
-            "seed": sample.info.get("seed", "none"),
-            "pool": sample.pool.fingerprint[:6],
-            "y": hashlib.sha256(self.ratings.scores.tobytes()).hexdigest()[:6],
-            "v": __version__,
+            **self.ratings.signed(),
         }
-        if self.ratings.limits is not None:
-            parts["scale"] = "{:g}-{:g}".format(*self.ratings.limits)
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self) -> str:
