@@ -28,8 +28,8 @@ class Auto(Bound):
     """The interval that simulations found best for such ratings; summaries say which it was.
 
     ==========================================================  ===================================
-    scores of two values, which the limits name; simple random  `Hypergeometric`, exact
-    sample; plain mean
+    ratings all 0 or 1, the limits; simple random sample;       `Hypergeometric`, exact if the pool
+    plain mean                                                  has no other scores
     all else, from 60 units on                                  `Likelihood`, approximate
     16 to 59 units                                              `BootstrapT`, approximate
     fewer                                                       `Hall`, approximate
