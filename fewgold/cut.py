@@ -85,7 +85,7 @@ class Cut:
         return np.asarray(_SIGNS[self.sign](array, self.at))
 
     def __str__(self) -> str:
-        return f"{self.sign} {self.at:.12g}"
+        return f"{self.sign} {repr(float(self.at)).removesuffix('.0')}"
 
 
 def binary(scores: Any, what: str, hint: str) -> BoolArray:
