@@ -6,6 +6,7 @@ from fewgold.bayes._moments import moments
 from fewgold.bayes._pool import PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior, RatePosterior, Rates
 from fewgold.bayes._priors import Priors
+from fewgold.bayes._thresholds import choose_cut, choose_cuts
 
 __all__ = [
     "AlphaPosterior",
@@ -14,6 +15,8 @@ __all__ = [
     "Priors",
     "RatePosterior",
     "Rates",
+    "choose_cut",
+    "choose_cuts",
     "moments",
     "probability_greater",
 ]
