@@ -89,7 +89,7 @@ class RaterPosterior(Readout):
     True
     >>> posterior.raters()[["rater", "answers", "rho", "eta"]].round(1)
          rater  answers  rho  eta
-    0  rater 1      300  0.9  0.9
+    0  rater 1      300  0.9  0.8
     1  rater 2      300  0.8  0.8
     2  rater 3      300  0.8  0.7
     """
