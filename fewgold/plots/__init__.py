@@ -8,6 +8,7 @@ from fewgold.plots._curves import curves
 from fewgold.plots._figures import coverage_curves, error_curves, width_curves
 from fewgold.plots._output import save, to_svg
 from fewgold.plots._ranking import ranking
+from fewgold.plots._roc import roc_curves, roc_panels
 from fewgold.plots._style import PALETTE
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "curves",
     "error_curves",
     "ranking",
+    "roc_curves",
+    "roc_panels",
     "save",
     "to_svg",
     "width_curves",
