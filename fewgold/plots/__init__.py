@@ -6,6 +6,7 @@ figure of its own, which no window or global state knows of.
 
 from fewgold.plots._curves import curves
 from fewgold.plots._figures import coverage_curves, error_curves, width_curves
+from fewgold.plots._matrix import significance_matrix
 from fewgold.plots._output import save, to_svg
 from fewgold.plots._ranking import ranking
 from fewgold.plots._roc import roc_curves, roc_panels
@@ -20,6 +21,7 @@ __all__ = [
     "roc_curves",
     "roc_panels",
     "save",
+    "significance_matrix",
     "to_svg",
     "width_curves",
 ]

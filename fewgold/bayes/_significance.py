@@ -1,0 +1,209 @@
+"""Which systems differ: all pairs, with levels and a correction for many comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold._validate import check_choice
+from fewgold.bayes._compare import probability_greater
+from fewgold.bayes._pool import PoolPosterior
+from fewgold.bayes._posterior import AlphaPosterior
+from fewgold.errors import FewgoldError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+CORRECTIONS = {"holm": "holm", "fdr": "fdr_bh", "bonferroni": "bonferroni"}
+
+
+@dataclass(frozen=True, eq=False)
+class Significance:
+    """P(α of the row > α of the column) for all pairs of systems. Made by `significance`.
+
+    Parameters
+    ----------
+    names, means
+        The systems, and the posterior means of their success rates.
+    probability
+        P(row > column), (k, k); one half on the diagonal.
+    p
+        Two-sided tails 2 min(P, 1 − P), (k, k), after the correction if there is one.
+    levels
+        In descending order.
+    """
+
+    names: tuple[str, ...]
+    means: FloatArray
+    probability: FloatArray
+    p: FloatArray
+    levels: tuple[float, ...]
+    correction: str | None = None
+
+    def __repr__(self) -> str:
+        found = int((np.triu(self.reached, 1) > 0).sum())
+        pairs = len(self.names) * (len(self.names) - 1) // 2
+        return f"Significance({found} of {pairs} pairs differ at {self.levels[0]:g})"
+
+    @property
+    def reached(self) -> IntArray:
+        """How many of the levels each pair reaches: (k, k)."""
+        reached = (self.p[..., None] < np.array(self.levels)).sum(-1)
+        np.fill_diagonal(reached, 0)
+        return np.asarray(reached)
+
+    def matrix(self) -> pd.DataFrame:
+        """P(row > column)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.probability, list(self.names), list(self.names))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair: who is ahead on average, by how much, P, p and the level reached.
+
+        ``level`` is NaN for pairs that do not differ.
+        """
+        import pandas as pd
+
+        reached = self.reached
+        rows = []
+        for i, j in combinations(range(len(self.names)), 2):
+            depth = int(reached[i, j])
+            rows.append(
+                {
+                    "first": self.names[i],
+                    "second": self.names[j],
+                    "difference": float(self.means[i] - self.means[j]),
+                    "probability": float(self.probability[i, j]),
+                    "p": float(self.p[i, j]),
+                    "level": self.levels[depth - 1] if depth else np.nan,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def summary(self) -> str:
+        """The matrix as text, with a star for each level."""
+        reached = self.reached
+        heads = [f"{n} ({m:.2f})" for n, m in zip(self.names, self.means, strict=True)]
+        lines = []
+        for i, head in enumerate(heads):
+            cells = [
+                "–" if i == j else _chance(self.probability[i, j]) + "*" * reached[i, j]
+                for j in range(len(heads))
+            ]
+            lines.append([head, *cells])
+        deepest = len(self.levels)
+        for line in lines:  # numbers stay below each other
+            line[1:] = [c + " " * (deepest - c.count("*")) for c in line[1:]]
+        lines = [["", *self.names], *lines]
+        width = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+        shown = [
+            "  ".join([line[0].ljust(width[0]), *map(str.rjust, line[1:], width[1:])]).rstrip()
+            for line in lines
+        ]
+        marks = ", ".join(f"{'*' * (k + 1)} {g:g}" for k, g in enumerate(self.levels))
+        after = f", after {self.correction} correction" if self.correction else ""
+        return "\n".join([*shown, f"P(row > column); two-sided levels: {marks}{after}"])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The matrix as a figure."""
+        from fewgold.plots import significance_matrix
+
+        return significance_matrix(
+            self.matrix(), self.reached, ax, levels=self.levels, means=self.means,
+            note=f"after {self.correction} correction" if self.correction else "",
+        )  # fmt: skip
+
+
+def significance(
+    posteriors: Mapping[str, AlphaPosterior | PoolPosterior],
+    levels: Sequence[float] = (0.05, 0.01, 0.001),
+    correction: str | None = None,
+    method: str = "exact",
+) -> Significance:
+    """Compare all pairs of systems by P(α1 > α2).
+
+    Two systems differ at level γ when P is above 1 − γ/2 or below γ/2 (the paper prints < for
+    the first), that is when the two-sided tail 2 min(P, 1 − P) is below γ.
+
+    Parameters
+    ----------
+    posteriors
+        A posterior for each system, in the order in which they are to be shown.
+    levels
+        Levels γ.
+    correction
+        For many comparisons: None; ``"holm"`` or ``"bonferroni"`` keep the chance of any false
+        find below γ, whatever the comparisons have to do with each other; ``"fdr"`` keeps the
+        expected share of false finds below γ (Benjamini and Hochberg).
+    method
+        ``"exact"`` or ``"normal"``: see `probability_greater`.
+
+    Notes
+    -----
+    Posteriors are taken for independent: each system was rated on items of its own. Systems that
+    answered the same inputs are not independent: what is hard for one is often hard for the
+    other. Then true differences are known better than this says, so few of them are found.
+    Compare such systems item by item. Systems whose ρ and η come from the same calibration set
+    are not independent either; there the error may go both ways.
+
+    The tails are posterior probabilities. With flat priors and more than a few ratings they are
+    close to p-values, and only as such do the corrections keep what they promise.
+
+    References
+    ----------
+    von Däniken et al. (2022), section 3.5, Tables 4 to 10.
+
+    Examples
+    --------
+    >>> from fewgold.bayes import AlphaPosterior, Counts
+    >>> ones = {"Blender": 38, "LostInConv": 30, "KVMemNN": 24, "Seq2Seq": 4}
+    >>> rated = {k: AlphaPosterior(Counts(human_ones=n, human_total=100)) for k, n in ones.items()}
+    >>> print(significance(rated).summary())
+                        Blender  LostInConv   KVMemNN   Seq2Seq
+    Blender (0.38)         –       0.882     0.983*    >.999***
+    LostInConv (0.30)  0.118           –     0.829     >.999***
+    KVMemNN (0.25)     0.017*      0.171         –     >.999***
+    Seq2Seq (0.05)     <.001***    <.001***  <.001***      –
+    P(row > column); two-sided levels: * 0.05, ** 0.01, *** 0.001
+    """
+    names = tuple(map(str, posteriors))
+    if len(names) < 2:
+        raise FewgoldError(f"a comparison needs two systems or more; got {len(names)}.")
+    if correction is not None:
+        check_choice("correction", correction, tuple(CORRECTIONS))
+    asked = tuple(sorted({float(level) for level in levels}, reverse=True))
+    if not asked or not all(0 < level < 1 for level in asked):
+        raise FewgoldError(f"levels must be numbers between 0 and 1; got {levels!r}.")
+    each = list(posteriors.values())
+    size = len(each)
+    probability = np.full((size, size), 0.5)
+    for i, j in combinations(range(size), 2):
+        probability[i, j] = np.clip(probability_greater(each[i], each[j], method), 0.0, 1.0)
+        probability[j, i] = 1 - probability[i, j]
+    tails = 2 * np.minimum(probability, probability.T)
+    if correction is not None:
+        tails = _corrected(tails, CORRECTIONS[correction])
+    means = np.array([float(p.mean) for p in each])
+    return Significance(names, means, probability, tails, asked, correction)
+
+
+def _corrected(tails: FloatArray, method: str) -> FloatArray:
+    from statsmodels.stats.multitest import multipletests
+
+    upper = np.triu_indices(len(tails), 1)
+    adjusted = np.ones_like(tails)
+    adjusted[upper] = multipletests(tails[upper], method=method)[1]
+    adjusted.T[upper] = adjusted[upper]
+    return adjusted
+
+
+def _chance(p: float) -> str:
+    """Three digits, and no 1 or 0 for what is only near."""
+    return ">.999" if p >= 0.9995 else "<.001" if p < 0.0005 else f"{p:.3f}"

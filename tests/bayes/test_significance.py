@@ -1,0 +1,162 @@
+"""All pairs of systems: probabilities, levels, corrections, table and figure."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta
+
+from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, significance
+from fewgold.errors import FewgoldError
+from fewgold.plots import significance_matrix, to_svg
+
+ONES = {"BL": 38, "LiC": 30, "KV": 24, "HF": 18, "BR": 6, "S2S": 4}
+
+
+def rated(ones: dict[str, int], total: int = 100) -> dict[str, AlphaPosterior]:
+    return {
+        name: AlphaPosterior(Counts(human_ones=k, human_total=total)) for name, k in ones.items()
+    }
+
+
+def ahead(a: int, b: int, total: int) -> float:
+    """P(α1 > α2) of two Beta posteriors: a direct integral."""
+    one, two = beta(a + 1, total - a + 1), beta(b + 1, total - b + 1)
+    return float(quad(lambda x: one.pdf(x) * two.cdf(x), 0, 1, epsabs=1e-11, limit=200)[0])
+
+
+def test_the_matrix_by_direct_integrals() -> None:
+    found = significance(rated(ONES))
+    for (i, a), (j, b) in combinations(enumerate(ONES.values()), 2):
+        want = ahead(a, b, 100)
+        assert found.probability[i, j] == pytest.approx(want, abs=1e-8)
+        assert found.probability[j, i] == 1 - found.probability[i, j]
+        assert found.p[i, j] == found.p[j, i] == pytest.approx(2 * min(want, 1 - want), abs=2e-8)
+    assert np.all(np.diag(found.probability) == 0.5)
+    assert np.all(np.diag(found.reached) == 0)
+
+
+def test_the_level_is_two_sided() -> None:
+    """Significant when P > 1 − γ/2 or P < γ/2: 0.96 is not significant at 0.05."""
+    one_sided = significance(rated({"a": 40, "b": 28}))
+    assert 0.95 < one_sided.probability[0, 1] < 0.975
+    assert not one_sided.reached.any()
+    both = significance(rated({"a": 40, "b": 26}))
+    assert both.probability[0, 1] > 0.975 and both.probability[1, 0] < 0.025
+    assert both.reached[0, 1] == both.reached[1, 0] == 1
+    assert both.to_frame()["level"].tolist() == [0.05]
+
+
+def test_levels_in_any_order() -> None:
+    found = significance(rated(ONES), levels=[0.01, 0.2, 0.05])
+    assert found.levels == (0.2, 0.05, 0.01)
+    frame = found.to_frame()
+    for _, row in frame.iterrows():
+        reached = [g for g in found.levels if row["p"] < g]
+        assert row["level"] == min(reached) if reached else np.isnan(row["level"])
+    assert frame["level"].isna().any() and (frame["level"] == 0.01).any()
+
+
+def by_hand(p: list[float], how: str) -> list[float]:
+    """The corrections as their papers define them."""
+    m = len(p)
+    if how == "bonferroni":
+        return [min(1.0, m * x) for x in p]
+    order = np.argsort(p)
+    out = [0.0] * m
+    if how == "holm":
+        largest = 0.0
+        for rank, k in enumerate(order):
+            largest = max(largest, (m - rank) * p[k])
+            out[k] = min(1.0, largest)
+    else:
+        least = 1.0
+        for rank in range(m - 1, -1, -1):
+            k = order[rank]
+            least = min(least, m / (rank + 1) * p[k])
+            out[k] = least
+    return out
+
+
+@pytest.mark.parametrize("how", ["holm", "fdr", "bonferroni"])
+def test_corrections(how: str) -> None:
+    plain, corrected = significance(rated(ONES)), significance(rated(ONES), correction=how)
+    upper = np.triu_indices(len(ONES), 1)
+    want = by_hand(plain.p[upper].tolist(), how)
+    assert corrected.p[upper] == pytest.approx(want, rel=1e-12)
+    assert np.array_equal(corrected.p, corrected.p.T)
+    assert np.array_equal(corrected.probability, plain.probability)
+    assert np.all(corrected.reached <= plain.reached)
+    assert f"after {how} correction" in corrected.summary()
+
+
+def test_few_false_finds_among_equals_after_holm() -> None:
+    """Equal systems: with Holm any difference is found in at most about 5 % of studies."""
+    rng = np.random.default_rng(17)
+    posterior = {k: AlphaPosterior(Counts(human_ones=k, human_total=80)) for k in range(81)}
+    plain = corrected = 0
+    for ones in rng.binomial(80, 0.6, (120, 5)).tolist():
+        systems = {name: posterior[k] for name, k in zip("abcde", ones, strict=True)}
+        plain += significance(systems, method="normal").reached.any()
+        corrected += significance(systems, correction="holm", method="normal").reached.any()
+    # Binomial(120, 0.05) is above 13 once in 500; without correction it is a quarter of studies.
+    assert corrected <= 13 < plain
+
+
+def test_normal_and_pool_posteriors() -> None:
+    near = significance(rated(ONES), method="normal").probability
+    assert np.abs(near - significance(rated(ONES)).probability).max() < 0.01
+    pools = {
+        name: PoolPosterior(Counts(human_ones=k, human_total=100), unrated=50)
+        for name, k in ONES.items()
+    }
+    # Two thirds of the items are rated, so the systems are told apart more surely.
+    sure = significance(pools).probability
+    assert sure[0, 1] > significance(rated(ONES)).probability[0, 1]
+    census = PoolPosterior(Counts(human_ones=3, human_total=9))
+    same = significance({"a": census, "b": census})
+    assert same.probability[0, 1] == 0.5 and same.p[0, 1] == 1
+
+
+def test_table_and_figure() -> None:
+    found = significance(rated(ONES))
+    lines = found.summary().splitlines()
+    assert lines[1].split() == [
+        "BL",
+        "(0.38)",
+        "–",
+        "0.882",
+        "0.983*",
+        "0.999**",
+        ">.999***",
+        ">.999***",
+    ]
+    svg = to_svg(found.plot(), alt="which differ")
+    assert "&gt; .999" in svg and "0.001" in svg and "LiC" in svg
+    assert list(found.matrix().columns) == list(ONES)
+    assert repr(found).startswith("Significance(") and "of 15 pairs" in repr(found)
+    image = found.plot().images[0].get_array()
+    assert image is not None
+    white, grey = image[0, 1], image[0, 0]
+    assert tuple(white) == (1, 1, 1, 1) and tuple(grey) != (1, 1, 1, 1)
+    better, worse = image[0, 5], image[5, 0]
+    assert better[2] > better[0] and worse[0] > worse[2]  # blue for better, orange for worse
+
+
+def test_bad_input() -> None:
+    two = rated({"a": 1, "b": 2}, 5)
+    with pytest.raises(FewgoldError, match="two systems or more; got 1"):
+        significance(rated({"a": 1}))
+    with pytest.raises(FewgoldError, match="between 0 and 1"):
+        significance(two, levels=[5])
+    with pytest.raises(FewgoldError, match="between 0 and 1"):
+        significance(two, levels=[])
+    with pytest.raises(FewgoldError, match="correction must be one of holm, fdr, bonferroni"):
+        significance(two, correction="tukey")
+    with pytest.raises(FewgoldError, match="batch of shape"):
+        significance({**two, "c": AlphaPosterior(Counts(human_ones=[1, 2], human_total=5))})
+    with pytest.raises(FewgoldError, match="square"):
+        significance_matrix(significance(two).matrix(), np.zeros((3, 3)), levels=[0.05])
