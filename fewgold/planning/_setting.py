@@ -1,0 +1,226 @@
+"""A planned study of adequate/inadequate ratings: rates and sizes, and the counts to expect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold._validate import check_choice, check_count
+from fewgold.bayes import Counts, Priors, moments
+from fewgold.errors import DesignError, FewgoldError
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What one system is rated with. Arrays make many settings; they broadcast.
+
+    Parameters
+    ----------
+    alpha
+        Share of adequate outputs, as expected.
+    human
+        Items that people rate. Without ``paired`` the metric rates all of these too.
+    metric
+        Items that only the metric rates.
+    rho, eta
+        P(metric 1 | adequate) and P(metric 0 | inadequate); needed where ``metric`` is above 0.
+    paired
+        None: every human rating is paired with one of the metric (T_Φ = T_ρη in the papers), so
+        it tells about α and about the errors of the metric. A number: so many items are rated by
+        both, *beside* ``human`` items that people alone rate.
+    known
+        ρ and η are known, and not estimated from the paired ratings.
+    priors
+        Beta priors of α, ρ and η; uniform by default.
+    pairs
+        With ``paired``: ``"sample"``, items drawn as the others, which tell about α as well; or
+        ``"calibration"``, items from elsewhere, which tell about ρ and η alone.
+    calibration_share
+        Share of adequate items among those; ``alpha`` by default (ψ in the papers).
+
+    Examples
+    --------
+    >>> Setting(alpha=0.6, rho=0.7, eta=0.7, human=527, metric=1000).expected()
+    Counts(tp=221, fn=95, fp=63, tn=148, metric_ones=540, metric_total=1000)
+    """
+
+    alpha: Any
+    human: Any
+    metric: Any = 0
+    rho: Any = None
+    eta: Any = None
+    paired: Any = None
+    known: bool = False
+    priors: Priors = Priors()
+    pairs: str = "sample"
+    calibration_share: Any = None
+    #: Items that people alone rate, that both rate, and the share of adequate ones among these.
+    alone: IntArray = field(init=False, repr=False)
+    both: IntArray = field(init=False, repr=False)
+    share: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_choice("pairs", self.pairs, ("sample", "calibration"))
+        self._check_pairs()
+        human, metric = _size("human", self.human), _size("metric", self.metric)
+        alone, both = np.zeros_like(human), human
+        if self.paired is not None:
+            alone, both = human, _size("paired", self.paired)
+        if (self.rho is None) != (self.eta is None) or (self.rho is None and metric.any()):
+            raise DesignError(
+                f"metric ratings need both rho and eta, how often the metric is right; got "
+                f"rho={self.rho!r} and eta={self.eta!r}. Estimate them from earlier ratings."
+            )
+        rho, eta = (
+            _rate(name, 0.5 if rate is None else rate)
+            for name, rate in (("rho", self.rho), ("eta", self.eta))
+        )
+        alpha = _rate("alpha", self.alpha)
+        given = self.calibration_share
+        share = alpha if given is None else _rate("calibration_share", given)
+        _check_better_than_chance(rho + eta)
+        arrays: dict[str, Any] = {"alone": alone, "both": both, "metric": metric}
+        arrays |= {"alpha": alpha, "rho": rho, "eta": eta, "share": share}
+        try:
+            fitted = np.broadcast_arrays(*arrays.values())
+        except ValueError:
+            shapes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
+            raise FewgoldError(
+                f"rates and sizes must have shapes that fit; got {shapes}."
+            ) from None
+        for name, array in zip(arrays, fitted, strict=True):
+            object.__setattr__(self, name, array)
+
+    def _check_pairs(self) -> None:
+        if self.paired is None and self.pairs == "calibration":
+            raise DesignError(
+                "a calibration set has a size of its own: expected paired=, the number of items in "
+                "it; human= counts the items of the system itself."
+            )
+        if self.calibration_share is not None and self.pairs != "calibration":
+            raise DesignError(
+                'calibration_share goes with pairs="calibration": of a random sample the share is '
+                "alpha."
+            )
+        if self.priors.known and not self.known:
+            raise FewgoldError(
+                "the priors say that rho and eta are known. Say so with known=True, and give them "
+                "as rho= and eta=."
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the settings; () for one."""
+        return np.shape(self.alpha)
+
+    @property
+    def chance(self) -> FloatArray:
+        """Chance that the metric gives a 1: p = αρ + (1 − α)(1 − η)."""
+        return np.asarray(self.alpha * self.rho + (1 - self.alpha) * (1 - self.eta))
+
+    def expected(self) -> Counts:
+        """Counts at their expected values, rounded half to even (Python's ``round``).
+
+        This is the simulation of von Däniken et al. (2022), appendix B. They print ⌊x + ½⌋; their
+        tables come out with ``round``.
+        """
+        adequate = _round(self.share * self.both)
+        tp, tn = _round(self.rho * adequate), _round(self.eta * (self.both - adequate))
+        ones = _round(self.chance * self.metric)
+        return self._counts(_round(self.alpha * self.alone), adequate, tp, tn, ones)
+
+    def sampled(self, draws: int, rng: RNGLike = None) -> Counts:
+        """Counts of ``draws`` studies drawn at random: (*shape, draws).
+
+        Algorithm 2 of von Däniken (2023), with η in its line 6, where ρ is printed.
+        """
+        size = (*self.shape, check_count("draws", draws))
+        binomial = as_rng(rng).binomial
+
+        def draw(n: IntArray, p: FloatArray) -> IntArray:
+            return np.asarray(binomial(n, np.clip(p, 0.0, 1.0)[..., None], size))
+
+        both = self.both[..., None]
+        if self.calibration_share is None:
+            adequate = draw(both, self.alpha)
+        else:  # a class-balanced set has the classes it was made with
+            adequate = np.broadcast_to(_round(self.share * self.both)[..., None], size)
+        tp, tn = draw(adequate, self.rho), draw(both - adequate, self.eta)
+        alone, ones = (
+            draw(self.alone[..., None], self.alpha),
+            draw(self.metric[..., None], self.chance),
+        )
+        return self._counts(alone, adequate, tp, tn, ones)
+
+    def _counts(
+        self, alone: IntArray, adequate: IntArray, tp: IntArray, tn: IntArray, ones: IntArray
+    ) -> Counts:
+        more = (1,) * (np.ndim(adequate) - len(self.shape))
+        return Counts(
+            human_ones=alone,
+            human_total=self.alone.reshape(self.shape + more),
+            tp=tp,
+            fn=adequate - tp,
+            fp=self.both.reshape(self.shape + more) - adequate - tn,
+            tn=tn,
+            metric_ones=ones,
+            metric_total=self.metric.reshape(self.shape + more),
+            pairs=self.pairs,
+        )
+
+    def moments(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
+        """Posterior mean and sd of α for counts of these settings (or of draws of them)."""
+        if not self.known:
+            return moments(counts, self.priors)
+        more = (1,) * (len(counts.shape) - len(self.shape))
+        rho, eta = (
+            np.broadcast_to(r.reshape(self.shape + more), counts.shape)
+            for r in (self.rho, self.eta)
+        )
+        mean, sd = np.empty(counts.shape), np.empty(counts.shape)
+        for one, other in np.unique(np.stack([rho.ravel(), eta.ravel()]), axis=1).T:
+            at = (rho == one) & (eta == other)
+            priors = Priors(self.priors.alpha, float(one), float(other))
+            mean[at], sd[at] = moments(counts.draw(at), priors)
+        return mean, sd
+
+    def sd(self) -> FloatArray:
+        """Posterior sd of α at the expected counts."""
+        return self.moments(self.expected())[1]
+
+
+def _check_better_than_chance(total: FloatArray) -> None:
+    if np.any(total < 1 - 1e-9):
+        raise DesignError(
+            f"rho + eta must be 1 or more; got {float(total.min()):g}. A metric below that is "
+            "wrong more often than chance: exchange its 0 and 1 (rho becomes 1 − rho, eta 1 − eta)."
+        )
+
+
+def _round(x: FloatArray) -> IntArray:
+    return np.asarray(np.rint(x), dtype=np.int64)
+
+
+def _rate(name: str, value: ArrayLike) -> FloatArray:
+    array = _numbers(name, value)
+    if not np.all((array >= 0) & (array <= 1)):
+        raise FewgoldError(f"{name} must lie between 0 and 1; got {value!r}.")
+    return array
+
+
+def _size(name: str, value: ArrayLike) -> IntArray:
+    array = _numbers(name, value)
+    if not np.all(np.isfinite(array) & (array >= 0) & (array == np.floor(array))):
+        raise FewgoldError(f"{name} must be a whole number of 0 or more; got {value!r}.")
+    return array.astype(np.int64)
+
+
+def _numbers(name: str, value: ArrayLike) -> FloatArray:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise FewgoldError(f"{name} must be a number or an array of them; got {value!r}.") from None
