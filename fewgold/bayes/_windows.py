@@ -34,14 +34,18 @@ def shrink(
     one peak nothing within the drop is ever lost: the peak lies next to the highest grid point.
     """
     steps = (np.arange(points) + 0.5) / points
+    done = np.zeros(np.shape(low), dtype=bool)
     for _ in range(passes):
         width = high - low
         values = log_f(low[..., None] + width[..., None] * steps)
         near = values >= values.max(-1, keepdims=True) - drop
         first = near.argmax(-1)
         last = points - 1 - near[..., ::-1].argmax(-1)
-        high = np.where(last == points - 1, high, low + width * ((last + 1.5) / points))
-        low = np.where(first == 0, low, low + width * ((first - 0.5) / points))
-        if np.all(high - low > 0.5 * width):
+        upto = np.where(last == points - 1, high, low + width * ((last + 1.5) / points))
+        since = np.where(first == 0, low, low + width * ((first - 0.5) / points))
+        # Each goes by itself, so that an interval does not depend on the others of its batch.
+        low, high = np.where(done, low, since), np.where(done, high, upto)
+        done = done | (high - low > 0.5 * width)
+        if done.all():
             break
     return low, high
