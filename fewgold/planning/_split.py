@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import FloatArray
 from fewgold.bayes import Counts, Priors, moments
 from fewgold.errors import BudgetError, FewgoldError
 from fewgold.planning._asymptotic import best_ratio, break_even, information
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Sizes tried in a round. Each round looks closer around the best, until all there are tried.
 _TRIED = 17
 _ROUNDS = 12
+_FEW = 1000
 
 
 class Mix(NamedTuple):
@@ -252,8 +253,14 @@ class _Plan(NamedTuple):
             (ra, rb), (ea, eb) = s.priors.rho, s.priors.eta  # type: ignore[misc]
             hits = (ra + up * rho, rb + up * (1 - rho))
             priors = Priors(priors.alpha, hits, (ea + down * eta, eb + down * (1 - eta)))
-        ones: IntArray = np.rint(s.chance * metric).astype(np.int64)
-        return float(moments(Counts(metric_ones=ones, metric_total=metric), priors)[1])
+        expected = float(s.chance) * metric
+        # Ratings of the metric are whole: few of them are rounded both ways, and the variances
+        # weighted by how near each is.
+        low = np.floor(expected) if metric < _FEW else np.rint(expected)
+        share = max(expected - low, 0.0) if metric < _FEW else 0.0
+        ones = np.array([low, low + (share > 0)])
+        sds = moments(Counts(metric_ones=ones, metric_total=metric), priors)[1]
+        return float(np.sqrt((1 - share) * sds[0] ** 2 + share * sds[1] ** 2))
 
 
 def _formula(costs: _Costs, alpha: float, rho: float, eta: float) -> tuple[int, int]:
