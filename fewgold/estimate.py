@@ -239,17 +239,7 @@ class LinearEstimate:
 
     def signature(self, confidence: float = 0.95) -> str:
         """All that is needed to tell how the number was made, in one line."""
-        sample = self.ratings.sample
-        parts = {
-            "est": self.method,
-            "design": sample.info.get("sampler", self.design.kind),
-            "n": self.n,
-            "N": len(sample.pool),
-            "ci": self._ci(confidence),
-            "level": f"{confidence:.10g}",
-            **self.ratings.signed(),
-        }
-        return "|".join(f"{k}:{v}" for k, v in parts.items())
+        return signature(self.ratings, self.method, self._ci(confidence), confidence)
 
     def summary(self, confidence: float = 0.95) -> str:
         """A few lines for people."""
@@ -289,6 +279,21 @@ class LinearEstimate:
             "notes": list(self.remarks),
             "signature": self.signature(confidence),
         }
+
+
+def signature(ratings: Ratings, method: str, interval: str, confidence: float) -> str:
+    """How a number was made, in one line: estimator, design, sizes, interval, seed and data."""
+    sample = ratings.sample
+    parts = {
+        "est": method,
+        "design": sample.info.get("sampler", sample.design.kind),
+        "n": ratings.n,
+        "N": len(sample.pool),
+        "ci": interval,
+        "level": f"{confidence:.10g}",
+        **ratings.signed(),
+    }
+    return "|".join(f"{k}:{v}" for k, v in parts.items())
 
 
 def _plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import cast
 
+from fewgold.bayes import BinaryPosterior, is_binary
 from fewgold.bounds import BOUNDS, as_bound
 from fewgold.errors import UnknownNameError
 from fewgold.estimate import Bound
@@ -71,12 +72,15 @@ _ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "cv-forest": _forest,
     "ridge": Ridge,
     "ridge-free": lambda: Ridge(signs=False),
+    "alpha": BinaryPosterior,
 }
 # Families of names with a part that the user fills in.
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
+_ALPHA = re.compile(r"alpha-(?P<metric>.+?)(?P<cut>:(?:equal|information|bins)|[<>]=?.+)?")
 _HINT = (
     "A strategy is SAMPLER+ESTIMATOR. docs-chunksK takes any number K, cv-METRIC any metric of the "
-    "pool, and each may end in -printed."
+    "pool, and each may end in -printed. alpha-METRIC takes a metric of 0 and 1; others need a "
+    "threshold, such as alpha-comet>=0.5, alpha-comet:information or alpha-comet:bins."
 )
 
 
@@ -93,6 +97,8 @@ def sampler_names() -> list[str]:
 def estimator_names(pool: Pool | None = None) -> list[str]:
     """Names of all estimators, plug-ins included, with one ``cv-`` name for each metric."""
     metrics = [] if pool is None else [f"cv-{m}" for m in pool.metrics]
+    if pool is not None:
+        metrics += [f"alpha-{m}" for m, values in pool.metrics.items() if is_binary(values)]
     return [*_ESTIMATORS, *_plugins("estimators"), *metrics]
 
 
@@ -123,7 +129,20 @@ def estimator(name: str, pool: Pool | None = None) -> Estimator:
             metric, form = metric.removesuffix("-printed"), "printed"
         if pool is None or metric in pool.metrics:
             return ControlVariates(metrics=(metric,), form=form)
+    if name.startswith("alpha-") and (made := _alpha(name, pool)) is not None:
+        return made
     raise UnknownNameError("estimator", name, estimator_names(pool), _HINT)
+
+
+def _alpha(name: str, pool: Pool | None) -> Estimator | None:
+    """The binary model with a metric: ``alpha-judge``, ``alpha-comet>=0.5``, ``alpha-qe:bins``."""
+    whole = name.removeprefix("alpha-")
+    match = _ALPHA.fullmatch(name)
+    if pool is not None and whole in pool.metrics:  # a metric may have any name
+        return BinaryPosterior(whole)
+    if match is None or (pool is not None and match["metric"] not in pool.metrics):
+        return None
+    return BinaryPosterior(match["metric"], threshold=(match["cut"] or "").lstrip(":") or None)
 
 
 def bound_names() -> list[str]:

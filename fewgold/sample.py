@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import Limits, as_limits
+from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
 from fewgold.pool import Pool
@@ -216,6 +217,13 @@ class Ratings:
         if self.limits is not None:
             found["scale"] = "{:g}-{:g}".format(*self.limits)
         return found
+
+    def cut(self, cut: Cut | str) -> Ratings:
+        """Ratings of 1 (adequate) and 0 from scores, such as ``ratings.cut("<= 0")`` for MQM.
+
+        Their mean is the share of adequate segments, whatever the estimator.
+        """
+        return Ratings(self.sample, Cut.parse(cut)(self.scores).astype(np.float64), (0.0, 1.0))
 
     def draw(self, k: int | IntArray) -> Ratings:
         """The ``k``-th of a batch of draws."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from fewgold._arrays import FloatArray
 from fewgold.bounds import Student
+from fewgold.cut import Cut
 from fewgold.errors import BudgetError
 from fewgold.estimate import Bound, Estimate, LinearEstimate
 from fewgold.estimator import Estimator
@@ -120,13 +121,18 @@ def _check_unbiased(name: str, sampler: Sampler, unbiased: bool, draws: int) -> 
     _say(unbiased, f"{name}: said to be biased, but its design does not admit it.")
 
 
-def check_estimator(estimator: Estimator, *, equivariant: bool = True) -> None:
+def check_estimator(
+    estimator: Estimator, *, equivariant: bool = True, adequate: Cut | str | None = None
+) -> None:
     """Batches, affine scores, census, few ratings, intervals that nest, pickling, JSON.
 
-    ``equivariant=False`` for printed forms whose error depends on the origin of the scale.
+    ``equivariant=False`` for printed forms whose error depends on the origin of the scale, and for
+    those that take ratings of 0 and 1 alone: for these ``adequate`` cuts the scores.
     """
     name = estimator.name
     pool, gold = toy_pool()
+    if adequate is not None:
+        gold = Cut.parse(adequate)(gold).astype(np.float64)
 
     def annotate(sample: Sample) -> FloatArray:
         return np.asarray(gold[sample.indices])

@@ -647,11 +647,26 @@ def test_every_strategy_of_the_registry_runs() -> None:
         f"{s}+{e}"
         for s in registry.sampler_names()
         for e in registry.estimator_names(pool)
-        if "forest" not in e
+        if "forest" not in e and e != "alpha"
     ]
     sim = fg.simulate(pool, gold, names, [40], draws=3, n_jobs=2)
     assert sim.failures.empty
     assert sim.to_frame()["abs_error"].notna().all()
+
+
+def test_binary_strategies_run_or_say_why_not() -> None:
+    pool, gold = _toy(150)
+    passed = (gold >= np.median(gold)).astype(float)
+    metric = next(iter(pool.metrics))
+    names = [f"random+alpha-{metric}:information", f"docs-sys+alpha-{metric}:equal", "random+alpha"]
+    refused = [f"docs-opt+alpha-{metric}:information", "docs-whole+alpha"]
+    sim = fg.simulate(pool, passed, [*names, *refused], [40], draws=20, limits=(0, 1))
+    failed = sim.failures.set_index("strategy")["reason"]
+    assert sorted(failed.index) == sorted(refused)
+    assert "unequal chances" in failed[refused[0]]
+    assert "whole documents" in failed[refused[1]]
+    scalar = fg.simulate(pool, gold, ["random+alpha"], [40], draws=2)
+    assert "ratings must be 0 or 1" in scalar.failures["reason"].iloc[0]
 
 
 def test_default_strategies_suit_the_pool() -> None:

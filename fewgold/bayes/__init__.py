@@ -1,22 +1,41 @@
 """Bayesian models of adequate/inadequate ratings and of metrics that make mistakes."""
 
+from fewgold.bayes._coding import is_binary
 from fewgold.bayes._compare import probability_greater
 from fewgold.bayes._counts import Counts
+from fewgold.bayes._estimator import BinaryPosterior
 from fewgold.bayes._moments import moments
 from fewgold.bayes._pool import PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior, RatePosterior, Rates
 from fewgold.bayes._priors import Priors
+from fewgold.bayes._rated import RatedPosterior
+from fewgold.bayes._raters import RaterPosterior
+from fewgold.bayes._raters_labels import RaterPriors
+from fewgold.bayes._roc import Roc, RocPoint
+from fewgold.bayes._roc_table import RocTable, roc_table
+from fewgold.bayes._significance import Significance, significance
 from fewgold.bayes._thresholds import choose_cut, choose_cuts
 
 __all__ = [
     "AlphaPosterior",
+    "BinaryPosterior",
     "Counts",
     "PoolPosterior",
     "Priors",
     "RatePosterior",
+    "RatedPosterior",
+    "RaterPosterior",
+    "RaterPriors",
     "Rates",
+    "Roc",
+    "RocPoint",
+    "RocTable",
+    "Significance",
     "choose_cut",
     "choose_cuts",
+    "is_binary",
     "moments",
     "probability_greater",
+    "roc_table",
+    "significance",
 ]

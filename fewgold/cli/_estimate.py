@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from fewgold.estimator import Estimator
     from fewgold.sample import Ratings
 
+#: Intervals of a posterior.
+_TAILS = ("equal", "hdi")
+
 
 def estimate(
     file: Annotated[
@@ -54,6 +57,14 @@ def estimate(
         str | None,
         typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale, such as 0,25 or mqm."),
     ] = None,
+    adequate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CUT",
+            help="Count segments that people found adequate: scores such as '<=0' are a 1, all "
+            "others a 0.",
+        ),
+    ] = None,
     higher_is_better: Annotated[
         bool | None,
         typer.Option(
@@ -76,12 +87,13 @@ def estimate(
     from fewgold.estimators import Mean
 
     level, ends = _parse.confidence(confidence), _parse.limits(limits)
+    passing = _parse.cut("--adequate", adequate)
     if file == "-" and (design is None or pool == "-"):
         raise typer.BadParameter(
             "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
         )
-    by = None if bound is None else _parse.bound(bound)
-    if by is not None and by.needs_limits and ends is None:
+    by = None if bound is None or bound in _TAILS else _parse.bound(bound)
+    if by is not None and by.needs_limits and ends is None and passing is None:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
@@ -90,6 +102,8 @@ def estimate(
     sample = files.load_sample(side, files.load_pool(side, pool))
     columns = record["score_column"] if human is None else _columns(human)
     ratings = files.read_ratings(file, sample, id=id, score=columns, limits=ends)
+    if passing is not None:
+        ratings = ratings.cut(passing)
     if estimator is None:
         chosen = registry.strategy(record["strategy"], sample.pool)
     else:
@@ -99,8 +113,8 @@ def estimate(
             chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
         else:
             note(f"note: {chosen.name} does not use the direction of the scores", quiet)
-    if by is not None:
-        chosen = replace(chosen, bound=by)  # type: ignore[type-var]
+    if by is not None or bound in _TAILS:
+        chosen = replace(chosen, bound=by or bound)  # type: ignore[type-var]
     result = _made(chosen, ratings, level)
     bare = Mean().estimate(ratings)
     result |= {
@@ -112,6 +126,7 @@ def estimate(
         "plain_mean_low": float(bare.interval(level).low),
         "plain_mean_high": float(bare.interval(level).high),
         "random_se": _random_error(ratings),
+        "adequate": None if passing is None else str(passing),
         "file": file,
     }
     result = plain(result)
@@ -158,8 +173,11 @@ def _show(out: Console, result: dict[str, Any]) -> None:
 
     error = result["se"]
     digits = decimals(error or 0.0)
+    what = "mean score of all"
+    if result["adequate"] is not None:
+        what = f"share with a score {result['adequate']} among all"
     out.print(
-        f"[bold]Estimated mean score of all {result['pool_size']} segments: "
+        f"[bold]Estimated {what} {result['pool_size']} segments: "
         f"[green]{result['value']:.{digits}f}[/green][/bold]"
     )
     out.print()
@@ -173,6 +191,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ("ratings", f"{result['n']} of {result['pool_size']} segments"),
         ("estimator", escape(result["method"])),
     ]
+    if result.get("metric"):
+        lines.append(("metric", escape(result["metric"])))
     if result["random_se"] is not None:
         lines.append(
             (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from fewgold.cut import Cut
     from fewgold.estimate import Bound
     from fewgold.samplers import Budget
 
@@ -116,6 +117,22 @@ def limits(text: str | None) -> tuple[float, float] | None:
         raise typer.BadParameter(
             "--limits must be the ends of the rating scale, such as 0,25, or one of "
             f"{', '.join(SCALES)}; got {text!r}."
+        ) from None
+
+
+def cut(option: str, text: str | None) -> Cut | None:
+    """``<=0`` or ``>= 0.5``: where scores become a 1."""
+    from fewgold.cut import Cut
+    from fewgold.errors import FewgoldError
+
+    if text is None:
+        return None
+    try:
+        return Cut.parse(text)
+    except FewgoldError:
+        raise typer.BadParameter(
+            f"{option} must be a sign and a number, such as '<=0' or '>=0.5' (in quotes); got "
+            f"{text!r}."
         ) from None
 
 

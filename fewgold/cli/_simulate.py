@@ -61,6 +61,13 @@ def simulate(
     limits: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale.")
     ] = None,
+    adequate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CUT",
+            help="Count adequate segments: human scores such as '<=0' are a 1, all others a 0.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="Write tables, plots and a page there."),
@@ -126,10 +133,14 @@ def simulate(
         "bounds": [registry.bound(name) for name in _parse.names(bounds)],
         "limits": _parse.limits(limits),
     }
+    passing = _parse.cut("--adequate", adequate)
     if resume and out is None:
         raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
     roles = {"id": id, "document": document, "metrics": _parse.names(metrics) or None, "cost": cost}
     studies = _studies(data, human, by, roles, orientation, rated_only, quiet)
+    if passing is not None:
+        studies = {k: s._replace(gold=passing(s.gold).astype(float)) for k, s in studies.items()}
+        asked["limits"] = (0.0, 1.0)
     store = None if out is None else out / "cells"
     with progress_bars(quiet) as show, running_on(backend, scheduler, n_jobs):
         try:

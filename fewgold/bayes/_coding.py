@@ -1,0 +1,139 @@
+"""What a metric says of every segment of a pool: 0 or 1, or one of several categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold.bayes._thresholds import RULES, choose_cuts
+from fewgold.cut import Cut, binary
+from fewgold.errors import FewgoldError, UnknownNameError
+from fewgold.pool import Pool
+from fewgold.sample import Ratings
+
+Threshold: TypeAlias = "float | str | Cut | None"
+
+
+class Coded(NamedTuple):
+    """Labels of the pool's segments, (N,), or (..., N) where each draw chose its own cut."""
+
+    labels: BoolArray
+    how: str  # such as "comet >= 0.5", for summaries and signatures
+    notes: tuple[str, ...] = ()
+
+
+def is_binary(values: FloatArray) -> bool:
+    """True for a metric that is 0 or 1 everywhere."""
+    return bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def coded(
+    ratings: Ratings, adequate: BoolArray, metric: str, threshold: Threshold, strict: bool
+) -> Coded:
+    """What ``metric`` says of every segment, cut as ``threshold`` has it."""
+    pool = ratings.sample.pool
+    scores = scores_of(pool, metric)
+    if threshold is None:
+        hint = (
+            f"Give a threshold for {metric}, such as '>= 0.5', or a rule to choose one by: "
+            f"{' or '.join(RULES)}; or use it in bins: 'bins'."
+        )
+        return Coded(binary(scores, f"scores of {metric} without a threshold", hint), metric)
+    falls = pool.orientation.get(metric) == -1
+    sign = ("<" if falls else ">") + ("" if strict else "=")
+    if isinstance(threshold, str) and threshold in RULES:
+        return _chosen(ratings, adequate, metric, threshold, sign)
+    cut = Cut(sign, float(threshold)) if isinstance(threshold, int | float) else None
+    cut = cut or Cut.parse(threshold)  # type: ignore[arg-type]
+    labels = cut(scores)
+    notes: tuple[str, ...] = ()
+    if labels.all() or not labels.any():
+        notes = (f"{metric} {cut} is {int(labels[0])} for every segment and tells nothing",)
+    return Coded(labels, f"{metric} {cut}", notes)
+
+
+def scores_of(pool: Pool, metric: str) -> FloatArray:
+    """The scores of a metric; a name that the pool does not know is an error."""
+    if metric not in pool.metrics:
+        raise UnknownNameError("metric", metric, pool.metrics)
+    return np.asarray(pool.metrics[metric])
+
+
+def _chosen(ratings: Ratings, adequate: BoolArray, metric: str, rule: str, sign: str) -> Coded:
+    """A cut for each draw, from its own ratings; the median where they are all alike."""
+    scores = scores_of(ratings.sample.pool, metric)
+    ours = scores[ratings.sample.indices]
+    at = choose_cuts(adequate, ours, rule, sign)
+    told = np.isfinite(at)
+    at = np.where(told, at, np.median(scores))
+    labels = np.array(Cut(sign, 0.0)(scores - at[..., None]))
+    cut = "" if at.ndim else f" {Cut(sign, float(at))}"
+    notes: tuple[str, ...] = ()
+    if not told.all():
+        notes = (
+            f"the ratings do not tell where to cut {metric} (all are alike), so it was cut at its "
+            "median",
+        )
+    return Coded(labels, f"{metric}{cut}", notes)
+
+
+def each_threshold(
+    names: tuple[str, ...], threshold: Threshold | Mapping[str, Threshold]
+) -> dict[str, Threshold]:
+    """The threshold of each metric."""
+    if not isinstance(threshold, Mapping):
+        return dict.fromkeys(names, threshold)
+    unknown = [name for name in threshold if name not in names]
+    if unknown:
+        raise UnknownNameError("metric in threshold", unknown[0], names)
+    return {name: threshold.get(name) for name in names}
+
+
+def tally(
+    codes: IntArray, ratings: Ratings, adequate: BoolArray, count: int
+) -> tuple[IntArray, IntArray]:
+    """Segments by category: the rated (..., J, 2), inadequate first, and the unrated (..., J)."""
+    indices = ratings.sample.indices
+    batch = indices.shape[:-1]
+    draws = int(np.prod(batch, dtype=np.int64))
+    of_pool = np.broadcast_to(codes, (*batch, codes.shape[-1])).reshape(draws, -1)
+    ours = np.take_along_axis(of_pool, indices.reshape(draws, -1), -1)
+    start = np.arange(draws)[:, None]
+    cells = (start * count + ours) * 2 + adequate.reshape(draws, -1)
+    rated = np.bincount(cells.ravel(), minlength=draws * count * 2).reshape(draws, count, 2)
+    if codes.ndim == 1:
+        everyone = np.broadcast_to(np.bincount(codes, minlength=count), (draws, count))
+    else:
+        spread = (start * count + of_pool).ravel()
+        everyone = np.bincount(spread, minlength=draws * count).reshape(draws, count)
+    unrated = everyone - rated.sum(-1)
+    return rated.reshape(*batch, count, 2), unrated.reshape(*batch, count)
+
+
+def check_sample(ratings: Ratings) -> tuple[str, ...]:
+    """Refuse samples that the model does not describe; notes on those that it describes roughly."""
+    design = ratings.sample.design
+    if design.units is not None:
+        raise FewgoldError(
+            "this model takes segments that were drawn one by one, and these came in whole "
+            "documents or chunks, which are alike. Use the estimator mean or ridge for them."
+        )
+    unequal = [
+        np.ptp(x, axis=-1).max(initial=0.0) > 1e-9 * x.max()
+        for x in (design.weights, design.inclusion)
+    ]
+    if any(unequal) or not design.unbiased:
+        raise FewgoldError(
+            f"this model takes samples in which every segment had the same chance, and this one "
+            f"({design.kind}) has unequal chances. Draw with random, docs-prop or docs-sys, or use "
+            "an estimator that weighs: mean, cv-multi or ridge."
+        )
+    if design.kind == "simple" or ratings.sample.info.get("sampler") == "random":
+        return ()
+    return (
+        "the sample is taken for a plain random one: that it was spread out makes the estimate "
+        "better than its interval says",
+    )

@@ -1,0 +1,240 @@
+"""The estimator for adequate/inadequate ratings: people on some segments, a metric on all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, IntArray
+from fewgold._validate import check_choice
+from fewgold.bayes._bins import bins
+from fewgold.bayes._cell_priors import Pooled, Trend
+from fewgold.bayes._cells import CellPosterior
+from fewgold.bayes._coding import (
+    Threshold,
+    check_sample,
+    coded,
+    each_threshold,
+    is_binary,
+    scores_of,
+    tally,
+)
+from fewgold.bayes._counts import Counts
+from fewgold.bayes._pool import PoolPosterior
+from fewgold.bayes._posterior import AlphaPosterior
+from fewgold.bayes._priors import Priors
+from fewgold.bayes._rated import Posterior, RatedPosterior
+from fewgold.cut import binary
+from fewgold.errors import FewgoldError
+from fewgold.estimate import Bound
+from fewgold.estimator import Estimator
+from fewgold.pool import Pool
+from fewgold.sample import Ratings
+from fewgold.samplers import Sampler, SimpleRandom
+
+_CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."
+_BINS = "bins"
+_MANY = 64  # categories
+_FEW = 5  # rated segments of each class, before a metric is said to point the wrong way
+
+
+@dataclass(frozen=True)
+class BinaryPosterior(Estimator):
+    """Share of adequate segments by the Bayesian model of success rate and metric errors.
+
+    Ratings are 0 or 1 (`Ratings.cut` makes them so). The segments that people rated tell how often
+    the metric is right, on adequate ones (ρ) and on inadequate ones (η); with that, what the metric
+    says of all others is corrected. Rated and unrated segments never overlap, so none counts twice.
+
+    Parameters
+    ----------
+    metric
+        A metric of the pool, or several that are taken jointly. By default all that are 0 or 1
+        everywhere; ``()`` for none: human ratings alone.
+    threshold
+        Where a metric becomes 1: a cut such as ``">= 0.5"``; a number (≥ it, or ≤ it for a metric
+        of which less is better); a rule by which the ratings choose it, ``"equal"`` (|ρ − η|, as
+        in the papers) or ``"information"`` (the most informative one); or ``"bins"``, which does
+        without and keeps what a cut loses. A mapping for metrics that differ.
+    target
+        ``"pool"``: the share of adequate segments in this test set. ``"process"``: the success rate
+        of the system that made them, which is less certain.
+    pairs
+        ``"sample"``: the rated segments are a random sample. ``"calibration"``: they were chosen by
+        their class, such as as many adequate as inadequate ones, and tell about ρ and η alone.
+    strict
+        With a rule or a number: > instead of ≥.
+    priors
+        See `PoolPosterior` and `AlphaPosterior`; with several metrics or bins not needed.
+
+    References
+    ----------
+    von Däniken, Deriu, Tuggener and Cieliebak (2022), On the effectiveness of automated metrics
+    for text generation systems.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> pool, gold = load_demo("zhen", system="alpha")
+    >>> judge = BinaryPosterior("comet", threshold="information")
+    >>> sample = judge.select(pool, 200, rng=1)
+    >>> ratings = sample.rate(gold[sample.indices]).cut("<= 1")  # at most a minor error
+    >>> print(judge.estimate(ratings).summary())
+    0.2459 ± 0.0275 (posterior mean and sd)
+    95% interval 0.1945 to 0.3020 (posterior, credible interval with equal tails)
+    from 200 of 2000 segments
+    metric: comet >= 0.827
+    est:alpha-comet:information(comet >= 0.827)|design:random|n:200|N:2000|...
+    """
+
+    metric: str | tuple[str, ...] | None = None
+    threshold: Threshold | Mapping[str, Threshold] = None
+    target: str = "pool"
+    pairs: str = "sample"
+    strict: bool = False
+    priors: Priors | None = None
+    sampler: Sampler = SimpleRandom()
+    bound: Bound | str = "equal"
+
+    def __post_init__(self) -> None:
+        check_choice("target", self.target, ("pool", "process"))
+        check_choice("pairs", self.pairs, ("sample", "calibration"))
+        if self.bound not in ("equal", "hdi"):
+            name = self.bound if isinstance(self.bound, str) else self.bound.name
+            raise FewgoldError(
+                "a posterior has its own credible interval: bound must be 'equal' (equal tails) or "
+                f"'hdi' (the shortest); got {name!r}. Other bounds go with mean, cv-multi or ridge."
+            )
+
+    @property
+    def name(self) -> str:
+        if self.metric is None:
+            return "alpha"
+        names = (self.metric,) if isinstance(self.metric, str) else self.metric
+        cut = self.threshold
+        how = "" if cut is None or isinstance(cut, Mapping) else f":{cut}"
+        if how[1:2] in ("<", ">", "="):
+            how = how[1:].replace(" ", "")
+        return "-".join(["alpha", *names]) + how
+
+    def estimate(self, ratings: Ratings) -> RatedPosterior:
+        adequate = binary(ratings.scores, "ratings", _CUT)
+        names = self._names(ratings.sample.pool)
+        notes = check_sample(ratings)
+        how = ""
+        posterior: Posterior
+        if not names:
+            self._check_plain("no metric")
+            posterior, more = self._alone(ratings, adequate)
+        elif len(names) > 1 or self.threshold == _BINS:
+            self._check_plain("several metrics or bins")
+            posterior, how, more = self._jointly(ratings, adequate, names)
+        else:
+            posterior, how, more = self._single(ratings, adequate, names[0])
+        return RatedPosterior(
+            posterior, ratings, self.name, how, str(self.bound), self.target, (*notes, *more)
+        )
+
+    def _names(self, pool: Pool) -> tuple[str, ...]:
+        if self.metric is None:
+            return tuple(name for name, values in pool.metrics.items() if is_binary(values))
+        return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)
+
+    def _check_plain(self, what: str) -> None:
+        if self.pairs == "calibration":
+            raise FewgoldError(
+                f"pairs='calibration' goes with one metric that is cut into 0 and 1; got {what}."
+            )
+
+    def _alone(self, ratings: Ratings, adequate: BoolArray) -> tuple[Posterior, tuple[str, ...]]:
+        counts = Counts(human_ones=adequate.sum(-1), human_total=ratings.n)
+        unused = () if self.metric is not None else tuple(ratings.sample.pool.metrics)
+        notes: tuple[str, ...] = ()
+        if unused:
+            notes = (
+                f"no metric is used: none of {', '.join(unused)} is 0 or 1. Name one with a "
+                f"threshold, such as alpha-{unused[0]}:information or alpha-{unused[0]}:bins",
+            )
+        if self.target == "process":
+            return AlphaPosterior(counts, self.priors or Priors()), notes
+        left = len(ratings.sample.pool) - ratings.n
+        return PoolPosterior(counts, self.priors, unrated=left), notes
+
+    def _single(
+        self, ratings: Ratings, adequate: BoolArray, metric: str
+    ) -> tuple[Posterior, str, tuple[str, ...]]:
+        cut = each_threshold((metric,), self.threshold)[metric]
+        labels = coded(ratings, adequate, metric, cut, self.strict)
+        rated, unrated = tally(labels.labels.astype(np.int64), ratings, adequate, 2)
+        counts = Counts(
+            tp=rated[..., 1, 1],
+            fn=rated[..., 0, 1],
+            fp=rated[..., 1, 0],
+            tn=rated[..., 0, 0],
+            metric_ones=unrated[..., 1],
+            metric_total=unrated.sum(-1),
+            pairs=self.pairs,
+        )
+        notes = (*labels.notes, *_pointing(counts, metric))
+        if self.target == "process":
+            return AlphaPosterior(counts, self.priors or Priors()), labels.how, notes
+        return self._of_pool(counts), labels.how, notes
+
+    def _of_pool(self, counts: Counts) -> PoolPosterior:
+        if self.pairs == "sample":
+            return PoolPosterior(counts, self.priors)
+        known = Counts(human_ones=counts.tp + counts.fn, human_total=counts.paired_total)
+        return PoolPosterior(counts, self.priors, known=known)
+
+    def _jointly(
+        self, ratings: Ratings, adequate: BoolArray, names: tuple[str, ...]
+    ) -> tuple[Posterior, str, tuple[str, ...]]:
+        if self.priors is not None:
+            raise FewgoldError(
+                "priors go with a single metric that is cut into 0 and 1, or with none; several "
+                "metrics and bins have a prior of their own."
+            )
+        cuts = each_threshold(names, self.threshold)
+        codes: IntArray = np.zeros(len(ratings.sample.pool), dtype=np.int64)
+        parts: list[str] = []
+        notes: list[str] = []
+        count = 1
+        for name, cut in cuts.items():
+            if cut == _BINS:
+                own: Any = bins(scores_of(ratings.sample.pool, name))
+                parts.append(f"{name} in {int(own.max()) + 1} bins")
+            else:
+                found = coded(ratings, adequate, name, cut, self.strict)
+                own = found.labels.astype(np.int64)
+                parts.append(found.how)
+                notes += found.notes
+            levels = int(own.max()) + 1 if cut == _BINS else 2
+            codes, count = codes * levels + own, count * levels
+            if count > _MANY:  # most patterns of many metrics do not occur
+                found_codes, codes = np.unique(codes, return_inverse=True)
+                count = found_codes.size
+        rated, unrated = tally(codes, ratings, adequate, count)
+        in_order = len(names) == 1  # bins of one metric, which rise or fall
+        posterior = CellPosterior(rated, unrated, self.target, Trend() if in_order else Pooled())
+        return posterior, " and ".join(parts), tuple(notes)
+
+
+def _pointing(counts: Counts, metric: str) -> tuple[str, ...]:
+    """A note where a single study shows a metric that is right less often than chance."""
+    if counts.shape:
+        return ()
+    yes, no = int(counts.tp + counts.fn), int(counts.fp + counts.tn)
+    if min(yes, no) < _FEW:
+        return ()
+    rho, eta = int(counts.tp) / yes, int(counts.tn) / no
+    if rho + eta > 1:
+        return ()
+    return (
+        f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate segments, no "
+        "better than chance (ρ + η ≤ 1): it tells little, or its 0 and 1 are exchanged. Turn the "
+        "cut round, such as '<= …' instead of '>= …'; the estimate is the same either way unless "
+        "the priors favour one",
+    )
