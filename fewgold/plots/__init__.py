@@ -6,6 +6,7 @@ figure of its own, which no window or global state knows of.
 
 from fewgold.plots._curves import curves
 from fewgold.plots._figures import coverage_curves, error_curves, width_curves
+from fewgold.plots._heat import heat
 from fewgold.plots._matrix import significance_matrix
 from fewgold.plots._output import save, to_svg
 from fewgold.plots._ranking import ranking
@@ -17,6 +18,7 @@ __all__ = [
     "coverage_curves",
     "curves",
     "error_curves",
+    "heat",
     "ranking",
     "roc_curves",
     "roc_panels",
