@@ -5,6 +5,7 @@ from fewgold.bayes._compare import probability_greater
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._estimator import BinaryPosterior
 from fewgold.bayes._moments import moments
+from fewgold.bayes._naive import NaiveTable, naive_table
 from fewgold.bayes._pool import PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior, RatePosterior, Rates
 from fewgold.bayes._priors import Priors
@@ -20,6 +21,7 @@ __all__ = [
     "AlphaPosterior",
     "BinaryPosterior",
     "Counts",
+    "NaiveTable",
     "PoolPosterior",
     "Priors",
     "RatePosterior",
@@ -35,6 +37,7 @@ __all__ = [
     "choose_cuts",
     "is_binary",
     "moments",
+    "naive_table",
     "probability_greater",
     "roc_table",
     "significance",
