@@ -72,7 +72,7 @@ class RocTable:
         return pd.DataFrame(rows)
 
     def heterogeneity(self) -> pd.DataFrame:
-        """Whether systems share ρ and η of a metric: one row a metric.
+        """Whether systems share ρ and η of a metric: one row a metric with two systems or more.
 
         At the threshold chosen over all systems: the least and largest ρ and η of a system, and
         p-values of chi-square tests that all have the same ρ (``rho_p``), the same η
@@ -94,9 +94,7 @@ class RocTable:
             cut = self.rocs[metric][ALL].at(self.cuts[metric][ALL]).cut
             points = {name: roc.at(cut) for name, roc in found.items() if name != ALL}
             if len(points) < 2:
-                raise FewgoldError(
-                    "heterogeneity compares systems: name the column that holds them (system=)."
-                )
+                continue
             rho = _same([(p.tp, p.fn) for p in points.values()])
             eta = _same([(p.tn, p.fp) for p in points.values()])
             both = _tail(rho.statistic + eta.statistic, rho.df + eta.df)
@@ -106,6 +104,10 @@ class RocTable:
             row |= {"eta_min": eta.least, "eta_max": eta.most, "eta_p": _tail(*eta[:2])}
             row |= {"p": both, "sparse": rho.sparse or eta.sparse}
             rows.append(row | {"worst": worst[1], "on": worst[0]})
+        if not rows:
+            raise FewgoldError(
+                "heterogeneity compares systems: name the column that holds them (system=)."
+            )
         return pd.DataFrame(rows)
 
     def plot(self) -> Figure:

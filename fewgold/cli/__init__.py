@@ -15,7 +15,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from fewgold._version import __version__
-from fewgold.cli import _demo, _estimate, _reproduce, _select, _simulate, _stop, _strategies
+from fewgold.cli import _demo, _estimate, _reproduce, _roc, _select, _simulate, _stop, _strategies
 from fewgold.cli._console import BAD_DATA, fail
 from fewgold.errors import FewgoldError, UnknownNameError
 
@@ -58,6 +58,7 @@ app.command("estimate")(_estimate.estimate)
 app.command("stop")(_stop.stop)
 app.command("simulate")(_simulate.simulate)
 app.command("strategies")(_strategies.strategies)
+app.command("roc")(_roc.roc)
 app.command("reproduce")(_reproduce.reproduce)
 
 

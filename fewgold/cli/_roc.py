@@ -1,0 +1,190 @@
+"""``fewgold roc``: how well metrics tell adequate from inadequate, system by system."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import _parse
+from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+_COLUMNS = "Columns"
+
+
+class Rule(StrEnum):
+    """Rules for thresholds by name."""
+
+    equal = "equal"
+    information = "information"
+
+
+def roc(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="Table of human and metric scores; - is CSV on stdin."),
+    ],
+    human: Annotated[
+        str,
+        typer.Option(metavar="COLUMN", help="Human scores.", rich_help_panel=_COLUMNS),
+    ],
+    adequate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CUT", help="Which human scores are adequate, such as '<=0'; not for 0 and 1."
+        ),
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…", help="Automatic metrics.", rich_help_panel=_COLUMNS),
+    ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Systems; none for none.", rich_help_panel=_COLUMNS),
+    ] = None,
+    orientation: Annotated[
+        str | None,
+        typer.Option(metavar="A=+1,B=-1", help="As for select.", rich_help_panel=_COLUMNS),
+    ] = None,
+    rule: Annotated[
+        Rule,
+        typer.Option(metavar="NAME", help="Threshold: equal (least |ρ-η|) or information (K)."),
+    ] = Rule.equal,
+    per_system: Annotated[
+        bool, typer.Option("--per-system", help="A threshold for each system, not one for all.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Adequate is > the threshold, not >=.")
+    ] = False,
+    confidence: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Of the intervals of the AUC.")
+    ] = "0.95",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Draw the curves: .png, .svg or .pdf."),
+    ] = None,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show how well metrics tell adequate from inadequate, and for which systems.
+
+    A threshold turns a metric into yes and no. ρ is the share of adequate
+    outputs that it then recognises, η that of inadequate ones, K how much
+    it tells (0 to 1), and the AUC sums up all thresholds.
+    """
+    from fewgold import tables
+    from fewgold.bayes import roc_table
+    from fewgold.plots import save
+
+    passing = _parse.cut("--adequate", adequate)
+    level = _parse.confidence(confidence)
+    ways = _parse.orientation(orientation)
+    table = tables.read_table(file)
+    names = [str(c) for c in table.columns]
+    if system is None:
+        system = tables.guess_column([n for n in names if n != human], tables.SYSTEM_NAMES)
+        if system is not None:
+            note(f"note: systems guessed: {system}", quiet)
+    elif system == "none" and "none" not in names:
+        system = None
+    chosen = _parse.names(metrics) or _guess(table, human, system, quiet)
+    found = roc_table(
+        table, human=human, metrics=chosen, system=system, adequate=passing, rule=rule.value,
+        per_system=per_system, strict=strict, confidence=level,
+        orientation={name: way for name, way in ways.items() if name in chosen},
+    )  # fmt: skip
+    frame = found.to_frame()
+    several = (frame.groupby("metric")["system"].nunique() > 2).any()
+    apart = found.heterogeneity() if several else None
+    if out is not None:
+        save(found.plot(), out)
+    record = {
+        "human": human, "adequate": None if passing is None else str(passing),
+        "rule": rule.value, "confidence": level, "rows": frame.to_dict("records"),
+        "heterogeneity": [] if apart is None else apart.to_dict("records"),
+        "files": [] if out is None else [str(out)],
+    }  # fmt: skip
+
+    def text(console: Console) -> None:
+        _show(console, frame, apart, level)
+        if out is not None:
+            print(f"written: {out}")
+
+    rows: Any = frame.to_dict("records")
+    emit(Format.json if json else output, record, rows, text)
+
+
+def _guess(table: pd.DataFrame, human: str, system: str | None, quiet: bool) -> list[str]:
+    from fewgold import tables
+    from fewgold.cli._columns import Roles, _metrics
+    from fewgold.errors import DataError
+
+    names = [str(c) for c in table.columns]
+    plain = {*tables.ID_NAMES, *tables.DOCUMENT_NAMES, *tables.TEXT_NAMES, *tables.COST_NAMES}
+    taken = {human, system, *(n for n in names if tables.plain(n) in plain)} - {None}
+    found, left = _metrics(table, {str(n) for n in taken})
+    for sentence in Roles({}, {"metrics": ", ".join(found) or "none"}, left).notes():
+        note(f"note: {sentence}", quiet)
+    if not found:
+        raise DataError("no column looks like a metric. Name them with --metrics.")
+    return found
+
+
+def _show(out: Console, frame: pd.DataFrame, apart: pd.DataFrame | None, level: float) -> None:
+    """A table for each metric, and what the systems have in common."""
+    from rich.table import Table
+    from rich.text import Text
+
+    for metric, part in frame.groupby("metric", sort=False):
+        cuts = list(dict.fromkeys(part["cut"]))
+        where = f"at {cuts[0]}" if len(cuts) == 1 else "at a threshold of each system"
+        out.print(Text.assemble((str(metric), "bold"), f" {where}"))
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
+        table.add_column("", overflow="ellipsis", no_wrap=True)
+        heads = ["items", "adequate", "AUC", f"{100 * level:g}%", "ρ", "η", "K"]
+        heads += ["threshold"] if len(cuts) > 1 else []
+        for head in heads:
+            table.add_column(head, justify="right", no_wrap=True)
+        for row in part.to_dict("records"):
+            cells = [str(row["n"]), f"{row['alpha']:.3f}", _digits(row["auc"], 3)]
+            cells.append(f"{_digits(row['auc_low'], 2)}–{_digits(row['auc_high'], 2)}")
+            cells += [_digits(row["rho"], 3), _digits(row["eta"], 3), _digits(row["K"], 3)]
+            cells += [f"{row['cut'].split()[0]} {float(row['cut'].split()[1]):.4g}"] * (
+                len(cuts) > 1
+            )
+            table.add_row(Text(str(row["system"])), *cells)
+        out.print(table)
+        gaps = part.loc[part["system"] == "(all)", "gaps"].sum()
+        if gaps:
+            print(f"{gaps} rated rows have no {metric} and were left out")
+        compared = [] if apart is None else apart[apart["metric"] == metric].to_dict("records")
+        for row in compared:
+            out.print(Text(_sentence(row)))
+        print()
+
+
+def _digits(value: float, digits: int) -> str:
+    return "–" if value != value else f"{value:.{digits}f}"
+
+
+def _sentence(row: dict[Any, Any]) -> str:
+    """Whether the systems share ρ and η, and what becomes of it."""
+    p = row["p"]
+    chance = "p unknown" if p != p else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    rough = ", rough: few items in a cell" if row["sparse"] else ""
+    said = (
+        f"Systems: ρ from {_digits(row['rho_min'], 2)} to {_digits(row['rho_max'], 2)}, η from "
+        f"{_digits(row['eta_min'], 2)} to {_digits(row['eta_max'], 2)} (all the same: "
+        f"{chance}{rough})."
+    )
+    if row["worst"] == row["worst"]:
+        off = f"{row['worst']:+.2f}".replace("-", "\N{MINUS SIGN}")
+        said += f" ρ and η of the others would put the rate of {row['on']} off by {off}."
+    return said
