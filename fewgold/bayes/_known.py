@@ -11,8 +11,9 @@ import numpy as np
 from scipy.special import xlogy
 
 from fewgold._arrays import FloatArray
+from fewgold.bayes._bank import Bank, panel_nodes
 from fewgold.bayes._priors import Shapes
-from fewgold.bayes._windows import gauss_legendre, shrink
+from fewgold.bayes._windows import LogFunction, gauss_legendre, shrink
 from fewgold.errors import DataError
 
 _PANELS, _NODES = 6, 24
@@ -41,16 +42,16 @@ def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
         )
 
 
+def known_bank(shape: Shapes, rates: tuple[float, float]) -> tuple[Bank, FloatArray]:
+    """Densities of α for shapes (n,), and the error of each, relative to its peak."""
+    log_f, low, high = _window(shape, rates)
+    values = log_f(panel_nodes(low, high, _PANELS + 2))
+    return Bank.fit(low, high, np.exp(values - values.max(-1, keepdims=True)))
+
+
 def known_moments(shape: Shapes, rates: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
     """Mean and variance of α for shapes (n,)."""
-    check_possible(shape, rates)
-
-    def log_f(omega: FloatArray) -> FloatArray:
-        s, c = np.sin(omega), np.cos(omega)
-        return np.asarray(log_density(shape, rates, s * s, c * c) + np.log(s * c))
-
-    low, high = np.zeros(shape.a0.shape), np.full(shape.a0.shape, 0.5 * np.pi)
-    low, high = shrink(log_f, low, high, _DROP, points=24)
+    log_f, low, high = _window(shape, rates)
     x, w = gauss_legendre(_NODES)
     steps = ((np.arange(_PANELS)[:, None] + x) / _PANELS).ravel()
     omega = low[:, None] + (high - low)[:, None] * steps
@@ -60,3 +61,18 @@ def known_moments(shape: Shapes, rates: tuple[float, float]) -> tuple[FloatArray
     alpha = np.sin(omega) ** 2
     mean = np.vecdot(weight, alpha)
     return mean, np.vecdot(weight, (alpha - mean[:, None]) ** 2)
+
+
+def _window(
+    shape: Shapes, rates: tuple[float, float]
+) -> tuple[LogFunction, FloatArray, FloatArray]:
+    """Log density of ω = arcsin √α, and the window (n,) that holds it."""
+    check_possible(shape, rates)
+
+    def log_f(omega: FloatArray) -> FloatArray:
+        s, c = np.sin(omega), np.cos(omega)
+        return np.asarray(log_density(shape, rates, s * s, c * c) + np.log(s * c))
+
+    low, high = np.zeros(shape.a0.shape), np.full(shape.a0.shape, 0.5 * np.pi)
+    low, high = shrink(log_f, low, high, _DROP, points=24)
+    return log_f, low, high

@@ -11,15 +11,17 @@ from fewgold._validate import check_choice
 from fewgold.bayes import _quadrature
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._known import known_moments
-from fewgold.bayes._mixture import mixture
 from fewgold.bayes._panels import Panels
 from fewgold.bayes._priors import Priors, Shapes, shapes
 from fewgold.bayes._reverse import reverse_moments
+from fewgold.bayes._weights import weights
 
 METHODS = ("auto", "mixture", "reverse", "quadrature")
 
 # The error that the two Gauss–Jacobi rules may differ by; the finer one is far better.
 _CONVERGED = 1e-7
+# Up to so many metric-only ratings the mixture is the quickest.
+_FEW = 3000
 # Above so many metric-only ratings the mixture costs more than the quadrature.
 LARGE = 200_000
 
@@ -92,7 +94,7 @@ def _fill(
     """Write the moments of the studies that are still to do."""
     todo = todo.copy()
     if method in ("auto", "reverse"):
-        tried = todo if method == "reverse" else todo & _promising(shape)
+        tried = todo if method == "reverse" else todo & _promising(shape) & (shape.total > _FEW)
         if tried.any():
             found = reverse_moments(shape.draw(tried))
             good = (found.error < _CONVERGED) | (method == "reverse")
@@ -100,29 +102,45 @@ def _fill(
             mean[done], variance[done] = found.mean[good], found.variance[good]
             todo[done] = False
     rates = cast(tuple[float, float], (priors.rho, priors.eta)) if priors.known else None
-    for at in np.flatnonzero(todo):
-        one = shape.draw(at)
-        if method == "mixture" or (method == "auto" and by_mixture(one)):
-            mean[at], variance[at] = mixture(one, rates).moments()
-        else:
-            mean[at], variance[at] = by_quadrature(one).moments()
+    summed = todo & (by_mixture(shape) if method == "auto" else method == "mixture")
+    if summed.any():
+        mean[summed], variance[summed] = mixture_moments(shape.draw(summed), rates)
+    for at in np.flatnonzero(todo & ~summed):
+        mean[at], variance[at] = by_quadrature(shape.draw(at)).moments()
+
+
+def mixture_moments(
+    shape: Shapes, rates: tuple[float, float] | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Means and variances of the mixtures of shapes (n,)."""
+    mean, variance = np.empty(shape.a0.size), np.empty(shape.a0.size)
+    for rows, found in weights(shape, rates):
+        some = shape.draw(rows)
+        size = some.a0 + some.b0 + some.total
+        a = (some.a0 + found.first)[:, None] + np.arange(found.mass.shape[1])
+        mean[rows] = np.vecdot(found.mass, a) / size
+        within = np.vecdot(found.mass, a * (size[:, None] - a)) / (size * size * (size + 1))
+        gaps = a / size[:, None] - mean[rows, None]
+        variance[rows] = within + np.vecdot(found.mass, gaps * gaps)
+    return mean, variance
 
 
 def _promising(shape: Shapes) -> BoolArray:
-    """Where the reverse factorisation may converge: a flat tilt, and no empty rows."""
-    adequate, inadequate = shape.ar + shape.br, shape.ae + shape.be
-    tilt = np.maximum(np.abs(shape.a0 - adequate), np.abs(shape.b0 - inadequate))
-    return np.asarray((tilt <= 50) & (np.minimum(adequate, inadequate) >= 8))
+    """Where the reverse factorisation may converge: a flat tilt, and no near-empty cells."""
+    up, down = shape.a0 - shape.ar - shape.br, shape.b0 - shape.ae - shape.be
+    tilt = np.maximum(np.abs(up), np.abs(down))
+    cell = np.min([shape.ar, shape.br, shape.ae, shape.be], axis=0)
+    return np.asarray((tilt <= 50) & (cell >= np.where(shape.total > LARGE, 2, 5)))
 
 
-def by_mixture(shape: Shapes) -> bool:
-    """Whether the mixture is the better choice for one study."""
-    return bool(shape.total <= LARGE) or not smooth(shape)
+def by_mixture(shape: Shapes) -> BoolArray:
+    """Whether the mixture is the better choice."""
+    return np.asarray((shape.total <= LARGE) | ~smooth(shape))
 
 
-def smooth(shape: Shapes) -> bool:
+def smooth(shape: Shapes) -> BoolArray:
     """Whether no shape below 1 makes the quadrature crude."""
-    return min(float(x) for x in (shape.ar, shape.br, shape.ae, shape.be)) >= 1
+    return np.asarray(np.min([shape.ar, shape.br, shape.ae, shape.be], axis=0) >= 1)
 
 
 def by_quadrature(shape: Shapes) -> Panels:

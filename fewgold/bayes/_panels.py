@@ -16,28 +16,36 @@ from fewgold.errors import DataError
 #: Log density, up to a constant, at x and 1 − x.
 LogDensity = Callable[[FloatArray, FloatArray], FloatArray]
 
-_ORDER = 16
+ORDER = 16
 _DROP = 40.0
 _START = 4  # panels
 _DEEPEST = 48
-_NEWTON = 40
+NEWTON = 40
 _HALF_PI = 0.5 * np.pi
+_END = 1e-9  # ω: nearer to an end a density is a power of the distance
+_TINY = np.finfo(np.float64).tiny
 
 
 @lru_cache(maxsize=1)
-def _fit() -> FloatArray:
+def to_legendre() -> FloatArray:
     """From values at the Gauss nodes to Legendre coefficients."""
-    x, w = gauss_legendre(_ORDER)
-    j = np.arange(_ORDER)
-    return np.asarray((legendre.legvander(2 * x - 1, _ORDER - 1) * w[:, None] * (2 * j + 1)).T)
+    x, w = gauss_legendre(ORDER)
+    j = np.arange(ORDER)
+    return np.asarray((legendre.legvander(2 * x - 1, ORDER - 1) * w[:, None] * (2 * j + 1)).T)
 
 
 @dataclass(frozen=True, eq=False)
 class Panels:
-    """Density of ω = arcsin √x: Legendre coefficients (panels, order) between ``edges``."""
+    """Density of ω = arcsin √x: Legendre coefficients (panels, order) between ``edges``.
+
+    Next to 0 and 1 it may be infinite, c x^(a − 1) with a < 1, which no polynomial follows. Then
+    the panels end just before, and ``ends`` holds the masses outside them and the powers.
+    """
 
     edges: FloatArray
     coefficients: FloatArray
+    ends: tuple[float, float] = (0.0, 0.0)
+    powers: tuple[float, float] = (1.0, 1.0)
 
     @classmethod
     def fit(
@@ -45,10 +53,12 @@ class Panels:
         log_density: LogDensity,
         window: tuple[float, float] = (0.0, 1.0),
         tolerance: float = 1e-9,
+        powers: tuple[float, float] = (1.0, 1.0),
     ) -> Panels:
-        """Halve panels until their polynomials are exact to ``tolerance`` of the highest density.
+        """Halve panels until what their polynomials miss is below ``tolerance`` of the mass.
 
-        ``window`` holds all of the mass that matters.
+        ``window`` holds all of the mass that matters; the density is like x^(a − 1) next to 0 and
+        like (1 − x)^(b − 1) next to 1, with ``powers`` (a, b).
         """
 
         def log_f(omega: FloatArray) -> FloatArray:
@@ -57,33 +67,22 @@ class Panels:
             return np.asarray(values.reshape(omega.shape))
 
         low, high = (np.array(np.arcsin(np.sqrt(end))) for end in window)
+        rough = [_singular(power) for power in powers]
+        low = np.maximum(low, _END) if rough[0] else low
+        high = np.minimum(high, _HALF_PI - _END) if rough[1] else high
         low, high = shrink(log_f, low, high, _DROP, points=48)
-        grid = np.linspace(low, high, _START + 1)
-        left, right = grid[:-1], grid[1:]
-        done: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-        highest = -np.inf
-        x, _ = gauss_legendre(_ORDER)
-        for depth in range(_DEEPEST):
-            values = log_f(left[:, None] + (right - left)[:, None] * x)
-            highest = max(highest, float(values.max()))
-            if not np.isfinite(highest):
-                raise DataError("the data are impossible under these rates; check rho and eta.")
-            density = np.exp(values - highest)
-            tail = np.abs(density @ _fit().T)[:, -3:].max(-1)
-            # A panel matters by its share of the window: a singular end is cut ever shorter.
-            fine = tail * np.minimum(1.0, 4 * (right - left) / (high - low)) < tolerance
-            fine |= depth == _DEEPEST - 1
-            done.append((left[fine], right[fine], values[fine]))
-            left, right = left[~fine], right[~fine]
-            if not left.size:
-                break
-            middle = 0.5 * (left + right)
-            left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
-        left, right, values = (np.concatenate(column) for column in zip(*done, strict=True))
-        order = np.argsort(left)
-        coefficients = np.exp(values[order] - highest) @ _fit().T
-        mass = coefficients[:, 0] * (right - left)[order]
-        return cls(np.append(left[order], right.max()), coefficients / mass.sum())
+        edges, values = _halved(log_f, low, high, tolerance)
+        highest = values.max()
+        coefficients = np.exp(values - highest) @ to_legendre().T
+        mass = float(coefficients[:, 0] @ np.diff(edges))
+        ends = [0.0, 0.0]
+        for side, (end, gap) in enumerate(((low, low), (high, _HALF_PI - high))):
+            if rough[side] and gap <= 2 * _END:
+                # ∫ c x^(a − 1) from 0 to sin² ω, from the density of ω at ω.
+                at = float(np.exp(log_f(end[None]) - highest)[0])
+                ends[side] = at * float(gap) / (2 * powers[side])
+        total = mass + sum(ends)
+        return cls(edges, coefficients / total, (ends[0] / total, ends[1] / total), powers)
 
     @cached_property
     def _widths(self) -> FloatArray:
@@ -93,12 +92,13 @@ class Panels:
     def _before(self) -> FloatArray:
         """Mass below each edge."""
         mass = np.cumsum(self.coefficients[:, 0] * self._widths)
-        return np.concatenate([[0.0], mass / mass[-1]])
+        inside = 1 - sum(self.ends)
+        return self.ends[0] + np.concatenate([[0.0], mass * (inside / mass[-1])])
 
     @cached_property
     def _integrals(self) -> FloatArray:
         """Coefficients of the mass from the start of the panel: (panels, order + 1)."""
-        return np.asarray(legendre.legint(self.coefficients.T, lbnd=-1).T * 0.5)
+        return integrals(self.coefficients)
 
     def _locate(self, omega: FloatArray) -> tuple[IntArray, FloatArray]:
         """Panel of each ω and the place in it, from −1 to 1."""
@@ -108,22 +108,36 @@ class Panels:
 
     def pdf(self, x: FloatArray) -> FloatArray:
         """Density at x."""
-        omega = _angle(x)
-        inside = (omega >= self.edges[0]) & (omega <= self.edges[-1])
+        omega = angle(x)
+        first, last = self.edges[0], self.edges[-1]
+        inside = (omega >= first) & (omega <= last)
         # At 0 and 1 the density of ω vanishes with dx/dω: take their ratio a hair away.
-        hair = 1e-3 * (self.edges[-1] - self.edges[0])
-        omega = np.clip(omega, hair, _HALF_PI - hair)
+        hair = 1e-3 * (last - first)
+        low, high = (first if self.ends[0] else hair), (last if self.ends[1] else _HALF_PI - hair)
+        omega = np.clip(omega, low, high)
         panel, place = self._locate(omega)
-        value = _evaluate(self.coefficients[panel], place) / np.sin(2 * omega)
-        return np.asarray(np.where(inside, np.maximum(value, 0.0), 0.0))
+        value = evaluate(self.coefficients[panel], place) / np.sin(2 * omega)
+        value = np.where(inside, np.maximum(value, 0.0), 0.0)
+        if self.ends[0]:  # infinite at 0, and cut there
+            edge, power = np.sin(first) ** 2, self.powers[0]
+            share = np.maximum(np.asarray(x, dtype=np.float64), _TINY) / edge
+            beyond = self.ends[0] * power / edge * share ** (power - 1)
+            value = np.where(share < 1, beyond, value)
+        if self.ends[1]:
+            value = np.where(angle(x) > last, np.exp(700.0), value)
+        return np.asarray(value)
 
     def cdf(self, x: FloatArray) -> FloatArray:
         """Mass up to x."""
-        return self._mass(_angle(x))
+        mass = self._mass(angle(x))
+        if self.ends[0]:
+            share = np.clip(np.asarray(x, dtype=np.float64) / np.sin(self.edges[0]) ** 2, 0, 1)
+            mass = np.where(share < 1, self.ends[0] * share ** self.powers[0], mass)
+        return np.asarray(np.where(np.asarray(x) >= 1, 1.0, mass))
 
     def _mass(self, omega: FloatArray) -> FloatArray:
         panel, place = self._locate(omega)
-        part = _evaluate(self._integrals[panel], place) * self._widths[panel]
+        part = evaluate(self._integrals[panel], place) * self._widths[panel]
         return np.asarray(np.clip(self._before[panel] + part, 0.0, 1.0))
 
     def quantile(self, p: FloatArray) -> FloatArray:
@@ -132,34 +146,84 @@ class Panels:
         panel = np.clip(np.searchsorted(self._before, p) - 1, 0, self._widths.size - 1)
         low, high = self.edges[panel], self.edges[panel + 1]
         omega = 0.5 * (low + high)
-        for _ in range(_NEWTON):
+        for _ in range(NEWTON):
             _, place = self._locate(omega)
             over = self._mass(omega) - p
             low, high = np.where(over < 0, omega, low), np.where(over < 0, high, omega)
-            slope = _evaluate(self.coefficients[panel], place)
+            slope = evaluate(self.coefficients[panel], place)
             step = over / np.where(slope > 0, slope, np.inf)
             inside = (omega - step >= low) & (omega - step <= high) & (slope > 0)
             before, omega = omega, np.where(inside, omega - step, 0.5 * (low + high))
             if np.all(np.abs(omega - before) < 1e-13):
                 break
-        return np.asarray(np.sin(omega) ** 2)
+        x = np.sin(omega) ** 2
+        if self.ends[0]:
+            share = np.minimum(p / self.ends[0], 1.0)
+            beyond = np.sin(self.edges[0]) ** 2 * share ** (1 / self.powers[0])
+            x = np.where(share < 1, beyond, x)
+        return np.asarray(np.where(p > 1 - self.ends[1], 1.0, x) if self.ends[1] else x)
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance."""
-        nodes, w = gauss_legendre(_ORDER)
+        nodes, w = gauss_legendre(ORDER)
         x = np.sin(self.edges[:-1, None] + self._widths[:, None] * nodes) ** 2
-        density = self.coefficients @ legendre.legvander(2 * nodes - 1, _ORDER - 1).T
+        density = self.coefficients @ legendre.legvander(2 * nodes - 1, ORDER - 1).T
         weight = density * w * self._widths[:, None]
-        weight = weight / weight.sum()
-        mean = float((weight * x).sum())
-        return mean, float((weight * (x - mean) ** 2).sum())
+        below, above = self.ends  # at 0 and 1, or all but
+        weight = weight * ((1 - below - above) / weight.sum())
+        mean = float((weight * x).sum()) + above
+        variance = float((weight * (x - mean) ** 2).sum())
+        return mean, variance + below * mean**2 + above * (1 - mean) ** 2
 
 
-def _angle(x: FloatArray) -> FloatArray:
+def _singular(power: float) -> bool:
+    """Whether a density like x^(power − 1) is no polynomial of ω next to 0, and is felt there."""
+    return power < 8 and 2 * power != round(2 * power)
+
+
+def _halved(
+    log_f: Callable[[FloatArray], FloatArray], low: FloatArray, high: FloatArray, tolerance: float
+) -> tuple[FloatArray, FloatArray]:
+    """Edges of the panels, and the values of ``log_f`` at their Gauss nodes (panels, order)."""
+    grid = np.linspace(low, high, _START + 1)
+    left, right = grid[:-1], grid[1:]
+    done: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    highest, mass = -np.inf, 0.0  # of what is done, relative to the highest
+    x, _ = gauss_legendre(ORDER)
+    for depth in range(_DEEPEST):
+        values = log_f(left[:, None] + (right - left)[:, None] * x)
+        before, highest = highest, max(highest, float(values.max()))
+        if not np.isfinite(highest):
+            raise DataError("the data are impossible under these rates; check rho and eta.")
+        mass *= np.exp(before - highest)
+        coefficients = np.exp(values - highest) @ to_legendre().T
+        part = coefficients[:, 0] * (right - left)
+        missed = np.abs(coefficients)[:, -3:].max(-1) * (right - left)
+        fine = (missed < tolerance * (mass + part.sum())) | (depth == _DEEPEST - 1)
+        mass += part[fine].sum()
+        done.append((left[fine], right[fine], values[fine]))
+        left, right = left[~fine], right[~fine]
+        if not left.size:
+            break
+        middle = 0.5 * (left + right)
+        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
+    left, right, values = (np.concatenate(column) for column in zip(*done, strict=True))
+    order = np.argsort(left)
+    return np.append(left[order], right.max()), values[order]
+
+
+def integrals(coefficients: FloatArray) -> FloatArray:
+    """Series of the mass from the start of a panel, in its widths: (…, order) → (…, order + 1)."""
+    last = np.moveaxis(coefficients, -1, 0)
+    return np.asarray(np.moveaxis(legendre.legint(last, lbnd=-1) * 0.5, 0, -1))
+
+
+def angle(x: FloatArray) -> FloatArray:
+    """ω = arcsin √x."""
     return np.asarray(np.arcsin(np.sqrt(np.clip(np.asarray(x, dtype=np.float64), 0, 1))))
 
 
-def _evaluate(coefficients: FloatArray, place: FloatArray) -> FloatArray:
+def evaluate(coefficients: FloatArray, place: FloatArray) -> FloatArray:
     """Legendre series, one for each place."""
     basis = legendre.legvander(place, coefficients.shape[-1] - 1)
     return np.asarray(np.vecdot(coefficients, basis.reshape(coefficients.shape)))

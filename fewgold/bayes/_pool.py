@@ -8,6 +8,7 @@ BetaBinomial(u0; FN + 1, TN + 1), with u1 and u0 the unrated items that the metr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
@@ -15,13 +16,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import FloatArray, RNGLike, as_rng
+from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._known import check_possible
-from fewgold.bayes._mixture import mixture, urn
-from fewgold.bayes._priors import Priors, shapes
+from fewgold.bayes._priors import Priors, Shapes, shapes
 from fewgold.bayes._readout import Readout, check_chances
+from fewgold.bayes._weights import Weights, urns, weights
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Interval
 
@@ -58,6 +59,9 @@ class PoolPosterior(Readout):
         human ratings alone a uniform α. Any other `Priors` do, those with known rates too.
     unrated
         How many items nobody rated, the metric neither; only with human ratings alone.
+    known
+        Items of the test set whose class is known but tells nothing about the others, such as those
+        of a calibration set that was taken from it: their ``human_ones`` and ``human_total``.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class PoolPosterior(Readout):
     counts: Counts
     priors: Priors | None = None
     unrated: int = 0
+    known: Counts = Counts()
 
     def __post_init__(self) -> None:
         mixed = np.any((self.counts.metric_total > 0) | (self.counts.paired_total > 0))
@@ -118,7 +123,7 @@ class PoolPosterior(Readout):
     @property
     def rated(self) -> Any:
         """Items of the test set that humans rated."""
-        return self.counts.adequate + self.counts.inadequate
+        return self.counts.adequate + self.counts.inadequate + self.known.human_total
 
     @property
     def size(self) -> Any:
@@ -127,32 +132,60 @@ class PoolPosterior(Readout):
 
     def draw(self, k: Any) -> PoolPosterior:
         """The ``k``-th of a batch, or a smaller batch."""
-        return PoolPosterior(self.counts.draw(k), self._priors, self.unrated)
+        known = self.known.draw(k) if self.known.shape else self.known
+        return PoolPosterior(self.counts.draw(k), self._priors, self.unrated, known)
+
+    @cached_property
+    def _distinct(self) -> tuple[Shapes, IntArray, IntArray, IntArray]:
+        """Without repeats: shapes, sizes and known adequate items; and which of them each has."""
+        table = shapes(self.counts, self._priors)
+        columns = [*table, self.size, self.counts.adequate + self.known.human_ones]
+        flat = np.stack([np.ravel(column).astype(np.float64) for column in columns], axis=-1)
+        rows, where = np.unique(flat, axis=0, return_inverse=True)
+        *fields, size, adequate = rows.T.copy()
+        whole = size.astype(np.int64), adequate.astype(np.int64)
+        return Shapes(*fields), *whole, where.ravel()
+
+    def _groups(self) -> Iterator[tuple[IntArray, Weights]]:
+        """Rows of like size of the distinct posteriors, and the chances of s for each."""
+        table = self._distinct[0]
+        if self.unrated:
+            n = np.full(table.a0.size, float(self.unrated))
+            yield np.arange(table.a0.size), Weights(*urns(table.a0, table.b0, n))
+        else:
+            yield from weights(table, self._rates if self._priors.known else None)
 
     @cached_property
     def steps(self) -> list[Steps]:
         """The distribution of each posterior of the batch, in order."""
-        table = shapes(self.counts, self._priors)
-        flat = type(table)(*(field.ravel() for field in table))
-        sizes, known = np.ravel(self.size), np.ravel(self.counts.adequate)
-        rates = self._rates if self._priors.known else None
-        out = []
-        for at in range(sizes.size):
-            one = flat.draw(at)
-            if self.unrated:
-                first, mass = 0, urn(float(one.a0), float(one.b0), int(self.unrated))
-            else:
-                first, mass = mixture(one, rates)[:2]
-            share = (known[at] + first + np.arange(mass.size)) / sizes[at]
-            out.append(Steps(share, mass))
-        return out
+        _, sizes, known, where = self._distinct
+        out: dict[int, Steps] = {}
+        for rows, found in self._groups():
+            for at, row in enumerate(rows):
+                first, mass = found.row(at)
+                share = (known[row] + first + np.arange(mass.size)) / sizes[row]
+                out[int(row)] = Steps(share, mass)
+        return [out[k] for k in where]
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
-        mean = np.array([step.mass @ step.values for step in self.steps])
-        pairs = zip(self.steps, mean, strict=True)
-        variance = np.array([step.mass @ (step.values - mu) ** 2 for step, mu in pairs])
-        return mean.reshape(self.shape), np.sqrt(variance).reshape(self.shape)
+        table, sizes, known, where = self._distinct
+        flat = (table.a0 == table.ar + table.br) & (table.b0 == table.ae + table.be)
+        if self.unrated:
+            unrated = np.full(sizes.size, float(self.unrated))
+            mean, variance = _urn_moments(table.a0, table.b0, unrated)
+        elif flat.all() and not self._priors.known:  # s is the sum of two independent numbers
+            ones = _urn_moments(table.ar, table.be, table.m)
+            zeros = _urn_moments(table.br, table.ae, table.k)
+            mean, variance = ones[0] + zeros[0], ones[1] + zeros[1]
+        else:
+            mean, variance = np.empty(sizes.size), np.empty(sizes.size)
+            for rows, found in self._groups():
+                s = found.first[:, None] + np.arange(found.mass.shape[1])
+                mean[rows] = np.vecdot(found.mass, s)
+                variance[rows] = np.vecdot(found.mass, (s - mean[rows, None]) ** 2)
+        mean, sd = (known + mean) / sizes, np.sqrt(variance) / sizes
+        return mean[where].reshape(self.shape), sd[where].reshape(self.shape)
 
     @property
     def mean(self) -> FloatArray:
@@ -182,12 +215,18 @@ class PoolPosterior(Readout):
 
     def quantile(self, p: ArrayLike) -> FloatArray:
         """Smallest share whose CDF reaches ``p``: (*batch, *p.shape)."""
-        chances = check_chances(p) - 1e-13
-        out = []
-        for step in self.steps:
-            at = np.searchsorted(step.below, chances)
-            out.append(step.values[np.minimum(at, step.values.size - 1)])
-        return self._stack(out)
+        chances = check_chances(p)
+        flat = chances.ravel() - 1e-13
+        _, sizes, known, where = self._distinct
+        out = np.empty((sizes.size, flat.size))
+        for rows, found in self._groups():
+            below = np.cumsum(found.mass, axis=-1)
+            held = found.mass > 0
+            last = held.shape[1] - 1 - held[:, ::-1].argmax(-1)
+            at = _reached(below, flat)
+            at = np.clip(at, held.argmax(-1)[:, None], last[:, None])
+            out[rows] = (known[rows, None] + found.first[:, None] + at) / sizes[rows, None]
+        return np.asarray(out[where].reshape(self.shape + chances.shape))
 
     def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
         """Credible interval: equal tails, or ``kind="hdi"``, the shortest. Shares are steps, so
@@ -216,3 +255,14 @@ class PoolPosterior(Readout):
     def _source(self) -> str:
         rated = int(self.rated)
         return f"of the {int(self.size)} items of this test set, {rated} of them rated by humans"
+
+
+def _urn_moments(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of BetaBinomial(n; a, b)."""
+    c = a + b
+    return n * a / c, n * a * b * (c + n) / (c * c * (c + 1))
+
+
+def _reached(below: FloatArray, p: FloatArray) -> IntArray:
+    """How many of the running sums (B, n) are below each chance (q,): (B, q)."""
+    return np.stack([np.searchsorted(row, p) for row in below])

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import FloatArray, RNGLike, as_rng
+from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes import _known, _quadrature
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._curve import BetaCurve, Curve, PanelCurve, shortest
+from fewgold.bayes._intervals import batch_quantiles
 from fewgold.bayes._mixture import mixture
 from fewgold.bayes._moments import METHODS, by_mixture, moments, smooth
 from fewgold.bayes._panels import Panels
@@ -26,6 +27,8 @@ from fewgold.estimate import Interval
 
 # A mixture of more components than this is slower to draw than the quadrature.
 _COMPONENTS = 30_000
+# Up to so many quantiles are found without drawing the density.
+_FEW = 8
 
 
 class Rates(NamedTuple):
@@ -123,15 +126,27 @@ class AlphaPosterior(Readout):
         return self._moments[1]
 
     @cached_property
+    def _distinct(self) -> tuple[Shapes, IntArray]:
+        """Shapes without repeats (n,), and which of them each posterior of the batch has."""
+        table = np.stack([field.ravel() for field in self._shapes], axis=-1)
+        rows, where = np.unique(table, axis=0, return_inverse=True)
+        return Shapes(*rows.T.copy()), where.ravel()
+
+    @cached_property
     def curves(self) -> list[Curve]:
         """The density of each posterior of the batch, in order; equal counts share one."""
-        table = np.stack([field.ravel() for field in self._shapes], axis=-1)
-        made: dict[bytes, Curve] = {}
-        for at, row in enumerate(table):
-            if row.tobytes() not in made:
-                mean, sd = (float(x.reshape(-1)[at]) for x in self._moments)
-                made[row.tobytes()] = self._curve(Shapes(*row), mean, sd)
-        return [made[row.tobytes()] for row in table]
+        rows, where = self._distinct
+        made = self._curves_of(np.arange(rows.a0.size))
+        return [made[k] for k in where]
+
+    def _curves_of(self, chosen: IntArray) -> dict[int, Curve]:
+        """The densities of some of the distinct posteriors."""
+        rows, where = self._distinct
+        flat = [x.ravel() for x in self._moments]
+        first = {k: int(np.argmax(where == k)) for k in chosen}
+        return {
+            int(k): self._curve(rows.draw(k), *(float(x[first[k]]) for x in flat)) for k in chosen
+        }
 
     def _curve(self, shape: Shapes, mean: float, sd: float) -> Curve:
         if not shape.total:
@@ -177,7 +192,17 @@ class AlphaPosterior(Readout):
     def quantile(self, p: ArrayLike) -> FloatArray:
         """Where the CDF reaches ``p``: (*batch, *p.shape)."""
         chances = check_chances(p)
-        return self._each(lambda curve: curve.quantile(chances))
+        if chances.size > _FEW or "curves" in self.__dict__ or self.method == "quadrature":
+            return self._each(lambda curve: curve.quantile(chances))
+        rows, where = self._distinct
+        rates = self._known_rates if self.priors.known else None
+        flat = chances.ravel()
+        found, done = batch_quantiles(rows, rates, flat, self.method == "mixture")
+        if not done.all():
+            at = np.flatnonzero(~done)
+            curves = self._curves_of(at)
+            found[at] = [curves[int(k)].quantile(flat) for k in at]
+        return np.asarray(found[where].reshape(self.shape + chances.shape))
 
     def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
         """Credible interval: equal tails, or ``kind="hdi"``, the shortest of all."""

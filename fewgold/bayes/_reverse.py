@@ -21,7 +21,8 @@ import numpy as np
 from fewgold._arrays import FloatArray, batches
 from fewgold.bayes._priors import Shapes
 
-_COARSE, _FINE = 12, 18
+_RULES = ((8, 12), (12, 18))  # a coarse and a fine one, and others where these disagree
+_AGREE = 1e-8
 
 
 class Moments(NamedTuple):
@@ -39,7 +40,16 @@ def reverse_moments(shape: Shapes, batch: int = 256) -> Moments:
 
 
 def _moments(shape: Shapes) -> Moments:
-    coarse, fine = _tensor(shape, _COARSE), _tensor(shape, _FINE)
+    found = _compared(shape, *_RULES[0])
+    again = np.flatnonzero(~(found.error < _AGREE))
+    if again.size:
+        for old, new in zip(found, _compared(shape.draw(again), *_RULES[1]), strict=True):
+            old[again] = new
+    return found
+
+
+def _compared(shape: Shapes, few: int, many: int) -> Moments:
+    coarse, fine = _tensor(shape, few), _tensor(shape, many)
     edge = np.minimum(fine[0], 1 - fine[0])
     error = np.maximum(
         np.abs(coarse[0] - fine[0]) / edge, 0.5 * np.abs(coarse[1] - fine[1]) / fine[1]
