@@ -216,6 +216,8 @@ class Ratings:
         }
         if self.limits is not None:
             found["scale"] = "{:g}-{:g}".format(*self.limits)
+        if "adequate" in self.sample.info:
+            found["adequate"] = self.sample.info["adequate"].replace(" ", "")
         return found
 
     def cut(self, cut: Cut | str) -> Ratings:
@@ -223,7 +225,9 @@ class Ratings:
 
         Their mean is the share of adequate segments, whatever the estimator.
         """
-        return Ratings(self.sample, Cut.parse(cut)(self.scores).astype(np.float64), (0.0, 1.0))
+        passing = Cut.parse(cut)
+        told = replace(self.sample, info={**self.sample.info, "adequate": str(passing)})
+        return Ratings(told, passing(self.scores).astype(np.float64), (0.0, 1.0))
 
     def draw(self, k: int | IntArray) -> Ratings:
         """The ``k``-th of a batch of draws."""

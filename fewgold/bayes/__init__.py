@@ -15,6 +15,7 @@ from fewgold.bayes._raters_labels import RaterPriors
 from fewgold.bayes._roc import Roc, RocPoint
 from fewgold.bayes._roc_table import RocTable, roc_table
 from fewgold.bayes._significance import Significance, significance
+from fewgold.bayes._success import SuccessRates, success_rates, success_rates_of
 from fewgold.bayes._thresholds import choose_cut, choose_cuts
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "RocPoint",
     "RocTable",
     "Significance",
+    "SuccessRates",
     "choose_cut",
     "choose_cuts",
     "is_binary",
@@ -41,4 +43,6 @@ __all__ = [
     "probability_greater",
     "roc_table",
     "significance",
+    "success_rates",
+    "success_rates_of",
 ]

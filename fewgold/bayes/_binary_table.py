@@ -56,6 +56,7 @@ def read_binary(
     adequate: Cut | str | None,
     orientation: Mapping[str, int] | None,
     strict: bool,
+    alone: bool = False,
 ) -> BinaryTable:
     """Check the columns and read them."""
     names = [str(c) for c in frame.columns]
@@ -63,7 +64,7 @@ def read_binary(
     for name in (human, *metrics, *([system] if system is not None else [])):
         if name not in names:
             raise UnknownNameError("column", name, names)
-    if not metrics:
+    if not metrics and not alone:
         raise DataError("expected the name of at least one metric; got none.")
     if human in metrics:
         raise DataError(f"{human!r} holds the human scores, so it cannot be a metric as well.")

@@ -15,7 +15,17 @@ import typer.main
 from typer.core import TyperGroup
 
 from fewgold._version import __version__
-from fewgold.cli import _demo, _estimate, _reproduce, _roc, _select, _simulate, _stop, _strategies
+from fewgold.cli import (
+    _alpha,
+    _demo,
+    _estimate,
+    _reproduce,
+    _roc,
+    _select,
+    _simulate,
+    _stop,
+    _strategies,
+)
 from fewgold.cli._console import BAD_DATA, fail
 from fewgold.errors import FewgoldError, UnknownNameError
 
@@ -55,6 +65,7 @@ app = typer.Typer(
 app.command("demo")(_demo.demo)
 app.command("select")(_select.select)
 app.command("estimate")(_estimate.estimate)
+app.command("alpha")(_alpha.alpha)
 app.command("stop")(_stop.stop)
 app.command("simulate")(_simulate.simulate)
 app.command("strategies")(_strategies.strategies)

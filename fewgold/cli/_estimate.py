@@ -187,7 +187,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             f"{100 * result['confidence']:.6g}% interval",
             f"{interval(result['low'], result['high'])} ({escape(result['interval_label'])})",
         ),
-        ("standard error", unsure),
+        ("posterior sd" if result["bound_kind"] == "credible" else "standard error", unsure),
         ("ratings", f"{result['n']} of {result['pool_size']} segments"),
         ("estimator", escape(result["method"])),
     ]

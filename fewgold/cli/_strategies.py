@@ -36,6 +36,7 @@ ESTIMATORS = {
     "cv-forest": "mean corrected by a random forest on the metrics",
     "ridge": "mean corrected by all metrics, as far as the ratings bear it",
     "ridge-free": "the same without using which way each metric points",
+    "alpha": "share of adequate segments from ratings of 0 and 1, by a model of metric errors",
 }
 
 
@@ -51,6 +52,8 @@ def describe(name: str, known: Mapping[str, str], make: Callable[[str], object])
         return known[name]
     if name.startswith("cv-"):
         return f"mean corrected by {name.removeprefix('cv-')}"
+    if name.startswith("alpha-"):
+        return f"alpha with what {name.removeprefix('alpha-')} says of the unrated segments"
     return (type(make(name)).__doc__ or "").strip().partition("\n")[0]
 
 
@@ -130,4 +133,7 @@ def _show(out: Console, rows: list[dict[str, str]], best: str, pool: Pool | None
     out.print(f"A strategy joins two with a plus. Recommended {where}: [green]{best}[/green] (*).")
     if pool is None:
         out.print("cv-METRIC corrects by a single metric, such as docs-sys+cv-comet.")
+        out.print(
+            "alpha-METRIC takes a metric of 0 and 1; alpha-comet>=0.5, alpha-comet:bins others."
+        )
     out.print("Names that end in -printed follow the paper to the letter: --json lists them.")
