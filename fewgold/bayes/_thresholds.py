@@ -98,8 +98,10 @@ def choose_cut(human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: s
 
     Notes
     -----
-    A threshold chosen on the same items on which ρ and η are counted makes the metric look
-    slightly better than it is. Candidates are few where scores are coarse.
+    The largest K in a sample flatters the metric. Where the same ratings go into the estimate,
+    prefer ``"equal"``: with ``"information"`` on 50 to 200 ratings the posterior sd came out 4 to
+    10 % too small on real data, and the estimate no better (``benchmarks/thresholds.py``). It is
+    for thresholds from other data, or many ratings.
 
     References
     ----------
