@@ -79,8 +79,8 @@ class RocTable:
         (``eta_p``) and both (``p``). ``sparse`` says that a system has fewer than 5 expected
         items in a cell, so that they are rough. With many ratings small differences are found
         too, so look at what they do: ``worst`` is the largest error of a system's success rate
-        when the metric's rate is corrected with ρ and η of the other systems, and ``on`` is
-        that system.
+        when the metric's rate is corrected with ρ and η of the other systems, ``worst_se`` its
+        standard error, and ``on`` that system.
 
         Notes
         -----
@@ -103,7 +103,7 @@ class RocTable:
             row |= {"rho_min": rho.least, "rho_max": rho.most, "rho_p": _tail(*rho[:2])}
             row |= {"eta_min": eta.least, "eta_max": eta.most, "eta_p": _tail(*eta[:2])}
             row |= {"p": both, "sparse": rho.sparse or eta.sparse}
-            rows.append(row | {"worst": worst[1], "on": worst[0]})
+            rows.append(row | {"worst": worst[1], "worst_se": worst[2], "on": worst[0]})
         if not rows:
             raise FewgoldError(
                 "heterogeneity compares systems: name the column that holds them (system=)."
@@ -265,17 +265,29 @@ def _tail(statistic: float, df: int) -> float:
     return float(chdtrc(df, statistic)) if df else float("nan")
 
 
-def _worst(points: dict[str, RocPoint]) -> tuple[str, float]:
-    """The system that ρ and η of the others serve worst, and the error of its success rate."""
+def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
+    """The system that ρ and η of the others serve worst, and the error of its success rate.
+
+    The error is corrected − α, with corrected = (p + η − 1)/(ρ + η − 1). Its standard error by the
+    delta method has three parts: ρ and η of the others, and the system's own items, of which p and
+    α are both means.
+    """
     names = list(points)
-    tables = np.array([(p.tp, p.fn, p.fp, p.tn) for p in points.values()], dtype=np.float64)
-    tp, fn, fp, tn = (tables.sum(0) - tables).T
+    cells = np.array([(p.tp, p.fn, p.fp, p.tn) for p in points.values()], dtype=np.float64)
+    tp, fn, fp, tn = (cells.sum(0) - cells).T
+    own = cells / cells.sum(1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         rho, eta = tp / (tp + fn), tn / (tn + fp)
-        ones = (tables[:, 0] + tables[:, 2]) / tables.sum(1)
-        corrected = np.where(rho + eta > 1, (ones + eta - 1) / (rho + eta - 1), np.nan)
-    error = np.clip(corrected, 0, 1) - (tables[:, 0] + tables[:, 1]) / tables.sum(1)
+        ahead = np.where(rho + eta > 1, rho + eta - 1, np.nan)
+        corrected = (own[:, 0] + own[:, 2] + eta - 1) / ahead
+        from_others = corrected**2 * rho * (1 - rho) / (tp + fn)
+        from_others += (1 - corrected) ** 2 * eta * (1 - eta) / (tn + fp)
+    # An item adds metric / ahead − human to the error, (…, 4) for the four cells.
+    adds = np.array([1, 0, 1, 0]) / ahead[:, None] - np.array([1, 1, 0, 0])
+    spread = (own * adds**2).sum(1) - (own * adds).sum(1) ** 2
+    se = np.sqrt(from_others / ahead**2 + spread / cells.sum(1))
+    error = np.clip(corrected, 0, 1) - (own[:, 0] + own[:, 1])
     if np.isnan(error).all():
-        return "", float("nan")
+        return "", float("nan"), float("nan")
     at = int(np.nanargmax(np.abs(error)))
-    return names[at], float(error[at])
+    return names[at], float(error[at]), float(se[at])

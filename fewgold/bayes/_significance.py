@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from fewgold._validate import check_choice
 from fewgold.bayes._compare import probability_greater
 from fewgold.bayes._pool import PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior
+from fewgold.bayes._rated import RatedPosterior
+from fewgold.bayes._readout import Readout
 from fewgold.errors import FewgoldError
 
 if TYPE_CHECKING:
@@ -122,7 +124,7 @@ class Significance:
 
 
 def significance(
-    posteriors: Mapping[str, AlphaPosterior | PoolPosterior],
+    posteriors: Mapping[str, Readout],
     levels: Sequence[float] = (0.05, 0.01, 0.001),
     correction: str | None = None,
     method: str = "exact",
@@ -135,7 +137,9 @@ def significance(
     Parameters
     ----------
     posteriors
-        A posterior for each system, in the order in which they are to be shown.
+        A posterior for each system, in the order in which they are to be shown: of any kind, and
+        also as `BinaryPosterior` estimates it. Exactly compared are `AlphaPosterior` and
+        `PoolPosterior`.
     levels
         Levels γ.
     correction
@@ -181,7 +185,8 @@ def significance(
     asked = tuple(sorted({float(level) for level in levels}, reverse=True))
     if not asked or not all(0 < level < 1 for level in asked):
         raise FewgoldError(f"levels must be numbers between 0 and 1; got {levels!r}.")
-    each = list(posteriors.values())
+    check_choice("method", method, ("exact", "normal"))
+    each = [_bare(name, posterior, method) for name, posterior in posteriors.items()]
     size = len(each)
     probability = np.full((size, size), 0.5)
     for i, j in combinations(range(size), 2):
@@ -192,6 +197,17 @@ def significance(
         tails = _corrected(tails, CORRECTIONS[correction])
     means = np.array([float(p.mean) for p in each])
     return Significance(names, means, probability, tails, asked, correction)
+
+
+def _bare(name: str, posterior: Readout, method: str) -> Any:
+    """The posterior itself, of a kind that can be compared."""
+    bare = posterior.posterior if isinstance(posterior, RatedPosterior) else posterior
+    if method == "exact" and not isinstance(bare, AlphaPosterior | PoolPosterior):
+        raise FewgoldError(
+            f"expected an AlphaPosterior or a PoolPosterior for {name!r}; got a "
+            f"{type(bare).__name__}. Take method='normal' to compare by means and sds."
+        )
+    return bare
 
 
 def _corrected(tails: FloatArray, method: str) -> FloatArray:

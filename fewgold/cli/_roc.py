@@ -186,5 +186,6 @@ def _sentence(row: dict[Any, Any]) -> str:
     )
     if row["worst"] == row["worst"]:
         off = f"{row['worst']:+.2f}".replace("-", "\N{MINUS SIGN}")
+        off += f" ± {row['worst_se']:.2f}"
         said += f" ρ and η of the others would put the rate of {row['on']} off by {off}."
     return said

@@ -9,9 +9,18 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import beta
 
-from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, significance
+from fewgold import Pool
+from fewgold.bayes import (
+    AlphaPosterior,
+    BinaryPosterior,
+    Counts,
+    PoolPosterior,
+    RaterPosterior,
+    significance,
+)
 from fewgold.errors import FewgoldError
 from fewgold.plots import significance_matrix, to_svg
+from fewgold.samplers import SimpleRandom
 
 ONES = {"BL": 38, "LiC": 30, "KV": 24, "HF": 18, "BR": 6, "S2S": 4}
 
@@ -124,6 +133,25 @@ def test_normal_and_pool_posteriors() -> None:
     census = PoolPosterior(Counts(human_ones=3, human_total=9))
     same = significance({"a": census, "b": census})
     assert same.probability[0, 1] == 0.5 and same.p[0, 1] == 1
+
+
+def test_estimates_and_other_posteriors() -> None:
+    """What BinaryPosterior gives, and a posterior that has only a mean and an sd."""
+    pool = Pool([f"s{k}" for k in range(300)])
+    sample = SimpleRandom().draw(pool, 100, rng=1)
+    labels = {"a": np.arange(100) < 60, "b": np.arange(100) < 40}
+    estimates = {n: BinaryPosterior().estimate(sample.rate(1.0 * y)) for n, y in labels.items()}
+    bare = {
+        n: PoolPosterior(Counts(human_ones=int(y.sum()), human_total=100), unrated=200)
+        for n, y in labels.items()
+    }
+    assert significance(estimates).probability[0, 1] == significance(bare).probability[0, 1]
+    answers = [[1, 1, 0], [0, 1, 1], [1, 0, 0]] * 5
+    other = {"c": RaterPosterior(answers)}
+    with pytest.raises(FewgoldError, match=r"'c'; got a RaterPosterior\. Take method"):
+        significance(bare | other)
+    near = significance(bare | other, method="normal")
+    assert near.means[2] == float(other["c"].mean)
 
 
 def test_table_and_figure() -> None:
