@@ -190,7 +190,8 @@ def significance(
     size = len(each)
     probability = np.full((size, size), 0.5)
     for i, j in combinations(range(size), 2):
-        probability[i, j] = np.clip(probability_greater(each[i], each[j], method), 0.0, 1.0)
+        chance = float(probability_greater(each[i], each[j], method))
+        probability[i, j] = min(max(chance, 0.0), 1.0)
         probability[j, i] = 1 - probability[i, j]
     tails = 2 * np.minimum(probability, probability.T)
     if correction is not None:
@@ -201,6 +202,11 @@ def significance(
 
 def _bare(name: str, posterior: Readout, method: str) -> Any:
     """The posterior itself, of a kind that can be compared."""
+    if posterior.shape:
+        raise FewgoldError(
+            f"expected one posterior for each system; {name!r} is a batch of shape "
+            f"{posterior.shape}. Take one of it with draw(k)."
+        )
     bare = posterior.posterior if isinstance(posterior, RatedPosterior) else posterior
     if method == "exact" and not isinstance(bare, AlphaPosterior | PoolPosterior):
         raise FewgoldError(
