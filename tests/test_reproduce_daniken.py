@@ -1,0 +1,298 @@
+"""von Däniken et al. (2022) and (2023) made again: cells to the printed digit, causes, command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import betainc
+from typer.testing import CliRunner
+
+from fewgold import reproduce
+from fewgold.cli import app
+from fewgold.errors import FewgoldError
+from fewgold.planning import measurable_difference
+from fewgold.reproduce._daniken import _files, _grids
+from fewgold.reproduce._daniken._printed import GRIDS, ORDERS
+
+SAMPLED = ("thesis5.8", "thesis5.9")
+
+
+@pytest.fixture(scope="module")
+def made() -> reproduce.DanikenReproduction:
+    return reproduce.daniken(12)
+
+
+# What is printed ----------------------------------------------------------------------------
+
+
+def test_printed_tables_are_whole() -> None:
+    for grid in GRIDS.values():
+        assert len(grid.cells.split()) == len(grid.human) * len(grid.metric)
+    for order in ORDERS.values():
+        size = len(order.systems)
+        assert len(order.cells.split()) == size**2
+        assert [order.printed(k, k) for k in range(size)] == ["-"] * size
+        assert len(order.adequate) == len(order.total) == size
+
+
+def test_printed_tables_agree_with_the_text() -> None:
+    """Tables 2 and 3 repeat P(α1 > α2) of Tables 4, 5, 8 and 9."""
+    repeated = {
+        "table4": {("FBAI", "VT-G"): "0.798", ("FBAI", "HU"): "0.998", ("VT-G", "HU"): "0.978"},
+        "table5": {("FBAI", "VT-G"): "0.615", ("FBAI", "HU"): "0.904", ("VT-G", "HU"): "0.843"},
+        "table8": {("BL", "LiC"): "0.999", ("BL", "KV"): "1.000", ("LiC", "KV"): "0.989"},
+        "table9": {("BL", "LiC"): "0.882", ("BL", "KV"): "0.983", ("LiC", "KV"): "0.827"},
+    }
+    for name, pairs in repeated.items():
+        order = ORDERS[name]
+        for (one, two), figure in pairs.items():
+            assert order.printed(order.systems.index(one), order.systems.index(two)) == figure
+
+
+def test_counts_have_the_printed_means() -> None:
+    """The labels of Tables 4 to 9 are posterior means, though the text says modes."""
+    labels = {
+        "table4": "0.67 0.64 0.64 0.64 0.61 0.59 0.58",
+        "table5": "0.67 0.65 0.64 0.64 0.61 0.59 0.58",
+        "table8": "0.38 0.30 0.24 0.18 0.07 0.04",
+        "table9": "0.38 0.30 0.25 0.19 0.07 0.05",
+    }
+    modes = {}
+    for name, printed in labels.items():
+        pairs = list(zip(ORDERS[name].adequate, ORDERS[name].total, strict=True))
+        assert " ".join(f"{(k + 1) / (n + 2):.2f}" for k, n in pairs) == printed
+        modes[name] = " ".join(f"{k / n:.2f}" for k, n in pairs)
+    assert modes["table9"] == "0.38 0.30 0.24 0.18 0.06 0.04"
+
+
+# Tables 1 and 11 to 14 ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "exceptions"),
+    [
+        ("table1", {(0, 0): "0.800", (2500, 10_000): "0.021"}),
+        ("table11", {(0, 0): "0.800", (1000, 50_000): "0.039"}),
+        ("table12", {(0, 0): "0.800"}),
+        ("table13", {(0, 0): "0.800"}),
+        ("table14", {(0, 0): "0.800"}),
+    ],
+)
+def test_differences_to_the_printed_digit(
+    made: reproduce.DanikenReproduction, name: str, exceptions: dict[tuple[int, int], str]
+) -> None:
+    rows = made.tables[name].to_dict("records")
+    grid = GRIDS[name]
+    for row, printed in zip(rows, grid.cells.split(), strict=True):
+        cell = row["human"], row["metric"]
+        assert f"{row['here']:.3f}" == exceptions.get(cell, printed), cell
+        assert row["agrees"] == (cell not in exceptions)
+        assert bool(row["cause"]) == (cell in exceptions)
+
+
+def test_rounding_is_half_to_even() -> None:
+    """⌊x + ½⌋, as printed, and Python's round differ in the counts of Tables 11 to 14."""
+    half = [0.51 * 150, 0.99 * 150]
+    assert [round(x) for x in half] == [76, 148]
+    assert [int(x + 0.5) for x in half] == [77, 149]
+
+
+# Tables 5.8 and 5.9 -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_thesis_without_the_root(made: reproduce.DanikenReproduction, name: str) -> None:
+    """Within half a digit and 4 Monte-Carlo errors; with the √2 no cell would."""
+    table = made.tables[name]
+    table = table[(table["human"] > 0) | (table["metric"] > 0)]
+    gap = (table["their_way"] - table["printed"]).abs()
+    assert (gap <= 0.0005 + 4 * table["mc"]).all()
+    assert (table["mc"] < 0.04 * table["their_way"]).all()
+    assert np.allclose(table["here"], np.sqrt(2) * table["their_way"])
+    right = (table["here"] - table["printed"]).abs()
+    assert (right > 0.0005 + 4 * np.sqrt(2) * table["mc"]).all()
+    assert table["cause"].str.contains("√2 is left out").all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_thesis_with_many_draws(seed: int) -> None:
+    """With 300 draws what is left is nearly all the error of the thesis's own 50."""
+    for name in SAMPLED:
+        table = _grids.grid_table(name, GRIDS[name], 300, seed)
+        assert table["explained"].all()
+
+
+# Tables 4, 5, 8 and 9 -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", list(ORDERS))
+def test_orders(made: reproduce.DanikenReproduction, name: str) -> None:
+    """To the digit with ties dropped; counted half, both ways round add up to 1."""
+    table = made.tables[name]
+    assert [f"{x:.3f}" for x in table["their_way"]] == [
+        cell for cell in ORDERS[name].cells.split() if cell != "-"
+    ]
+    wide = {way: table.pivot(index="first", columns="second", values=way) for way in table}
+    both = (wide["here"] + wide["here"].T).to_numpy(dtype=float)
+    off = ~np.eye(len(both), dtype=bool)
+    assert both[off] == pytest.approx(1)
+    dropped = (wide["their_way"] + wide["their_way"].T).to_numpy(dtype=float)[off]
+    assert np.all(dropped < 1 + 1e-12)
+    assert dropped.min() < 0.998
+    # Half of a cell is right to the second order of its width, 1/2000.
+    middle = wide["their_way"].to_numpy(dtype=float)[off] + (1 - dropped) / 2
+    assert middle == pytest.approx(wide["here"].to_numpy(dtype=float)[off], abs=2e-5)
+
+
+def test_ties_are_what_falls_into_one_cell(made: reproduce.DanikenReproduction) -> None:
+    """The double sum of appendix B, written out."""
+    edges = np.linspace(0, 1, 2001)
+    one, two = (np.diff(betainc(k + 1, 528 - k, edges)) for k in (353, 340))
+    total = np.tril(np.outer(one, two), -1).sum()
+    row = made.tables["table4"].query("first == 'FBAI' and second == 'VT-G'").iloc[0]
+    assert row["their_way"] == pytest.approx(total)
+    assert row["cause"].startswith("ties within a cell of their grid are dropped")
+
+
+def test_600_ratings_do_not_give_table_8() -> None:
+    """With 600 of each, no count of KV has P(LiC > KV) = 0.989 beside a difference of 0.06."""
+    edges = np.linspace(0, 1, 2001)
+
+    def mass(k: int) -> np.ndarray:
+        return np.diff(betainc(k + 1, 601 - k, edges))
+
+    for lic in range(178, 183):  # 0.30
+        for kv in range(141, 147):  # 0.24
+            if round((lic - kv) / 602, 2) == 0.06:
+                first, second = mass(lic), mass(kv)
+                up = float(first[1:] @ np.cumsum(second)[:-1])
+                down = float(second[1:] @ np.cumsum(first)[:-1])
+                assert (f"{up:.3f}", f"{down:.3f}") != ("0.989", "0.010")
+
+
+# Quoted figures -----------------------------------------------------------------------------
+
+
+def test_quoted_figures(made: reproduce.DanikenReproduction) -> None:
+    table = made.tables["quoted"]
+    expected = [
+        *(0.1091, 0.0196, 0.0429, 0.0192, 0.0213),
+        *(0.0555, 0.0573, 0.1122, 0.1296, 0.0612),
+        *(0.0574, 0.1305, 0.1295, 0.1202, 0.1197),
+        *(0.1256, 0.1149, 0.0865),
+    ]
+    assert table["here"].to_numpy() == pytest.approx(expected, abs=5.1e-5)
+    assert int(table["agrees"].sum()) == 12
+    assert (table["agrees"] | (table["cause"] != "")).all()
+
+
+def test_figures_in_the_causes() -> None:
+    mixed = {"alpha": 0.6, "rho": 0.7, "eta": 0.7, "human": 2500}
+    known = measurable_difference(**mixed, metric=[13_630, 13_640], known=True)
+    assert known[0] > 0.02 > known[1]
+    assert measurable_difference(**mixed, metric=[10_000, 10**6]) == pytest.approx(
+        [0.0254, 0.0250], abs=5e-5
+    )
+    few = measurable_difference(
+        alpha=0.6, rho=0.7, eta=0.7, human=0, metric=[1180, 1190], known=True
+    )
+    assert few[0] > 0.1 > few[1]
+    other = measurable_difference(
+        alpha=0.24, rho=0.6, eta=0.6, human=100, metric=10_000, paired=5000, pairs="calibration"
+    )
+    assert f"{other:.2f}" == "0.08"
+
+
+# The whole ----------------------------------------------------------------------------------
+
+
+def test_every_disagreement_has_a_cause(made: reproduce.DanikenReproduction) -> None:
+    assert list(made.tables) == [
+        *(f"table{k}" for k in (1, 4, 5, 8, 9, 11, 12, 13, 14)),
+        *("quoted", *SAMPLED),
+    ]
+    assert made.failed == []
+    assert len(made.disagreements) == 2 + 33 + 41 + 3 + 8 + 2 + 1 + 1 + 1 + 6 + 49 + 49
+    assert made.causes["cells"].sum() == len(made.disagreements)
+    assert "0 without a known cause" in repr(made)
+    text = made.summary()
+    for part in ("0.040/0.039*", "0.798/0.798 ", "0.798/0.800*", "place holder", made.signature):
+        assert part in text
+    assert max(len(line) for line in text.splitlines()) < 120
+
+
+def test_same_seed_same_tables(made: reproduce.DanikenReproduction) -> None:
+    again = _grids.grid_table(
+        "thesis5.8", GRIDS["thesis5.8"], 12, np.random.SeedSequence(0).spawn(len(GRIDS))[5]
+    )
+    pd.testing.assert_frame_equal(again, made.tables["thesis5.8"])
+
+
+def test_files(made: reproduce.DanikenReproduction, tmp_path: Path) -> None:
+    written = {path.name: path for path in made.save(tmp_path / "out")}
+    assert {"summary.txt", "disagreements.json", "report.html", "table1.csv"} <= set(written)
+    assert len(json.loads(written["disagreements.json"].read_text())) == len(made.disagreements)
+    page = written["report.html"].read_text(encoding="utf-8")
+    assert "a slip that the text repeats" in page
+    assert "0.040 / 0.039" in page
+    pytest.importorskip("matplotlib")
+    assert {"table13.png", "thesis5.9.svg"} <= set(written)
+
+
+def test_refuses_no_draws() -> None:
+    with pytest.raises(FewgoldError, match="draws must be"):
+        reproduce.daniken(1)
+
+
+# The command --------------------------------------------------------------------------------
+
+
+def run(*args: str) -> Any:
+    return CliRunner().invoke(app, ["reproduce", "daniken", *args])
+
+
+def test_command(
+    made: reproduce.DanikenReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {}
+
+    def fake(draws: int, **options: Any) -> reproduce.DanikenReproduction:
+        asked.update(options, draws=draws)
+        return made
+
+    monkeypatch.setattr(reproduce, "daniken", fake)
+    monkeypatch.setattr(_files, "figures", lambda made: {})
+    result = run("--draws", "7", "--seed", "3", "-o", str(tmp_path / "out"), "--json", "--fail")
+    assert result.exit_code == 0, result.output
+    assert (asked["draws"], asked["rng"]) == (7, 3)
+    record = json.loads(result.stdout)
+    assert record["unexplained"] == []
+    assert len(record["tables"]["table11"]) == 56
+    assert all(Path(path).exists() for path in record["files"])
+    assert "What differs, and why" in run().stdout
+
+
+def test_command_gate(made: reproduce.DanikenReproduction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A figure that differs for no known reason is an error with --fail."""
+    table = made.tables["table12"].copy()
+    table.loc[9, ["here", "agrees", "explained"]] = [0.5, False, False]
+    wrong = replace(made, tables={**made.tables, "table12": table})
+    monkeypatch.setattr(reproduce, "daniken", lambda draws, **options: wrong)
+    result = run("--fail")
+    assert result.exit_code == 1
+    assert "table12 100 human, 2500 metric" in result.stderr
+    assert run().exit_code == 0
+
+
+@pytest.mark.parametrize("option", ["--demo", "--no-incremental", "--n-jobs=2", "--budgets=10%"])
+def test_command_usage(option: str) -> None:
+    result = run(option)
+    assert result.exit_code == 2
+    assert "goes with saldias" in result.stderr
