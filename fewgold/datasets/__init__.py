@@ -9,12 +9,14 @@ from fewgold.datasets._formats import (
     read_mqm_tsv,
     read_wmt_da,
 )
+from fewgold.datasets._judged import judged_frame
 from fewgold.datasets._shared import data_folder, load_real, real_frame, real_systems
 
 __all__ = [
     "data_folder",
     "demo_frame",
     "demo_systems",
+    "judged_frame",
     "load_demo",
     "load_real",
     "read_avg_seg_scores",
