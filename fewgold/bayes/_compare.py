@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
 import numpy as np
 from scipy.special import ndtr
 
 from fewgold._arrays import FloatArray
 from fewgold._validate import check_choice
+from fewgold.bayes._curve import Curve
 from fewgold.bayes._panels import Panels
-from fewgold.bayes._pool import PoolPosterior
+from fewgold.bayes._pool import PoolPosterior, Steps
 from fewgold.bayes._posterior import AlphaPosterior
 from fewgold.bayes._windows import gauss_legendre
 from fewgold.errors import FewgoldError
@@ -16,19 +20,19 @@ from fewgold.errors import FewgoldError
 _NODES = 32
 
 
-def probability_greater(
-    first: AlphaPosterior | PoolPosterior,
-    second: AlphaPosterior | PoolPosterior,
-    method: str = "exact",
-) -> float:
+Posterior: TypeAlias = AlphaPosterior | PoolPosterior
+
+
+def probability_greater(first: Posterior, second: Posterior, method: str = "exact") -> Any:
     """P(α1 > α2) for two independent posteriors; ties of test sets count one half.
 
+    Batches broadcast, and give an array of their shape; two single posteriors give a float.
     Systems that were rated on the same items are not independent: compare those item by item.
 
     Parameters
     ----------
     first, second
-        The posteriors of the two systems, one each.
+        The posteriors of the two systems, or batches of them.
     method
         ``"exact"``, or ``"normal"``: from means and sds alone, off by 0.02 with 10 ratings.
 
@@ -43,40 +47,73 @@ def probability_greater(
     >>> one, two = (AlphaPosterior(Counts(human_ones=k, human_total=527)) for k in (353, 340))
     >>> round(probability_greater(one, two), 4)
     0.8003
+    >>> others = AlphaPosterior(Counts(human_ones=[340, 337, 336], human_total=527))
+    >>> probability_greater(one, others).round(4)
+    array([0.8003, 0.8497, 0.8642])
     """
-    for posterior in (first, second):
-        if posterior.shape:
-            raise FewgoldError(
-                f"probability_greater is for two posteriors, and one is a batch of shape "
-                f"{posterior.shape}; take one of it with draw(k)."
-            )
+    try:
+        shape = np.broadcast_shapes(first.shape, second.shape)
+    except ValueError:
+        raise FewgoldError(
+            f"batches that are compared must have shapes that fit; got {first.shape} and "
+            f"{second.shape}."
+        ) from None
     if check_choice("method", method, ("exact", "normal")) == "normal":
-        spread = float(np.sqrt(first.var + second.var))
-        gap = float(first.mean - second.mean)
-        return float(ndtr(gap / spread)) if spread > 0 else 0.5 * (1 + float(np.sign(gap)))
-    if isinstance(first, PoolPosterior):
-        step = first.steps[0]
-        return float(step.mass @ _middle_cdf(second, step.values))
-    if isinstance(second, PoolPosterior):
-        return 1 - probability_greater(second, first)
-    return _between(first.curves[0].panels, second)
+        gap, spread = first.mean - second.mean, np.sqrt(first.var + second.var)
+        certain = spread <= 0
+        chance = np.where(
+            certain, 0.5 * (1 + np.sign(gap)), ndtr(gap / np.where(certain, 1.0, spread))
+        )
+        return chance if shape else float(chance)
+    ones, twos = _laws(first, shape), _laws(second, shape)
+    known: dict[tuple[int, int], float] = {}  # equal counts share their law
+    for one, two in zip(ones, twos, strict=True):
+        if (id(one), id(two)) not in known:
+            known[id(one), id(two)] = _chance(one, two)
+    found = [known[id(one), id(two)] for one, two in zip(ones, twos, strict=True)]
+    return np.array(found).reshape(shape) if shape else found[0]
 
 
-def _middle_cdf(posterior: AlphaPosterior | PoolPosterior, x: FloatArray) -> FloatArray:
-    """P(α < x) + P(α = x)/2."""
-    upto = posterior.cdf(x)
-    if isinstance(posterior, AlphaPosterior):
-        return upto
-    return 0.5 * (upto + posterior.cdf(x - 2e-12))
+def _laws(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]:
+    """The distribution of each of a batch that was spread to ``shape``."""
+    each: Sequence[Curve | Steps] = (
+        posterior.steps if isinstance(posterior, PoolPosterior) else posterior.curves
+    )
+    at = np.broadcast_to(np.arange(len(each)).reshape(posterior.shape), shape)
+    return [each[int(k)] for k in at.ravel()]
 
 
-def _between(panels: Panels, other: AlphaPosterior) -> float:
+def _chance(first: Curve | Steps, second: Curve | Steps) -> float:
+    """P(first > second) + P(first = second)/2."""
+    if isinstance(first, Steps):
+        if isinstance(second, Steps):
+            return float(first.mass @ _middle(second, first.values))
+        return float(first.mass @ second.cdf(first.values))
+    if isinstance(second, Steps):
+        return 1 - _chance(second, first)
+    return _between(first.panels, second.panels)
+
+
+def _middle(steps: Steps, x: FloatArray) -> FloatArray:
+    """P(share < x) + P(share = x)/2; shares are fractions, and rounded."""
+    sums = np.append(0.0, steps.below)
+    upto = np.searchsorted(steps.values, x + 1e-12, side="right")
+    before = np.searchsorted(steps.values, x - 1e-12, side="right")
+    return np.asarray(0.5 * (sums[upto] + sums[before]))
+
+
+def _between(first: Panels, second: Panels) -> float:
     """∫ p1 F2: Gauss rules between the edges of both, so that each sees one polynomial."""
-    theirs = other.curves[0].panels.edges
-    inside = theirs[(theirs > panels.edges[0]) & (theirs < panels.edges[-1])]
-    edges = np.union1d(panels.edges, inside)
+    start, end = first.edges[0], first.edges[-1]
+    edges = np.union1d(first.edges, np.clip(second.edges, start, end))
     nodes, weights = gauss_legendre(_NODES)
-    omega = edges[:-1, None] + np.diff(edges)[:, None] * nodes
-    x = np.sin(omega) ** 2
-    mass = panels.pdf(x) * np.sin(2 * omega) * weights * np.diff(edges)[:, None]
-    return float((mass * other.cdf(x)).sum() / mass.sum())
+    omega = (edges[:-1, None] + np.diff(edges)[:, None] * nodes).ravel()
+    density, _ = first.at_angle(omega)
+    mass = density * (weights * np.diff(edges)[:, None]).ravel()
+    below, above = first.ends
+    within = float(mass @ second.at_angle(omega)[1] / mass.sum()) * (1 - below - above)
+    # Next to 0 and 1 both may be powers, x^a: then a1 / (a1 + a2) of the mass there is larger.
+    ours, theirs = first.powers, second.powers
+    low = below * second.ends[0] * ours[0] / (ours[0] + theirs[0])
+    high = above * (1 - second.ends[1] * ours[1] / (ours[1] + theirs[1]))
+    return within + low + high

@@ -61,15 +61,15 @@ class BetaCurve:
     def panels(self) -> Panels:
         """The same, cut into panels."""
         a, b = self.a, self.b
-        return Panels.fit(lambda x, y: np.asarray(xlogy(a - 1, x) + xlogy(b - 1, y)))
+        return Panels.fit(lambda x, y: np.asarray(xlogy(a - 1, x) + xlogy(b - 1, y)), powers=(a, b))
 
 
 @dataclass(frozen=True, eq=False)
 class PanelCurve:
-    """A density that was cut into panels, and the function that it came from."""
+    """A density that was cut into panels, and the function that it came from, if there is one."""
 
     panels: Panels
-    log_density: LogDensity
+    log_density: LogDensity | None = None
 
     def pdf(self, x: FloatArray) -> FloatArray:
         return self.panels.pdf(x)
@@ -85,18 +85,8 @@ class PanelCurve:
 
     @cached_property
     def mode(self) -> float:
-        """Where the density is highest: a grid, drawn in around its highest point."""
-        ends = low, high = float(self.panels.edges[0]), float(self.panels.edges[-1])
-        for _ in range(_ZOOMS):
-            grid = low + (high - low) * (np.arange(33) + 0.5) / 33
-            top = int(self.log_density(np.sin(grid) ** 2, np.cos(grid) ** 2).argmax())
-            width = (high - low) / 33
-            low, high = max(low, grid[top] - width), min(high, grid[top] + width)
-        if low == ends[0] == 0.0:
-            return 0.0
-        if high == ends[1] and np.cos(high) < 1e-12:
-            return 1.0
-        return float(np.sin(0.5 * (low + high)) ** 2)
+        """Where the density is highest."""
+        return self.panels.mode
 
 
 def shortest(curve: Curve, confidence: float) -> tuple[float, float]:

@@ -6,13 +6,19 @@ import numpy as np
 from scipy.special import betaincinv
 
 from fewgold._arrays import BoolArray, FloatArray
+from fewgold.bayes._bank import Bank, panel_nodes
 from fewgold.bayes._known import known_bank
 from fewgold.bayes._moments import LARGE
+from fewgold.bayes._panels import Panels, singular
 from fewgold.bayes._priors import Shapes
-from fewgold.bayes._quantiles import quantiles
+from fewgold.bayes._quantiles import Law, quantiles
 from fewgold.bayes._weights import weights
 
 _EXACT = 1e-8
+# Windows in sds to either side and their panels: wider ones where a density is skewed.
+_WINDOWS = ((8.5, 6), (13.0, 10), (25.0, 20))
+_FLOOR = 1e-11  # of the highest density: what may be left at the ends of a window
+_HALF_PI = 0.5 * np.pi
 
 
 def batch_quantiles(
@@ -43,3 +49,34 @@ def batch_quantiles(
             out[chosen[rows]] = quantiles(found, some.a0, some.b0, some.total, chances)
         done |= todo
     return out, done
+
+
+def batch_panels(shape: Shapes) -> dict[int, Panels]:
+    """The densities of the mixtures of shapes (n,) in panels, where that is quick."""
+    rough = singular(shape.a0) | singular(shape.b0)
+    chosen = np.flatnonzero((shape.total > 0) & (shape.total <= LARGE) & ~rough)
+    out: dict[int, Panels] = {}
+    if not chosen.size:
+        return out
+    for rows, found in weights(shape.draw(chosen)):
+        some = shape.draw(chosen[rows])
+        law = Law(found, some.a0, some.b0, some.total)
+        mean, variance = law.moments()
+        centre, sd = np.arcsin(np.sqrt(mean)), np.sqrt(variance / (4 * mean * (1 - mean)))
+        todo = np.arange(rows.size)
+        for reach, panels in _WINDOWS:
+            low = np.maximum(centre[todo] - reach * sd[todo], 0.0)
+            high = np.minimum(centre[todo] + reach * sd[todo], _HALF_PI)
+            omega = panel_nodes(low, high, panels)
+            row = np.repeat(todo, omega.shape[1])
+            _, density = law.at(row, (np.sin(omega) ** 2).ravel())
+            density = density.reshape(omega.shape) * np.sin(2 * omega)
+            bank, error = Bank.fit(low, high, density)
+            left = np.stack([density[:, 0] * (low > 0), density[:, -1] * (high < _HALF_PI)])
+            good = (error < 0.1 * _EXACT) & (left.max(0) < _FLOOR * density.max(-1))
+            for at in np.flatnonzero(good):
+                out[int(chosen[rows[todo[at]]])] = bank.row(int(at))
+            todo = todo[~good]
+            if not todo.size:
+                break
+    return out

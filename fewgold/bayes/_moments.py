@@ -13,6 +13,7 @@ from fewgold.bayes._counts import Counts
 from fewgold.bayes._known import known_moments
 from fewgold.bayes._panels import Panels
 from fewgold.bayes._priors import Priors, Shapes, shapes
+from fewgold.bayes._quantiles import Law
 from fewgold.bayes._reverse import reverse_moments
 from fewgold.bayes._weights import weights
 
@@ -116,12 +117,8 @@ def mixture_moments(
     mean, variance = np.empty(shape.a0.size), np.empty(shape.a0.size)
     for rows, found in weights(shape, rates):
         some = shape.draw(rows)
-        size = some.a0 + some.b0 + some.total
-        a = (some.a0 + found.first)[:, None] + np.arange(found.mass.shape[1])
-        mean[rows] = np.vecdot(found.mass, a) / size
-        within = np.vecdot(found.mass, a * (size[:, None] - a)) / (size * size * (size + 1))
-        gaps = a / size[:, None] - mean[rows, None]
-        variance[rows] = within + np.vecdot(found.mass, gaps * gaps)
+        law = Law(found, some.a0, some.b0, some.total)
+        mean[rows], variance[rows] = law.moments()
     return mean, variance
 
 

@@ -8,8 +8,10 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.polynomial import legendre
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes._windows import gauss_legendre, shrink
 from fewgold.errors import DataError
 
@@ -20,6 +22,7 @@ ORDER = 16
 _DROP = 40.0
 _START = 4  # panels
 _DEEPEST = 48
+_GRID = 16  # points of a panel, to find the mode from
 NEWTON = 40
 _HALF_PI = 0.5 * np.pi
 _END = 1e-9  # ω: nearer to an end a density is a power of the distance
@@ -67,7 +70,7 @@ class Panels:
             return np.asarray(values.reshape(omega.shape))
 
         low, high = (np.array(np.arcsin(np.sqrt(end))) for end in window)
-        rough = [_singular(power) for power in powers]
+        rough = singular(powers)
         low = np.maximum(low, _END) if rough[0] else low
         high = np.minimum(high, _HALF_PI - _END) if rough[1] else high
         low, high = shrink(log_f, low, high, _DROP, points=48)
@@ -140,6 +143,17 @@ class Panels:
         part = evaluate(self._integrals[panel], place) * self._widths[panel]
         return np.asarray(np.clip(self._before[panel] + part, 0.0, 1.0))
 
+    def at_angle(self, omega: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Density of ω between the edges, and the mass up to ω: keeps the digits of 1 − x."""
+        panel, place = self._locate(omega)
+        mass = self._mass(omega)
+        for side, (edge, of) in enumerate(((self.edges[0], np.sin), (self.edges[-1], np.cos))):
+            if self.ends[side]:
+                share = np.minimum((of(omega) / of(edge)) ** 2, 1.0)
+                rest = self.ends[side] * share ** self.powers[side]
+                mass = np.where(share < 1, rest if side == 0 else 1 - rest, mass)
+        return evaluate(self.coefficients[panel], place), np.asarray(mass)
+
     def quantile(self, p: FloatArray) -> FloatArray:
         """Where the mass below is ``p``: Newton within a panel, or halving where that leaves it."""
         p = np.asarray(p, dtype=np.float64)
@@ -175,10 +189,41 @@ class Panels:
         variance = float((weight * (x - mean) ** 2).sum())
         return mean, variance + below * mean**2 + above * (1 - mean) ** 2
 
+    @cached_property
+    def mode(self) -> float:
+        """Where the density of x is highest: a root of its slope, next to the top of a grid."""
+        infinite = [
+            mass if power < 1 else 0.0 for mass, power in zip(self.ends, self.powers, strict=True)
+        ]
+        if max(infinite) > 0:
+            return float(infinite[1] > infinite[0])
+        first, last = float(self.edges[0]), float(self.edges[-1])
+        steps = (np.arange(_GRID) + 0.5) / _GRID
+        omega = (self.edges[:-1, None] + self._widths[:, None] * steps).ravel()
+        place = np.tile(2 * steps - 1, self._widths.size)
+        panel = np.repeat(np.arange(self._widths.size), _GRID)
+        top = int((evaluate(self.coefficients[panel], place) / np.sin(2 * omega)).argmax())
+        low = omega[top - 1] if top else first + 1e-4 * (omega[0] - first)
+        high = omega[top + 1] if top + 1 < omega.size else last - 1e-4 * (last - omega[-1])
+        if self._slope(low) <= 0:
+            return float(np.sin(first) ** 2) if top == 0 else float(np.sin(low) ** 2)
+        if self._slope(high) >= 0:
+            return float(np.sin(last) ** 2) if top + 1 == omega.size else float(np.sin(high) ** 2)
+        return float(np.sin(brentq(self._slope, low, high, xtol=1e-14)) ** 2)
 
-def _singular(power: float) -> bool:
+    def _slope(self, omega: float) -> float:
+        """Slope of the density of x along ω, but for a positive factor."""
+        panel, place = self._locate(np.array([omega]))
+        series, width = self.coefficients[panel[0]], float(self._widths[panel[0]])
+        value = float(legendre.legval(place[0], series))
+        slope = float(legendre.legval(place[0], legendre.legder(series))) * 2 / width
+        return float(slope * np.sin(2 * omega) - 2 * value * np.cos(2 * omega))
+
+
+def singular(power: ArrayLike) -> BoolArray:
     """Whether a density like x^(power − 1) is no polynomial of ω next to 0, and is felt there."""
-    return power < 8 and 2 * power != round(2 * power)
+    twice = 2 * np.asarray(power, dtype=np.float64)
+    return np.asarray((twice < 16) & (twice != np.round(twice)))
 
 
 def _halved(

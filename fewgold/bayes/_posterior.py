@@ -15,7 +15,7 @@ from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes import _known, _quadrature
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._curve import BetaCurve, Curve, PanelCurve, shortest
-from fewgold.bayes._intervals import batch_quantiles
+from fewgold.bayes._intervals import batch_panels, batch_quantiles
 from fewgold.bayes._mixture import mixture
 from fewgold.bayes._moments import METHODS, by_mixture, moments, smooth
 from fewgold.bayes._panels import Panels
@@ -59,8 +59,8 @@ class AlphaPosterior(Readout):
     Notes
     -----
     Mean and sd are exact for all priors. The density is cut into polynomials, exact to about 1e-9
-    of its peak; of one that is infinite at 0 or 1 (a prior of α below about 0.3 and no ratings
-    against it) a thousandth of the mass may be lost at that end.
+    of its peak; where it is infinite at 0 or 1, as with a prior of α below 1 and no ratings against
+    it, the mass next to the end is taken from the power law there.
 
     References
     ----------
@@ -142,11 +142,16 @@ class AlphaPosterior(Readout):
     def _curves_of(self, chosen: IntArray) -> dict[int, Curve]:
         """The densities of some of the distinct posteriors."""
         rows, where = self._distinct
-        flat = [x.ravel() for x in self._moments]
-        first = {k: int(np.argmax(where == k)) for k in chosen}
-        return {
-            int(k): self._curve(rows.draw(k), *(float(x[first[k]]) for x in flat)) for k in chosen
-        }
+        made: dict[int, Curve] = {}
+        if self.method in ("auto", "mixture", "reverse") and not self.priors.known:
+            quick = batch_panels(rows.draw(chosen))
+            made = {int(chosen[k]): PanelCurve(panels) for k, panels in quick.items()}
+        mean, sd = (x.ravel() for x in self._moments) if len(made) < chosen.size else ((), ())
+        for k in chosen:
+            if int(k) not in made:
+                first = int(np.argmax(where == k))
+                made[int(k)] = self._curve(rows.draw(k), float(mean[first]), float(sd[first]))
+        return made
 
     def _curve(self, shape: Shapes, mean: float, sd: float) -> Curve:
         if not shape.total:
@@ -167,7 +172,8 @@ class AlphaPosterior(Readout):
             log_density = parts.log_density
         # The tails of these densities are no heavier than exponential, so 40 sd hold all mass.
         window = max(0.0, mean - 40 * sd), min(1.0, mean + 40 * sd)
-        return PanelCurve(Panels.fit(log_density, window), log_density)
+        powers = float(shape.a0), float(shape.b0)
+        return PanelCurve(Panels.fit(log_density, window, powers=powers))
 
     def _each(self, ask: Callable[[Curve], Any]) -> FloatArray:
         """An answer of each posterior: (*batch, …)."""
@@ -305,4 +311,4 @@ def _by_quadrature(shape: Shapes) -> PanelCurve:
     def log_density(alpha: FloatArray, beta: FloatArray) -> FloatArray:
         return _quadrature.log_density(shape, alpha, beta)
 
-    return PanelCurve(Panels.fit(log_density), log_density)
+    return PanelCurve(Panels.fit(log_density, powers=(float(shape.a0), float(shape.b0))))

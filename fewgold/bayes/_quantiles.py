@@ -30,7 +30,7 @@ def quantiles(
     """Where the CDFs of the mixtures (B,) are p (B, q)."""
     rows, q = p.shape
     row = np.repeat(np.arange(rows), q)
-    law = _Law(weights, a0, b0, total)
+    law = Law(weights, a0, b0, total)
     chance = p.ravel()
     x = law.start(p).ravel()
     low, high = np.zeros(x.size), np.ones(x.size)
@@ -57,7 +57,7 @@ def quantiles(
     return np.asarray(x.reshape(rows, q))
 
 
-class _Law:
+class Law:
     """The mixtures of a batch, ready for sums over windows of components."""
 
     def __init__(self, weights: Weights, a0: FloatArray, b0: FloatArray, total: FloatArray) -> None:
@@ -69,6 +69,15 @@ class _Law:
         self._slopes = np.pad(self.mass * a, ((0, 0), (1, 1))).ravel()
         self._sums = np.pad(self.below, ((0, 0), (1, 0)))
         self._sums = np.concatenate([self._sums, self._sums[:, -1:]], axis=-1).ravel()
+
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Means and variances."""
+        size = self.a0 + self.b0 + self.total
+        a = (self.a0 + self.first)[:, None] + np.arange(self.mass.shape[1])
+        mean = np.vecdot(self.mass, a) / size
+        within = np.vecdot(self.mass, a * (size[:, None] - a)) / (size * size * (size + 1))
+        gaps = a / size[:, None] - mean[:, None]
+        return mean, np.asarray(within + np.vecdot(self.mass, gaps * gaps))
 
     def start(self, p: FloatArray) -> FloatArray:
         """Quantiles of the means of the components, spread to the sd of the mixture."""

@@ -32,7 +32,8 @@ def rho_curve(shape: Shapes) -> Curve:
     def log_density(rho: FloatArray, rest: FloatArray) -> FloatArray:
         return _log_marginal(shape, rho, rest)
 
-    return PanelCurve(Panels.fit(log_density, tolerance=1e-8), log_density)
+    powers = float(shape.ar), float(shape.br)
+    return PanelCurve(Panels.fit(log_density, tolerance=1e-8, powers=powers))
 
 
 def _log_marginal(shape: Shapes, rho: FloatArray, rest: FloatArray) -> FloatArray:

@@ -130,9 +130,38 @@ def test_far_apart_and_certain():
     assert probability_greater(census[0], census[0], method="normal") == 0.5
 
 
+def test_batches_are_compared_in_one_go():
+    """Alpha and pool, spread against each other: as one by one."""
+    one = alpha_of(np.array([50, 60, 60])[:, None])
+    cells = Counts(tp=[12, 5], fn=4, fp=3, tn=9, metric_ones=17, metric_total=30)
+    for two in (AlphaPosterior(cells), PoolPosterior(cells), PoolPosterior(cells).draw(0)):
+        for method in ("exact", "normal"):
+            found = probability_greater(one, two, method)
+            assert found.shape == np.broadcast_shapes((3, 1), two.shape)
+            for at in np.ndindex(found.shape):
+                other = two.draw(at[1]) if two.shape else two
+                alone = probability_greater(one.draw((at[0], 0)), other, method)
+                assert isinstance(alone, float)
+                assert found[at] == pytest.approx(alone, abs=1e-11)
+            back = probability_greater(two, one, method)
+            np.testing.assert_allclose(found + back, 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("a, b", [(0.1, 0.1), (0.05, 0.3), (0.4, 2.2)])
+def test_mass_next_to_the_ends_is_compared_too(a, b):
+    """Without ratings the posterior is the prior, infinite at 0 or 1."""
+    one, two = (AlphaPosterior(Counts(), Priors(alpha=p)) for p in ((a, b), (b, a)))
+    assert probability_greater(one, one) == pytest.approx(0.5, abs=1e-8)
+    rng = np.random.default_rng(0)
+    size = 400_000
+    # log-gammas, since a float has no digits for draws this close to 0 or 1
+    logs = [np.log(rng.gamma(s + 1, size=size)) + np.log(rng.random(size)) / s for s in (a, b) * 2]
+    share = np.mean(logs[0] - logs[1] > logs[3] - logs[2])
+    assert probability_greater(one, two) == pytest.approx(share, abs=0.005)
+
+
 def test_bad_comparisons():
-    batch = alpha_of(np.array([1, 2]))
-    with pytest.raises(FewgoldError, match="one is a batch of shape"):
-        probability_greater(batch, batch)
+    with pytest.raises(FewgoldError, match=r"shapes that fit; got \(2,\) and \(3,\)"):
+        probability_greater(alpha_of(np.array([1, 2])), alpha_of(np.array([1, 2, 3])))
     with pytest.raises(FewgoldError, match="method must be one of exact, normal"):
         probability_greater(alpha_of(1), alpha_of(2), method="t")
