@@ -8,6 +8,7 @@ Neither κ nor the centres are plugged in: they are summed over, each with its p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -18,13 +19,17 @@ from fewgold.bayes._priors import Beta, _pair
 from fewgold.bayes._windows import shrink
 from fewgold.errors import FewgoldError
 
-# The points of the rule lie about one posterior sd apart, which leaves errors of some 1e-6.
-_POINTS, _DROP, _FAR = 12, 13.0, 30.0
+#: Panels of the rule for θ.
+PANELS = 64
+_DROP = 14.0
 _AT_ONCE = 50_000  # numbers in the arrays of one block
 
 
 class Nodes(NamedTuple):
-    """A mixture: with chance ``weight`` (D, G) the v_j are independent Beta(a, b), (D, G, J)."""
+    """A mixture: with chance ``weight`` (D, M, P) the v_j are independent Beta(a, b), (D, M, P, J).
+
+    The P points of each of the M models are those of `fejer`, or a single one.
+    """
 
     weight: FloatArray
     a: FloatArray
@@ -52,8 +57,8 @@ class Separate:
         _pair("Separate", (self.a, self.b))
 
     def nodes(self, rated: FloatArray, items: FloatArray) -> Nodes:
-        weight = np.ones((len(rated), 1))
-        return Nodes(weight, (self.a + rated[..., 1])[:, None], (self.b + rated[..., 0])[:, None])
+        cells = rated[:, None, None]
+        return Nodes(np.ones((len(rated), 1, 1)), self.a + cells[..., 1], self.b + cells[..., 0])
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,7 @@ def _shrunk(
     """The mixture over κ, slopes and θ, in blocks of the batch that fit the cache."""
     if rated.shape[-2] == 1:  # nothing to be drawn to: its rate is the overall rate
         return Separate(*rate).nodes(rated, items)
-    wide = len(strengths) * len(slopes) * _POINTS * rated.shape[-2]
+    wide = len(strengths) * len(slopes) * PANELS * rated.shape[-2]
     parts = []
     for rows in batches(len(rated), max(1, _AT_ONCE // wide)):
         share = items[rows] / items[rows].sum(-1, keepdims=True)
@@ -153,20 +158,39 @@ def _shrunk(
 
 
 def _integrated(model: _Models, offset: FloatArray, log_prior: FloatArray) -> Nodes:
-    """Midpoints of θ for each model, where it has its mass."""
+    """Nodes of θ for each model, where it has its mass: θ = logit sin² ω, a Fejér rule over ω.
 
-    def log_f(theta: FloatArray) -> FloatArray:
-        return model.log_posterior(theta, offset)
+    In ω a rate near 0 or 1 has no long tail, as it has in θ, and others are nearly normal.
+    """
 
-    far = np.full(offset.shape[:2], _FAR)
-    low, high = shrink(log_f, -far, far, _DROP)
-    step = (high - low)[..., None] / _POINTS
-    theta = low[..., None] + step * (np.arange(_POINTS) + 0.5)
-    log_w = (log_f(theta) + np.log(step) + log_prior).reshape(len(offset), -1)
-    weight = np.exp(log_w - log_w.max(-1, keepdims=True))
-    shape = (*weight.shape, model.share.shape[-1])
-    a, b = (x.reshape(shape) for x in model.betas(theta, offset))
-    return Nodes(weight / weight.sum(-1, keepdims=True), a, b)
+    def log_f(omega: FloatArray) -> FloatArray:
+        log_slope = -np.log(np.sin(omega) * np.cos(omega))
+        return np.asarray(model.log_posterior(_theta(omega), offset) + log_slope)
+
+    ends = np.zeros(offset.shape[:2]), np.full(offset.shape[:2], 0.5 * np.pi)
+    low, high = shrink(log_f, *ends, _DROP)
+    x, w = fejer(PANELS)
+    omega = low[..., None] + (high - low)[..., None] * x
+    log_w = log_f(omega) + np.log((high - low)[..., None] * w) + log_prior
+    weight = np.exp(log_w - log_w.max((-1, -2), keepdims=True))
+    a, b = model.betas(_theta(omega), offset)
+    return Nodes(weight / weight.sum((-1, -2), keepdims=True), a, b)
+
+
+@lru_cache(maxsize=8)
+def fejer(panels: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes (1 + cos(kπ/n))/2, k = 1 … n − 1, and weights of Fejér's second rule on [0, 1].
+
+    Every second node is one of the rule with half the panels.
+    """
+    angle = np.pi / panels * np.arange(1, panels)
+    odd = np.arange(1, panels, 2)
+    sums = (np.sin(np.multiply.outer(angle, odd)) / odd).sum(-1)
+    return 0.5 * (1 + np.cos(angle)), 2 * np.sin(angle) / panels * sums
+
+
+def _theta(omega: FloatArray) -> FloatArray:
+    return np.asarray(2 * np.log(np.sin(omega) / np.cos(omega)))
 
 
 class _Models(NamedTuple):

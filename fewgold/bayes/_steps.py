@@ -65,5 +65,5 @@ def _shortest(step: Steps, confidence: float) -> FloatArray:
     fits = last < step.values.size
     last = np.minimum(last, step.values.size - 1)
     width = np.where(fits, step.values[last] - step.values, np.inf)
-    best = int(width.argmin())
+    best = int(width.round(12).argmin())  # the first of equal ones
     return step.values[[best, int(last[best])]]

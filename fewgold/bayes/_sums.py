@@ -8,41 +8,92 @@ products, and turned back once. Only the frequencies that matter are computed.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import fft
 from scipy.special import gammaln
 
 from fewgold._arrays import FloatArray, IntArray
-from fewgold.bayes._cell_priors import Nodes
+from fewgold.bayes._cell_priors import PANELS, Nodes, fejer
 
-_LEFT_OUT = 1e-6  # chance of all nodes that are not looked at
+ComplexArray: TypeAlias = NDArray[np.complex128]
+
+_LEFT_OUT = 1e-6  # chance of all models that are not looked at
+_SKIP = 4
+_SMALL = 256  # items, up to which nothing is interpolated
+_LOW = 64  # frequencies below which it is
 _BLOCK = 32  # frequencies at a time
-_NOTHING = 1e-12  # chance below which higher frequencies are noise
+_NOTHING = 1e-7  # what higher frequencies may be left out below
 _SAFE = 900.0  # 2^900 is still a number
 _ROWS = 4096
 
 
-def total_mass(nodes: Nodes, unrated: IntArray) -> FloatArray:
-    """Chances of 0, 1, …, U adequate items among ``unrated`` (J,), for nodes (G,) and (G, J)."""
-    order = np.argsort(nodes.weight)
-    kept = order[np.cumsum(nodes.weight[order]) > _LEFT_OUT]
-    weight = nodes.weight[kept] / nodes.weight[kept].sum()
-    some = np.flatnonzero(unrated)
-    chances = [urns(nodes.a[kept, j], nodes.b[kept, j], int(unrated[j])) for j in some]
+def total_mass(nodes: Nodes, unrated: IntArray, sharp: bool = False) -> FloatArray:
+    """Chances of 0, 1, …, U adequate items among ``unrated`` (J,), for nodes (M, P) and (M, P, J).
+
+    With few ratings the rate of a model varies by more than the sums do given the rate, and the
+    sums must be known at many rates. But for its mean, which is known at all points, the bulk of a
+    sum changes little from one to the next: at low frequencies the characteristic function of the
+    centred sum is computed at every fourth point and interpolated. High ones matter where sums have
+    spikes, as with rates next to 0 or 1, and there it is computed at all points; and at all
+    frequencies if the sums are ``sharp``.
+    """
+    share = nodes.weight.sum(-1)
+    order = np.argsort(share)
+    kept = order[np.cumsum(share[order]) > _LEFT_OUT]
+    weight, a, b = (x[kept] for x in nodes)
+    weight = weight / weight.sum()
+    mean = np.vecdot(a / (a + b), unrated.astype(np.float64))
     period = int(unrated.sum()) + 1
     spectrum = np.zeros(period // 2 + 1, dtype=np.complex128)
+    chances: list[FloatArray] = []
     for start in range(0, spectrum.size, _BLOCK):
         stop = min(start + _BLOCK, spectrum.size)
-        here = np.multiply.outer(weight, np.ones(stop - start, dtype=np.complex128))
+        at_all = sharp or weight.shape[1] == 1 or period <= _SMALL or start >= _LOW
+        points = slice(None) if at_all else slice(_SKIP - 1, None, _SKIP)
+        if start == 0 or (start == _LOW and not sharp):
+            chances = [
+                urns(a[:, points, j].ravel(), b[:, points, j].ravel(), int(unrated[j]))
+                for j in np.flatnonzero(unrated)
+            ]
+        turn = _phases(mean, period, start, stop)
+        here = np.ones_like(turn) if at_all else turn[:, points].conj()
         for chance in chances:
-            here *= _transform(chance, period, start, stop)
-        spectrum[start:stop] = here.sum(0)
-        if np.abs(here[:, -4:]).sum(0).max() < _NOTHING:
+            here *= _transform(chance, period, start, stop).reshape(here.shape)
+        if not at_all:
+            between = _interpolation(PANELS, _SKIP) @ here.view(np.float64)
+            here = turn * between.view(np.complex128)
+        here *= weight[..., None]
+        spectrum[start:stop] = here.sum((0, 1))
+        if np.abs(here[..., -4:]).sum((0, 1)).max() < _NOTHING:
             break
     mass = np.maximum(fft.irfft(spectrum.conj(), period), 0.0)
     mass[mass < 1e-14] = 0.0
     return np.asarray(mass / mass.sum())
+
+
+def _phases(mean: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
+    """Characteristic functions of the numbers ``mean`` (M, P): (M, P, stop − start)."""
+    step = np.exp(2j * np.pi / period * mean)
+    out = np.empty((*mean.shape, stop - start), dtype=np.complex128)
+    out[..., 0] = np.exp(2j * np.pi * start / period * mean)
+    out[..., 1:] = step[..., None]
+    return np.asarray(np.cumprod(out, axis=-1))
+
+
+@lru_cache(maxsize=2)
+def _interpolation(panels: int, skip: int) -> FloatArray:
+    """From every ``skip``-th node of the Fejér rule to all of them, by the barycentric formula."""
+    x, _ = fejer(panels)
+    k = np.arange(skip, panels, skip)
+    own = (-1.0) ** (k // skip) * np.sin(np.pi * k / panels) ** 2
+    gaps = x[:, None] - x[k - 1]
+    gaps[k - 1] = 1.0
+    matrix = own / gaps
+    matrix[k - 1] = np.eye(k.size)
+    return np.asarray(matrix / matrix.sum(1, keepdims=True))
 
 
 def urns(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
@@ -68,7 +119,7 @@ def urns(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
     return chance
 
 
-def _transform(chance: FloatArray, period: int, start: int, stop: int) -> FloatArray:
+def _transform(chance: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
     """Characteristic functions (G, stop − start) of chances (G, n + 1)."""
     out = np.zeros((len(chance), 2 * (stop - start)))
     for first in range(0, chance.shape[1], _ROWS):
