@@ -80,7 +80,7 @@ _ALPHA = re.compile(r"alpha-(?P<metric>.+?)(?P<cut>:(?:equal|information|bins)|[
 _HINT = (
     "A strategy is SAMPLER+ESTIMATOR. docs-chunksK takes any number K, cv-METRIC any metric of the "
     "pool, and each may end in -printed. alpha-METRIC takes a metric of 0 and 1; others need a "
-    "threshold, such as alpha-comet>=0.5, alpha-comet:information or alpha-comet:bins."
+    "threshold, such as alpha-comet>=0.5 or alpha-comet:equal, or bins: alpha-comet:bins."
 )
 
 

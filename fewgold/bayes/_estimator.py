@@ -57,8 +57,9 @@ class BinaryPosterior(Estimator):
     threshold
         Where a metric becomes 1: a cut such as ``">= 0.5"``; a number (≥ it, or ≤ it for a metric
         of which less is better); a rule by which the ratings choose it, ``"equal"`` (|ρ − η|, as
-        in the papers) or ``"information"`` (the most informative one); or ``"bins"``, which does
-        without and keeps what a cut loses. A mapping for metrics that differ.
+        in the papers) or ``"information"`` (the one that tells most, of which too much is made
+        where few ratings choose it); or ``"bins"``, which does without and keeps what a cut
+        loses. A mapping for metrics that differ.
     target
         ``"pool"``: the share of adequate segments in this test set. ``"process"``: the success rate
         of the system that made them, which is less certain.
@@ -79,15 +80,15 @@ class BinaryPosterior(Estimator):
     --------
     >>> from fewgold.datasets import load_demo
     >>> pool, gold = load_demo("zhen", system="alpha")
-    >>> judge = BinaryPosterior("comet", threshold="information")
+    >>> judge = BinaryPosterior("comet", threshold="equal")
     >>> sample = judge.select(pool, 200, rng=1)
     >>> ratings = sample.rate(gold[sample.indices]).cut("<= 1")  # at most a minor error
     >>> print(judge.estimate(ratings).summary())
-    0.2459 ± 0.0275 (posterior mean and sd)
-    95% interval 0.1945 to 0.3020 (posterior, credible interval with equal tails)
+    0.2466 ± 0.0277 (posterior mean and sd)
+    95% interval 0.1945 to 0.3030 (posterior, credible interval with equal tails)
     from 200 of 2000 segments
-    metric: comet >= 0.827
-    est:alpha-comet:information(comet >= 0.827)|design:random|n:200|N:2000|...
+    metric: comet >= 0.427
+    est:alpha-comet:equal(comet >= 0.427)|design:random|n:200|N:2000|...
     """
 
     metric: str | tuple[str, ...] | None = None
@@ -156,7 +157,7 @@ class BinaryPosterior(Estimator):
         if unused:
             notes = (
                 f"no metric is used: none of {', '.join(unused)} is 0 or 1. Name one with a "
-                f"threshold, such as alpha-{unused[0]}:information or alpha-{unused[0]}:bins",
+                f"threshold, such as alpha-{unused[0]}:bins or alpha-{unused[0]}:equal",
             )
         if self.target == "process":
             return AlphaPosterior(counts, self.priors or Priors()), notes

@@ -147,7 +147,7 @@ def test_without_a_binary_metric_people_alone(study: tuple[Pool, np.ndarray]) ->
     ones = int(ratings.scores.sum())
     theirs = PoolPosterior(Counts(human_ones=ones, human_total=60), unrated=240)
     assert float(found.value) == float(theirs.mean)
-    assert "alpha-score:information" in found.notes[0]
+    assert "alpha-score:bins" in found.notes[0]
     assert not BinaryPosterior(()).estimate(ratings).notes
 
 
