@@ -11,14 +11,10 @@ from scipy.special import ndtr
 from fewgold._arrays import FloatArray
 from fewgold._validate import check_choice
 from fewgold.bayes._curve import Curve
-from fewgold.bayes._panels import Panels
+from fewgold.bayes._panels import between
 from fewgold.bayes._pool import PoolPosterior, Steps
 from fewgold.bayes._posterior import AlphaPosterior
-from fewgold.bayes._windows import gauss_legendre
 from fewgold.errors import FewgoldError
-
-_NODES = 32
-
 
 Posterior: TypeAlias = AlphaPosterior | PoolPosterior
 
@@ -91,7 +87,7 @@ def _chance(first: Curve | Steps, second: Curve | Steps) -> float:
         return float(first.mass @ second.cdf(first.values))
     if isinstance(second, Steps):
         return 1 - _chance(second, first)
-    return _between(first.panels, second.panels)
+    return between(first.panels, second.panels)
 
 
 def _middle(steps: Steps, x: FloatArray) -> FloatArray:
@@ -100,20 +96,3 @@ def _middle(steps: Steps, x: FloatArray) -> FloatArray:
     upto = np.searchsorted(steps.values, x + 1e-12, side="right")
     before = np.searchsorted(steps.values, x - 1e-12, side="right")
     return np.asarray(0.5 * (sums[upto] + sums[before]))
-
-
-def _between(first: Panels, second: Panels) -> float:
-    """∫ p1 F2: Gauss rules between the edges of both, so that each sees one polynomial."""
-    start, end = first.edges[0], first.edges[-1]
-    edges = np.union1d(first.edges, np.clip(second.edges, start, end))
-    nodes, weights = gauss_legendre(_NODES)
-    omega = (edges[:-1, None] + np.diff(edges)[:, None] * nodes).ravel()
-    density, _ = first.at_angle(omega)
-    mass = density * (weights * np.diff(edges)[:, None]).ravel()
-    below, above = first.ends
-    within = float(mass @ second.at_angle(omega)[1] / mass.sum()) * (1 - below - above)
-    # Next to 0 and 1 both may be powers, x^a: then a1 / (a1 + a2) of the mass there is larger.
-    ours, theirs = first.powers, second.powers
-    low = below * second.ends[0] * ours[0] / (ours[0] + theirs[0])
-    high = above * (1 - second.ends[1] * ours[1] / (ours[1] + theirs[1]))
-    return within + low + high

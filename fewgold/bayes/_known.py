@@ -14,10 +14,11 @@ from fewgold._arrays import FloatArray
 from fewgold.bayes._bank import Bank, panel_nodes
 from fewgold.bayes._priors import Shapes
 from fewgold.bayes._windows import LogFunction, gauss_legendre, shrink
-from fewgold.errors import DataError
+from fewgold.errors import DataError, FewgoldError
 
 _PANELS, _NODES = 6, 24
 _DROP = 40.0
+_ROUNDING = 1e-12
 
 
 def log_density(
@@ -32,8 +33,19 @@ def log_density(
 
 
 def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
-    """Refuse ratings that a metric with these rates cannot give."""
+    """Refuse ratings that a metric with these rates cannot give, and rates the wrong way round.
+
+    A metric with ρ + η < 1 is as good as its opposite, but the rates are more likely mistaken for
+    error rates. With ρ + η = 1 the metric tells nothing, and the posterior is that of the human
+    ratings: the end of a scale in a table of accuracies, and no mistake.
+    """
     rho, eta = rates
+    if rho + eta < 1 - _ROUNDING and np.any(shape.total > 0):
+        raise FewgoldError(
+            f"known rho and eta must add up to 1 or more; got rho={rho:g} and eta={eta:g}, a "
+            "metric that is wrong more often than a coin. If these are error rates, give 1 − rate. "
+            "If the metric is the wrong way round, turn it: Counts.flipped() and Priors.flipped()."
+        )
     never = "ones" if rho == 0 and eta == 1 else "zeros" if rho == 1 and eta == 0 else ""
     if never and np.any(shape.m if never == "ones" else shape.k):
         raise DataError(
@@ -67,7 +79,6 @@ def _window(
     shape: Shapes, rates: tuple[float, float]
 ) -> tuple[LogFunction, FloatArray, FloatArray]:
     """Log density of ω = arcsin √α, and the window (n,) that holds it."""
-    check_possible(shape, rates)
 
     def log_f(omega: FloatArray) -> FloatArray:
         s, c = np.sin(omega), np.cos(omega)

@@ -92,13 +92,13 @@ class Mixture(NamedTuple):
 
 def mixture(shape: Shapes, rates: tuple[float, float] | None = None) -> Mixture:
     """The mixture for one set of shapes (scalars); ``rates`` are ρ and η where they are known."""
-    first, log_w = product(*_factors(shape, rates))
+    first, log_w = product(*factors(shape, rates))
     weights = np.exp(log_w - log_w.max())
     size = float(shape.total)
     return Mixture(first, weights / weights.sum(), float(shape.a0), float(shape.b0), size)
 
 
-def _factors(
+def factors(
     shape: Shapes, rates: tuple[float, float] | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Logarithms of f, g and S."""
@@ -124,7 +124,7 @@ def mixture_with_parts(
     shape: Shapes, size: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Draws of i and j, the adequate items among the ones and the zeros of the metric."""
-    log_f, log_g, log_s = _factors(shape)
+    log_f, log_g, log_s = factors(shape)
     first, log_w = product(log_f, log_g, log_s)
     weights = np.exp(log_w - log_w.max())
     drawn = first + rng.choice(weights.size, size, p=weights / weights.sum())

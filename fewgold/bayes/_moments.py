@@ -10,7 +10,7 @@ from fewgold._arrays import BoolArray, FloatArray
 from fewgold._validate import check_choice
 from fewgold.bayes import _quadrature
 from fewgold.bayes._counts import Counts
-from fewgold.bayes._known import known_moments
+from fewgold.bayes._known import check_possible, known_moments
 from fewgold.bayes._panels import Panels
 from fewgold.bayes._priors import Priors, Shapes, shapes
 from fewgold.bayes._quantiles import Law
@@ -69,6 +69,7 @@ def moments(
     todo = shape.total > 0
     if priors.known and method != "mixture":
         rates = cast(tuple[float, float], (priors.rho, priors.eta))
+        check_possible(shape, rates)
         if todo.any():
             mean[todo], variance[todo] = known_moments(shape.draw(todo), rates)
     else:

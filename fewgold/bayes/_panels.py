@@ -24,6 +24,7 @@ _START = 4  # panels
 _DEEPEST = 48
 _GRID = 16  # points of a panel, to find the mode from
 NEWTON = 40
+_FINE = 32  # nodes for products of two densities
 _HALF_PI = 0.5 * np.pi
 _END = 1e-9  # ω: nearer to an end a density is a power of the distance
 _TINY = np.finfo(np.float64).tiny
@@ -272,3 +273,23 @@ def evaluate(coefficients: FloatArray, place: FloatArray) -> FloatArray:
     """Legendre series, one for each place."""
     basis = legendre.legvander(place, coefficients.shape[-1] - 1)
     return np.asarray(np.vecdot(coefficients, basis.reshape(coefficients.shape)))
+
+
+def between(first: Panels, second: Panels) -> float:
+    """P(first > second) = ∫ p1 F2.
+
+    By Gauss rules between the edges of both, so that each sees one polynomial.
+    """
+    start, end = first.edges[0], first.edges[-1]
+    edges = np.union1d(first.edges, np.clip(second.edges, start, end))
+    nodes, weights = gauss_legendre(_FINE)
+    omega = (edges[:-1, None] + np.diff(edges)[:, None] * nodes).ravel()
+    density, _ = first.at_angle(omega)
+    mass = density * (weights * np.diff(edges)[:, None]).ravel()
+    below, above = first.ends
+    within = float(mass @ second.at_angle(omega)[1] / mass.sum()) * (1 - below - above)
+    # Next to 0 and 1 both may be powers, x^a: then a1 / (a1 + a2) of the mass there is larger.
+    ours, theirs = first.powers, second.powers
+    low = below * second.ends[0] * ours[0] / (ours[0] + theirs[0])
+    high = above * (1 - second.ends[1] * ours[1] / (ours[1] + theirs[1]))
+    return within + low + high

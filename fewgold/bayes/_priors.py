@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -58,6 +58,19 @@ class Priors:
     def known(self) -> bool:
         """True when the hit rates of the metric are given numbers."""
         return not isinstance(self.rho, tuple)
+
+    def flipped(self) -> Priors:
+        """The priors when 0 and 1 of the metric change places, as in `Counts.flipped`.
+
+        Examples
+        --------
+        >>> Priors(rho=0.25, eta=0.5).flipped()
+        Priors(alpha=(1.0, 1.0), rho=0.75, eta=0.5)
+        """
+        if isinstance(self.rho, tuple) and isinstance(self.eta, tuple):
+            return replace(self, rho=self.rho[::-1], eta=self.eta[::-1])
+        rho, eta = cast(tuple[float, float], (self.rho, self.eta))
+        return replace(self, rho=1 - rho, eta=1 - eta)
 
 
 def _pair(name: str, pair: object) -> Beta:

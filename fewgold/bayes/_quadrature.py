@@ -48,7 +48,7 @@ class Segment(NamedTuple):
         return out
 
 
-def _segment(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> Segment:
+def segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> Segment:
     """The segment that is left when x (0), y (1) or z (2) has the value ``rate``."""
     a, b = alpha
     one, none = np.ones_like(rate[0]), np.zeros_like(rate[0])
@@ -78,7 +78,7 @@ def _inner(segment: Segment, like: FloatArray) -> FloatArray:
 def log_inside(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> FloatArray:
     """Log of the inner integral at α and a value of the outer rate, arrays that broadcast."""
     a, b, one, zero = (np.array(x) for x in np.broadcast_arrays(*alpha, *rate))
-    segment = _segment(shape, outer, (a, b), (one, zero))
+    segment = segment_at(shape, outer, (a, b), (one, zero))
     values = _inner(segment, a)
     top = values.max(-1)
     return np.asarray(top + np.log(np.exp(values - top[..., None]).sum(-1)) + segment.log_measure)
@@ -90,14 +90,16 @@ def _outer_powers(shape: Shapes, outer: int) -> tuple[float, float]:
     return float(up) - 0.5, float(down) - 0.5
 
 
-def _log_terms(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """Log terms (n, …) of the integral over ρ and η at each α (n,), with ``outer`` outside."""
+def outer_rule(
+    shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray
+) -> tuple[FloatArray, Segment, FloatArray]:
+    """Nodes θ (n, …) of the outer integral at each α (n,), what is inside, and log weights."""
     up, down = _outer_powers(shape, outer)
 
     def line(theta: FloatArray) -> tuple[Segment, FloatArray]:
         s, c = np.sin(theta) ** 2, np.cos(theta) ** 2
         ends = (alpha[:, None], beta[:, None])
-        segment = _segment(shape, outer, ends, (s, c))
+        segment = segment_at(shape, outer, ends, (s, c))
         mine = xlogy(up, np.maximum(s, _TINY)) + xlogy(down, np.maximum(c, _TINY))
         return segment, mine + segment.log_measure
 
@@ -121,7 +123,13 @@ def _log_terms(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -
     theta = np.concatenate([a[:, None] + (b - a)[:, None] * x for a, b in pieces], axis=1)
     weight = np.concatenate([(b - a)[:, None] * w for a, b in pieces], axis=1)
     segment, mine = line(theta)
-    terms = _inner(segment, theta) + (mine + np.log(np.maximum(weight, _TINY)))[..., None]
+    return theta, segment, np.asarray(mine + np.log(np.maximum(weight, _TINY)))
+
+
+def _log_terms(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -> FloatArray:
+    """Log terms (n, …) of the integral over ρ and η at each α (n,), with ``outer`` outside."""
+    theta, segment, log_weight = outer_rule(shape, outer, alpha, beta)
+    terms = _inner(segment, theta) + log_weight[..., None]
     return np.asarray(terms.reshape(alpha.size, -1))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewgold.bayes._known import known_moments
-from fewgold.bayes._mixture import _tilted, mixture, product, urn
+from fewgold.bayes._mixture import _tilted, factors, mixture, product, urn
 from fewgold.bayes._moments import by_quadrature
 from fewgold.bayes._panels import Panels
 from fewgold.bayes._priors import Shapes
@@ -107,16 +107,14 @@ def test_tilts_keep_the_digits_of_the_fft():
     """A calibration set of 100,000 puts the weight far out in the tail of f ∗ g."""
     values = (1.0, 1.0, 35_001.0, 15_001.0, 35_001.0, 15_001.0, 1000, 3000)
     shape = shape_of(values)
-    from fewgold.bayes._mixture import _factors
-
-    factors = _factors(shape)
-    first, log_w = product(*factors, direct=False)
-    start, direct = product(*factors, direct=True)
+    logs = factors(shape)
+    first, log_w = product(*logs, direct=False)
+    start, direct = product(*logs, direct=True)
     low = max(first, start)
     high = min(first + log_w.size, start + direct.size)
     near = log_w[low - first : high - first] - direct[low - start : high - start]
     assert np.abs(near).max() < 1e-8
-    plain = _tilted(factors[0], factors[1], 0.0, False)  # without a tilt nothing of it is seen
+    plain = _tilted(logs[0], logs[1], 0.0, False)  # without a tilt nothing of it is seen
     assert plain[0] > start + direct.argmax() or plain[1] < start + direct.argmax()
 
 

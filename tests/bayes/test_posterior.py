@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold.bayes import AlphaPosterior, Counts, Priors, moments
+from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, moments
 from fewgold.bayes._priors import shapes
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
@@ -87,6 +87,26 @@ def test_mode_with_known_rates(ones, at):
         _ = posterior.rho
 
 
+def test_known_rates_the_wrong_way_round():
+    counts = Counts(human_ones=6, human_total=9, metric_ones=30, metric_total=100)
+    wrong = Priors(rho=0.2, eta=0.3)
+    for ask in (AlphaPosterior, PoolPosterior, moments):
+        with pytest.raises(FewgoldError, match=r"got rho=0\.2 and eta=0\.3.*Priors\.flipped\(\)"):
+            ask(counts, wrong)
+    turned = AlphaPosterior(counts.flipped(), wrong.flipped())
+    assert turned.mean == pytest.approx(twin.known_by_grid(7, 4, 0.2, 0.3, 30, 70)[0], abs=1e-6)
+    assert Priors(rho=(2, 5), eta=(3, 1)).flipped() == Priors(rho=(5, 2), eta=(1, 3))
+
+
+def test_a_metric_that_tells_nothing():
+    counts = Counts(human_ones=6, human_total=9, metric_ones=30, metric_total=100)
+    posterior = AlphaPosterior(counts, Priors(rho=0.4, eta=0.6))
+    assert posterior.mean == pytest.approx(7 / 11, rel=1e-9)
+    np.testing.assert_allclose(posterior.quantile([0.1, 0.9]), stats.beta(7, 4).ppf([0.1, 0.9]))
+    assert "tell nothing" in posterior.summary()
+    assert posterior.informative == 0
+
+
 def test_impossible_ratings():
     with pytest.raises(DataError, match="rho=0 and eta=1 gives no ones"):
         AlphaPosterior(Counts(metric_ones=1, metric_total=2), Priors(rho=0, eta=1))
@@ -151,6 +171,73 @@ def test_joint_draws_keep_the_correlation():
     draws = posterior.sample_rates(100_000, rng=0)
     product = float(twin.exact_moment(values, alpha=1, rho=1))
     assert (draws.alpha * draws.rho).mean() == pytest.approx(product, abs=0.004)
+
+
+SMALL = [(1, 1, 1, 1, 1, 1, 3, 2), (5, 4, 4, 2, 3, 2, 9, 7), (40, 3, 2, 3, 6, 4, 3, 9)]
+
+
+def of_shapes(values):
+    a0, b0, ar, br, ae, be, m, k = values
+    priors = Priors(alpha=(a0, b0), rho=(ar, br), eta=(ae, be))
+    return AlphaPosterior(Counts(metric_ones=m, metric_total=m + k), priors)
+
+
+@pytest.mark.parametrize("values", [*SMALL, (2.5, 0.7, 3.5, 1.5, 2.5, 4.5, 6, 0)])
+def test_chance_that_the_metric_is_informative(values):
+    """Given the hidden counts ρ and 1 − η are two Betas: sum over all of these."""
+    _, _, ar, br, ae, be, m, k = values
+    omega = 0.5 * np.pi * (np.arange(2000) + 0.5) / 2000  # shapes of ½ are smooth in ω = arcsin √x
+    x, w = np.sin(omega) ** 2, np.sin(2 * omega) * 0.5 * np.pi / 2000
+    true = sum(
+        chance * (w * stats.beta.pdf(x, ar + i, br + j)) @ stats.beta.cdf(x, be + m - i, ae + k - j)
+        for (i, j), chance in np.ndenumerate(twin.hidden_counts(values))
+    )
+    assert of_shapes(values).informative == pytest.approx(true, abs=1e-7)
+
+
+def test_informative_of_a_batch():
+    cells = {"fn": 30, "fp": 25, "tn": 9}
+    counts = Counts(tp=[12, 12, 60], **cells, metric_ones=[0, 40, 60], metric_total=[0, 100, 100])
+    batch = AlphaPosterior(counts)
+    assert batch.informative.shape == (3,)
+    assert batch.informative[0] == pytest.approx(
+        (
+            stats.beta(13, 31).rvs(10**6, random_state=0)
+            > stats.beta(26, 10).rvs(10**6, random_state=1)
+        ).mean(),
+        abs=1e-4,
+    )
+    flipped = AlphaPosterior(counts.flipped()).informative
+    np.testing.assert_allclose(batch.informative + flipped, 1.0, atol=1e-7)
+    assert batch.draw(2).informative == pytest.approx(batch.informative[2], abs=1e-12)
+    assert AlphaPosterior(CASES["uniform"]).informative == pytest.approx(0.5, abs=1e-7)
+
+
+@pytest.mark.parametrize("values", SMALL)
+def test_joint_density_of_the_rates(values):
+    posterior = of_shapes(values)
+    nodes, weights = np.polynomial.legendre.leggauss(48)
+    x, w = 0.5 * (nodes + 1), 0.5 * weights
+    grid = posterior.joint(x[:, None], x)
+    assert w @ grid @ w == pytest.approx(1, abs=1e-7)
+    np.testing.assert_allclose(grid @ w, posterior.rho.pdf(x), rtol=1e-5, atol=1e-7)
+    product = float(twin.exact_moment(values, rho=1, eta=1))
+    assert (w * x) @ grid @ (w * x) == pytest.approx(product, abs=1e-7)
+
+
+def test_joint_density_with_few_and_many_ratings():
+    alone = AlphaPosterior(Counts(tp=3, fn=1, tn=2))
+    assert alone.joint(0.3, 0.4) == pytest.approx(
+        stats.beta.pdf(0.3, 4, 2) * stats.beta.pdf(0.4, 3, 1)
+    )
+    many = AlphaPosterior(CASES["many"])
+    x, w = np.polynomial.legendre.leggauss(160)
+    x, w = 0.45 + 0.55 * (x + 1) / 2, 0.275 * w
+    grid = many.joint(x[:, None], x)
+    assert w @ grid @ w == pytest.approx(1, abs=1e-4)
+    assert many.joint(1.2, 0.5) == 0
+    with pytest.raises(FewgoldError, match="have no joint density"):
+        AlphaPosterior(CASES["few"], Priors(rho=0.8, eta=0.7)).joint(0.5, 0.5)
 
 
 def test_a_batch_is_one_by_one():
