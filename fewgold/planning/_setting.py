@@ -174,18 +174,18 @@ class Setting:
 
     def moments(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """Posterior mean and sd of α for counts of these settings (or of draws of them)."""
-        if not self.known:
-            return moments(counts, self.priors)
         more = (1,) * (len(counts.shape) - len(self.shape))
-        rho, eta = (
-            np.broadcast_to(r.reshape(self.shape + more), counts.shape)
-            for r in (self.rho, self.eta)
+        keys = [self.metric, self.rho, self.eta] if self.known else [self.metric]
+        table = np.stack(
+            [np.broadcast_to(k.reshape(self.shape + more), counts.shape).ravel() for k in keys]
         )
+        # Known rates are one pair a call; and metric sets of one size make the cheapest batches.
+        groups, where = np.unique(table, axis=1, return_inverse=True)
         mean, sd = np.empty(counts.shape), np.empty(counts.shape)
-        for one, other in np.unique(np.stack([rho.ravel(), eta.ravel()]), axis=1).T:
-            at = (rho == one) & (eta == other)
-            priors = Priors(self.priors.alpha, float(one), float(other))
-            mean[at], sd[at] = moments(counts.draw(at), priors)
+        for k, group in enumerate(groups.T):
+            at = (where == k).reshape(counts.shape)
+            known = Priors(self.priors.alpha, *map(float, group[1:])) if self.known else None
+            mean[at], sd[at] = moments(counts.draw(at), known or self.priors)
         return mean, sd
 
     def sd(self) -> FloatArray:

@@ -30,7 +30,8 @@ def orders_table(order: Order) -> pd.DataFrame:
     for i, j in product(range(len(counts)), repeat=2):
         if i == j:
             continue
-        printed, here = order.printed(i, j), probability_greater(posteriors[i], posteriors[j])
+        printed = order.printed(i, j)
+        here = max(0.0, probability_greater(posteriors[i], posteriors[j]))  # −1e-29 is 0
         dropped = _without_ties(masses[i], masses[j])
         agrees, explained = f"{here:.3f}" == printed, f"{dropped:.3f}" == printed
         rows.append(
