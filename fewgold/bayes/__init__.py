@@ -1,13 +1,18 @@
 """Bayesian models of adequate/inadequate ratings and of metrics that make mistakes."""
 
+from fewgold.bayes._bins import bins
+from fewgold.bayes._cell_priors import Pooled, Separate, Trend
+from fewgold.bayes._cells import CellPosterior, tally
 from fewgold.bayes._coding import is_binary
 from fewgold.bayes._compare import probability_greater
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._estimator import BinaryPosterior
 from fewgold.bayes._moments import moments
 from fewgold.bayes._naive import NaiveTable, naive_table
+from fewgold.bayes._patterns import patterns
 from fewgold.bayes._pool import PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior, RatePosterior, Rates
+from fewgold.bayes._preferences import PreferencePosterior, outcomes
 from fewgold.bayes._priors import Priors
 from fewgold.bayes._rated import RatedPosterior
 from fewgold.bayes._raters import RaterPosterior
@@ -21,9 +26,12 @@ from fewgold.bayes._thresholds import choose_cut, choose_cuts
 __all__ = [
     "AlphaPosterior",
     "BinaryPosterior",
+    "CellPosterior",
     "Counts",
     "NaiveTable",
     "PoolPosterior",
+    "Pooled",
+    "PreferencePosterior",
     "Priors",
     "RatePosterior",
     "RatedPosterior",
@@ -33,16 +41,22 @@ __all__ = [
     "Roc",
     "RocPoint",
     "RocTable",
+    "Separate",
     "Significance",
     "SuccessRates",
+    "Trend",
+    "bins",
     "choose_cut",
     "choose_cuts",
     "is_binary",
     "moments",
     "naive_table",
+    "outcomes",
+    "patterns",
     "probability_greater",
     "roc_table",
     "significance",
     "success_rates",
     "success_rates_of",
+    "tally",
 ]
