@@ -2,8 +2,8 @@
 
 Bins are cut at quantiles of the scores of the whole pool, which need no ratings. Their rates are
 drawn to a trend (`Trend`), so that many bins do little harm with few ratings, and eight are taken
-whatever their number. Of the variance of a binormal rating a threshold explains 0.291, eight bins
-0.369 and the score itself 0.375.
+whatever their number. Of the variance of a binormal rating (half adequate, d' = 1.478) a threshold
+explains 0.292, eight bins 0.368 and the score itself 0.373.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from fewgold.bayes._bins import BINS, bins
 from fewgold.bayes._cell_priors import Pooled, Trend
@@ -23,6 +24,23 @@ def test_equal_scores_share_a_bin():
     assert bins(scores, 4).tolist() == [0] * 70 + [1] * 30
     assert bins(scores, 10).tolist() == scores.tolist()
     assert set(bins(np.zeros(5))) == {0}
+
+
+def test_variance_explained_by_bins():
+    """The figures of the documentation: binormal, half adequate, d' = 1.478."""
+    x = np.linspace(-8, 10, 40_001)
+    ones, zeros = stats.norm.pdf(x - 1.478), stats.norm.pdf(x)
+    mass = (ones + zeros) / (ones + zeros).sum()
+    rate = ones / (ones + zeros)
+    place = np.cumsum(mass) - 0.5 * mass
+    found = []
+    for count in (2, 4, 8, 16, x.size):
+        codes = (
+            np.minimum((place * count).astype(int), count - 1) if count < 99 else np.arange(count)
+        )
+        share, adequate = np.bincount(codes, mass), np.bincount(codes, mass * rate)
+        found.append(float((share * (adequate / share - 0.5) ** 2).sum() / 0.25))
+    assert np.round(found, 3).tolist() == [0.292, 0.352, 0.368, 0.372, 0.373]
 
 
 def test_a_trend_fills_the_gaps():

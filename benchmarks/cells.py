@@ -1,0 +1,126 @@
+"""Patterns of several metrics and bins of one, against one threshold and humans alone.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/cells.py [--draws 300] [--ratings 100]
+
+Simple random samples of real test sets, adequate or not: the error of the posterior mean, the
+posterior sd, and how often the 95% interval holds the share of the whole set. Thresholds are those
+that explain the most of *all* human labels, which no one has in practice: the best that a
+threshold can do. Data that are not there are left out. Then the speed, in one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold.bayes._bins import bins
+from fewgold.bayes._cell_priors import CellPrior, Pooled, Separate, Trend
+from fewgold.bayes._cells import CellPosterior, tally
+from fewgold.bayes._patterns import patterns
+from fewgold.datasets import data_folder, load_demo, load_real
+from fewgold.pool import Pool
+
+CHOSEN = {
+    "demo, MQM = 0": ("comet", "bleurt", "chrf"),
+    "wmt20_ende, MQM = 0": ("COMET", "chrF", "YiSi-2"),
+    "wmt20_zhen, MQM = 0": ("COMET", "chrF", "YiSi-2"),
+    "frank": ("BertScore_P_Art", "FactCC", "QAGS"),
+}
+
+
+def sets() -> Iterator[tuple[str, Pool, BoolArray, tuple[str, ...]]]:
+    """Test sets with their labels and three metrics each."""
+    name = "demo, MQM = 0"
+    pool, gold = load_demo()
+    yield name, pool, gold == 0, CHOSEN[name]
+    if data_folder() is None:
+        print("no real data found: set FEWGOLD_DATA to the folder that holds them")
+        return
+    for name in ("wmt20_ende, MQM = 0", "wmt20_zhen, MQM = 0"):
+        pool, gold = load_real(name.split(",")[0])
+        yield name, pool, gold == 0, CHOSEN[name]
+    for system in ("bus", "pgn", "s2s"):
+        pool, gold = load_real("frank", system=system)
+        yield f"frank {system}", pool, gold == 1, CHOSEN["frank"]
+
+
+def best_cut(scores: FloatArray, labels: BoolArray) -> BoolArray:
+    """Cut where the squared correlation with all labels is largest."""
+    cuts = [scores > at for at in np.quantile(scores, np.linspace(0.02, 0.98, 97))]
+    kept = [cut for cut in cuts if 0 < cut.mean() < 1]
+    return max(kept, key=lambda cut: abs(float(np.corrcoef(cut, labels)[0, 1])))
+
+
+def compare(pool: Pool, labels: BoolArray, metrics: tuple[str, ...], n: int, draws: int) -> None:
+    rng = np.random.default_rng(0)
+    size = len(labels)
+    rows = np.array([rng.permutation(size)[:n] for _ in range(draws)])
+    scores = {name: np.asarray(pool.metrics[name], dtype=np.float64) for name in metrics}
+    cuts = {name: best_cut(values, labels) for name, values in scores.items()}
+    lead = max(cuts, key=lambda name: abs(float(np.corrcoef(cuts[name], labels)[0, 1])))
+    three, _ = patterns(np.array(list(cuts.values())))
+    ways: list[tuple[str, IntArray, CellPrior]] = [
+        ("humans alone", np.zeros(size, dtype=np.int64), Pooled()),
+        (f"{lead}, best threshold", cuts[lead].astype(np.int64), Separate()),
+        (f"{lead}, best threshold, pooled prior", cuts[lead].astype(np.int64), Pooled()),
+        (f"{lead}, 8 bins, pooled prior", bins(scores[lead]), Pooled()),
+        (f"{lead}, 8 bins, trend", bins(scores[lead]), Trend()),
+        ("three metrics, patterns, each cell apart", three, Separate()),
+        ("three metrics, patterns, pooled prior", three, Pooled()),
+    ]
+    truth = labels.mean()
+    for title, codes, prior in ways:
+        posterior = CellPosterior(*tally(codes, rows, labels[rows].astype(int)), prior=prior)
+        low, high = posterior.interval()
+        error = posterior.mean - truth
+        covered = ((low <= truth + 1e-9) & (truth <= high + 1e-9)).mean()
+        print(
+            f"  {title:44}{1e3 * np.sqrt((error**2).mean()):8.1f}{1e3 * posterior.sd.mean():8.1f}"
+            f"{1e3 * error.mean():+8.1f}{covered:8.3f}",
+            flush=True,
+        )
+
+
+def speed() -> None:
+    rng = np.random.default_rng(0)
+    print("\nms for each of a batch of 100; 100 of 1000 items rated")
+    for count, prior, target in (
+        (8, Pooled(), "pool"),
+        (8, Trend(), "pool"),
+        (8, Trend(), "process"),
+        (32, Pooled(), "pool"),
+    ):
+        codes = np.arange(1000) * count // 1000
+        labels = rng.random((100, 1000)) < (codes + 0.5) / count
+        rows = np.array([rng.permutation(1000)[:100] for _ in range(100)])
+        ones = np.take_along_axis(labels, rows, -1).astype(int)
+        posterior = CellPosterior(*tally(codes, rows, ones), target, prior)
+        start = time.process_time()
+        posterior.mean.sum()
+        middle = time.process_time()
+        posterior.interval()
+        end = time.process_time()
+        name = f"{count} categories, {type(prior).__name__}, {target}"
+        times = 10 * (middle - start), 10 * (end - middle)
+        print(f"  {name:40} mean and sd {times[0]:6.2f}   interval {times[1]:6.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("--ratings", type=int, default=100)
+    told = parser.parse_args()
+    print(f"{told.ratings} ratings, {told.draws} samples; in thousandths but for coverage")
+    for name, pool, labels, metrics in sets():
+        print(f"\n{name}: {len(labels)} items, {labels.mean():.3f} adequate")
+        print(f"  {'':44}{'error':>8}{'sd':>8}{'bias':>8}{'covers':>8}")
+        compare(pool, labels, metrics, told.ratings, told.draws)
+    speed()
+
+
+if __name__ == "__main__":
+    main()
