@@ -19,8 +19,8 @@ from fewgold.bayes._priors import Beta, _pair
 from fewgold.bayes._windows import shrink
 from fewgold.errors import FewgoldError
 
-#: Panels of the rule for θ.
-PANELS = 64
+#: Panels of the rule for θ: for distributions, and for mean and sd.
+PANELS, FEW_PANELS = 64, 32
 _DROP = 14.0
 _AT_ONCE = 50_000  # numbers in the arrays of one block
 
@@ -37,9 +37,12 @@ class Nodes(NamedTuple):
 
 
 class CellPrior(Protocol):
-    """Turns ratings (D, J, 2) and the number of items of each category (D, J) into a mixture."""
+    """Turns ratings (D, J, 2) and the number of items of each category (D, J) into a mixture.
 
-    def nodes(self, rated: FloatArray, items: FloatArray) -> Nodes: ...
+    ``panels`` says how finely a rate is cut where it is summed over.
+    """
+
+    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes: ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Separate:
     def __post_init__(self) -> None:
         _pair("Separate", (self.a, self.b))
 
-    def nodes(self, rated: FloatArray, items: FloatArray) -> Nodes:
+    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
         cells = rated[:, None, None]
         return Nodes(np.ones((len(rated), 1, 1)), self.a + cells[..., 1], self.b + cells[..., 0])
 
@@ -81,9 +84,10 @@ class Pooled:
         object.__setattr__(self, "rate", _pair("rate", self.rate))
         _check_strengths(self.strengths)
 
-    def nodes(self, rated: FloatArray, items: FloatArray) -> Nodes:
+    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
         nowhere = np.zeros((len(items), 1))
-        return _shrunk(rated, items, nowhere, (0.0,), self.strengths, self.rate)
+        models = (0.0,), self.strengths, self.rate
+        return _shrunk(rated, items, nowhere, *models, panels)
 
 
 @dataclass(frozen=True)
@@ -113,8 +117,9 @@ class Trend:
         object.__setattr__(self, "rate", _pair("rate", self.rate))
         _check_strengths(self.strengths)
 
-    def nodes(self, rated: FloatArray, items: FloatArray) -> Nodes:
-        return _shrunk(rated, items, self._places(items), self.slopes, self.strengths, self.rate)
+    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+        models = self.slopes, self.strengths, self.rate
+        return _shrunk(rated, items, self._places(items), *models, panels)
 
     def _places(self, items: FloatArray) -> FloatArray:
         if self.places is None:
@@ -141,11 +146,12 @@ def _shrunk(
     slopes: tuple[float, ...],
     strengths: tuple[float, ...],
     rate: Beta,
+    panels: int,
 ) -> Nodes:
     """The mixture over κ, slopes and θ, in blocks of the batch that fit the cache."""
     if rated.shape[-2] == 1:  # nothing to be drawn to: its rate is the overall rate
         return Separate(*rate).nodes(rated, items)
-    wide = len(strengths) * len(slopes) * PANELS * rated.shape[-2]
+    wide = len(strengths) * len(slopes) * panels * rated.shape[-2]
     parts = []
     for rows in batches(len(rated), max(1, _AT_ONCE // wide)):
         share = items[rows] / items[rows].sum(-1, keepdims=True)
@@ -153,11 +159,11 @@ def _shrunk(
         slope = np.tile(slopes, len(strengths))[:, None, None]
         offset = slope * places[rows, None, None]  # (D, M, 1, J)
         model = _Models(rated[rows, None, None], share[:, None, None], kappa, rate)
-        parts.append(_integrated(model, offset, -0.5 * slope[..., 0] ** 2))
+        parts.append(_integrated(model, offset, -0.5 * slope[..., 0] ** 2, panels))
     return Nodes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _integrated(model: _Models, offset: FloatArray, log_prior: FloatArray) -> Nodes:
+def _integrated(model: _Models, offset: FloatArray, log_prior: FloatArray, panels: int) -> Nodes:
     """Nodes of θ for each model, where it has its mass: θ = logit sin² ω, a Fejér rule over ω.
 
     In ω a rate near 0 or 1 has no long tail, as it has in θ, and others are nearly normal.
@@ -169,7 +175,7 @@ def _integrated(model: _Models, offset: FloatArray, log_prior: FloatArray) -> No
 
     ends = np.zeros(offset.shape[:2]), np.full(offset.shape[:2], 0.5 * np.pi)
     low, high = shrink(log_f, *ends, _DROP)
-    x, w = fejer(PANELS)
+    x, w = fejer(panels)
     omega = low[..., None] + (high - low)[..., None] * x
     log_w = log_f(omega) + np.log((high - low)[..., None] * w) + log_prior
     weight = np.exp(log_w - log_w.max((-1, -2), keepdims=True))

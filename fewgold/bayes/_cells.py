@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng, batches, group_sum
 from fewgold._validate import check_choice, check_count
-from fewgold.bayes._cell_priors import CellPrior, Nodes, Pooled
+from fewgold.bayes._cell_priors import FEW_PANELS, PANELS, CellPrior, Nodes, Pooled
 from fewgold.bayes._counts import _whole
 from fewgold.bayes._pool import Steps
 from fewgold.bayes._steps import StepReadout
@@ -158,16 +158,16 @@ class CellPosterior(StepReadout):
             self.unrated.reshape(-1, count).astype(np.float64),
         )
 
-    def _nodes(self, rows: slice) -> Nodes:
+    def _nodes(self, rows: slice, panels: int = PANELS) -> Nodes:
         rated, unrated = (x[rows] for x in self._flat)
-        return self.prior.nodes(rated, rated.sum(-1) + unrated)
+        return self.prior.nodes(rated, rated.sum(-1) + unrated, panels)
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         rated, unrated = self._flat
         moments = _pool_moments if self.target == "pool" else _process_moments
         parts = [
-            moments(self._nodes(rows), rated[rows], unrated[rows])
+            moments(self._nodes(rows, FEW_PANELS), rated[rows], unrated[rows])
             for rows in batches(len(rated), _AT_ONCE)
         ]
         mean, variance = (np.concatenate(x).reshape(self.shape) for x in zip(*parts, strict=True))

@@ -16,7 +16,7 @@ def log_beta(a, b):
     return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
-def dense_nodes(rated, items, strengths, slopes=(0.0,), places=None, rate=(1.0, 1.0), steps=3000):
+def dense_nodes(rated, items, strengths, slopes=(0.0,), places=None, rate=(1.0, 1.0), steps=1000):
     """Weights and Beta parameters for every κ, slope and θ of a fine grid: a list of triples."""
     count = len(rated)
     places = [0.0] * count if places is None else places
