@@ -17,7 +17,15 @@ from collections.abc import Callable
 import numpy as np
 
 from fewgold._arrays import FloatArray
-from fewgold.bayes import AlphaPosterior, Counts, moments
+from fewgold.bayes import (
+    AlphaPosterior,
+    Counts,
+    PoolPosterior,
+    Priors,
+    moments,
+    probability_greater,
+)
+from fewgold.bayes._moments import _by_quadrature
 
 SLICES = 4
 CASE = Counts(tp=221, fn=95, fp=63, tn=148, metric_ones=540, metric_total=1000)
@@ -38,19 +46,38 @@ def grid_slices(alphas: FloatArray, size: int = 1000) -> FloatArray:
     return out
 
 
-def batch(studies: int = 1000) -> Counts:
-    """Random studies of the case."""
+def batch(
+    studies: int = 1000,
+    paired: int = 527,
+    metric: int = 1000,
+    rate: float = 0.6,
+    accuracy: float = 0.7,
+) -> Counts:
+    """Random studies; of the case by default."""
     rng = np.random.default_rng(0)
-    adequate = rng.binomial(527, 0.6, studies)
-    tp, tn = rng.binomial(adequate, 0.7), rng.binomial(527 - adequate, 0.7)
+    adequate = rng.binomial(paired, rate, studies)
+    tp, tn = rng.binomial(adequate, accuracy), rng.binomial(paired - adequate, accuracy)
+    p = rate * accuracy + (1 - rate) * (1 - accuracy)
     return Counts(
         tp=tp,
         fn=adequate - tp,
         tn=tn,
-        fp=527 - adequate - tn,
-        metric_ones=rng.binomial(1000, 0.54, studies),
-        metric_total=1000,
+        fp=paired - adequate - tn,
+        metric_ones=rng.binomial(metric, p, studies),
+        metric_total=metric,
     )
+
+
+def quadrature(counts: Counts) -> object:
+    """Mean and sd by quadrature, which keeps its last answers: not here."""
+    _by_quadrature.cache_clear()
+    return moments(counts, method="quadrature")
+
+
+def compared(counts: Counts) -> FloatArray:
+    """Each study against the next."""
+    posterior = AlphaPosterior(counts)
+    return np.asarray(probability_greater(posterior, posterior.draw(np.roll(np.arange(1000), 1))))
 
 
 def table() -> Counts:
@@ -92,18 +119,20 @@ def main() -> None:
     grid = best(lambda: grid_slices(alphas), repeats) * 2000 / SLICES
     print(f"{'':44}{'ms':>10}{'times faster than the grid':>30}")
     print(f"{f'grid, {SLICES} of 2000 slices, multiplied up':44}{1e3 * grid:10.0f}")
-    some = many.draw(slice(50))
+    pools = PoolPosterior(many)
+    large = batch(paired=100, metric=10_000, rate=0.9, accuracy=0.8)
+    known = Priors(rho=0.7, eta=0.7)
     rows: list[tuple[str, Callable[[], object], int]] = [
         ("mean and sd, mixture", lambda: moments(one, method="mixture"), 1),
         ("mean and sd, reverse", lambda: moments(one, method="reverse"), 1),
-        ("mean and sd, quadrature", lambda: moments(one, method="quadrature"), 1),
+        ("mean and sd, quadrature", lambda: quadrature(one), 1),
         ("mean, sd, 95 % interval", lambda: AlphaPosterior(one).to_dict(), 1),
         ("mean and sd, each of 1000 in a batch", lambda: moments(many), 1000),
-        (
-            "the same with intervals, each",
-            lambda: AlphaPosterior(some).to_dict(),
-            50,
-        ),
+        ("the same with intervals", lambda: AlphaPosterior(many).to_dict(), 1000),
+        ("the same, 100 paired, 10,000 metric", lambda: AlphaPosterior(large).to_dict(), 1000),
+        ("the same, known rates", lambda: AlphaPosterior(many, known).to_dict(), 1000),
+        ("test set: with intervals, each of 1000", lambda: pools.draw(...).to_dict(), 1000),
+        ("P(α1 > α2), each of 1000 pairs", lambda: compared(many), 1000),
         ("mean and sd, each of an 8 × 7 table", lambda: moments(cells), 56),
     ]
     for title, work, size in rows:

@@ -8,7 +8,7 @@ from scipy.special import betaincinv
 from fewgold._arrays import BoolArray, FloatArray
 from fewgold.bayes._bank import Bank, panel_nodes
 from fewgold.bayes._known import known_bank
-from fewgold.bayes._moments import LARGE
+from fewgold.bayes._moments import LARGE, by_mixture
 from fewgold.bayes._panels import Panels, singular
 from fewgold.bayes._priors import Shapes
 from fewgold.bayes._quantiles import Law, quantiles
@@ -40,7 +40,7 @@ def batch_quantiles(
             done[here] = True
         return out, done
     small = np.minimum(shape.a0, shape.b0) < 0.3  # infinite at an end: nearer to it than 1e-16
-    todo &= ((shape.total <= LARGE) | sums) & ~small
+    todo &= (by_mixture(shape) | sums) & ~small
     if todo.any():
         chosen = np.flatnonzero(todo)
         for rows, found in weights(shape.draw(chosen), rates):

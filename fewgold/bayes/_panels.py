@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.polynomial import legendre
+from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
@@ -256,6 +256,35 @@ def _halved(
     left, right, values = (np.concatenate(column) for column in zip(*done, strict=True))
     order = np.argsort(left)
     return np.append(left[order], right.max()), values[order]
+
+
+def density_window(log_density: LogDensity) -> tuple[float, float]:
+    """Where the density of ω has all of its mass but e^−36."""
+
+    def log_f(omega: FloatArray) -> FloatArray:
+        s, c = np.sin(omega), np.cos(omega)
+        return np.asarray(log_density(s * s, c * c) + np.log(2 * s * c))
+
+    low, high = shrink(log_f, np.array(0.0), np.array(_HALF_PI), 36.0, points=16)
+    return float(low), float(high)
+
+
+def interpolated(log_density: LogDensity, low: float, high: float, nodes: int) -> LogDensity:
+    """A polynomial of ω through the values at Chebyshev nodes between low and high."""
+
+    def values(place: FloatArray) -> FloatArray:
+        omega = low + 0.5 * (high - low) * (place + 1)
+        return log_density(np.sin(omega) ** 2, np.cos(omega) ** 2)
+
+    places = chebyshev.chebpts1(nodes)
+    series = chebyshev.chebfit(places, values(places), nodes - 1)
+
+    def smooth(alpha: FloatArray, beta: FloatArray) -> FloatArray:
+        omega = np.arctan2(np.sqrt(alpha), np.sqrt(beta))
+        place = np.clip(2 * (omega - low) / (high - low) - 1, -1, 1)
+        return np.asarray(chebyshev.chebval(place, series))
+
+    return smooth
 
 
 def integrals(coefficients: FloatArray) -> FloatArray:

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence
-from fewgold.bayes import _known, _quadrature
+from fewgold.bayes import _known
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._curve import BetaCurve, Curve, PanelCurve, shortest
 from fewgold.bayes._informative import chance_informative
 from fewgold.bayes._intervals import batch_panels, batch_quantiles
 from fewgold.bayes._joint import log_evidence, log_evidence_at, log_joint
 from fewgold.bayes._mixture import mixture
-from fewgold.bayes._moments import METHODS, by_mixture, moments, smooth
+from fewgold.bayes._moments import METHODS, by_mixture, by_quadrature, moments, smooth
 from fewgold.bayes._panels import Panels
 from fewgold.bayes._priors import Priors, Shapes, shapes
 from fewgold.bayes._rates import rho_curve, sample_rates
@@ -165,12 +165,12 @@ class AlphaPosterior(Readout):
                 return _known.log_density(shape, rates, alpha, beta)
 
         elif self.method == "quadrature" or not (self.method == "mixture" or by_mixture(shape)):
-            return _by_quadrature(shape)
+            return PanelCurve(by_quadrature(shape))
         else:
             parts = mixture(shape, self._known_rates if self.priors.known else None)
             few = parts.weights.size <= _COMPONENTS
             if not few and self.method != "mixture" and smooth(shape):
-                return _by_quadrature(shape)
+                return PanelCurve(by_quadrature(shape))
             log_density = parts.log_density
         # The tails of these densities are no heavier than exponential, so 40 sd hold all mass.
         window = max(0.0, mean - 40 * sd), min(1.0, mean + 40 * sd)
@@ -363,10 +363,3 @@ class RatePosterior:
         tail = 0.5 - 0.5 * check_confidence(confidence)
         low, high = self.quantile([tail, 1 - tail])
         return Interval(np.asarray(low), np.asarray(high))
-
-
-def _by_quadrature(shape: Shapes) -> PanelCurve:
-    def log_density(alpha: FloatArray, beta: FloatArray) -> FloatArray:
-        return _quadrature.log_density(shape, alpha, beta)
-
-    return PanelCurve(Panels.fit(log_density, powers=(float(shape.a0), float(shape.b0))))

@@ -10,6 +10,7 @@ the FFT is bounded, and a row in which it may exceed 1e-12 of the mass is handed
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ _AT_ONCE = 1 << 17  # values, so that they stay in the cache
 _ROUNDING = 1e-15  # of an FFT, relative to the norms of what it convolves
 _LOST = 1e-12  # share of the mass
 _REACH, _SKEW = 9.0, 36.0
+_HUGE = 200_000  # components
 
 
 class Weights(NamedTuple):
@@ -44,6 +46,14 @@ def weights(
     if rates is not None:
         yield from _singly(shape, rates, np.arange(shape.a0.size))
         return
+    huge = shape.total > _HUGE
+    if huge.any():
+        for row in np.flatnonzero(huge):
+            yield np.array([row]), _huge(*(float(x) for x in shape.draw(row)))
+        left = np.flatnonzero(~huge)
+        for rows, found in weights(shape.draw(left)):
+            yield left[rows], found
+        return
     spans = [_span(a, b, n) for a, b, n in _urns(shape)]
     width = np.sum([left + right + 1 for _, left, right in spans], axis=0)
     order = np.argsort(width, kind="stable")
@@ -57,6 +67,18 @@ def weights(
         start += some.size
     if hard:
         yield from _singly(shape, None, np.concatenate(hard))
+
+
+@lru_cache(maxsize=1)
+def _huge(*values: float) -> Weights:
+    """Of one study, kept: the next question is likely to be about the same."""
+    shape = Shapes(*(np.array([x]) for x in values))
+    spans = [_span(a, b, n) for a, b, n in _urns(shape)]
+    found, good = _rows(shape, [*spans])
+    if good[0]:
+        return found
+    part = mixture(shape.draw(0))
+    return Weights(np.array([part.first]), part.weights[None])
 
 
 def _singly(
