@@ -2,10 +2,11 @@
 
     python -m venv NUTS && NUTS/bin/pip install numpyro . && NUTS/bin/python benchmarks/nuts.py
 
-Five chains of 12,000 draws, the first 2,000 of each for tuning, as in the thesis (von Däniken 2023).
-The chains run as one vectorised program, which was the fastest way. NumPyro is no
-dependency of fewgold: without it this says so and ends. A second run, once all is compiled, is
-timed too. Case: 527 paired ratings, 1000 by the metric alone, ρ = η = 0.7, α = 0.6; and two others.
+Five chains of 12,000 draws, the first 2,000 of each for tuning, as in the thesis (von Däniken
+2023). The chains run as one vectorised program, which was faster than one after the other. NumPyro
+is no dependency of fewgold: without it this says so and ends. A second run, once all is compiled,
+is timed too. Case: 527 paired ratings, 1000 by the metric alone, ρ = η = 0.7, α = 0.6; and two
+others.
 """
 
 from __future__ import annotations
