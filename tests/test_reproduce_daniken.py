@@ -14,6 +14,7 @@ from scipy.special import betainc
 from typer.testing import CliRunner
 
 from fewgold import reproduce
+from fewgold.bayes import Counts, moments
 from fewgold.cli import app
 from fewgold.errors import FewgoldError
 from fewgold.planning import measurable_difference
@@ -97,10 +98,16 @@ def test_differences_to_the_printed_digit(
 
 
 def test_rounding_is_half_to_even() -> None:
-    """⌊x + ½⌋, as printed, and Python's round differ in the counts of Tables 11 to 14."""
-    half = [0.51 * 150, 0.99 * 150]
-    assert [round(x) for x in half] == [76, 148]
-    assert [int(x + 0.5) for x in half] == [77, 149]
+    """⌊x + ½⌋, as printed, would make another row 250 of Table 13; 0.99 · 150 = 148.5."""
+    metric = np.array(GRIDS["table13"].metric[1:])
+    ones = np.rint((0.6 * 0.99 + 0.4 * 0.01) * metric)
+    rows = {}
+    for name, tp in (("even", round(0.99 * 150)), ("up", int(0.99 * 150 + 0.5))):
+        counts = Counts(tp=tp, fn=150 - tp, tn=99, fp=1, metric_ones=ones, metric_total=metric)
+        rows[name] = [f"{2.771808 * sd:.3f}" for sd in moments(counts)[1]]
+    printed = [GRIDS["table13"].printed(2, k) for k in range(1, 7)]
+    assert rows["even"] == printed
+    assert all(x != y for x, y in zip(rows["up"], printed, strict=True))
 
 
 # Tables 5.8 and 5.9 -------------------------------------------------------------------------
