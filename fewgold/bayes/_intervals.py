@@ -16,7 +16,7 @@ from fewgold.bayes._weights import weights
 
 _EXACT = 1e-8
 # Windows in sds to either side and their panels: wider ones where a density is skewed.
-_WINDOWS = ((8.5, 6), (13.0, 10), (25.0, 20))
+_WINDOWS = ((8.0, 8), (13.0, 14), (25.0, 26))
 _FLOOR = 1e-11  # of the highest density: what may be left at the ends of a window
 _HALF_PI = 0.5 * np.pi
 

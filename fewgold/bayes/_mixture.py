@@ -120,24 +120,6 @@ def factors(
     )
 
 
-def mixture_with_parts(
-    shape: Shapes, size: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Draws of i and j, the adequate items among the ones and the zeros of the metric."""
-    log_f, log_g, log_s = factors(shape)
-    first, log_w = product(log_f, log_g, log_s)
-    weights = np.exp(log_w - log_w.max())
-    drawn = first + rng.choice(weights.size, size, p=weights / weights.sum())
-    i = np.empty(size)
-    for s in np.unique(drawn):
-        low, high = max(0, s - log_g.size + 1), min(s, log_f.size - 1)
-        terms = log_f[low : high + 1] + log_g[s - high : s - low + 1][::-1]
-        chance = np.exp(terms - terms.max())
-        here = drawn == s
-        i[here] = low + rng.choice(chance.size, int(here.sum()), p=chance / chance.sum())
-    return i, drawn - i
-
-
 def urn(a: float, b: float, n: int) -> FloatArray:
     """Chances of 0, 1, …, n of BetaBinomial(n; a, b)."""
     i = np.arange(n, dtype=np.float64)

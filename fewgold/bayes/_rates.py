@@ -10,7 +10,7 @@ from scipy.special import xlogy
 
 from fewgold._arrays import FloatArray
 from fewgold.bayes._curve import BetaCurve, Curve, PanelCurve
-from fewgold.bayes._mixture import mixture_with_parts
+from fewgold.bayes._hidden import draw_hidden
 from fewgold.bayes._panels import Panels
 from fewgold.bayes._priors import Shapes
 from fewgold.bayes._quadrature import log_inside
@@ -20,7 +20,7 @@ _PANELS, _NODES, _DROP = 6, 16, 30.0
 _AT_ONCE = 16
 _HALF_PI = 0.5 * np.pi
 # Above so many metric-only ratings, joint samples come by weighting where the weights are flat.
-_LARGE, _FLAT = 20_000, 20.0
+_LARGE, _FLAT = 1_000_000, 20.0
 _PROPOSALS = 50  # for each draw
 
 
@@ -70,7 +70,7 @@ def sample_rates(
     up = float(shape.a0 - shape.ar - shape.br)
     down = float(shape.b0 - shape.ae - shape.be)
     if shape.total <= _LARGE or max(abs(up), abs(down)) > _FLAT:
-        i, j = mixture_with_parts(shape, size, rng)
+        i, j = draw_hidden(shape, size, rng)
         hidden = i + j, shape.total - i - j
         alpha = rng.beta(shape.a0 + hidden[0], shape.b0 + hidden[1])
         rho = rng.beta(shape.ar + i, shape.br + j)

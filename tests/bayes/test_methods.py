@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from fewgold.bayes import _quadrature
 from fewgold.bayes._known import known_moments
 from fewgold.bayes._mixture import _tilted, factors, mixture, product, urn
 from fewgold.bayes._moments import by_quadrature
-from fewgold.bayes._panels import Panels
+from fewgold.bayes._panels import Panels, between
 from fewgold.bayes._priors import Shapes
 from fewgold.bayes._reverse import gauss_jacobi, reverse_moments
 from reference import binary as twin
@@ -165,7 +167,32 @@ def test_urn():
     np.testing.assert_allclose(urn(3.0, 5.0, 12), twin.beta_binomial(12, 3, 5), rtol=1e-12)
 
 
-def test_panels_of_a_singular_density():
-    """Beta(0.3, 2) is infinite at 0: panels get ever shorter there."""
-    panels = Panels.fit(lambda x, y: -0.7 * np.log(x) + np.log(y))
-    assert panels.moments()[0] == pytest.approx(0.3 / 2.3, rel=1e-5)
+@pytest.mark.parametrize("a, b", [(0.1, 2), (0.3, 2), (0.05, 5), (0.7, 30), (2.3, 900), (1.5, 1)])
+def test_panels_of_a_singular_density(a, b):
+    """Beta(0.1, 2) is infinite at 0: two hundredths of its mass lie below 1e-17."""
+    panels = Panels.fit(lambda x, y: (a - 1) * np.log(x) + (b - 1) * np.log(y), powers=(a, b))
+    beta = stats.beta(a, b)
+    assert panels.moments()[0] == pytest.approx(beta.mean(), rel=1e-9)
+    assert panels.moments()[1] == pytest.approx(beta.var(), rel=1e-9)
+    p = np.array([1e-6, 0.01, 0.1, 0.5, 0.9, 0.999])
+    np.testing.assert_allclose(panels.cdf(beta.ppf(p)), p, atol=1e-10)
+    np.testing.assert_allclose(panels.quantile(p[1:]), beta.ppf(p[1:]), rtol=1e-7)
+    other = Panels.fit(lambda x, y: (b - 1) * np.log(x) + (a - 1) * np.log(y), powers=(b, a))
+    assert other.moments()[0] == pytest.approx(beta.sf(0) - beta.mean(), rel=1e-8)
+    assert between(panels, panels) == pytest.approx(0.5, abs=1e-9)
+    assert between(panels, other) + between(other, panels) == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("a, b", [(3, 5), (1, 4), (4, 1), (300, 2), (2.5, 1.5), (0.3, 0.2)])
+def test_mode_of_panels(a, b):
+    panels = Panels.fit(lambda x, y: (a - 1) * np.log(x) + (b - 1) * np.log(y), powers=(a, b))
+    true = float(a > b) if min(a, b) <= 1 else (a - 1) / (a + b - 2)
+    assert panels.mode == pytest.approx(true, abs=1e-7)
+
+
+def test_interpolated_quadrature_is_as_good_as_all_of_it():
+    values = (120.0, 80.0, 43.0, 19.0, 29.0, 13.0, 5_400_000, 4_600_000)
+    shape = shape_of(values)
+    every = Panels.fit(lambda alpha, beta: _quadrature.log_density(shape, alpha, beta))
+    p = np.array([0.001, 0.025, 0.5, 0.975])
+    np.testing.assert_allclose(by_quadrature(shape).quantile(p), every.quantile(p), atol=1e-8)

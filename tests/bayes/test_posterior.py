@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, moments
+from fewgold.bayes._hidden import draw_hidden
 from fewgold.bayes._priors import shapes
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
@@ -30,6 +31,15 @@ CASES = {
     "many": Counts(tp=43, fn=18, fp=12, tn=29, metric_ones=540_000, metric_total=1_000_000),
 }
 EVERY = pytest.mark.parametrize("counts", CASES.values(), ids=CASES.keys())
+
+
+SMALL = [(1, 1, 1, 1, 1, 1, 3, 2), (5, 4, 4, 2, 3, 2, 9, 7), (40, 3, 2, 3, 6, 4, 3, 9)]
+
+
+def of_shapes(values):
+    a0, b0, ar, br, ae, be, m, k = values
+    priors = Priors(alpha=(a0, b0), rho=(ar, br), eta=(ae, be))
+    return AlphaPosterior(Counts(metric_ones=m, metric_total=m + k), priors)
 
 
 @EVERY
@@ -163,6 +173,43 @@ def test_joint_draws(name):
     assert ks.pvalue > 1e-4
 
 
+@pytest.mark.parametrize(
+    "values", [*SMALL, (100, 3, 20, 3, 6, 4, 30, 90), (3, 2, 2, 1, 1, 4, 5, 0)]
+)
+def test_hidden_counts_are_drawn_by_their_chances(values):
+    """A χ² test over the pairs (i, j) of which 10 or more are expected."""
+    size = 40_000
+    i, j = draw_hidden(of_shapes(values)._shapes, size, np.random.default_rng(0))
+    expected = size * twin.hidden_counts(values)
+    found = np.zeros(expected.shape)
+    np.add.at(found, (i.astype(int), j.astype(int)), 1)
+    often = expected >= 10
+    rest = [size - found[often].sum(), size - expected[often].sum()]
+    chi2 = ((found - expected)[often] ** 2 / expected[often]).sum()
+    chi2 += (rest[0] - rest[1]) ** 2 / max(rest[1], 1)
+    assert stats.chi2.sf(chi2, often.sum()) > 1e-5
+
+
+def test_joint_draws_with_a_steep_tilt():
+    """Many ratings by humans and the metric alone: s is far from where f ∗ g has its peak."""
+    counts = Counts(
+        human_ones=600,
+        human_total=1000,
+        tp=400,
+        fn=100,
+        fp=150,
+        tn=300,
+        metric_ones=50_000,
+        metric_total=100_000,
+        pairs="calibration",
+    )
+    posterior = AlphaPosterior(counts)
+    draws = posterior.sample_rates(20_000, rng=0)
+    for rate, of in zip(draws, (posterior, posterior.rho, posterior.eta), strict=True):
+        assert abs(rate.mean() - of.mean) < 5 * of.sd / np.sqrt(20_000)
+        assert rate.std() == pytest.approx(float(of.sd), rel=0.05)
+
+
 def test_joint_draws_keep_the_correlation():
     values = (5, 4, 4, 2, 3, 2, 9, 7)
     counts = Counts(tp=3, fn=1, fp=1, tn=2, metric_ones=9, metric_total=16)
@@ -171,15 +218,6 @@ def test_joint_draws_keep_the_correlation():
     draws = posterior.sample_rates(100_000, rng=0)
     product = float(twin.exact_moment(values, alpha=1, rho=1))
     assert (draws.alpha * draws.rho).mean() == pytest.approx(product, abs=0.004)
-
-
-SMALL = [(1, 1, 1, 1, 1, 1, 3, 2), (5, 4, 4, 2, 3, 2, 9, 7), (40, 3, 2, 3, 6, 4, 3, 9)]
-
-
-def of_shapes(values):
-    a0, b0, ar, br, ae, be, m, k = values
-    priors = Priors(alpha=(a0, b0), rho=(ar, br), eta=(ae, be))
-    return AlphaPosterior(Counts(metric_ones=m, metric_total=m + k), priors)
 
 
 @pytest.mark.parametrize("values", [*SMALL, (2.5, 0.7, 3.5, 1.5, 2.5, 4.5, 6, 0)])
@@ -282,6 +320,23 @@ def test_edges_are_finite(total, paired, alpha):
         assert 0 <= low < posterior.mean < high <= 1
         assert 0 < posterior.sd < 0.5
         assert np.isfinite(posterior.pdf(posterior.mode))
+
+
+@pytest.mark.parametrize("a, b", [(0.1, 0.1), (0.1, 1.0), (0.6, 0.25)])
+def test_priors_that_are_infinite_at_the_ends(a, b):
+    """The curve has all of the mass: its mean is that of the mixture."""
+    for counts in (
+        Counts(metric_ones=30, metric_total=40),
+        Counts(tp=5, metric_ones=8, metric_total=9),
+    ):
+        posterior = AlphaPosterior(counts, Priors(alpha=(a, b)))
+        mean, variance = posterior.curves[0].moments()
+        assert mean == pytest.approx(float(posterior.mean), rel=1e-8)
+        assert np.sqrt(variance) == pytest.approx(float(posterior.sd), rel=1e-8)
+        p = np.array([0.2, 0.5, 0.8])
+        q = posterior.quantile(p)
+        inside = q < 1 - 1e-12
+        np.testing.assert_allclose(posterior.cdf(q)[inside], p[inside], atol=1e-8)
 
 
 def test_jeffreys_priors_go_by_the_mixture():
