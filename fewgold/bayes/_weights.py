@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import fft
+from scipy.special import gammaln
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes._mixture import mixture
@@ -23,6 +24,7 @@ from fewgold.bayes._priors import Shapes
 _AT_ONCE = 1 << 17  # values, so that they stay in the cache
 _ROUNDING = 1e-15  # of an FFT, relative to the norms of what it convolves
 _LOST = 1e-12  # share of the mass
+_OUTSIDE = 1e-9  # the same for what lies beyond the row, by a bound that is far from sharp
 _REACH, _SKEW = 9.0, 36.0
 _HUGE = 200_000  # components
 
@@ -147,12 +149,36 @@ def _rows(shape: Shapes, spans: list[tuple[IntArray, ...]]) -> tuple[Weights, Bo
         with np.errstate(over="ignore", invalid="ignore"):
             factor = _factor(shape, first, size)
             mass *= factor
+            outside = noise * _beyond(shape, first, size, factor)
             noise *= factor.sum(-1)
     else:
+        outside = noise * shape.total
         noise *= size
     total = mass.sum(-1)
-    good = np.isfinite(total) & (noise < _LOST * total)
+    good = np.isfinite(total) & (noise < _LOST * total) & (outside < _OUTSIDE * total)
     return Weights(first, mass / np.where(good, total, 1.0)[:, None]), good
+
+
+def _beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray) -> FloatArray:
+    """A bound on the sum of S over all s outside a row, in the units of ``factor``.
+
+    S is a product of two factors, each of which only rises or only falls with s.
+    """
+    n = shape.total
+
+    def logs(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        up = gammaln(shape.a0 + s) - gammaln(shape.ar + shape.br + s)
+        return up, gammaln(shape.b0 + n - s) - gammaln(shape.ae + shape.be + n - s)
+
+    middle = np.clip(first + size // 2, 0, n)
+    at = (middle - first).astype(np.int64)
+    here = factor[np.arange(len(first)), at]
+    bound = np.zeros(len(first))
+    for end, edge in ((np.zeros_like(n), np.maximum(first, 0.0)), (n, np.minimum(first + size, n))):
+        pairs = zip(logs(end), logs(edge), logs(middle), strict=True)
+        rise = sum((np.maximum(a, b) - c for a, b, c in pairs), np.zeros(len(first)))
+        bound += np.abs(edge - end) * np.exp(rise)
+    return np.asarray(bound * here)
 
 
 def _factor(shape: Shapes, first: IntArray, size: int) -> FloatArray:
