@@ -7,6 +7,7 @@ from fewgold.planning._difference import (
     measurable_difference,
     simulated_power,
 )
+from fewgold.planning._needed import ratings_needed
 from fewgold.planning._sampled import Sampled, sample_estimates
 from fewgold.planning._setting import Setting
 from fewgold.planning._split import Mix, Split, best_split
@@ -25,6 +26,7 @@ __all__ = [
     "difference_table",
     "information",
     "measurable_difference",
+    "ratings_needed",
     "sample_estimates",
     "simulated_power",
 ]
