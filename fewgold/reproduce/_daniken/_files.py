@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from fewgold.reproduce._daniken._made import DanikenReproduction
 
 _CAPTION = "Difference that is significant at level 0.05: half of all studies find a true one."
+_LAYOUT = {
+    "order": "“their way” is with ties dropped, “here” with ties counted half.",
+    "grid": "Human ratings by metric ratings; cells are paper / here.",
+    "thesis": "Human ratings by metric ratings; cells are paper / without √2 / here.",
+    "quoted": "",
+}
 _LINES = {"printed": "paper", "here": "here", "their_way": "their way"}
 
 
@@ -57,7 +63,10 @@ def page(made: DanikenReproduction, drawn: dict[str, Any]) -> str:
     sections: list[Any] = [_differences(made)]
     named = _text.titles()
     for name, frame in made.tables.items():
-        caption = " ".join([f"{_text.score(frame).capitalize()}.", *_text.notes(name)])
+        kind = "order" if name in ORDERS else "quoted" if name == "quoted" else "grid"
+        kind = "thesis" if name.startswith("thesis") else kind
+        said = [f"{_text.score(frame).capitalize()}.", *_text.notes(name), _LAYOUT[kind]]
+        caption = " ".join(filter(None, said))
         sections.append(_table(name, named[name], frame, caption))
         if name in drawn:
             svg = plots.to_svg(drawn[name], alt=f"{named[name]}. {_CAPTION}")

@@ -28,8 +28,7 @@ ROW0 = (
 )
 TIES = (
     "Equation 6 on a grid of 2000 cells drops what falls into one cell, so that P(a > b) and "
-    "P(b > a) do not add up to 1. First table: paper/with ties dropped, as they did. Second: "
-    "paper/ties counted half, which is right."
+    "P(b > a) do not add up to 1. Counted half, as is right, they do."
 )
 STB_COUNTS = (
     "The counts are those that give every printed figure: 253, 201, 163, 119, 43 and 27 of 670 "
@@ -37,10 +36,17 @@ STB_COUNTS = (
 )
 ROOT = (
     f"Mean over studies with sampled counts ({THEIR_DRAWS} in the thesis). The thesis writes "
-    "√2 σ z and prints σ z: first table, paper/without √2; second, what it should be. Cells agree "
-    f"if they lie within half a digit and {ERRORS:g} Monte-Carlo errors: ours, theirs, and that of "
-    f"its MCMC, for which we count a tenth of its 50,000 draws ({THEIR_SAMPLE}) as independent."
+    "√2 σ z and prints σ z. Cells agree if without √2 they lie within half a digit and "
+    f"{ERRORS:g} Monte-Carlo errors: of our draws, of theirs, and of their MCMC, "
+    f"for which a tenth of its 50,000 draws ({THEIR_SAMPLE}) is counted as independent."
 )
+
+
+#: How the two tables of a pair are told apart.
+PAIRS = {
+    "order": "First paper/with ties dropped, as they did; then paper/ties counted half.",
+    "thesis": "First paper/without √2, as they did; then paper/what it should be.",
+}
 
 
 def titles() -> dict[str, str]:
@@ -68,7 +74,9 @@ def summary(made: DanikenReproduction) -> str:
     parts = [TITLE, *map(_wrap, ABOUT), ""]
     named = titles()
     for name, frame in made.tables.items():
-        parts += [f"{named[name]} ({score(frame)})", *map(_wrap, notes(name))]
+        kind = "order" if name in ORDERS else "thesis" if name.startswith("thesis") else ""
+        lead = [*notes(name), *([PAIRS[kind]] if kind else [])]
+        parts += [f"{named[name]} ({score(frame)})", *map(_wrap, lead)]
         parts += [table_text(name, frame), ""]
     parts += ["What differs, and why", *_causes(made), "", made.signature]
     return "\n".join(parts)
