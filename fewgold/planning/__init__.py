@@ -1,20 +1,29 @@
 """How many ratings a study needs, before any are made."""
 
 from fewgold.planning._asymptotic import asymptotic_sd, break_even, information
+from fewgold.planning._binary import plan_binary
 from fewgold.planning._difference import (
     SimulatedPower,
     detection_power,
     measurable_difference,
     simulated_power,
 )
+from fewgold.planning._goal import Goal
+from fewgold.planning._history import plan_from_history
 from fewgold.planning._needed import ratings_needed
+from fewgold.planning._outlook import Outlook
+from fewgold.planning._plan import Need, Plan, plan, plan_worst_case
 from fewgold.planning._sampled import Sampled, sample_estimates
 from fewgold.planning._setting import Setting
 from fewgold.planning._split import Mix, Split, best_split
 from fewgold.planning._tables import difference_table
 
 __all__ = [
+    "Goal",
     "Mix",
+    "Need",
+    "Outlook",
+    "Plan",
     "Sampled",
     "Setting",
     "SimulatedPower",
@@ -26,6 +35,10 @@ __all__ = [
     "difference_table",
     "information",
     "measurable_difference",
+    "plan",
+    "plan_binary",
+    "plan_from_history",
+    "plan_worst_case",
     "ratings_needed",
     "sample_estimates",
     "simulated_power",

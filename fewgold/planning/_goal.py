@@ -1,0 +1,138 @@
+"""What a study is to achieve: an interval so narrow, or a difference found so surely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from fewgold._validate import check_confidence
+from fewgold.errors import FewgoldError
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Either ``half_width`` or ``difference`` with a power.
+
+    Parameters
+    ----------
+    half_width
+        The interval is to reach so far to either side; equally, the error is to stay within this
+        tolerance with the given confidence.
+    difference
+        A true difference from nought of this size is to be found significant; scores are then
+        differences, of two systems on the same segments or of a score from a target.
+    confidence
+        Of the interval; a test has the level 1 − confidence, two-sided.
+    power
+        Chance to find the difference.
+
+    Examples
+    --------
+    >>> Goal(half_width=0.3).least(sd=2.4, size=1418)
+    212
+    >>> Goal(difference=0.5, power=0.8).least(sd=2.4)
+    183
+    """
+
+    half_width: float | None = None
+    difference: float | None = None
+    confidence: float = 0.95
+    power: float = 0.8
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        if (self.half_width is None) == (self.difference is None):
+            raise FewgoldError(
+                "a goal is either half_width= or difference=; got "
+                + ("neither." if self.half_width is None else "both.")
+            )
+        if not 0 < self._size < np.inf:
+            name = "half_width" if self.difference is None else "difference"
+            raise FewgoldError(f"{name} must be a positive number; got {self._size!r}.")
+        if not (1 - self.confidence) / 2 < self.power < 1:
+            raise FewgoldError(
+                f"power must lie between {(1 - self.confidence) / 2:g}, which chance alone gives, "
+                f"and 1; got {self.power!r}."
+            )
+
+    @property
+    def _size(self) -> float:
+        return float(self.half_width if self.difference is None else self.difference)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        if self.difference is None:
+            return f"±{self.half_width:g} at {100 * self.confidence:g}% confidence"
+        level = 1 - self.confidence
+        return f"a difference of {self.difference:g} at level {level:.3g}, {self.power:.0%} power"
+
+    def widths(self, df: float) -> float:
+        """How many standard errors the goal may measure, with ``df`` degrees of freedom."""
+        if df <= 0:
+            return np.inf
+        t = float(stats.t.ppf(0.5 + 0.5 * self.confidence, df))
+        if self.difference is None:
+            return t
+        # The shift of a non-central t of which a share ``power`` lies beyond t (the other side is
+        # counted too where it matters: at small powers).
+        low, high = 0.0, t + 10.0
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            if _power(middle, t, df) < self.power:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def se(self, df: float) -> float:
+        """The standard error that just meets the goal."""
+        return self._size / self.widths(df)
+
+    def least(
+        self, sd: float, size: int | None = None, *, spent: float = 0.0, per: float = 1.0
+    ) -> int:
+        """Fewest ratings that meet the goal; all of them where none fewer do.
+
+        Parameters
+        ----------
+        sd
+            Standard deviation of what is averaged, metrics taken out.
+        size
+            Segments of the pool; None for a population without end.
+        spent
+            Slopes that are fitted, at the cost of as many ratings.
+        per
+            Ratings for each degree of freedom: those of a whole document count as one.
+        """
+        top = size if size is not None else 2**40
+        low, high = 1, top
+        if not self._met(high, sd, size, spent, per):
+            return top
+        while low < high:
+            middle = (low + high) // 2
+            if self._met(middle, sd, size, spent, per):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def _met(self, n: int, sd: float, size: int | None, spent: float, per: float) -> bool:
+        if n == size:
+            return True
+        df = n / per - 1 - spent
+        return df > 0 and self.se(df) >= standard_error(n, sd, size, spent)
+
+
+def standard_error(n: float, sd: float, size: int | None, spent: float = 0.0) -> float:
+    """Of a mean of ``n`` ratings, ``spent`` of which went into slopes, without replacement."""
+    left = 1 / n - (0.0 if size is None else 1 / size)
+    free = n - 1 - spent
+    return float(sd * np.sqrt(max(left, 0.0) * (n - 1) / free)) if free > 0 else np.inf
+
+
+def _power(shift: float, t: float, df: float) -> float:
+    """Chance that a t-test is significant where the mean is ``shift`` standard errors off."""
+    if df > 1e6:
+        return float(special.ndtr(shift - t) + special.ndtr(-shift - t))
+    return float(special.nctdtr(df, shift, -t) + 1 - special.nctdtr(df, shift, t))

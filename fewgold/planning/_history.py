@@ -1,0 +1,154 @@
+"""How many ratings a goal takes on data that are rated already, by simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.errors import FewgoldError
+from fewgold.planning._goal import Goal
+from fewgold.planning._plan import BASELINE, Need, Plan, around
+from fewgold.simulation import Simulation, as_studies, simulate
+
+_SHARES = (0.03, 0.06, 0.12, 0.25, 0.5)
+_LEAST = 10
+
+
+def plan_from_history(
+    goal: Goal,
+    data: Any,
+    gold: Any = None,
+    strategies: Sequence[str] = ("random+mean", "random+ridge", "docs-balanced+ridge"),
+    *,
+    size: int | None = None,
+    draws: int = 200,
+    rng: int = 0,
+    limits: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+    n_jobs: int | None = None,
+) -> Plan:
+    """How many ratings would have met the goal last year, for any strategy.
+
+    Studies are replayed at several sizes; what is left at each, times the root of the ratings, is
+    nearly constant and is interpolated. The plan is then replayed itself and corrected once.
+
+    Parameters
+    ----------
+    goal
+        A half-width, or a difference with a power; then ``gold`` holds per-segment differences.
+    data, gold
+        As for `simulate`: a rated pool, or a mapping from names to (pool, gold). Of several pools
+        the mean is planned for, and the worst is told.
+    strategies
+        Names; the plain ``random+mean`` is always among them.
+    size
+        Segments of the pool to plan for, if it is not as large as last year's.
+    draws, rng, limits, progress, n_jobs
+        As for `simulate`.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> found = plan_from_history(Goal(half_width=0.4), *load_demo("zhen"), draws=50)
+    >>> found["docs-balanced+ridge"].n < found["random+mean"].n
+    True
+    """
+    studies = as_studies(data, gold)
+    names = list(dict.fromkeys([BASELINE, *strategies]))
+    sizes = [len(study.pool) for study in studies.values()]
+    options: dict[str, Any] = {
+        "draws": draws, "rng": rng, "limits": limits, "confidence": goal.confidence,
+        "n_jobs": n_jobs,
+    }  # fmt: skip
+    grid = sorted({max(round(share * min(sizes)), _LEAST) for share in _SHARES})
+    grid = [n for n in grid if n < min(sizes)]
+    if len(grid) < 2:
+        raise FewgoldError(
+            f"last year's pools are too small to replay studies on: the smallest has {min(sizes)} "
+            "segments."
+        )
+    first = simulate(studies, None, names, grid, progress=progress, **options)
+    spread = _constants(first, goal, sizes)
+    target = size if size is not None else round(float(np.mean(sizes)))
+    needs, notes = [], []
+    for name in names:
+        if name not in spread:
+            why = first.failures.loc[first.failures["strategy"] == name, "reason"]
+            notes.append(f"{name} was left out: {why.iloc[0] if len(why) else 'it failed'}")
+            continue
+        needs.append(_need(name, goal, spread[name], studies, target, options))
+    source = f"replayed {draws} times on " + (
+        "last year's ratings" if len(sizes) == 1 else f"{len(sizes)} rated pools"
+    )
+    return Plan(goal, tuple(needs), target, 1.0, source, tuple(notes))
+
+
+def _constants(
+    done: Simulation, goal: Goal, sizes: Sequence[int]
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """For each strategy the sizes and what is left at each, freed of ratings and of the pool."""
+    frame = done.to_frame()
+    found = {}
+    for name, part in frame.groupby("strategy", sort=False):
+        means = {float(n): _left(cells, goal) for n, cells in part.groupby("n")}  # type: ignore[arg-type]
+        if means and np.isfinite(list(means.values())).all():
+            found[str(name)] = np.array(list(means)), np.array(list(means.values()))
+    return found
+
+
+def _left(cells: Any, goal: Goal) -> float:
+    """Half-width (or the difference found) times √n of a pool without end, over the pools."""
+    factor = np.sqrt(1 / cells["n"] - 1 / cells["size"]).to_numpy()
+    if goal.difference is None:
+        wide = cells["half_width"].to_numpy()
+    else:
+        wide = cells["se"].to_numpy() * np.array([goal.widths(n - 1) for n in cells["n"]])
+    return float(np.mean(wide / factor))
+
+
+def _need(
+    name: str,
+    goal: Goal,
+    spread: tuple[FloatArray, FloatArray],
+    studies: Mapping[str, Any],
+    size: int,
+    options: Mapping[str, Any],
+) -> Need:
+    wanted = goal.half_width if goal.difference is None else goal.difference
+    assert wanted is not None
+    at, constants = spread
+
+    def reach(n: int, correction: float = 1.0) -> float:
+        constant = float(np.interp(np.log(n), np.log(at), constants)) * correction
+        return constant * float(np.sqrt(max(1 / n - 1 / size, 0.0)))
+
+    n = _solve(reach, wanted, size)
+    correction = 1.0
+    smallest = min(len(study.pool) for study in studies.values())
+    if _LEAST <= n < smallest:
+        again = simulate(studies, None, [name], [n], **options)
+        true = _left(again.to_frame().query("strategy == @name"), goal)
+        correction = true * float(np.sqrt(1 / n - 1 / size)) / reach(n)
+        n = _solve(lambda k: reach(k, correction), wanted, size)
+    curve = {k: reach(k, correction) for k in around(n, size)}
+    note = ""
+    if n == size:
+        note = "all of them: nothing less reaches the goal"
+    elif n < at[0] or n > at[-1]:
+        note = f"beyond the sizes that were replayed ({at[0]:.0f} to {at[-1]:.0f}), so less sure"
+    return Need(name, n, reach(n, correction), curve, note)
+
+
+def _solve(reach: Callable[[int], float], wanted: float, size: int) -> int:
+    """Fewest ratings that reach the goal."""
+    low, high = 2, size
+    while low < high:
+        middle = (low + high) // 2
+        if reach(middle) <= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return low
