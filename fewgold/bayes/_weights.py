@@ -170,7 +170,7 @@ def _beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray) -> Fl
         up = gammaln(shape.a0 + s) - gammaln(shape.ar + shape.br + s)
         return up, gammaln(shape.b0 + n - s) - gammaln(shape.ae + shape.be + n - s)
 
-    middle = np.clip(first + size // 2, 0, n)
+    middle = np.clip((first + size // 2).astype(np.float64), 0.0, n)
     at = (middle - first).astype(np.int64)
     here = factor[np.arange(len(first)), at]
     bound = np.zeros(len(first))
