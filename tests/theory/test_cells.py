@@ -164,7 +164,10 @@ def test_a_copy_is_not_counted_twice():
 
 
 def test_bins_beat_a_threshold():
-    """Binormal, half adequate: a smaller error than with the best threshold, at equal ratings."""
+    """Binormal, half adequate: a smaller error than with the best threshold, at equal ratings.
+
+    The threshold has a prior of the same kind: a uniform one in each cell draws to ½, the truth.
+    """
     rng = np.random.default_rng(SEED)
     draws, n, size = 500, 100, 1000
     errors = {"threshold": [], "bins": [], "humans": []}
@@ -174,7 +177,7 @@ def test_bins_beat_a_threshold():
         rows = rng.permutation(size)[:n]
         one = human[rows].astype(int)
         for name, codes, prior in (
-            ("threshold", (score > 0.739).astype(int), Separate()),
+            ("threshold", (score > 0.739).astype(int), Pooled()),
             ("bins", bins(score), Trend()),
             ("humans", np.zeros(size, dtype=int), Pooled()),
         ):
