@@ -47,8 +47,9 @@ def moments(
         ``"reverse"``: Gauss–Jacobi, at a cost that does not depend on N; exact to about 1e-9 with
         8 or more items in each cell of the 2 × 2 table and hardly any ratings by humans alone,
         and crude without. ``"quadrature"``: to about 3e-8 for shapes of 1 or more, and less
-        closely below (3e-5 was seen at ½). ``"auto"``: reverse where two rules of it agree, else
-        mixture up to 200,000 metric-only ratings or with shapes below 1, else quadrature.
+        closely below (3e-5 was seen at ½). ``"auto"``: mixture up to 3000 metric-only ratings;
+        above, reverse where two rules of it agree, else mixture up to 200,000 ratings or with
+        shapes below 1, else quadrature.
 
     References
     ----------
