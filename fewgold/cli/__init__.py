@@ -19,6 +19,8 @@ from fewgold.cli import (
     _alpha,
     _demo,
     _estimate,
+    _plan,
+    _reliability,
     _reproduce,
     _roc,
     _select,
@@ -67,8 +69,10 @@ app.command("select")(_select.select)
 app.command("estimate")(_estimate.estimate)
 app.command("alpha")(_alpha.alpha)
 app.command("stop")(_stop.stop)
+app.command("plan")(_plan.plan)
 app.command("simulate")(_simulate.simulate)
 app.command("strategies")(_strategies.strategies)
+app.command("reliability")(_reliability.reliability)
 app.command("roc")(_roc.roc)
 app.command("reproduce")(_reproduce.reproduce)
 

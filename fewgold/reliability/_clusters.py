@@ -1,0 +1,242 @@
+"""Documents as clusters: how alike their segments are, and how many are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import check_confidence, check_count
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.reliability._scores import DocumentScores, Score, read_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 10**9  # documents; beyond that the answer is "never"
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """What documents do to the variance of a mean, for each score and system: (scores, systems).
+
+    Attributes
+    ----------
+    value
+        The mean over all segments.
+    sd
+        Standard deviation of segments.
+    between
+        Standard deviation of a document's contribution: that of (total − value·size) over the
+        mean size. The mean of d documents, drawn from many, has the standard error between/√d.
+    icc
+        Intraclass correlation by analysis of variance: 0 where segments of a document are no more
+        alike than others, 1 where they are all the same; NaN if all documents have one segment.
+    deff
+        Design effect: variance with whole documents over that of as many single segments.
+    """
+
+    value: FloatArray
+    sd: FloatArray
+    between: FloatArray
+    icc: FloatArray
+    deff: FloatArray
+
+
+def clusters(scores: DocumentScores) -> Clusters:
+    """Work out the figures of `Clusters` (Cochran 1977, ch. 9A; Lohr 2022, ch. 5)."""
+    sizes = scores.sizes.astype(np.float64)
+    d, n = sizes.size, sizes.sum()
+    value = scores.means
+    deviations = scores.values - value[..., None]
+    starts = np.concatenate([[0], np.cumsum(scores.sizes)[:-1]])
+    excess = np.add.reduceat(deviations, starts, axis=-1)  # total − value·size
+    total = (deviations**2).sum(-1)
+    variance = total / (n - 1)
+    between = (excess**2).sum(-1) / (d - 1) / (n / d) ** 2
+    among = (excess**2 / sizes).sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        deff = between / d / (variance / n)
+        if n > d:
+            a, w = among / (d - 1), (total - among) / (n - d)
+            usual = (n - (sizes**2).sum() / n) / (d - 1)
+            icc = (a - w) / (a + (usual - 1) * w)
+        else:
+            icc = np.full(value.shape, np.nan)
+    return Clusters(value, np.sqrt(variance), np.sqrt(between), icc, deff)
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentsNeeded:
+    """How many documents give a half-width, for each score and system. See `documents_needed`."""
+
+    data: DocumentScores
+    found: Clusters
+    half_width: float
+    confidence: float
+    population: int | None
+    against: str | None
+    documents: FloatArray
+
+    def at(self, documents: Any) -> FloatArray:
+        """The half-width to expect with so many documents: (scores, systems, ...)."""
+        d = np.asarray(documents, dtype=np.float64)
+        if (d < 2).any() or (self.population is not None and (d > self.population).any()):
+            most = "" if self.population is None else f" and at most {self.population}"
+            raise FewgoldError(f"documents must be at least 2{most}; got {documents!r}.")
+        between = self.found.between.reshape(*self.found.between.shape, *(1,) * d.ndim)
+        return half_width_of(between, d, self.confidence, self.population)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a score and system.
+
+        ``value``, ``sd`` of segments, ``icc``, ``deff``, the ``half_width`` that all documents of
+        the data give as a sample from many, and ``documents`` and ``segments`` that are needed
+        (NaN where no number is enough). ``expected`` is the half-width to expect with them.
+        """
+        import pandas as pd
+
+        data, got, size = self.data, self.found, float(self.data.sizes.mean())
+        now = half_width_of(got.between, np.float64(data.sizes.size), self.confidence, None)
+        rows = []
+        for s, score in enumerate(data.scores):
+            for m, system in enumerate(data.systems):
+                d = float(self.documents[s, m])
+                row: dict[str, Any] = {"score": score, "system": system}
+                row |= {"value": float(got.value[s, m]), "sd": float(got.sd[s, m])}
+                row |= {"icc": float(got.icc[s, m]), "deff": float(got.deff[s, m])}
+                row |= {"half_width": float(now[s, m]), "documents": d, "segments": d * size}
+                row["expected"] = float(self.at(d)[s, m]) if d == d else np.nan
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        return {
+            "target": self.half_width, "confidence": self.confidence, "against": self.against,
+            "population": self.population, "documents": int(self.data.sizes.size),
+            "segments": int(self.data.sizes.sum()), "rows": self.to_frame().to_dict("records"),
+        }  # fmt: skip
+
+    def summary(self) -> str:
+        """The answer as text."""
+        from fewgold.reliability._summary import needed
+
+        return needed(self)
+
+    def __repr__(self) -> str:
+        low, high = np.nanmin(self.documents), np.nanmax(self.documents)
+        said = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        return f"DocumentsNeeded({said} documents for ±{self.half_width:g})"
+
+
+def documents_needed(
+    data: Any,
+    *,
+    half_width: float,
+    score: Score,
+    document: str | None = None,
+    system: str | None = None,
+    segment: str | None = None,
+    against: str | None = None,
+    confidence: float = 0.95,
+    population: int | str | None = None,
+    gaps: str = "error",
+) -> DocumentsNeeded:
+    """How many whole documents must be rated to know a score to within ``half_width``.
+
+    Documents are drawn at random and rated completely; the score is the mean over their segments, a
+    ratio of two sums, as documents have different sizes. With the residuals e = total − value·size
+    of the documents, whose variance is S², its standard error is √((1 − d/D)·S²/d) over the mean
+    size, and the half-width is Student's quantile at d − 1 degrees of freedom times that (Cochran
+    1977, section 9A.1). ``data`` serves as the pilot that tells S².
+
+    Parameters
+    ----------
+    data, score, document, system, segment, gaps
+        As for `reliability`.
+    half_width : float
+        In the units of the score.
+    against : str, optional
+        A system: plan for the differences of the others to it, on the same documents.
+    population : int or "these", optional
+        The documents that there are to draw from, if the score of that very set is wanted:
+        ``"these"`` are those of the data. Without it documents stand for all of their kind, and the
+        finite population correction 1 − d/D is left out.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> pool, gold = load_demo("ende", rater="rater3")
+    >>> plan = documents_needed(pool, score={"human": gold}, half_width=0.5)
+    >>> plan
+    DocumentsNeeded(82 documents for ±0.5)
+    >>> documents_needed(pool, score={"human": gold}, half_width=0.5, population="these")
+    DocumentsNeeded(37 documents for ±0.5)
+    """
+    check_confidence(confidence)
+    if not 0 < half_width < float("inf"):
+        raise FewgoldError(
+            f"half_width must be above 0, in units of the score; got {half_width!r}."
+        )
+    scores = read_scores(
+        data, score=score, document=document, system=system, segment=segment, gaps=gaps
+    )
+    if against is not None:
+        scores = differences(scores, against)
+    size: int | None = None
+    if isinstance(population, str):
+        if population != "these":
+            raise FewgoldError(
+                f"population must be a number of documents or 'these'; got {population!r}."
+            )
+        size = int(scores.sizes.size)
+    elif population is not None:
+        size = check_count("population", population, 2)
+    found = clusters(scores)
+    documents = np.vectorize(_needed, otypes=[float])(found.between, half_width, confidence, size)
+    return DocumentsNeeded(scores, found, float(half_width), confidence, size, against, documents)
+
+
+def differences(scores: DocumentScores, against: str) -> DocumentScores:
+    """Scores of the other systems less those of one."""
+    if against not in scores.systems:
+        raise UnknownNameError("system", against, scores.systems)
+    if len(scores.systems) < 2:
+        raise DataError("a difference needs two systems. Name their column (system=).")
+    base = scores.systems.index(against)
+    others = [k for k in range(len(scores.systems)) if k != base]
+    return DocumentScores(
+        scores.scores, tuple(scores.systems[k] for k in others), scores.documents,
+        scores.values[:, others] - scores.values[:, [base]], scores.sizes, scores.left_out,
+    )  # fmt: skip
+
+
+def half_width_of(
+    between: FloatArray, documents: Any, confidence: float, population: int | None
+) -> FloatArray:
+    """Student's quantile times the standard error of the mean over d documents."""
+    left = 1.0 if population is None else 1 - documents / population
+    quantile = stdtrit(documents - 1, (1 + confidence) / 2)
+    return np.asarray(quantile * between * np.sqrt(left / documents))
+
+
+def _needed(between: float, target: float, confidence: float, population: int | None) -> float:
+    """The fewest documents whose half-width is at most the target: it only falls with d."""
+
+    def wide(d: int) -> bool:
+        return float(half_width_of(np.asarray(between), d, confidence, population)) > target
+
+    low, high = 1, MOST if population is None else population  # too few, enough
+    if wide(high):
+        return float("nan")
+    while high - low > 1:
+        middle = (low + high) // 2
+        if middle > 1 and not wide(middle):
+            high = middle
+        else:
+            low = middle
+    return float(max(high, 2))
