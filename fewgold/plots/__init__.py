@@ -4,26 +4,41 @@ Each function takes a plain frame and, if you like, the axes to draw on; without
 figure of its own, which no window or global state knows of.
 """
 
+from fewgold.plots._budget import budget_curves
 from fewgold.plots._curves import curves
 from fewgold.plots._figures import coverage_curves, error_curves, width_curves
 from fewgold.plots._heat import heat
 from fewgold.plots._matrix import significance_matrix
 from fewgold.plots._output import save, to_svg
 from fewgold.plots._ranking import ranking
+from fewgold.plots._reliability import (
+    mean_by_documents,
+    rank_stability,
+    reliability_curves,
+    tangent,
+)
 from fewgold.plots._roc import roc_curves, roc_panels
 from fewgold.plots._style import PALETTE
+from fewgold.plots._systems import forest, rank_intervals
 
 __all__ = [
     "PALETTE",
+    "budget_curves",
     "coverage_curves",
     "curves",
     "error_curves",
+    "forest",
     "heat",
+    "mean_by_documents",
+    "rank_intervals",
+    "rank_stability",
     "ranking",
+    "reliability_curves",
     "roc_curves",
     "roc_panels",
     "save",
     "significance_matrix",
+    "tangent",
     "to_svg",
     "width_curves",
 ]

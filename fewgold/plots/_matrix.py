@@ -26,6 +26,8 @@ def significance_matrix(
     *,
     levels: Sequence[float],
     means: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+    said: str = "P(row better)",
     note: str = "",
     title: str | None = None,
 ) -> Axes:
@@ -42,6 +44,8 @@ def significance_matrix(
         In descending order.
     means : array (k,), optional
         Estimates of the systems, shown with their names.
+    cells, said : array (k, k) of str, optional, and str
+        What to write into the cells instead of the probability, and what to call it.
     """
     check_columns(probability, ())
     table = probability.to_numpy(dtype=float)
@@ -70,8 +74,9 @@ def significance_matrix(
             for j in range(size):
                 if i != j:
                     dark = depth[i, j] and strength[depth[i, j] - 1] > 0.7
+                    text = _chance(table[i, j]) if cells is None else str(np.asarray(cells)[i, j])
                     ax.text(
-                        j, i, _chance(table[i, j]), ha="center", va="center", fontsize=small,
+                        j, i, text, ha="center", va="center", fontsize=small,
                         color="white" if dark else INK if depth[i, j] else SOFT,
                     )  # fmt: skip
         names = [str(name) for name in probability.columns]
@@ -104,7 +109,7 @@ def significance_matrix(
         legend = ax.legend(
             handles=keys, loc="upper left", bbox_to_anchor=(0, -0.02), ncols=len(keys),
             frameon=False, fontsize=SMALL - 1, labelcolor=SOFT, handlelength=1.1,
-            title=", ".join(["P(row better); the two differ at level", *([note] if note else [])]),
+            title=", ".join([f"{said}; the two differ at level", *([note] if note else [])]),
             title_fontsize=SMALL - 1, alignment="left", borderaxespad=0.2, columnspacing=1.4,
         )  # fmt: skip
         legend.get_title().set_color(SOFT)

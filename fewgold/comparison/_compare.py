@@ -1,0 +1,224 @@
+"""From a table of rated systems to a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import Limits, as_limits, check_choice, check_confidence
+from fewgold.comparison._comparison import Comparison
+from fewgold.comparison._direction import direction
+from fewgold.comparison._gaps import factors, gapped_pairs, shared_counts
+from fewgold.comparison._notes import about_gaps, about_raters
+from fewgold.comparison._pairs import shared_pairs
+from fewgold.comparison._raters import Raters, rater_effects, shifts
+from fewgold.comparison._scores import system_estimates
+from fewgold.comparison._setting import setting
+from fewgold.comparison._table import Table, read
+from fewgold.comparison._tests import CORRECTIONS
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.sample import Sample
+
+
+def compare(
+    frame: Any,
+    *,
+    human: str | Sequence[str],
+    system: str,
+    id: str,
+    document: str | None = None,
+    metrics: Sequence[str] | str = (),
+    rater: str | None = None,
+    sample: Sample | None = None,
+    target: str | None = None,
+    unit: str | None = None,
+    correction: str = "holm",
+    level: float = 0.05,
+    higher_is_better: bool | None = None,
+    limits: Limits | None = None,
+    control: str = "auto",
+    adjust_raters: bool = False,
+    orientation: Mapping[str, int] | None = None,
+) -> Comparison:
+    """Compare systems whose outputs people rated, best on the same segments.
+
+    Parameters
+    ----------
+    frame
+        Any dataframe with a row for each segment and system (and rater). The score is empty where
+        nobody rated. All segments of the table are the pool that the result speaks of.
+    human
+        Column of human scores, or several columns, a rater each.
+    system, id, document
+        Columns. Ids name segments and are the same for all systems.
+    metrics
+        Automatic metrics of every output, a control where they help. Never human scores.
+    rater
+        Column that says who rated; scores of several raters are averaged.
+    sample
+        How the rated segments were drawn (from `joint_pool`). Otherwise they are taken for a
+        simple random sample of the pool, which is right only if they were chosen by lot.
+    target
+        ``"pool"``: the scores that the systems would have if every segment of the table had been
+        rated. ``"process"``: their scores on new text like this. Default: the pool, or the process
+        where every segment is rated.
+    unit
+        What varies independently: ``"segment"`` or ``"document"``. Default: documents where these
+        were rated as a whole, or for the target "process" if documents are known; else segments.
+    correction
+        ``"holm"`` (no false finding at all), ``"fdr"`` (few among the findings) or ``"none"``.
+        Groups and intervals of ranks are always by Holm.
+    level
+        Chance of error that is accepted; intervals have the confidence 1 − level.
+    higher_is_better
+        False for MQM-like penalties. Default: read from the column's name or from the metrics,
+        which the result says.
+    limits
+        Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``.
+    control
+        ``"auto"`` uses metrics for differences if they narrow them out of sample, ``"never"``
+        does not.
+    adjust_raters
+        Take the bias of each rater out of the scores first.
+    orientation
+        Of the metrics, as in `Pool`.
+
+    Examples
+    --------
+    Five systems of the embedded data, each rated on the same 150 segments.
+
+    >>> from fewgold.datasets import demo_frame
+    >>> table = demo_frame("ende")
+    >>> lot = np.random.default_rng(1).permutation(table["segment"].unique())[:150]
+    >>> rated = table["segment"].isin(lot)
+    >>> raters = [f"rater{k}" for k in range(1, 7)]
+    >>> table[raters] = table[raters].where(rated)
+    >>> result = compare(table, human=raters, system="system", id="segment",
+    ...                  metrics=["comet", "bleurt"], limits="mqm")
+    >>> result.ranking()[["system", "group", "rank_low", "rank_high"]]
+      system  group  rank_low  rank_high
+    0  human      1         1          1
+    1   beta      2         2          4
+    2  alpha      2         2          4
+    3  gamma      2         2          5
+    4  delta      2         4          5
+    """
+    check_choice("correction", correction, CORRECTIONS)
+    check_choice("control", control, ("auto", "never"))
+    check_confidence(1 - level)
+    for name, value, choices in (
+        ("target", target, ("pool", "process")),
+        ("unit", unit, ("segment", "document")),
+    ):
+        if value is not None:
+            check_choice(name, value, choices)
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    humans = [human] if isinstance(human, str) else list(human)
+    table = read(
+        frame, human=humans, system=system, id=id, document=document, metrics=names, rater=rater
+    )
+    signs = dict(orientation or {})
+    for name in signs:
+        if name not in names:
+            raise UnknownNameError("metric in orientation", name, names)
+    notes: list[str] = []
+    higher = higher_is_better
+    if higher is None:
+        higher, why = direction(humans, table, signs)
+        notes.append(why)
+    people: Raters | None = None
+    shift = np.zeros(len(table.systems))
+    if table.ratings is not None:
+        people = rater_effects(table.ratings)
+        shift = shifts(table.ratings, people, len(table.systems))
+        if adjust_raters:
+            bias = np.nan_to_num(people.bias)[table.ratings.rater]
+            table = table.with_scores(table.ratings.score - bias)
+            notes.append("the bias of each rater was taken out, as if it were known exactly")
+    elif adjust_raters:
+        raise DataError("adjust_raters needs to know who rated: name the column with rater=….")
+    rows, design, info, facts = setting(table, sample, target, unit, notes)
+    usable = _usable(table, names, notes)
+    scores = table.human[:, rows]
+    ends = as_limits(limits)
+    _check(table, scores, None if adjust_raters else ends)
+    for_scores = usable if facts["target"] == "pool" else ()
+    if usable and facts["target"] == "process" and control == "auto":
+        notes.append("metrics are not used where new segments are meant")
+    options: dict[str, Any] = {
+        "metrics": for_scores, "orientation": signs, "higher": higher, "info": info,
+        "limits": None if adjust_raters else ends,
+    }  # fmt: skip
+    estimates = system_estimates(table, rows, design, **options)
+    factor = factors(design, scores)
+    complete = bool(np.isfinite(scores).all())
+    if complete:
+        z = _standard(table, for_scores)[:, :, rows] if for_scores and control == "auto" else None
+        pairs = shared_pairs(design, scores, z)
+        paired = ~np.eye(len(scores), dtype=bool)
+        if z is not None and not pairs.gain.any():
+            notes.append("metrics did not narrow the differences out of sample and were not used")
+    else:
+        apart = system_estimates(table, rows, design, correct=False, **options)
+        pairs, paired = gapped_pairs(design, scores, apart, factor)
+        notes += about_gaps(table.systems, scores, paired, factor)
+    if people is not None:
+        notes += about_raters(people, shift, pairs.se, table.systems, adjust_raters)
+    return Comparison(
+        systems=table.systems,
+        estimates=tuple(estimates),
+        pairs=pairs,
+        paired=paired,
+        shared=shared_counts(scores),
+        factor=factor,
+        higher_is_better=higher,
+        level=level,
+        correction=correction,
+        span=None if ends is None else ends[1] - ends[0],
+        people=people,
+        shift=None if people is None or adjust_raters else shift,
+        facts={"human": humans, "pool_size": int(table.ids.size), **facts},
+        notes=tuple(notes),
+    )
+
+
+def _usable(table: Table, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
+    """Metrics that every output of the pool has and that vary."""
+    found = []
+    for name in names:
+        gaps = int((~np.isfinite(table.metrics[name])).sum())
+        if gaps:
+            notes.append(f"metric {name!r} is missing for {gaps} outputs and was left out")
+        elif (np.ptp(table.metrics[name], axis=-1) == 0).any():
+            notes.append(f"metric {name!r} is constant for a system and was left out")
+        else:
+            found.append(name)
+    return tuple(found)
+
+
+def _standard(table: Table, names: Sequence[str]) -> FloatArray:
+    """Metrics with mean 0 for each system and one scale for all: (p, S, N)."""
+    z = np.stack([table.metrics[name] for name in names])
+    z = z - z.mean(-1, keepdims=True)
+    return np.asarray(z / z.std((-1, -2), keepdims=True))
+
+
+def _check(table: Table, scores: FloatArray, limits: tuple[float, float] | None) -> None:
+    counts = np.isfinite(scores).sum(-1)
+    few = [s for s, c in zip(table.systems, counts, strict=True) if c < 2]
+    if few:
+        raise DataError(
+            f"the system {few[0]!r} has {int(counts.min())} rated segments; two are the least. "
+            "Have it rated on the segments of the others, or leave it out."
+        )
+    if limits is not None:
+        seen = scores[np.isfinite(scores)]
+        outside = seen[(seen < limits[0]) | (seen > limits[1])]
+        if outside.size:
+            raise DataError(
+                f"{outside.size} scores lie outside the scale {limits[0]:g} to {limits[1]:g}, "
+                f"first {outside[0]:g}. Correct them, or the limits."
+            )

@@ -1,0 +1,48 @@
+"""Whether larger human scores mean better output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fewgold import tables
+from fewgold._orientation import known_orientation
+from fewgold.comparison._table import Table
+
+# Words in the names of scores that count errors.
+_ERRORS = {"mqm", "penalty", "penalties", "error", "errors", "hter", "ter", "wer", "edits"}
+# How many standard errors of a correlation are needed to go by it.
+_CLEAR = 4.0
+
+
+def direction(names: Sequence[str], table: Table, orientation: dict[str, int]) -> tuple[bool, str]:
+    """Whether higher is better, and the sentence that says why that was taken.
+
+    By the column's name, else by the way the scores follow metrics that are known to be larger for
+    better output, else the usual way.
+    """
+    rated = np.isfinite(table.human)
+    scores = table.human[rated]
+    words = {word for name in names for word in tables.parts(name)}
+    if words & _ERRORS:
+        higher = bool((scores <= 0).all() and (scores < 0).any())
+        how = "counts errors, and is negative" if higher else "counts errors"
+        return higher, f"{_way(higher)}, as {names[0]!r} {how}"
+    followed = 0.0
+    for name, values in table.metrics.items():
+        seen = values[rated]
+        good = np.isfinite(seen)
+        sign = orientation.get(name, known_orientation(name, values[np.isfinite(values)])) or 0
+        if sign and good.sum() > 2 and np.ptp(seen[good]) > 0 and np.ptp(scores[good]) > 0:
+            r = float(np.corrcoef(seen[good], scores[good])[0, 1])
+            ratio = sign * r * np.sqrt(good.sum())
+            followed = ratio if abs(ratio) > abs(followed) else followed
+    if abs(followed) > _CLEAR:
+        higher = followed > 0
+        return higher, f"{_way(higher)}, as the scores follow the metrics"
+    return True, "higher scores are taken for better; say so if they are not"
+
+
+def _way(higher: bool) -> str:
+    return f"{'higher' if higher else 'lower'} scores are better"

@@ -1,0 +1,67 @@
+"""What a reader must know about gaps and raters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, FloatArray
+from fewgold.comparison._gaps import shared_counts
+from fewgold.comparison._raters import Raters
+
+
+def about_gaps(
+    systems: Sequence[str], scores: FloatArray, paired: BoolArray, factor: FloatArray
+) -> list[str]:
+    count = shared_counts(scores)
+    above = np.triu_indices(len(systems), 1)
+    apart = [(int(i), int(j)) for i, j in zip(*above, strict=True) if not paired[i, j]]
+    notes = []
+    if len(apart) < above[0].size:
+        notes.append(
+            "systems were not all rated on the same segments: pairs are compared on those that "
+            "both have, as if chance had left out the others, and without metrics"
+        )
+    if apart:
+        seen = factor[np.isfinite(factor)]
+        i, j = apart[0]
+        which = f"{systems[i]} and {systems[j]}"
+        if len(apart) > 1:
+            which = f"{len(apart)} pairs, such as {which},"
+        cost = (
+            f"about 1/{np.median(seen):.1f} of the variance, as the shared segments tell"
+            if seen.size
+            else "1/2 to 1/5 of the variance on public test sets of translation"
+        )
+        notes.append(
+            f"{which} share too few segments ({count[i, j]}) and are compared as separate samples. "
+            f"Rated on the same segments, such differences had {cost}"
+        )
+    return notes
+
+
+def about_raters(
+    people: Raters,
+    shift: FloatArray,
+    se: FloatArray,
+    systems: Sequence[str],
+    adjusted: bool,
+) -> list[str]:
+    notes = []
+    if not people.connected:
+        notes.append("some raters share no output with the others: their biases are not comparable")
+    if np.isnan(people.bias).any():
+        lone = people.names[int(np.isnan(people.bias).argmax())]
+        notes.append(f"the bias of {lone} is unknown: nobody else rated the same outputs")
+    gap = np.abs(shift[:, None] - shift[None, :])
+    known = np.isfinite(se) & (se > 0)
+    ratio = np.where(known, gap / np.where(known, se, 1.0), 0.0)
+    if not adjusted and ratio.max() > 0.25:
+        i, j = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
+        notes.append(
+            f"raters are spread unevenly over systems: their biases shift {systems[i]} against "
+            f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
+            "adjust_raters=True takes them out"
+        )
+    return notes
