@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _COLUMNS = "What the columns mean"
 _WHERE = "Where it runs"
 _DEMO = "demo-"
+_UNNAMED: dict[str, Any] = {"id": None, "document": None, "metrics": None, "cost": None}
 
 
 def simulate(
@@ -223,6 +224,11 @@ def _studies(
     for sentence in notes:
         note(f"note: {sentence}", quiet)
     return studies
+
+
+def studies_of(data: str, human: str | None, quiet: bool) -> dict[str, Study]:
+    """Rated pools from a table whose columns are guessed, or embedded ones."""
+    return _studies(data, human, None, _UNNAMED, None, False, quiet)
 
 
 def _embedded(kind: str) -> dict[str, Study]:

@@ -1,0 +1,304 @@
+"""``fewgold plan``: how many ratings are needed."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import _parse
+from fewgold.cli._console import Format, Json, Output, Quiet, emit, progress_bars
+
+if TYPE_CHECKING:
+    from fewgold.planning import Goal, Plan
+
+_GOAL = "What is wanted"
+_GUESS = "From a guess"
+_DATA = "From ratings"
+_BINARY = "Adequate or not"
+
+
+def plan(
+    half_width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="H", help="Interval of ±H; the error stays within H.", rich_help_panel=_GOAL
+        ),
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option(
+            metavar="D", help="Find a difference of D between two systems.", rich_help_panel=_GOAL
+        ),
+    ] = None,
+    confidence: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Of the interval.", rich_help_panel=_GOAL)
+    ] = "0.95",
+    power: Annotated[
+        str,
+        typer.Option(metavar="P", help="Chance to find the difference.", rich_help_panel=_GOAL),
+    ] = "0.8",
+    limits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW,HIGH", help="Ends of the scale: the worst case.", rich_help_panel=_GUESS
+        ),
+    ] = None,
+    sd: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S", help="Of scores; of differences for --difference.", rich_help_panel=_GUESS
+        ),
+    ] = None,
+    correlation: Annotated[
+        float,
+        typer.Option(metavar="R", help="Of metrics with human scores.", rich_help_panel=_GUESS),
+    ] = 0.0,
+    icc: Annotated[
+        float | None,
+        typer.Option(
+            metavar="I", help="Share of variance between documents.", rich_help_panel=_GUESS
+        ),
+    ] = None,
+    per_document: Annotated[
+        float | None,
+        typer.Option(metavar="M", help="Segments of a document.", rich_help_panel=_GUESS),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Segments of the pool.")
+    ] = None,
+    rating_cost: Annotated[
+        float, typer.Option(metavar="C", help="Of one rating, on average.")
+    ] = 1.0,
+    pilot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHEET", help="A rated sheet of fewgold select.", rich_help_panel=_DATA
+        ),
+    ] = None,
+    assurance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="Plan safely: the pilot's sd may be too small.", rich_help_panel=_DATA
+        ),
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="A table rated in full, or demo-ende, demo-zhen.",
+            rich_help_panel=_DATA,
+        ),
+    ] = None,
+    human: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Human scores in DATA.", rich_help_panel=_DATA),
+    ] = None,
+    strategies: Annotated[
+        str | None,
+        typer.Option(metavar="A+B,…", help="To compare; see fewgold strategies."),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(metavar="D", min=20, help="Studies to replay.", rich_help_panel=_DATA)
+    ] = 200,
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, help="Of the replay.", rich_help_panel=_DATA)
+    ] = 0,
+    alpha: Annotated[
+        float | None,
+        typer.Option(metavar="A", help="Success rate that is expected.", rich_help_panel=_BINARY),
+    ] = None,
+    rho: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="True positive rate of the metric.", rich_help_panel=_BINARY
+        ),
+    ] = None,
+    eta: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="True negative rate of the metric.", rich_help_panel=_BINARY
+        ),
+    ] = None,
+    metric_ratings: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Items that the metric rates.", rich_help_panel=_BINARY
+        ),
+    ] = 0,
+    known: Annotated[
+        bool, typer.Option("--known", help="ρ and η are known exactly.", rich_help_panel=_BINARY)
+    ] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="B",
+            help="Instead of a goal: split B between people and metric.",
+            rich_help_panel=_BINARY,
+        ),
+    ] = None,
+    metric_cost: Annotated[
+        float | None,
+        typer.Option(
+            metavar="C", help="Of one metric rating, for --budget.", rich_help_panel=_BINARY
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Draw the curves: .png, .svg or .pdf."),
+    ] = None,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find out how many ratings are needed, for several strategies side by side.
+
+    From nothing but the scale (worst case), a guess, a pilot, or last year's ratings:
+
+    [bold]fewgold plan --half-width 0.3 --limits 0,25 --size 1418[/bold]
+
+    [bold]fewgold plan --half-width 0.3 --sd 2.4 --correlation 0.5 --size 1418[/bold]
+
+    [bold]fewgold plan --half-width 0.3 --pilot rated.csv[/bold]
+
+    [bold]fewgold plan --half-width 0.3 --history last_year.csv --human mqm[/bold]
+
+    And for pass or fail:
+
+    [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
+    """
+    how = Format.json if json else output
+    if budget is not None:
+        _split(budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, how)
+        return
+    goal = _goal(half_width, difference, confidence, power)
+    given = {
+        "--limits": limits, "--sd": sd, "--pilot": pilot, "--history": history, "--alpha": alpha
+    }  # fmt: skip
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise typer.BadParameter(
+            "say what is known, by one of --limits (the scale alone), --sd (a guess), --pilot, "
+            f"--history, or --alpha (pass or fail); got {' and '.join(named) or 'none'}."
+        )
+    names = _parse.names(strategies) or None
+    found = _made(
+        named[0], goal, names, size, rating_cost, quiet,
+        {"sd": sd, "correlation": correlation, "icc": icc, "per_document": per_document},
+        {"limits": limits, "pilot": pilot, "assurance": assurance, "history": history,
+         "human": human, "draws": draws, "seed": seed},
+        {"alpha": alpha, "rho": rho, "eta": eta, "metric": metric_ratings, "known": known},
+    )  # fmt: skip
+    if out is not None:
+        from fewgold.plots import save
+
+        save(found.plot(), out)
+    rows: Any = found.to_frame().to_dict("records")
+    record = found.to_dict() | {"files": [] if out is None else [str(out)]}
+
+    def text(_: Any) -> None:
+        print(found.summary())
+        if out is not None:
+            print(f"\nwritten: {out}")
+
+    emit(how, record, rows, text)
+
+
+def _goal(half_width: float | None, difference: float | None, confidence: str, power: str) -> Goal:
+    from fewgold.planning import Goal
+
+    if (half_width is None) == (difference is None):
+        raise typer.BadParameter(
+            "say what is wanted: --half-width H, an interval of ±H, or --difference D, a "
+            "difference that is found; not both."
+        )
+    level = _parse.confidence(confidence)
+    try:
+        chance = _parse.confidence(power)
+    except typer.BadParameter:
+        raise typer.BadParameter(f"--power must be like 0.8 or 80%; got {power!r}.") from None
+    return Goal(half_width=half_width, difference=difference, confidence=level, power=chance)
+
+
+def _made(
+    source: str,
+    goal: Goal,
+    names: list[str] | None,
+    size: int | None,
+    cost: float,
+    quiet: bool,
+    guess: dict[str, Any],
+    data: dict[str, Any],
+    binary: dict[str, Any],
+) -> Plan:
+    from fewgold import planning
+    from fewgold.planning import Outlook
+
+    if source == "--alpha":
+        return planning.plan_binary(goal, cost=cost, **binary)
+    if source == "--limits":
+        ends = _parse.limits(data["limits"])
+        assert ends is not None
+        return planning.plan_worst_case(goal, ends, size, cost)
+    if source == "--sd":
+        return planning.plan(goal, Outlook(**guess, size=size, cost=cost), names)
+    if source == "--pilot":
+        return _from_pilot(goal, data, names, size)
+    from fewgold.cli._simulate import studies_of
+
+    studies = studies_of(data["history"], data["human"], quiet)
+    with progress_bars(quiet) as show:
+        return planning.plan_from_history(
+            goal, studies, None, names or _usual(studies), size=size, draws=data["draws"],
+            rng=data["seed"], progress=partial(show, "replaying") if show else None,
+        )  # fmt: skip
+
+
+def _usual(studies: Any) -> list[str]:
+    """The plain strategy, the metrics alone, and what we recommend."""
+    from fewgold import registry
+
+    pool = next(iter(studies.values())).pool
+    wanted = ["random+mean", *(["random+ridge"] if pool.metrics else [])]
+    return list(dict.fromkeys([*wanted, registry.recommended(pool)]))
+
+
+def _from_pilot(
+    goal: Goal, data: dict[str, Any], names: list[str] | None, size: int | None
+) -> Plan:
+    from fewgold import files, planning
+    from fewgold.planning import Outlook
+
+    side = files.design_path(data["pilot"])
+    record = files.read_record(side)
+    sample = files.load_sample(side, files.load_pool(side))
+    column = record["score_column"] if data["human"] is None else data["human"]
+    ratings = files.read_ratings(data["pilot"], sample, score=column)
+    outlook = Outlook.from_pilot(ratings, size=size, assurance=data["assurance"])
+    return planning.plan(goal, outlook, names)
+
+
+def _split(
+    budget: float,
+    alpha: float | None,
+    rho: float | None,
+    eta: float | None,
+    human_cost: float,
+    metric_cost: float | None,
+    known: bool,
+    confidence: str,
+    how: Format,
+) -> None:
+    """The best division of a budget."""
+    from fewgold.planning import best_split
+
+    if alpha is None or rho is None or eta is None or metric_cost is None:
+        raise typer.BadParameter("--budget asks for --alpha, --rho, --eta and --metric-cost.")
+    level = 1 - _parse.confidence(confidence)
+    found = best_split(
+        budget, human_cost, metric_cost, alpha=alpha, rho=rho, eta=eta, known=known, level=level
+    )
+    record = found.to_dict()
+    emit(how, record, [found.best._asdict()], lambda _: print(found.summary()))

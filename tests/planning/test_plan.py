@@ -1,0 +1,218 @@
+"""Plans: the promised half-width or power is what studies of that size then have."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fewgold import simulate
+from fewgold.datasets import load_demo
+from fewgold.errors import FewgoldError, UnknownNameError
+from fewgold.planning import (
+    Goal,
+    Outlook,
+    plan,
+    plan_binary,
+    plan_from_history,
+    plan_worst_case,
+)
+from fewgold.planning._outlook import intraclass
+from fewgold.pool import Pool
+from fewgold.samplers import SimpleRandom
+
+
+@pytest.mark.parametrize("effect", [0.15, 0.2, 0.5, 1.0, 1.5])
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+def test_power_is_that_of_statsmodels(effect: float, power: float) -> None:
+    from statsmodels.stats.power import TTestPower
+
+    theirs = TTestPower().solve_power(effect_size=effect, power=power, alpha=0.05)
+    assert Goal(difference=effect, power=power).least(sd=1.0) == int(np.ceil(theirs))
+
+
+@pytest.mark.parametrize("size", [None, 300, 2000])
+def test_half_width_is_met_and_one_less_is_not(size: int | None) -> None:
+    goal, sd = Goal(half_width=0.25, confidence=0.9), 2.0
+    n = goal.least(sd, size)
+
+    def half(k: int) -> float:
+        left = 1 / k - (0 if size is None else 1 / size)
+        return float(stats.t.ppf(0.95, k - 1) * sd * np.sqrt(left))
+
+    assert half(n) <= 0.25 < half(n - 1)
+
+
+def test_a_goal_beyond_reach_takes_all() -> None:
+    assert Goal(half_width=1e-9).least(2.0, 50) == 50
+    found = plan(Goal(half_width=1e-9), Outlook(sd=2.0, size=50))
+    assert found["random+mean"].n == 50
+    assert "all of them" in found["random+mean"].note
+    assert found["random+mean"].reached == 0
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
+def test_a_guess_that_is_right_keeps_its_promise(correlation: float) -> None:
+    """Normal scores and one metric: simulated studies of the planned size are as wide as told."""
+    rng = np.random.default_rng(3)
+    metric = rng.normal(size=3000)
+    gold = correlation * metric + np.sqrt(1 - correlation**2) * rng.normal(size=3000)
+    gold = (gold - gold.mean()) / gold.std(ddof=1)
+    true = float(np.corrcoef(metric, gold)[0, 1])
+    goal, strategy = Goal(half_width=0.12), "random+ridge" if correlation else "random+mean"
+    n = Outlook(sd=1.0, correlation=true, size=3000).ratings(strategy, goal)
+    pool = Pool(np.arange(3000), metrics={"metric": metric})
+    done = simulate(pool, gold, [strategy], [n], draws=400, rng=1).to_frame()
+    found = done.set_index("strategy").loc[strategy]
+    assert found["half_width"] == pytest.approx(0.12, rel=0.03)
+    assert found["coverage"] == pytest.approx(0.95, abs=0.035)
+
+
+def test_documents_cost_what_simulation_says() -> None:
+    rng = np.random.default_rng(4)
+    documents = np.repeat(np.arange(400), 6)
+    gold = np.sqrt(0.3) * rng.normal(size=400)[documents] + np.sqrt(0.7) * rng.normal(size=2400)
+    pool = Pool(np.arange(2400), documents=documents)
+    icc = intraclass(gold, documents)
+    assert icc == pytest.approx(0.3, abs=0.04)
+    outlook = Outlook(sd=float(gold.std(ddof=1)), icc=icc, per_document=6, size=2400)
+    for strategy in ("docs-whole+mean", "docs-chunks3+mean"):
+        n = outlook.ratings(strategy, Goal(half_width=0.15))
+        done = simulate(pool, gold, [strategy], [n], draws=400, rng=2).to_frame()
+        found = done.set_index("strategy").loc[strategy]
+        assert found["half_width"] == pytest.approx(0.15, rel=0.05), strategy
+
+
+def test_pilot_tells_what_it_knows() -> None:
+    pool, gold = load_demo("zhen")
+    sample = SimpleRandom().draw(pool, 400, rng=1)
+    outlook = Outlook.from_pilot(sample.rate(gold[sample.indices]))
+    assert outlook.sd == pytest.approx(gold.std(ddof=1), rel=0.15)
+    z = pool.standardised()
+    fitted = np.linalg.lstsq(z.T, gold - gold.mean(), rcond=None)[0]
+    multiple = np.corrcoef(fitted @ z, gold)[0, 1]
+    assert outlook.correlation == pytest.approx(multiple, abs=0.1)
+    assert outlook.slopes == len(pool.metrics)
+    assert outlook.icc == pytest.approx(intraclass(gold, pool.codes), abs=0.12)
+    safe = Outlook.from_pilot(sample.rate(gold[sample.indices]), assurance=0.9)
+    assert safe.sd > outlook.sd
+    assert set(plan(Goal(half_width=0.4), outlook).to_frame()["strategy"]) == set(outlook.told)
+
+
+def test_history_keeps_its_promise() -> None:
+    pool, gold = load_demo("ende")
+    names = ["random+mean", "docs-balanced+ridge"]
+    found = plan_from_history(Goal(half_width=0.4), pool, gold, names, draws=100)
+    for need in found.needs:
+        done = simulate(pool, gold, [need.strategy], [need.n], draws=300, rng=77).to_frame()
+        reached = done.set_index("strategy").loc[need.strategy]["half_width"]
+        assert reached == pytest.approx(0.4, rel=0.05), need.strategy
+    assert found["docs-balanced+ridge"].n < found["random+mean"].n
+    frame = found.to_frame()
+    assert frame["saved"].tolist() == [0, found["random+mean"].n - found["docs-balanced+ridge"].n]
+
+
+def test_history_of_another_size() -> None:
+    pool, gold = load_demo("ende")
+    goal = Goal(half_width=0.4)
+    same = plan_from_history(goal, pool, gold, ["random+mean"], draws=60)
+    large = plan_from_history(goal, pool, gold, ["random+mean"], draws=60, size=100_000)
+    n, size = same["random+mean"].n, len(pool)
+    # Without the finite population 1/n is all that counts.
+    assert large["random+mean"].n == pytest.approx(1 / (1 / n - 1 / size + 1 / 100_000), rel=0.04)
+
+
+def test_strategy_that_fails_is_told() -> None:
+    pool, gold = load_demo("ende")
+    found = plan_from_history(Goal(half_width=1), pool, gold, ["random+alpha"], draws=20)
+    assert [need.strategy for need in found.needs] == ["random+mean"]
+    assert "random+alpha was left out" in found.notes[0]
+
+
+def test_worst_case_is_hoeffding_and_half_the_scale() -> None:
+    goal = Goal(half_width=1.0)
+    found = plan_worst_case(goal, (0, 25), size=1418)
+    n = found["hoeffding"].n
+
+    def bound(k: int) -> float:
+        return float(25 * np.sqrt((1 - (k - 1) / 1418) * np.log(40) / (2 * k)))
+
+    assert bound(n) <= 1.0 < bound(n - 1)
+    assert found["worst sd"].n == goal.least(12.5, 1418)
+    assert plan_worst_case(goal, "mqm")["hoeffding"].n == int(np.ceil(625 * np.log(40) / 2))
+    both = plan_worst_case(Goal(difference=1.0), (0, 25))
+    assert [need.strategy for need in both.needs] == ["worst sd"]
+
+
+def test_binary_plan_agrees_with_statsmodels() -> None:
+    from statsmodels.stats.power import NormalIndPower
+    from statsmodels.stats.proportion import proportion_effectsize
+
+    found = plan_binary(Goal(difference=0.1, power=0.8), alpha=0.6)
+    effect = proportion_effectsize(0.65, 0.55)
+    theirs = NormalIndPower().solve_power(effect, power=0.8, alpha=0.05)
+    assert found["people alone"].n == pytest.approx(theirs, rel=0.01)
+    with_metric = plan_binary(
+        Goal(difference=0.1, power=0.8), alpha=0.6, rho=0.9, eta=0.9, metric=10_000
+    )
+    assert with_metric["with the metric"].n < 0.5 * with_metric["people alone"].n
+    wide = plan_binary(Goal(half_width=0.03), alpha=0.6)["people alone"].n
+    assert wide == pytest.approx(1.96**2 * 0.24 / 0.03**2, rel=0.01)
+
+
+def test_results_in_every_form() -> None:
+    found = plan(Goal(half_width=0.3), Outlook(sd=2.4, correlation=0.5, size=1418, cost=2.0))
+    assert found.to_frame()["cost"].tolist() == [2.0 * n for n in found.to_frame()["n"]]
+    assert "cost" in found.summary()
+    record = found.to_dict()
+    assert record["strategies"][1]["saved"] > 0
+    curves = found.curves()
+    for need in found.needs:
+        part = curves[curves["strategy"] == need.strategy]
+        assert need.n in set(part["n"])
+        assert part["reached"].is_monotonic_decreasing
+    assert found.plot().get_ylabel() == "half-width"
+    with pytest.raises(FewgoldError, match="not 'docs'"):
+        found["docs"]
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (Goal, "neither"),
+        (lambda: Goal(half_width=1, difference=1), "both"),
+        (lambda: Goal(half_width=0), "positive"),
+        (lambda: Goal(half_width=float("nan")), "positive"),
+        (lambda: Goal(difference=1, power=0.02), "power must lie between 0.025"),
+        (lambda: Goal(half_width=1, confidence=95), "confidence"),
+        (lambda: Outlook(sd=0), "sd must be"),
+        (lambda: Outlook(sd=1, correlation=1), "correlation"),
+        (lambda: Outlook(sd=1, icc=2), "icc"),
+        (lambda: Outlook(sd=1, per_document=0.5), "per_document"),
+        (lambda: Outlook(sd=1).ratings("docs-whole+mean", Goal(half_width=1)), "icc and per_doc"),
+        (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, rho=0.7), "go together"),
+        (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, metric=10), "need its rates"),
+        (lambda: plan_binary(Goal(half_width=0.1), alpha=0.5, rho=0.7, eta=0.7), "metric="),
+    ],
+)
+def test_bad_input(make: object, problem: str) -> None:
+    with pytest.raises(FewgoldError, match=problem):
+        make()  # type: ignore[operator]
+
+
+def test_other_strategies_need_history() -> None:
+    with pytest.raises(UnknownNameError, match="history"):
+        plan(Goal(half_width=1), Outlook(sd=1), ["docs-sys+mean"])
+
+
+def test_poor_pilots() -> None:
+    pool, gold = load_demo("ende")
+    few = SimpleRandom().draw(pool, 5, rng=1)
+    with pytest.raises(FewgoldError, match="at least 10"):
+        Outlook.from_pilot(few.rate(gold[few.indices]))
+    flat = SimpleRandom().draw(pool, 20, rng=1)
+    with pytest.raises(FewgoldError, match="all ratings of the pilot are equal"):
+        Outlook.from_pilot(flat.rate(np.zeros(20)))
+    many = SimpleRandom().draw(pool, 20, draws=2, rng=1)
+    with pytest.raises(FewgoldError, match="one study"):
+        Outlook.from_pilot(many.rate(gold[many.indices]))
