@@ -6,12 +6,9 @@ order unless asked for. The side file ``<sheet>.design.json`` holds the rest, it
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold import tables
+from fewgold._pretty import pretty
 from fewgold._version import __version__
 from fewgold.design import Design
 from fewgold.errors import DataError, FewgoldError
@@ -67,6 +65,8 @@ def save_sample(
     design: str | Path | None = None,
     in_order: bool = False,
     overwrite: bool = False,
+    systems: Mapping[str, Any] | None = None,
+    text: str | None = None,
 ) -> Path:
     """Write the sheet to rate and its side file, and return the path of the side file.
 
@@ -92,6 +92,8 @@ def save_sample(
         List the segments in the order of drawing, to be rated from the top and stopped early.
     overwrite
         Replace existing files. They may hold ratings, so that is never the default.
+    systems, text
+        The key to a sheet with several systems, and the sheet itself (`fewgold.shared`).
     """
     if sample.indices.ndim != 1:
         raise DataError("a batch of draws cannot be rated. Save one of them: sample.draw(k).")
@@ -109,9 +111,9 @@ def save_sample(
                 "it with --force (overwrite=True)."
             )
     separator = "\t" if name.lower().endswith(".tsv") else ","
-    text = sheet(sample, score, separator, in_order=in_order)
+    text = sheet(sample, score, separator, in_order=in_order) if text is None else text
     where = None if pool_path is None else _relative(Path(pool_path), side.parent)
-    record = {
+    record: dict[str, Any] = {
         "schema": SCHEMA,
         "fewgold": __version__,
         "strategy": strategy,
@@ -134,13 +136,15 @@ def save_sample(
         if sample.given is None or sample.joined is None
         else _drawn(sample.pool, np.r_[sample.given.sample.indices, sample.indices], sample.joined),
     }
+    if systems is not None:
+        record["systems"] = dict(systems)
     if name == "-":
-        tables.write_texts({side: _pretty(record)})
+        tables.write_texts({side: pretty(record)})
         sys.stdout.write(text)
     else:
         # Spreadsheets take UTF-8 for what it is only after a byte order mark.
         mark = "" if text.isascii() else "\ufeff"
-        tables.write_texts({side: _pretty(record), Path(path): mark + text})
+        tables.write_texts({side: pretty(record), Path(path): mark + text})
     return side
 
 
@@ -164,7 +168,7 @@ def sheet(
             "another name for the score with --score-column."
         )
     shown |= pool.texts
-    body = [[*(_cell(column[i], separator) for column in shown.values()), ""] for i in rows]
+    body = [[*(tables.cell(column[i], separator) for column in shown.values()), ""] for i in rows]
     ids = [str(i) for i in pool.ids[rows]]
     twins = [i for i in ids if neutral(i) != i and neutral(i) in set(ids)]
     if twins:
@@ -173,17 +177,7 @@ def sheet(
         )
     if separator == "\t" and any(set(i) & set("\t\r\n") for i in ids):
         raise DataError("some ids hold tabs or line breaks, which TSV cannot. Write a .csv file.")
-    lines = [[*map(neutral, shown), score], *body]
-    if separator == "\t":  # read back without quotes, so written without
-        return "".join("\t".join(line) + "\n" for line in lines)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(lines)
-    return out.getvalue()
-
-
-def _cell(value: Any, separator: str) -> str:
-    text = neutral(str(value))
-    return re.sub(r"[\t\r\n]+", " ", text) if separator == "\t" else text
+    return tables.as_text([[*map(neutral, shown), score], *body], separator)
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
@@ -211,8 +205,18 @@ def read_record(path: str | Path) -> dict[str, Any]:
 def load_pool(path: str | Path, pool_path: str | Path | None = None) -> Pool:
     """The pool that a side file speaks of, read from its recorded place or from ``pool_path``."""
     record = read_record(path)
-    with _intact(path):
-        stored, columns = record["pool"]["path"], dict(record["pool"]["columns"])
+    if "systems" in record:
+        raise DataError("this sheet holds several systems. Compare them with: fewgold compare.")
+    table = pool_table(path, pool_path)
+    with intact(path):
+        return build_pool(table, dict(record["pool"]["columns"]))
+
+
+def pool_table(path: str | Path, pool_path: str | Path | None = None) -> pd.DataFrame:
+    """The table that the pool of a side file was made from."""
+    record = read_record(path)
+    with intact(path):
+        stored = record["pool"]["path"]
         if pool_path is None and stored is None:
             raise DataError("the pool came from standard input. Say which file it is with --pool.")
         place = Path(path).parent / stored if pool_path is None else pool_path
@@ -220,14 +224,13 @@ def load_pool(path: str | Path, pool_path: str | Path | None = None) -> Pool:
             raise DataError(
                 f"the pool is not at {str(place)!r} any more. Say where it is with --pool."
             )
-        table = tables.read_table(place)
-        return build_pool(table, columns)
+        return tables.read_table(place)
 
 
 def load_sample(path: str | Path, pool: Pool) -> Sample:
     """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
     record = read_record(path)
-    with _intact(path):
+    with intact(path):
         _check_pool(record["pool"], pool)
         indices, design = _design(record["sample"], pool)
         info = {k: record[k] for k in ("sampler", "seed") if record[k] is not None}
@@ -292,7 +295,7 @@ _MANGLED = (
 
 
 @contextmanager
-def _intact(path: str | Path) -> Iterator[None]:
+def intact(path: str | Path) -> Iterator[None]:
     """Turns the errors of a side file that was edited into one sentence."""
     try:
         yield
@@ -381,20 +384,3 @@ def _relative(path: Path, folder: Path) -> str:
         return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
     except ValueError:  # another drive on Windows
         return path.resolve().as_posix()
-
-
-def _pretty(record: Mapping[str, Any]) -> str:
-    """JSON that people can read and compare: segments and other details one to a line."""
-
-    def text(value: Any, depth: int) -> str:
-        if depth < 2 and isinstance(value, Mapping):
-            items = [f"{json.dumps(k)}: {text(v, depth + 1)}" for k, v in value.items()]
-            left, right = "{", "}"
-        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            items, (left, right) = [text(v, 9) for v in value], "[]"
-        else:
-            return json.dumps(value, ensure_ascii=False, allow_nan=False)
-        pad = "\n" + " " * (depth + 1)
-        return left + pad + ("," + pad).join(items) + "\n" + " " * depth + right
-
-    return text(record, 0) + "\n"

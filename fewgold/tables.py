@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -227,6 +228,21 @@ def with_cost(frame: pd.DataFrame, cost: str) -> pd.DataFrame:
 def neutral(text: str) -> str:
     """Text that no spreadsheet takes for a formula: with an apostrophe in front where needed."""
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def cell(value: Any, separator: str) -> str:
+    """A value as a cell of CSV or TSV that no spreadsheet takes for a formula."""
+    text = neutral(str(value))
+    return re.sub(r"[\t\r\n]+", " ", text) if separator == "\t" else text
+
+
+def as_text(lines: Sequence[Sequence[str]], separator: str) -> str:
+    """Rows of cells as CSV or TSV."""
+    if separator == "\t":  # read back without quotes, so written without
+        return "".join("\t".join(line) + "\n" for line in lines)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue()
 
 
 def is_empty(value: Any) -> bool:

@@ -12,7 +12,7 @@ ROOT = Path(fewgold.__file__).parent
 # Each row may import from the rows above it. Packages of one row do not know each other.
 LAYERS = [
     {"errors", "_arrays", "_equal", "_once", "_version"},
-    {"_validate", "tables", "_neighbours", "cut"},
+    {"_validate", "tables", "_neighbours", "_pretty", "cut"},
     {"plots"},
     {"report"},
     {"_orientation"},
@@ -26,6 +26,7 @@ LAYERS = [
     {"simulation"},
     {"planning", "reliability", "comparison"},
     {"files", "datasets"},
+    {"shared"},
     {"campaign", "reproduce"},
     {"web", "cli"},
     {"__main__"},

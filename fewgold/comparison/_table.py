@@ -105,9 +105,9 @@ def read(
             "several columns of scores are a rater each, and so is each name in the column "
             f"{rater!r}. Give one of the two."
         )
-    names = [_label(system, v) for v in columns[system].tolist()]
+    names = [label(system, v) for v in columns[system].tolist()]
     ids = columns[id]
-    labels = np.array([_label(id, v) for v in ids.tolist()])
+    labels = np.array([label(id, v) for v in ids.tolist()])
     seg, sys = codes_of(labels), codes_of(np.array(names))
     systems = tuple(dict.fromkeys(names))
     first = np.unique(seg, return_index=True)[1]
@@ -131,7 +131,8 @@ def read(
     )
 
 
-def _label(name: str, value: Any) -> str:
+def label(name: str, value: Any) -> str:
+    """The text that stands for a segment, system or document in the column ``name``."""
     if tables.is_empty(value):
         raise DataError(f"the column {name!r} has empty cells. Every row needs a name there.")
     return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
@@ -219,7 +220,7 @@ def _means(ratings: Scored, shape: tuple[int, int]) -> FloatArray:
 def _documents(
     name: str, columns: Mapping[str, NDArray[Any]], seg: IntArray, labels: NDArray[Any]
 ) -> NDArray[Any]:
-    told = np.array([_label(name, v) for v in columns[name].tolist()])
+    told = np.array([label(name, v) for v in columns[name].tolist()])
     first = np.unique(seg, return_index=True)[1]
     wrong = np.flatnonzero(told != told[first][seg])
     if wrong.size:
