@@ -51,7 +51,7 @@ def reliability(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Ids that systems share. Default: by place in the document.",
+            help="Ids that systems share; none for the place in the document.",
             rich_help_panel=_COLUMNS,
         ),
     ] = None,
@@ -189,12 +189,14 @@ def _columns(
     names = [str(c) for c in table.columns]
     guessed = []
     if document is None:
-        document = tables.guess_column(names, tables.DOCUMENT_NAMES)
+        free = [n for n in names if n not in (system, segment)]
+        document = tables.guess_column(free, tables.DOCUMENT_NAMES)
         if document is None:
             raise DataError(f"which column holds the documents? --document: {', '.join(names)}.")
         guessed.append(f"document = {document}")
     if system is None:
-        system = tables.guess_column(names, tables.SYSTEM_NAMES)
+        free = [n for n in names if n not in (document, segment)]
+        system = tables.guess_column(free, tables.SYSTEM_NAMES)
         if system is not None:
             guessed.append(f"system = {system}")
     elif system == "none" and "none" not in names:
@@ -208,7 +210,9 @@ def _columns(
             raise DataError(f"which columns hold the scores? Name them with --score: {hint}.")
         chosen = likely
         guessed.append(f"score = {likely[0]}")
-    if segment is None and system is not None and system in names:
+    if segment == "none" and "none" not in names:
+        segment = None
+    elif segment is None and system is not None and system in names:
         segment = _shared_ids(table, document, system, names)
         if segment is not None:
             guessed.append(f"segment = {segment}")

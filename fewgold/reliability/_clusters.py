@@ -128,8 +128,13 @@ class DocumentsNeeded:
         return needed(self)
 
     def __repr__(self) -> str:
-        low, high = np.nanmin(self.documents), np.nanmax(self.documents)
-        said = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        known = self.documents[np.isfinite(self.documents)]
+        if not known.size:
+            said = "no number of"
+        elif known.min() == known.max():
+            said = f"{known.min():g}"
+        else:
+            said = f"{known.min():g} to {known.max():g}"
         return f"DocumentsNeeded({said} documents for ±{self.half_width:g})"
 
 

@@ -68,6 +68,9 @@ def read_scores(
     for name in (document, system, segment):
         if name is not None and name not in names:
             raise UnknownNameError("column", name, names)
+    roles = [name for name in (document, system, segment) if name is not None]
+    if len(set(roles)) < len(roles):
+        raise DataError(f"documents, systems and segments need a column each; got {roles}.")
     docs = _labels(document, column(document))
     n = docs.size
     teams = np.full(n, ONE) if system is None else _labels(system, column(system))

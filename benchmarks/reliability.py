@@ -1,0 +1,126 @@
+"""Reliability by documents on real ratings: x_min, planned half-widths, and plans from pilots.
+
+    python benchmarks/reliability.py [--seed 7] [--draws 4000]
+
+Needs the real data (``FEWGOLD_DATA``). Takes about a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from fewgold.datasets import real_frame
+from fewgold.reliability import documents_needed, reliability
+
+SETS = ("wmt20_ende", "wmt20_zhen")
+COLUMNS: dict[str, Any] = {
+    "score": "mqm",
+    "document": "doc_id",
+    "system": "system",
+    "segment": "seg_id",
+}
+
+
+def exponents(seed: int) -> pd.DataFrame:
+    """b, R², x_min and x_max, least and most over systems."""
+    rows = []
+    for name in SETS:
+        for orders in ("file", 20):
+            for resample in ("segments", "documents"):
+                found = reliability(
+                    real_frame(name), orders=orders, resample=resample, rng=seed, **COLUMNS
+                )
+                fits = found.fits()
+                for kind, part in fits.groupby("kind", sort=False):
+                    row: dict[str, Any] = {"set": name, "orders": orders, "drawn": resample}
+                    row["fit"] = kind
+                    for column in ("b", "r2", "x_min", "x_max"):
+                        if kind == "power" or column != "b":
+                            ends = part[column].min(), part[column].max()
+                            row[column] = f"{ends[0]:.3g} to {ends[1]:.3g}"
+                    rows.append(row)
+    return pd.DataFrame(rows).fillna("")
+
+
+def half_widths(seed: int, draws: int) -> pd.DataFrame:
+    """What was found over what was promised, least and most over systems and populations."""
+    rows = []
+    for name in SETS:
+        frame = real_frame(name)
+        for documents in (20, 40, 80):
+            rng = np.random.default_rng([seed, documents])
+            found = []
+            for population in ("these", None):
+                plan = documents_needed(frame, half_width=1, population=population, **COLUMNS)
+                sizes, quantile = plan.data.sizes, float(stdtrit(documents - 1, 0.975))
+                for m in range(len(plan.data.systems)):
+                    target = float(plan.at(documents)[0, m])
+                    if population is None:
+                        drawn = rng.integers(sizes.size, size=(draws, documents))
+                        left = 1.0
+                    else:
+                        drawn = np.argsort(rng.random((draws, sizes.size)), 1)[:, :documents]
+                        left = 1 - documents / sizes.size
+                    y, w = plan.data.totals[0, m][drawn], sizes[drawn]
+                    value = y.sum(1) / w.sum(1)
+                    rest = y - value[:, None] * w
+                    se = np.sqrt(left * (rest**2).sum(1) / (documents - 1) / documents) / w.mean(1)
+                    hit = np.abs(value - plan.found.value[0, m]) <= quantile * se
+                    found.append(
+                        (
+                            quantile * se.mean() / target,
+                            quantile * np.sqrt((se**2).mean()) / target,
+                            quantile * value.std() / target,
+                            hit.mean(),
+                        )
+                    )
+            low, high = np.min(found, 0), np.max(found, 0)
+            heads = ("mean half-width", "rms half-width", "spread", "coverage")
+            cells = [f"{a:.2f} to {b:.2f}" for a, b in zip(low, high, strict=True)]
+            rows.append(
+                {"set": name, "documents": documents} | dict(zip(heads, cells, strict=True))
+            )
+    return pd.DataFrame(rows)
+
+
+def pilots(seed: int, draws: int) -> pd.DataFrame:
+    """Documents needed as pilots of some documents tell, over what the whole set tells."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for name in SETS:
+        frame = real_frame(name)
+        plan = documents_needed(frame, half_width=1, **COLUMNS)
+        totals, sizes = plan.data.totals[0], plan.data.sizes.astype(float)
+        for size in (10, 20, 40):
+            ratios = []
+            for _ in range(draws // 10):
+                own = rng.choice(sizes.size, size, replace=False)
+                value = totals[:, own].sum(1) / sizes[own].sum()
+                rest = totals[:, own] - value[:, None] * sizes[own]
+                between = np.sqrt((rest**2).sum(1) / (size - 1)) / sizes[own].mean()
+                ratios.append((between / plan.found.between[0]) ** 2)
+            low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
+            rows.append({"set": name, "pilot": size, "10%": low, "median": middle, "90%": high})
+    return pd.DataFrame(rows).round(2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--draws", type=int, default=4000)
+    asked = parser.parse_args()
+    for table in (
+        exponents(asked.seed),
+        half_widths(asked.seed, asked.draws),
+        pilots(asked.seed, asked.draws),
+    ):
+        print(table.to_string(index=False), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()
