@@ -10,7 +10,7 @@ from fewgold.bayes._estimator import BinaryPosterior
 from fewgold.bayes._moments import moments
 from fewgold.bayes._naive import NaiveTable, naive_table
 from fewgold.bayes._patterns import patterns
-from fewgold.bayes._pool import PoolPosterior
+from fewgold.bayes._pool import CELLS, PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior, RatePosterior, Rates
 from fewgold.bayes._preferences import PreferencePosterior, outcomes
 from fewgold.bayes._priors import Priors
@@ -24,6 +24,7 @@ from fewgold.bayes._success import SuccessRates, success_rates, success_rates_of
 from fewgold.bayes._thresholds import choose_cut, choose_cuts
 
 __all__ = [
+    "CELLS",
     "AlphaPosterior",
     "BinaryPosterior",
     "CellPosterior",

@@ -41,7 +41,7 @@ def tally(
     Parameters
     ----------
     codes
-        (N,) category 0, 1, … of each item of the test set.
+        (N,) category 0, 1, … of each item of the test set; (..., N) where draws differ in it.
     rows
         (..., n) which items were rated, each once.
     labels
@@ -69,10 +69,14 @@ def tally(
     if label.size and label.max() >= classes:
         raise DataError(f"labels must be classes from 0 to {classes - 1}; got {label.max()}.")
     size = int(code.max()) + 1 if count is None else count
-    here = code[row]
+    if code.ndim == 1:
+        here, everyone = code[row], np.bincount(code, minlength=size)
+    else:
+        here = np.take_along_axis(code, row, -1)
+        everyone = group_sum(np.ones(code.shape), code, size).astype(np.int64)
     cells = group_sum(np.ones(here.shape), classes * here + label, classes * size)
     rated = cells.reshape(*here.shape[:-1], size, classes).astype(np.int64)
-    return rated, np.bincount(code, minlength=size) - rated.sum(-1)
+    return rated, everyone - rated.sum(-1)
 
 
 @dataclass(frozen=True, eq=False)

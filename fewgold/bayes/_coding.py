@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._arrays import BoolArray, FloatArray
 from fewgold.bayes._thresholds import RULES, choose_cuts
 from fewgold.cut import Cut, binary
 from fewgold.errors import FewgoldError, UnknownNameError
@@ -90,27 +90,6 @@ def each_threshold(
     if unknown:
         raise UnknownNameError("metric in threshold", unknown[0], names)
     return {name: threshold.get(name) for name in names}
-
-
-def tally(
-    codes: IntArray, ratings: Ratings, adequate: BoolArray, count: int
-) -> tuple[IntArray, IntArray]:
-    """Segments by category: the rated (..., J, 2), inadequate first, and the unrated (..., J)."""
-    indices = ratings.sample.indices
-    batch = indices.shape[:-1]
-    draws = int(np.prod(batch, dtype=np.int64))
-    of_pool = np.broadcast_to(codes, (*batch, codes.shape[-1])).reshape(draws, -1)
-    ours = np.take_along_axis(of_pool, indices.reshape(draws, -1), -1)
-    start = np.arange(draws)[:, None]
-    cells = (start * count + ours) * 2 + adequate.reshape(draws, -1)
-    rated = np.bincount(cells.ravel(), minlength=draws * count * 2).reshape(draws, count, 2)
-    if codes.ndim == 1:
-        everyone = np.broadcast_to(np.bincount(codes, minlength=count), (draws, count))
-    else:
-        spread = (start * count + of_pool).ravel()
-        everyone = np.bincount(spread, minlength=draws * count).reshape(draws, count)
-    unrated = everyone - rated.sum(-1)
-    return rated.reshape(*batch, count, 2), unrated.reshape(*batch, count)
 
 
 def check_sample(ratings: Ratings) -> tuple[str, ...]:

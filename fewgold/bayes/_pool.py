@@ -1,8 +1,8 @@
 """The posterior of the success rate of this very test set: a finite number of items.
 
 Rated items are known; what is unknown is how many of the others are adequate. That number is s of
-the mixture: its posterior are the weights W_s. Under a Dirichlet prior on the four cells of the
-2 × 2 table, S(s) is constant and W is the convolution of BetaBinomial(u1; TP + 1, FP + 1) and
+the mixture: its posterior are the weights W_s. Under `CELLS`, a uniform prior on the four cells of
+the 2 × 2 table, S(s) is constant and W is the convolution of BetaBinomial(u1; TP + 1, FP + 1) and
 BetaBinomial(u0; FN + 1, TN + 1), with u1 and u0 the unrated items that the metric gave 1 and 0.
 """
 
@@ -54,9 +54,9 @@ class PoolPosterior(Readout):
         The metric-only items are the unrated rest of the test set. Items of a calibration set
         (``pairs="calibration"``) are not part of the test set.
     priors
-        By default uniform over the four cells of the 2 × 2 table, which makes ρ and η uniform and
-        α ~ Beta(2, 2); then P(adequate | metric) is uniform for either rating of the metric. With
-        human ratings alone a uniform α. Any other `Priors` do, those with known rates too.
+        Uniform α, ρ and η by default. `CELLS`, uniform over the four cells of the 2 × 2 table, has
+        α ~ Beta(2, 2), as if two adequate and two inadequate items had been seen: its intervals
+        are too narrow where few items are adequate, or few are not. Known rates do too.
     unrated
         How many items nobody rated, the metric neither; only with human ratings alone.
     known
@@ -72,7 +72,7 @@ class PoolPosterior(Readout):
     >>> float(pool.sd.round(4))
     0.009
     >>> print(pool.summary())
-    0.6003 ± 0.0090 (posterior mean and sd)
+    0.6004 ± 0.0090 (posterior mean and sd)
     95% credible interval 0.5828 to 0.6178 (equal tails)
     of the 1002 items of this test set, 527 of them rated by humans
     """
@@ -105,11 +105,7 @@ class PoolPosterior(Readout):
 
     @property
     def _priors(self) -> Priors:
-        if self.priors is not None:
-            return self.priors
-        counts = self.counts
-        paired = counts.pairs == "sample" and np.any(counts.metric_total > 0)
-        return CELLS if paired else Priors()
+        return self.priors or Priors()
 
     @property
     def _rates(self) -> tuple[float, float]:

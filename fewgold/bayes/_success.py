@@ -148,7 +148,7 @@ def success_rates_of(
     --------
     >>> counts = Counts(tp=43, fn=18, fp=12, tn=29, metric_ones=540, metric_total=1000)
     >>> success_rates_of(counts).to_frame().loc[0, ["mean", "sd"]].astype(float).round(3).tolist()
-    [0.595, 0.041]
+    [0.597, 0.042]
     """
     check_choice("target", target, ("pool", "process"))
     cells = {name: int(getattr(counts, name)) for name in ("tp", "fn", "fp", "tn")}

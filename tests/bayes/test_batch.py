@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import betainc
 
-from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors
+from fewgold.bayes import CELLS, AlphaPosterior, Counts, PoolPosterior, Priors
 from fewgold.bayes._bank import Bank, panel_nodes
 from fewgold.bayes._mixture import mixture
 from fewgold.bayes._moments import mixture_moments
@@ -136,7 +136,7 @@ def test_urns_of_a_batch():
 def test_pools_of_a_batch_against_all_pairs_of_hidden_counts():
     rng = np.random.default_rng(3)
     counts = studies(rng, 40, 30, 40, 0.7, 0.8)
-    batch = PoolPosterior(counts)
+    batch = PoolPosterior(counts, CELLS)
     low, high = batch.interval(0.9)
     for k in range(40):
         one = counts.draw(k)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold.bayes import Counts, PoolPosterior
+from fewgold.bayes import CELLS, Counts, PoolPosterior
 from fewgold.bayes._cell_priors import Pooled, Separate, Trend
 from fewgold.bayes._cells import CellPosterior, tally
 from fewgold.bayes._sums import urns
@@ -92,7 +92,7 @@ def test_draws_of_the_process_agree():
 
 def test_one_metric_with_separate_cells_is_the_pool_posterior():
     counts = Counts(tp=12, fn=4, fp=3, tn=9, metric_ones=17, metric_total=30)
-    other = PoolPosterior(counts)
+    other = PoolPosterior(counts, CELLS)
     pool = CellPosterior([[9, 4], [3, 12]], [13, 17], prior=Separate())
     assert pool.mean == pytest.approx(other.mean, rel=1e-12)
     assert pool.sd == pytest.approx(other.sd, rel=1e-12)
