@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from fewgold._version import __version__
 from fewgold.cli import (
     _alpha,
+    _compare,
     _demo,
     _estimate,
     _plan,
@@ -68,6 +69,7 @@ app.command("demo")(_demo.demo)
 app.command("select")(_select.select)
 app.command("estimate")(_estimate.estimate)
 app.command("alpha")(_alpha.alpha)
+app.command("compare")(_compare.compare)
 app.command("stop")(_stop.stop)
 app.command("plan")(_plan.plan)
 app.command("simulate")(_simulate.simulate)

@@ -10,6 +10,7 @@ import typer
 
 from fewgold.cli import _parse
 from fewgold.cli._console import Json, Quiet, console, note, pairs, plain, to_json
+from fewgold.errors import DataError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -123,6 +124,14 @@ def select(
             "says stop; with --strategy random.",
         ),
     ] = False,
+    shared: Annotated[
+        bool,
+        typer.Option(
+            "--shared",
+            help="Several systems: choose segments to rate for all of them, for fewgold compare. "
+            "The sheet has a row for each system and does not tell which.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -134,6 +143,7 @@ def select(
     segments were drawn; estimate needs it.
     """
     from fewgold import files, registry, tables
+    from fewgold import shared as blind
 
     if out == "-" and (design is None or json):
         raise typer.BadParameter(
@@ -147,6 +157,8 @@ def select(
         Path(design or out).resolve(),
     }:
         raise typer.BadParameter("the sheet and its design must not overwrite POOL or --given.")
+    if shared and (given is not None or in_order):
+        raise typer.BadParameter("--shared goes without --given and --in-order.")
     named = {
         "id": id,
         "document": document,
@@ -165,7 +177,12 @@ def select(
         found = roles(table, named, signs)
         columns, guessed = found.columns, found.guessed
         notes += found.notes()
-        pool, rated = files.build_pool(table, columns), None
+        if shared and columns["system"] is None:
+            raise DataError("--shared needs the column of the systems. Name it with --system.")
+        if not shared:
+            _refuse_systems(table, columns)
+        build = blind.build_joint_pool if shared else files.build_pool
+        pool, rated = build(table, columns), None
         name = strategy or registry.recommended(pool)
     else:
         if signs or any(v is not None for v in named.values()):
@@ -192,18 +209,19 @@ def select(
             "--in-order is for one plain random sample: give --strategy random, and leave out "
             "--given. Its budget may be 100%; stopping early is what saves ratings."
         )
-    side = files.save_sample(
-        sample,
-        out,
-        strategy=name,
-        columns=columns,
-        pool_path=None if pool_file == "-" else pool_file,
-        score=score_column,
-        budget=budget if cost_budget is None else {"cost": cost_budget, "risk": risk or 0.5},
-        design=design,
-        in_order=in_order,
-        overwrite=force,
-    )
+    kept: dict[str, Any] = {
+        "strategy": name,
+        "columns": columns,
+        "pool_path": None if pool_file == "-" else pool_file,
+        "score": score_column,
+        "budget": budget if cost_budget is None else {"cost": cost_budget, "risk": risk or 0.5},
+        "design": design,
+        "overwrite": force,
+    }
+    if shared:
+        side = blind.save_shared(sample, table, out, seed=seed, **kept)
+    else:
+        side = files.save_sample(sample, out, in_order=in_order, **kept)
     result = {
         "n": sample.n,
         "pool_size": len(pool),
@@ -222,6 +240,7 @@ def select(
         "notes": notes,
         "step": chosen.sampler.step,
         "in_order": in_order,
+        "systems": table[columns["system"]].nunique() if shared else None,
     }
     if json:
         print(to_json(result))
@@ -229,6 +248,17 @@ def select(
         note(f"{sample.n} of {len(pool)} segments, {name}, seed {seed}; design in {side}", quiet)
     else:
         _show(console(), result, score_column, pool_file)
+
+
+def _refuse_systems(table: Any, columns: dict[str, Any]) -> None:
+    """Say what to do with a table of several systems, which would have each id several times."""
+    system = columns["system"]
+    if system is None or table[system].nunique() < 2 or table[columns["id"]].is_unique:
+        return
+    raise DataError(
+        f"the column {system!r} holds {table[system].nunique()} systems. To compare them, choose "
+        "segments to rate for all of them with --shared; or keep the rows of one system."
+    )
 
 
 def _documents(pool: Pool, sample: Sample) -> dict[str, int | None]:
@@ -278,6 +308,13 @@ def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> N
         )
         out.print()
     pool = " --pool POOL" if pool_file == "-" else ""
+    if result["systems"]:
+        out.print(
+            f"The sheet has a row for each of {result['systems']} systems and does not tell which. "
+            "When every row has a score:"
+        )
+        out.print(f"  [green]fewgold compare {escape(shlex.quote(result['sheet']))}{pool}[/green]")
+        return
     if result["in_order"]:
         out.print("Rate from the top, row by row. To see whether that is enough:")
         sheet = escape(shlex.quote(result["sheet"]))

@@ -27,7 +27,7 @@ def setting(
         target = "process" if rated.all() else "pool"
         if target == "process":
             notes.append(
-                "every segment is rated: intervals are about new segments like these "
+                "every segment is rated: intervals are about new text like this "
                 "(target 'process'); for these segments themselves the differences are exact"
             )
     codes = None if table.documents is None else codes_of(table.documents)
