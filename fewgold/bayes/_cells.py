@@ -20,8 +20,7 @@ from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng, batches, grou
 from fewgold._validate import check_choice, check_count
 from fewgold.bayes._cell_priors import FEW_PANELS, PANELS, CellPrior, Nodes, Pooled
 from fewgold.bayes._counts import _whole
-from fewgold.bayes._pool import Steps
-from fewgold.bayes._steps import StepReadout
+from fewgold.bayes._steps import StepReadout, Steps
 from fewgold.bayes._sums import total_mass
 from fewgold.errors import DataError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import ndtr
@@ -12,11 +12,21 @@ from fewgold._arrays import FloatArray
 from fewgold._validate import check_choice
 from fewgold.bayes._curve import Curve
 from fewgold.bayes._panels import between
-from fewgold.bayes._pool import PoolPosterior, Steps
-from fewgold.bayes._posterior import AlphaPosterior
+from fewgold.bayes._steps import Steps
 from fewgold.errors import FewgoldError
 
-Posterior: TypeAlias = AlphaPosterior | PoolPosterior
+
+class Posterior(Protocol):
+    """Anything with a distribution: a curve, or steps with their masses."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def mean(self) -> FloatArray: ...
+    @property
+    def var(self) -> FloatArray: ...
+    @property
+    def laws(self) -> Sequence[Any]: ...
 
 
 def probability_greater(first: Posterior, second: Posterior, method: str = "exact") -> Any:
@@ -72,9 +82,7 @@ def probability_greater(first: Posterior, second: Posterior, method: str = "exac
 
 def _laws(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]:
     """The distribution of each of a batch that was spread to ``shape``."""
-    each: Sequence[Curve | Steps] = (
-        posterior.steps if isinstance(posterior, PoolPosterior) else posterior.curves
-    )
+    each: Sequence[Curve | Steps] = posterior.laws
     at = np.broadcast_to(np.arange(len(each)).reshape(posterior.shape), shape)
     return [each[int(k)] for k in at.ravel()]
 

@@ -11,39 +11,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import check_choice, check_confidence
+from fewgold._arrays import FloatArray, IntArray
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._known import check_possible
 from fewgold.bayes._priors import Priors, Shapes, shapes
-from fewgold.bayes._readout import Readout, check_chances
+from fewgold.bayes._readout import check_chances
+from fewgold.bayes._steps import StepReadout, Steps
 from fewgold.bayes._weights import Weights, urns, weights
 from fewgold.errors import FewgoldError
-from fewgold.estimate import Interval
 
 #: A uniform prior over the four cells of the 2 × 2 table: uniform ρ and η, and α ~ Beta(2, 2).
 CELLS = Priors(alpha=(2.0, 2.0))
 
 
-class Steps(NamedTuple):
-    """A distribution on the shares ``values``, in order, with masses ``mass``."""
-
-    values: FloatArray
-    mass: FloatArray
-
-    @property
-    def below(self) -> FloatArray:
-        """P(share ≤ value) at each value."""
-        return np.minimum(np.cumsum(self.mass), 1.0)
-
-
 @dataclass(frozen=True, eq=False)
-class PoolPosterior(Readout):
+class PoolPosterior(StepReadout):
     """Posterior of the share of adequate items in this test set, rated and unrated together.
 
     Its intervals are credible intervals. Counts that are arrays make a batch.
@@ -198,17 +185,6 @@ class PoolPosterior(Readout):
         """The likeliest share."""
         return self._stack([step.values[step.mass.argmax()] for step in self.steps])
 
-    def _stack(self, answers: list[Any]) -> FloatArray:
-        array = np.array(answers, dtype=np.float64)
-        return array.reshape(self.shape + array.shape[1:])
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(share ≤ x): (*batch, *x.shape)."""
-        at = np.asarray(x, dtype=np.float64) + 1e-12  # shares are fractions, and rounded
-        found = [np.searchsorted(step.values, at, side="right") for step in self.steps]
-        sums = [np.append(0.0, step.below) for step in self.steps]
-        return self._stack([total[k] for total, k in zip(sums, found, strict=True)])
-
     def quantile(self, p: ArrayLike) -> FloatArray:
         """Smallest share whose CDF reaches ``p``: (*batch, *p.shape)."""
         chances = check_chances(p)
@@ -223,29 +199,6 @@ class PoolPosterior(Readout):
             at = np.clip(at, held.argmax(-1)[:, None], last[:, None])
             out[rows] = (known[rows, None] + found.first[:, None] + at) / sizes[rows, None]
         return np.asarray(out[where].reshape(self.shape + chances.shape))
-
-    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
-        """Credible interval: equal tails, or ``kind="hdi"``, the shortest. Shares are steps, so
-        it holds a little more than ``confidence``."""
-        check_confidence(confidence)
-        if check_choice("kind", kind, ("equal", "hdi")) == "equal":
-            ends = self.quantile([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence])
-            return Interval(ends[..., 0], ends[..., 1])
-        found = []
-        for step in self.steps:
-            before = np.append(0.0, step.below[:-1])
-            last = np.searchsorted(step.below, before + confidence - 1e-13)
-            fits = last < step.values.size
-            width = np.where(fits, last - np.arange(last.size), step.values.size)
-            best = int(width.argmin())
-            found.append(step.values[[best, min(int(last[best]), step.values.size - 1)]])
-        ends = self._stack(found)
-        return Interval(ends[..., 0], ends[..., 1])
-
-    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
-        """Independent draws of the share: (*batch, size)."""
-        generator = as_rng(rng)
-        return self._stack([generator.choice(s.values, size, p=s.mass) for s in self.steps])
 
     @property
     def _source(self) -> str:

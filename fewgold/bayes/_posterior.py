@@ -177,6 +177,11 @@ class AlphaPosterior(Readout):
         powers = float(shape.a0), float(shape.b0)
         return PanelCurve(Panels.fit(log_density, window, powers=powers))
 
+    @property
+    def laws(self) -> list[Curve]:
+        """What comparisons go by."""
+        return self.curves
+
     def _each(self, ask: Callable[[Curve], Any]) -> FloatArray:
         """An answer of each posterior: (*batch, …)."""
         answers = np.array([ask(curve) for curve in self.curves], dtype=np.float64)

@@ -27,8 +27,7 @@ from fewgold.bayes._cells import (
     share_prior,
     stretched,
 )
-from fewgold.bayes._pool import Steps
-from fewgold.bayes._steps import StepReadout
+from fewgold.bayes._steps import StepReadout, Steps
 from fewgold.errors import DataError, FewgoldError
 
 LOSS, TIE, WIN = 0, 1, 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -24,6 +25,8 @@ class Posterior(Protocol):
     def mean(self) -> FloatArray: ...
     @property
     def sd(self) -> FloatArray: ...
+    @property
+    def laws(self) -> Sequence[Any]: ...
     def draw(self, k: Any) -> Any: ...
     def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval: ...
     def cdf(self, x: ArrayLike) -> FloatArray: ...
@@ -83,6 +86,11 @@ class RatedPosterior(Readout):
     def sd(self) -> FloatArray:
         """Posterior standard deviation."""
         return self.posterior.sd
+
+    @property
+    def laws(self) -> Sequence[Any]:
+        """What comparisons go by."""
+        return self.posterior.laws
 
     def draw(self, k: Any) -> RatedPosterior:
         """The ``k``-th of a batch, or a smaller batch."""

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 
 from fewgold._arrays import FloatArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence, check_count
-from fewgold.bayes._curve import PanelCurve, shortest
+from fewgold.bayes._curve import Curve, PanelCurve, shortest
 from fewgold.bayes._mixture import Mixture, urn
 from fewgold.bayes._panels import Panels
-from fewgold.bayes._pool import Steps
 from fewgold.bayes._raters_chains import MET, Draws, Health, Model, run
 from fewgold.bayes._raters_labels import Answers, RaterPriors, read_answers
 from fewgold.bayes._readout import Readout, check_chances
+from fewgold.bayes._steps import Steps
 from fewgold.estimate import Interval
 
 _NOT_IDENTIFIED = (
@@ -187,6 +187,11 @@ class RaterPosterior(Readout):
                     parts.a0 + s, parts.b0 + parts.total - s, left
                 )
         return Steps((known + parts.first + np.arange(mass.size)) / self.size, mass)
+
+    @property
+    def laws(self) -> list[Curve | Steps]:
+        """What comparisons go by."""
+        return [self._curve] if self.target == "process" else [self._steps]
 
     @cached_property
     def _moments(self) -> tuple[float, float]:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import check_choice
-from fewgold.bayes._compare import probability_greater
-from fewgold.bayes._pool import PoolPosterior
-from fewgold.bayes._posterior import AlphaPosterior
-from fewgold.bayes._rated import RatedPosterior
-from fewgold.bayes._readout import Readout
+from fewgold.bayes._compare import Posterior, probability_greater
 from fewgold.errors import FewgoldError
 
 if TYPE_CHECKING:
@@ -124,7 +120,7 @@ class Significance:
 
 
 def significance(
-    posteriors: Mapping[str, Readout],
+    posteriors: Mapping[str, Posterior],
     levels: Sequence[float] = (0.05, 0.01, 0.001),
     correction: str | None = None,
     method: str = "exact",
@@ -186,7 +182,7 @@ def significance(
     if not asked or not all(0 < level < 1 for level in asked):
         raise FewgoldError(f"levels must be numbers between 0 and 1; got {levels!r}.")
     check_choice("method", method, ("exact", "normal"))
-    each = [_bare(name, posterior, method) for name, posterior in posteriors.items()]
+    each = [_check_single(name, posterior) for name, posterior in posteriors.items()]
     size = len(each)
     probability = np.full((size, size), 0.5)
     for i, j in combinations(range(size), 2):
@@ -200,20 +196,13 @@ def significance(
     return Significance(names, means, probability, tails, asked, correction)
 
 
-def _bare(name: str, posterior: Readout, method: str) -> Any:
-    """The posterior itself, of a kind that can be compared."""
+def _check_single(name: str, posterior: Posterior) -> Posterior:
     if posterior.shape:
         raise FewgoldError(
             f"expected one posterior for each system; {name!r} is a batch of shape "
             f"{posterior.shape}. Take one of it with draw(k)."
         )
-    bare = posterior.posterior if isinstance(posterior, RatedPosterior) else posterior
-    if method == "exact" and not isinstance(bare, AlphaPosterior | PoolPosterior):
-        raise FewgoldError(
-            f"expected an AlphaPosterior or a PoolPosterior for {name!r}; got a "
-            f"{type(bare).__name__}. Take method='normal' to compare by means and sds."
-        )
-    return bare
+    return posterior
 
 
 def _corrected(tails: FloatArray, method: str) -> FloatArray:

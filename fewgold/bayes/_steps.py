@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fewgold._arrays import FloatArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence
-from fewgold.bayes._pool import Steps
 from fewgold.bayes._readout import Readout, check_chances
 from fewgold.estimate import Interval
+
+
+class Steps(NamedTuple):
+    """A distribution on the shares ``values``, in order, with masses ``mass``."""
+
+    values: FloatArray
+    mass: FloatArray
+
+    @property
+    def below(self) -> FloatArray:
+        """P(share ≤ value) at each value."""
+        return np.minimum(np.cumsum(self.mass), 1.0)
 
 
 class StepReadout(Readout):
@@ -21,6 +32,11 @@ class StepReadout(Readout):
     @property
     @abstractmethod
     def steps(self) -> list[Steps]: ...
+
+    @property
+    def laws(self) -> list[Steps]:
+        """What comparisons go by."""
+        return self.steps
 
     def _stack(self, answers: list[Any]) -> FloatArray:
         array = np.array(answers, dtype=np.float64)

@@ -13,6 +13,7 @@ from fewgold import Pool
 from fewgold.bayes import (
     AlphaPosterior,
     BinaryPosterior,
+    CellPosterior,
     Counts,
     PoolPosterior,
     RaterPosterior,
@@ -136,7 +137,7 @@ def test_normal_and_pool_posteriors() -> None:
 
 
 def test_estimates_and_other_posteriors() -> None:
-    """What BinaryPosterior gives, and a posterior that has only a mean and an sd."""
+    """What BinaryPosterior gives, bins, and raters who err: all have a distribution."""
     pool = Pool([f"s{k}" for k in range(300)])
     sample = SimpleRandom().draw(pool, 100, rng=1)
     labels = {"a": np.arange(100) < 60, "b": np.arange(100) < 40}
@@ -147,11 +148,19 @@ def test_estimates_and_other_posteriors() -> None:
     }
     assert significance(estimates).probability[0, 1] == significance(bare).probability[0, 1]
     answers = [[1, 1, 0], [0, 1, 1], [1, 0, 0]] * 5
-    other = {"c": RaterPosterior(answers)}
-    with pytest.raises(FewgoldError, match=r"'c'; got a RaterPosterior\. Take method"):
-        significance(bare | other)
-    near = significance(bare | other, method="normal")
-    assert near.means[2] == float(other["c"].mean)
+    rng = np.random.default_rng(1)
+    for target in ("pool", "process"):
+        others = {
+            "c": RaterPosterior(answers, target=target),
+            "d": CellPosterior([[30, 10], [10, 40]], [80, 90], target=target),
+        }
+        near = significance(bare | others)
+        assert near.means[2] == float(others["c"].mean)
+        draws = {n: p.sample(40_000, rng=rng) for n, p in (bare | others).items()}
+        ahead = np.mean(draws["c"] > draws["d"]) + 0.5 * np.mean(draws["c"] == draws["d"])
+        assert near.probability[2, 3] == pytest.approx(ahead, abs=0.012)
+        ahead = np.mean(draws["a"] > draws["d"]) + 0.5 * np.mean(draws["a"] == draws["d"])
+        assert near.probability[0, 3] == pytest.approx(ahead, abs=0.012)
 
 
 def test_table_and_figure() -> None:
