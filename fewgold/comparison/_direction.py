@@ -39,7 +39,7 @@ def direction(names: Sequence[str], table: Table, orientation: dict[str, int]) -
             ratio = sign * r * np.sqrt(good.sum())
             followed = ratio if abs(ratio) > abs(followed) else followed
     if abs(followed) > _CLEAR:
-        higher = followed > 0
+        higher = bool(followed > 0)
         return higher, f"{_way(higher)}, as the scores follow the metrics"
     return True, "higher scores are taken for better; say so if they are not"
 

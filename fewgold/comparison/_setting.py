@@ -40,7 +40,9 @@ def setting(
         if by_document:
             why = "were rated as a whole" if whole else "are what new text comes in"
             notes.append(f"documents {why}, so they are the unit, not segments")
+    # By name, so that intervals by resampling do not depend on the order of the table.
     rows = np.flatnonzero(rated)
+    rows = rows[np.argsort(table.ids[rows].astype(str), kind="stable")]
     info: dict[str, Any] = {}
     if sample is not None:
         rows, design, info = _designs.rows_of(sample, table)

@@ -1,0 +1,91 @@
+"""Comparison of systems, slowly and obviously."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from scipy import stats
+
+
+def simple_difference(a, b, size):
+    """Mean difference, variance with finite population correction, degrees of freedom."""
+    d = [x - y for x, y in zip(a, b, strict=True)]
+    n = len(d)
+    mean = sum(d) / n
+    spread = sum((x - mean) ** 2 for x in d) / (n - 1)
+    return mean, spread / n * (1 - n / size), n - 1
+
+
+def left_out_errors(y, x, strength):
+    """Squared errors of within-segment deviations, each segment predicted by the others.
+
+    ``y`` (n, S) and ``x`` (n, S, p), centred over segments and systems.
+    """
+    n, _, p = x.shape
+    errors = []
+    scale = np.square(x).sum((0, 1))
+    for left in range(n):
+        others = [i for i in range(n) if i != left]
+        rows = np.concatenate([x[i] for i in others])
+        gram = rows.T @ rows + strength * np.diag(scale)
+        slopes = np.linalg.solve(gram, rows.T @ np.concatenate([y[i] for i in others]))
+        assert slopes.shape == (p,)
+        errors.append(y[left] - x[left] @ slopes)
+    return np.array(errors)
+
+
+def holm(p):
+    """Holm's procedure as it is told: test the smallest at level/m, the next at level/(m − 1), …"""
+    m = len(p)
+    found = np.empty(m)
+    worst = 0.0
+    for step, k in enumerate(sorted(range(m), key=lambda k: p[k])):
+        worst = max(worst, min((m - step) * p[k], 1.0))
+        found[k] = worst
+    return found
+
+
+def groups(beats, order):
+    """Split wherever the split is clean; ``beats`` (S, S)."""
+    label, found = 1, {order[0]: 1}
+    for k in range(1, len(order)):
+        pairs = itertools.product(order[:k], order[k:])
+        if all(beats[i, j] for i, j in pairs):
+            label += 1
+        found[order[k]] = label
+    return [found[k] for k in range(len(order))]
+
+
+def krippendorff(items):
+    """α for interval data by all pairs of values (Krippendorff 2011); items are lists of scores."""
+    kept = [scores for scores in items if len(scores) > 1]
+    values = [v for scores in kept for v in scores]
+    n = len(values)
+    observed = sum(
+        sum((a - b) ** 2 for a, b in itertools.permutations(scores, 2)) / (len(scores) - 1)
+        for scores in kept
+    )
+    expected = sum((a - b) ** 2 for a, b in itertools.permutations(values, 2))
+    return 1 - (observed / n) / (expected / (n * (n - 1)))
+
+
+def additive(item, rater, y):
+    """Bias of each rater by one large least-squares problem, mean 0 over raters."""
+    items, raters = max(item) + 1, max(rater) + 1
+    design = np.zeros((len(y), items + raters))
+    for k, (i, r) in enumerate(zip(item, rater, strict=True)):
+        design[k, i] = design[k, items + r] = 1
+    bias = np.linalg.lstsq(design, np.asarray(y), rcond=None)[0][items:]
+    return bias - bias.mean()
+
+
+def rank_chances(means, covariance, df, draws, rng, higher):
+    """Ranks counted over draws of a multivariate t, one draw at a time."""
+    size = len(means)
+    counts = np.zeros((size, size))
+    drawn = stats.multivariate_t(means, covariance, df, allow_singular=True, seed=rng).rvs(draws)
+    for one in drawn:
+        for place, system in enumerate(np.argsort(-one if higher else one)):
+            counts[system, place] += 1
+    return counts / draws
