@@ -128,7 +128,7 @@ def compare(
         bool | None,
         typer.Option(
             "--higher-is-better/--lower-is-better",
-            help="Default: read from the column's name or the metrics.",
+            help="Default: read from the name of the column or scale, or from the metrics.",
             rich_help_panel="Which way human scores point",
             show_default=False,
         ),
@@ -160,7 +160,8 @@ def compare(
     options: dict[str, Any] = {
         "target": None if target is None else target.value,
         "unit": None if unit is None else unit.value,
-        "correction": correction.value, "level": risk, "limits": ends,
+        "correction": correction.value, "level": risk,
+        "limits": ends if limits is None or "," in limits else limits.strip(),
         "higher_is_better": higher_is_better, "control": "never" if no_control else "auto",
         "adjust_raters": adjust_raters,
     }  # fmt: skip

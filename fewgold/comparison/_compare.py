@@ -74,8 +74,8 @@ def compare(
     level
         Chance of error that is accepted; intervals have the confidence 1 − level.
     higher_is_better
-        False for MQM-like penalties. Default: read from the column's name or from the metrics,
-        which the result says.
+        False for MQM-like penalties. Default: read from the name of the column or scale, or from
+        the metrics, which the result says.
     limits
         Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``.
     control
@@ -127,7 +127,7 @@ def compare(
     notes: list[str] = []
     higher = higher_is_better
     if higher is None:
-        higher, why = direction(humans, table, signs)
+        higher, why = direction(humans, table, signs, limits)
         notes.append(why)
     people: Raters | None = None
     shift = np.zeros(len(table.systems))

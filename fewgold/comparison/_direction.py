@@ -13,22 +13,28 @@ from fewgold.comparison._table import Table
 # Words in the names of scores that count errors.
 _ERRORS = {"mqm", "penalty", "penalties", "error", "errors", "hter", "ter", "wer", "edits"}
 # How many standard errors of a correlation are needed to go by it.
-_CLEAR = 4.0
+_CLEAR = 2.5
 
 
-def direction(names: Sequence[str], table: Table, orientation: dict[str, int]) -> tuple[bool, str]:
+def direction(
+    names: Sequence[str], table: Table, orientation: dict[str, int], scale: object = None
+) -> tuple[bool, str]:
     """Whether higher is better, and the sentence that says why that was taken.
 
-    By the column's name, else by the way the scores follow metrics that are known to be larger for
-    better output, else the usual way.
+    By the name of the column or of the scale (such as "mqm"), else by the way the scores follow
+    metrics that are known to be larger for better output, else the usual way.
     """
     rated = np.isfinite(table.human)
     scores = table.human[rated]
-    words = {word for name in names for word in tables.parts(name)}
+    told = [*names, scale] if isinstance(scale, str) else names
+    words = {word for name in told for word in tables.parts(name)}
     if words & _ERRORS:
         higher = bool((scores <= 0).all() and (scores < 0).any())
         how = "counts errors, and is negative" if higher else "counts errors"
-        return higher, f"{_way(higher)}, as {names[0]!r} {how}"
+        which = next(name for name in told if set(tables.parts(name)) & _ERRORS)
+        return higher, f"{_way(higher)}, as {which!r} {how}"
+    if isinstance(scale, str):
+        return True, f"{_way(True)}, as on the scale {scale!r}"
     followed = 0.0
     for name, values in table.metrics.items():
         seen = values[rated]

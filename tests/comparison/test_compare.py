@@ -232,6 +232,13 @@ def test_direction(name: str, sign: int, metric: str | None, higher: bool) -> No
     assert "better" in result.notes[0]
 
 
+def test_the_scale_tells_the_direction() -> None:
+    frame = table(2, 60, 60)
+    frame["score"] = frame["score"].clip(0, 25)
+    assert not compare(frame, limits="mqm", **ROLES).higher_is_better
+    assert compare(frame, limits="da", **ROLES).higher_is_better
+
+
 def test_correction_and_level() -> None:
     frame = table(4, 60, 25, 8)
     found = {

@@ -1,0 +1,216 @@
+"""``fewgold select --shared`` and ``fewgold compare``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fewgold.comparison import compare
+from fewgold.shared import load_shared, read_shared
+
+SYSTEMS = ("zeta", "alpha", "mid")
+
+
+def make_systems(n: int = 120) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    rows = []
+    for k in range(n):
+        level = rng.gamma(1, 2)
+        for s, name in enumerate(SYSTEMS):
+            error = rng.normal()
+            rows.append(
+                {
+                    "segment": f"{k:04d}", "doc": f"dök{k // 8}", "model": name,
+                    "source": f"=Satz {k}", "output": f"text {k}-{rng.integers(1000)}",
+                    "comet": round(-error + rng.normal(), 4), "words": int(rng.integers(3, 30)),
+                    "mqm": round(max(level + 1.5 * s + error, 0.0), 3),
+                }
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def systems(folder: Path) -> pd.DataFrame:
+    frame = make_systems()
+    frame.to_csv("systems.csv", index=False)
+    return frame
+
+
+def fill(path: str, frame: pd.DataFrame, share: float = 1.0) -> None:
+    """What raters would write into the sheet; they know no more than the key does."""
+    gold = {(r.segment, r.model): r.mqm for r in frame.itertuples()}
+    key = json.loads(Path(f"{path}.design.json").read_text(encoding="utf-8"))["systems"]["rows"]
+    known = {row["id"]: gold[row["segment"], row["system"]] for row in key}
+    sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+    lot = np.random.default_rng(1).random(len(sheet)) < share
+    sheet["score"] = [str(known[i]) if ok else "" for i, ok in zip(sheet["id"], lot, strict=True)]
+    sheet.iloc[::-1].to_csv(path, index=False)
+
+
+def test_the_whole_loop(run, systems) -> None:
+    told = run("select", "systems.csv", "--shared", "--budget", 30, "-o", "sheet.csv", "--seed", 4)
+    assert "fewgold compare sheet.csv" in told.output
+    sheet = pd.read_csv("sheet.csv", dtype=str)
+    assert list(sheet.columns) == ["id", "segment", "document", "source", "output", "score"]
+    assert len(sheet) == 90
+    assert sheet["id"].is_unique
+    assert sheet["source"].str.startswith("'=").all()  # no formula
+    text = Path("sheet.csv").read_text(encoding="utf-8")
+    assert not any(name in text for name in SYSTEMS)
+    fill("sheet.csv", systems)
+    found = json.loads(run("compare", "sheet.csv", "--limits", "mqm", "--json", "-q").stdout)
+    assert [row["system"] for row in found["ranking"]] == list(SYSTEMS)
+    assert found["n"] == 30
+    assert found["pool_size"] == 120
+    assert found["design"] == "docs-balanced"
+    assert not any("simple random" in note for note in found["notes"])
+    # The library says the same.
+    shared = load_shared("sheet.csv.design.json")
+    frame = read_shared("sheet.csv", shared)
+    told = compare(
+        frame, human="score", system="model", id="segment", document="doc",
+        metrics=shared.columns["metrics"], sample=shared.sample, limits="mqm",
+    )  # fmt: skip
+    assert told.to_dict()["differences"] == found["differences"]
+
+
+def test_systems_are_in_random_order(run, systems) -> None:
+    run("select", "systems.csv", "--shared", "--budget", 100, "-o", "sheet.csv", "--seed", 4)
+    key = json.loads(Path("sheet.csv.design.json").read_text())["systems"]["rows"]
+    first = [row["system"] for row in key[::3]]
+    counts = [first.count(name) for name in SYSTEMS]
+    assert sum(counts) == 100
+    assert min(counts) > 15
+    sheet = pd.read_csv("sheet.csv", dtype=str)
+    assert sheet["segment"].tolist() == [row["segment"] for row in key]
+    run("select", "systems.csv", "--shared", "--budget", 100, "-o", "again.csv", "--seed", 4)
+    assert Path("again.csv").read_text() == Path("sheet.csv").read_text()
+
+
+def test_unrated_rows_are_gaps(run, systems) -> None:
+    run("select", "systems.csv", "--shared", "--budget", 60, "-o", "sheet.csv", "--seed", 4)
+    fill("sheet.csv", systems, share=0.8)
+    found = json.loads(run("compare", "sheet.csv", "--json").stdout)
+    assert any("not all rated on the same segments" in note for note in found["notes"])
+    assert all(row["n"] < 60 for row in found["differences"])
+
+
+def test_several_raters_of_a_sheet(run, systems) -> None:
+    run("select", "systems.csv", "--shared", "--budget", 40, "-o", "sheet.csv", "--seed", 4)
+    fill("sheet.csv", systems)
+    sheet = pd.read_csv("sheet.csv", dtype=str).rename(columns={"score": "ann"})
+    sheet["bob"] = (sheet["ann"].astype(float) + 1).astype(str)
+    sheet.to_csv("sheet.csv", index=False)
+    found = json.loads(run("compare", "sheet.csv", "--human", "ann,bob", "--json").stdout)
+    assert [r["bias"] for r in found["raters"]["raters"]] == pytest.approx([-0.5, 0.5])
+    long = sheet.melt(["id"], ["ann", "bob"], var_name="who", value_name="points")
+    long.to_csv("sheet.csv", index=False)
+    again = json.loads(
+        run("compare", "sheet.csv", "--human", "points", "--rater", "who", "--json").stdout
+    )
+    assert [r["difference"] for r in again["differences"]] == pytest.approx(
+        [r["difference"] for r in found["differences"]]
+    )
+    text = run("compare", "sheet.csv", "--human", "points", "--rater", "who").output
+    assert "Krippendorff" in text
+
+
+def test_any_table(run, systems) -> None:
+    found = json.loads(run("compare", "systems.csv", "--json").stdout)
+    assert found["target"] == "process"
+    assert found["unit"] == "document"
+    assert found["higher_is_better"] is False
+    named = ("--human", "mqm", "--system", "model", "--id", "segment")
+    same = json.loads(run("compare", "systems.csv", *named, "--json").stdout)
+    assert same["differences"] == found["differences"]
+    bare = json.loads(run("compare", "systems.csv", "--document", "none", "--json").stdout)
+    assert bare["unit"] == "segment"
+    frame = systems.assign(mqm=systems["mqm"].where(systems["segment"] < "0050"))
+    frame.to_csv("partly.csv", index=False)
+    part = run("compare", "partly.csv", "--limits", "mqm", "--correction", "fdr", "--level", "10%")
+    assert "all 120 segments" in part.output
+    assert "by FDR" in part.output
+
+
+def test_formats_and_files(run, systems) -> None:
+    rows = run("compare", "systems.csv", "--format", "csv", "-q").stdout.splitlines()
+    assert rows[0].startswith("first,second,difference,se,low,high")
+    assert len(rows) == 4
+    assert "tabular" in run("compare", "systems.csv", "--format", "latex", "-q").stdout
+    pytest.importorskip("matplotlib")
+    told = run("compare", "systems.csv", "-o", "results")
+    assert "written: results/ranks.png" in told.output
+    assert pd.read_csv("results/ranking.csv")["system"].tolist() == list(SYSTEMS)
+
+
+def test_a_table_on_stdin(run, systems) -> None:
+    text = Path("systems.csv").read_text(encoding="utf-8")
+    assert "zeta" in run("compare", "-", stdin=text).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("systems.csv", "--human", "da"), 3, "unknown column 'da'"),
+        (("one.csv",), 3, "one system only"),
+        (("plain.csv",), 3, "which column holds the systems"),
+        (("words.csv",), 3, "have no number in column 'mqm'"),
+        (("twice.csv",), 3, "has more than one row for the system"),
+        (("systems.csv", "--target", "all"), 2, "--target"),
+        (("systems.csv", "--level", "2"), 2, "0.95 or 95%"),
+        (("systems.csv", "--pool", "x.csv"), 2, "--pool belongs to a sheet"),
+        (("sheet.csv", "--system", "model"), 2, "brings the columns with it"),
+        (("sheet.csv", "--human", "points"), 3, "has no column 'points'"),
+        (("gone.csv",), 3, "there is no file"),
+        (("single.csv",), 3, "holds one system only. Its score"),
+    ],
+)  # fmt: skip
+def test_errors(run, systems, arguments, code, sentence) -> None:
+    systems[systems["model"] == "mid"].to_csv("one.csv", index=False)
+    systems.rename(columns={"model": "maker"}).to_csv("plain.csv", index=False)
+    systems.assign(mqm="good").to_csv("words.csv", index=False)
+    pd.concat([systems, systems]).to_csv("twice.csv", index=False)
+    run("select", "systems.csv", "--shared", "--budget", 5, "-o", "sheet.csv")
+    run("select", "pool.csv", "--budget", 5, "-o", "single.csv")
+    told = run("compare", *arguments, code=code)
+    assert sentence in " ".join(told.stderr.replace("│", " ").split())
+
+
+def test_select_and_estimate_say_what_to_do_with_systems(run, systems) -> None:
+    told = run("select", "systems.csv", "--budget", 5, "-o", "x.csv", code=3)
+    assert "holds 3 systems" in told.stderr
+    assert "--shared" in told.stderr
+    run("select", "systems.csv", "--shared", "--budget", 5, "-o", "sheet.csv")
+    assert "fewgold compare" in run("estimate", "sheet.csv", code=3).stderr
+    told = run(
+        "select", "systems.csv", "--shared", "--in-order", "--budget", 5, "-o", "y.csv", code=2
+    )
+    assert "--shared goes without" in " ".join(told.stderr.split())
+
+
+def test_a_changed_pool_is_refused(run, systems) -> None:
+    run("select", "systems.csv", "--shared", "--budget", 20, "-o", "sheet.csv")
+    fill("sheet.csv", systems)
+    systems.assign(comet=systems["comet"] + 1).to_csv("systems.csv", index=False)
+    assert "metric comet changed" in run("compare", "sheet.csv", code=3).stderr
+    sheet = pd.read_csv("sheet.csv", dtype=str)
+    sheet["id"] = ["r99", *sheet["id"][1:]]
+    make_systems().to_csv("systems.csv", index=False)
+    sheet.to_csv("sheet.csv", index=False)
+    assert "r99" in run("compare", "sheet.csv", code=3).stderr
+
+
+def test_costs_and_tsv(run, systems) -> None:
+    told = run(
+        "select", "systems.csv", "--shared", "--cost", "5+1*words", "--cost-budget", 2000,
+        "-o", "sheet.tsv", "--json",
+    )  # fmt: skip
+    record = json.loads(told.stdout)
+    assert record["pool_cost"] == pytest.approx((5 + systems["words"]).sum())
+    assert record["systems"] == 3
+    sheet = pd.read_csv("sheet.tsv", sep="\t", dtype=str, keep_default_na=False)
+    assert len(sheet) == 3 * record["n"]
