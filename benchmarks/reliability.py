@@ -1,4 +1,4 @@
-"""Reliability by documents on real ratings: x_min, planned half-widths, and plans from pilots.
+"""Reliability by documents on real ratings: x_min, ranks, planned half-widths, plans from pilots.
 
     python benchmarks/reliability.py [--seed 7] [--draws 4000]
 
@@ -45,6 +45,23 @@ def exponents(seed: int) -> pd.DataFrame:
                             row[column] = f"{ends[0]:.3g} to {ends[1]:.3g}"
                     rows.append(row)
     return pd.DataFrame(rows).fillna("")
+
+
+def settled(seed: int) -> pd.DataFrame:
+    """Pairs of systems in the final order, by number of documents."""
+    rows = []
+    for name in SETS:
+        frame = real_frame(name)
+        every = int(frame["doc_id"].nunique())
+        for resample in ("segments", "documents"):
+            found = reliability(
+                frame, orders=200, draws=200, at=[2, 5, 15, 75, every], resample=resample,
+                rng=seed, **COLUMNS,
+            )  # fmt: skip
+            shares = found.ranks()["pairs"].round(2).tolist()
+            heads = ("2", "5", "15", "75", "all")
+            rows.append({"set": name, "drawn": resample} | dict(zip(heads, shares, strict=True)))
+    return pd.DataFrame(rows)
 
 
 def half_widths(seed: int, draws: int) -> pd.DataFrame:
@@ -116,6 +133,7 @@ def main() -> None:
     asked = parser.parse_args()
     for table in (
         exponents(asked.seed),
+        settled(asked.seed),
         half_widths(asked.seed, asked.draws),
         pilots(asked.seed, asked.draws),
     ):

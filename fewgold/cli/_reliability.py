@@ -266,6 +266,9 @@ def _save(
             for kind in kinds:
                 figure = result.plot(kind, score=score, title=score)
                 written.append(save(figure, folder / f"{kind}{tail}.png"))
+            if plan is not None:
+                figure = plan.plot(score=score, title=score)
+                written.append(save(figure, folder / f"documents{tail}.png"))
         if "ranks" in frames:
             written.append(save(result.plot("ranks"), folder / "ranks.png"))
     except FewgoldError as error:

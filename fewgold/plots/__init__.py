@@ -12,6 +12,7 @@ from fewgold.plots._matrix import significance_matrix
 from fewgold.plots._output import save, to_svg
 from fewgold.plots._ranking import ranking
 from fewgold.plots._reliability import (
+    documents_for_half_width,
     mean_by_documents,
     rank_stability,
     reliability_curves,
@@ -26,6 +27,7 @@ __all__ = [
     "budget_curves",
     "coverage_curves",
     "curves",
+    "documents_for_half_width",
     "error_curves",
     "forest",
     "heat",

@@ -238,6 +238,42 @@ def rank_stability(
     return ax
 
 
+def documents_for_half_width(
+    frame: pd.DataFrame,
+    needed: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    target: float,
+    systems: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Half-width against the number of documents, and where it meets the target.
+
+    ``frame`` has system, documents and half_width; ``needed`` system and documents.
+    """
+    check_columns(frame, ("system", "documents", "half_width"))
+    check_columns(needed, ("system", "documents"))
+    with settings():
+        ax = axes_for(ax, height=4.3)
+        labels = Labels(ax)
+        enough = dict(zip(needed["system"].astype(str), needed["documents"], strict=True))
+        ax.axhline(target, color=SOFT, linewidth=1, linestyle=(0, (1, 2)), zorder=1.8)
+        labels.add(f"±{target:g}", float(frame["documents"].max()), target, SOFT)
+        for k, (name, part) in enumerate(_parts(frame, systems).items()):
+            colour, dash, marker = _style(k)
+            x, y = _column(part, "documents"), _column(part, "half_width")
+            (line,) = ax.plot(x, y, color=colour, linestyle=dash, linewidth=1.4)
+            line.set(label=name, gid=f"line-{k}")
+            labels.add(name, float(x[-1]), float(y[-1]), colour)
+            d = float(enough.get(name, np.nan))
+            if np.isfinite(d):
+                ax.plot([d], [target], color=colour, marker=marker, markersize=5, zorder=4)
+        if (frame["half_width"] > 0).all():
+            _log_axes(ax)
+        name_axes(ax, "documents", "half-width of the interval", title)
+    return ax
+
+
 def _parts(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, pd.DataFrame]:
     """The rows of each system, by number of documents."""
     names = frame["system"].astype(str)

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 from fewgold._arrays import FloatArray
 from fewgold._validate import check_confidence, check_count
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
-from fewgold.reliability._scores import DocumentScores, Score, read_scores
+from fewgold.reliability._scores import ONE, DocumentScores, Score, read_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,6 +126,34 @@ class DocumentsNeeded:
         from fewgold.reliability._summary import needed
 
         return needed(self)
+
+    def plot(self, ax: Any = None, *, score: str | None = None, **more: Any) -> Any:
+        """Half-widths against the number of documents, and where they meet the target."""
+        import pandas as pd
+
+        from fewgold import plots
+
+        if score is not None and score not in self.data.scores:
+            raise UnknownNameError("score", score, self.data.scores)
+        if score is None and len(self.data.scores) > 1:
+            raise DataError(f"there are several scores: name one of {', '.join(self.data.scores)}.")
+        s = 0 if score is None else self.data.scores.index(score)
+        known = self.documents[s][np.isfinite(self.documents[s])]
+        last = max([2.0 * float(d) for d in known] + [float(self.data.sizes.size), 10.0])
+        if self.population is not None:
+            last = min(last, self.population - 1.0)  # all of them leave nothing to draw
+        x = np.unique(np.geomspace(2, max(last, 2), 60).round())
+        widths = self.at(x)[s]
+        names = [n if n != ONE else self.data.scores[s] for n in self.data.systems]
+        curves = [
+            pd.DataFrame({"system": name, "documents": x, "half_width": width})
+            for name, width in zip(names, widths, strict=True)
+        ]
+        needed = pd.DataFrame({"system": names, "documents": self.documents[s]})
+        told = {"target": self.half_width, **more}
+        return plots.documents_for_half_width(
+            pd.concat(curves, ignore_index=True), needed, ax, **told
+        )
 
     def __repr__(self) -> str:
         known = self.documents[np.isfinite(self.documents)]

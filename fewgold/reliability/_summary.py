@@ -74,8 +74,8 @@ def _meaning(result: Reliability) -> list[str]:
     x = "1 + 1/b" if result.x_i == 1 else f"{result.x_i:g}·(1 + 1/b)"
     step = number(result.epsilon, percent=result.relative, digits=1)
     notes = [
-        f"x_min = {x} goes by the exponent alone and tells nothing about the noise: b = 1/2, that "
-        f"of any mean of unrelated segments, gives {3 * result.x_i:g}. x_max is where one more "
+        f"x_min = {x} goes by the exponent alone and tells nothing about the noise: that of any "
+        f"mean of unrelated segments, 1/2, gives {3 * result.x_i:g}. x_max is where one more "
         f"document lowers the curve by {step}."
     ]
     factor = np.sqrt(result.clusters.deff[np.isfinite(result.clusters.deff)])

@@ -18,13 +18,19 @@ Run = Callable[..., Any]
 FAST = ("--draws", "40", "--orders", "2")
 
 
-@pytest.fixture
-def demo(folder: Path) -> pd.DataFrame:
-    """Three systems, as ``demo.csv``; nothing is missing but some ratings."""
+@pytest.fixture(scope="module")
+def three() -> pd.DataFrame:
+    """Three systems on 20 documents; nothing is missing but some ratings."""
     frame = demo_frame("ende")[["segment", "document", "system", "rater1", "comet", "bleu"]]
-    frame = frame[frame["system"].isin(["human", "alpha", "beta"])]
-    frame.to_csv("demo.csv", index=False)
-    return frame
+    first = list(dict.fromkeys(frame["document"]))[:20]
+    return frame[frame["system"].isin(["human", "alpha", "beta"]) & frame["document"].isin(first)]
+
+
+@pytest.fixture
+def demo(folder: Path, three: pd.DataFrame) -> pd.DataFrame:
+    """The same, as ``demo.csv``."""
+    three.to_csv("demo.csv", index=False)
+    return three
 
 
 def test_text(run: Run, demo: pd.DataFrame) -> None:
@@ -49,8 +55,8 @@ def test_the_embedded_sets(run: Run) -> None:
 def test_formats(run: Run, demo: pd.DataFrame) -> None:
     args = ("reliability", "demo.csv", "--score", "bleu", *FAST, "-q")
     record = json.loads(run(*args, "--json", "--half-width", "1", "--population", "these").stdout)
-    assert record["documents"] == 130 and record["resample"] == "segments"
-    assert len(record["fits"]) == 6 and len(record["ranks"]) == 30
+    assert record["documents"] == 20 and record["resample"] == "segments"
+    assert len(record["fits"]) == 6 and len(record["ranks"]) == 20
     plan = documents_needed(
         demo, score="bleu", document="document", system="system", segment="segment",
         half_width=1, population="these",
@@ -59,7 +65,7 @@ def test_formats(run: Run, demo: pd.DataFrame) -> None:
     assert found == plan.documents[0].tolist()
     rows = run(*args, "--format", "csv").stdout.splitlines()
     assert rows[0].startswith("score,system,documents,segments,mean,sd,relative_sd")
-    assert len(rows) == 1 + 3 * 30
+    assert len(rows) == 1 + 3 * 20
     assert r"\toprule" in run(*args, "--format", "latex").stdout
 
 
@@ -73,7 +79,7 @@ def test_options(run: Run, demo: pd.DataFrame) -> None:
     assert ask("--orders", "file")["orders"] == "file"
     whole = ask("--resample", "documents", "--at", "2,5,10")
     assert [row["documents"] for row in whole["curves"][:3]] == [2, 5, 10]
-    assert len(ask("--at", "all")["ranks"]) == 130
+    assert len(ask("--at", "all")["ranks"]) == 20
     plain, far = ask(), ask("--x-i", "2", "--epsilon", "0.001")
     assert far["fits"][0]["x_min"] == pytest.approx(2 * plain["fits"][0]["x_min"])
     assert far["fits"][0]["x_max"] < plain["fits"][0]["x_max"]
@@ -83,17 +89,28 @@ def test_options(run: Run, demo: pd.DataFrame) -> None:
     assert single["systems"] == ["(all)"] and "ranks" not in single
 
 
-def test_folder(run: Run, demo: pd.DataFrame, folder: Path) -> None:
-    args = ("reliability", "demo.csv", "--score", "bleu,comet", *FAST, "--half-width", "1")
-    done = run(*args, "-o", "out/deep")
-    names = {path.name for path in (folder / "out" / "deep").iterdir()}
-    tables = {"curves.csv", "fits.csv", "ranks.csv", "documents.csv"}
-    figures = {
-        f"{kind}-{k}.png" for kind in ("sd", "mean", "tangent") for k in ("1-bleu", "2-comet")
-    }
-    assert names == tables | figures | {"ranks.png"}
+def test_folder(
+    run: Run, demo: pd.DataFrame, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = ("reliability", "demo.csv", *FAST)
+    done = run(*args, "--score", "bleu", "-o", "out/deep")
+    deep = folder / "out" / "deep"
     assert "written: out/deep/curves.csv" in done.stdout
-    assert len(pd.read_csv(folder / "out" / "deep" / "fits.csv")) == 12
+    assert len(pd.read_csv(deep / "fits.csv")) == 6
+    figures = {f"{kind}.png" for kind in ("sd", "mean", "tangent", "ranks")}
+    assert {p.name for p in deep.iterdir()} == figures | {"curves.csv", "fits.csv", "ranks.csv"}
+    assert all((deep / name).stat().st_size > 10_000 for name in figures)
+
+    def draw_nothing(figure: object, path: Path) -> Path:
+        path.touch()
+        return path
+
+    monkeypatch.setattr("fewgold.plots.save", draw_nothing)
+    run(*args, "--score", "bleu,comet", "--half-width", "1", "-o", "two")
+    kinds = ("sd", "mean", "tangent", "documents")
+    figures = {f"{kind}-{k}.png" for kind in kinds for k in ("1-bleu", "2-comet")}
+    tables = {"curves.csv", "fits.csv", "ranks.csv", "documents.csv"}
+    assert {p.name for p in (folder / "two").iterdir()} == figures | tables | {"ranks.png"}
 
 
 def test_columns_are_guessed(run: Run) -> None:
@@ -105,7 +122,8 @@ def test_columns_are_guessed(run: Run) -> None:
 def test_ids_that_systems_do_not_share(run: Run, demo: pd.DataFrame) -> None:
     demo.assign(segment=np.arange(len(demo))).to_csv("own.csv", index=False)
     done = run("reliability", "own.csv", "--score", "bleu", *FAST)
-    assert "segment =" not in done.stderr and "1418 segments" in done.stdout
+    assert "segment =" not in done.stderr
+    assert f"20 documents, {len(demo) // 3} segments" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -128,7 +146,7 @@ def test_ids_that_systems_do_not_share(run: Run, demo: pd.DataFrame) -> None:
         (("bare.csv", "--document", "system"), 3, "which columns hold the scores?"),
         (("demo.csv", "--score", "bleu", "--orders", "many"), 2, "--orders must be"),
         (("demo.csv", "--score", "bleu", "--at", "few"), 2, "--at must be like"),
-        (("demo.csv", "--score", "bleu", "--at", "500"), 3, "from 1 to 130"),
+        (("demo.csv", "--score", "bleu", "--at", "500"), 3, "from 1 to 20"),
         (("demo.csv", "--score", "bleu", "--against", "human"), 2, "go with --half-width"),
         (("demo.csv", "--score", "bleu", "--half-width", "1", "--against", "x"), 3, "system 'x'"),
         (("demo.csv", "--score", "bleu", "--half-width", "-1"), 3, "must be above 0"),

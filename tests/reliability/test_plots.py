@@ -11,7 +11,7 @@ import pytest
 from fewgold.datasets import demo_frame
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.plots import rank_stability, reliability_curves, save, tangent, to_svg
-from fewgold.reliability import Reliability, reliability
+from fewgold.reliability import Reliability, documents_needed, reliability
 
 pytest.importorskip("matplotlib")
 
@@ -91,10 +91,28 @@ def test_ranks(found: Reliability) -> None:
 
 @pytest.mark.parametrize("kind", ["sd", "mean", "tangent"])
 def test_files(found: Reliability, tmp_path: Path, kind: str) -> None:
-    path = save(found.plot(kind, score="comet"), tmp_path / "figure.png")
-    assert path.stat().st_size > 10_000
-    svg = to_svg(found.plot(kind, score="comet"))
-    assert "<title>alpha</title>" in svg and svg == to_svg(found.plot(kind, score="comet"))
+    figure = found.plot(kind, score="comet")
+    assert save(figure, tmp_path / "figure.png").stat().st_size > 10_000
+    assert "<title>alpha</title>" in to_svg(figure)
+
+
+def test_half_widths() -> None:
+    table = pd.DataFrame({"doc": np.repeat(range(8), 3), "y": np.arange(24) % 7 * 1.0})
+    told = {"score": "y", "document": "doc"}
+    plan = documents_needed(table, half_width=0.5, **told)
+    ax = plan.plot()
+    drawn = lines(ax)["line-0"]
+    assert drawn[:, 1] == pytest.approx(plan.at(drawn[:, 0])[0, 0])
+    (mark,) = [line for line in ax.lines if line.get_marker() == "o"]
+    assert mark.get_xydata()[0] == pytest.approx([plan.documents[0, 0], 0.5])
+    assert {"y", "±0.5"} <= {text.get_text() for text in ax.texts}
+    few = documents_needed(table, half_width=0.5, population="these", **told).plot()
+    assert lines(few)["line-0"][:, 0].max() == 7
+    two = documents_needed(table.assign(z=1.0), score=["y", "z"], document="doc", half_width=0.5)
+    with pytest.raises(DataError, match="name one of y, z"):
+        two.plot()
+    flat = two.plot(score="z")
+    assert (lines(flat)["line-0"][:, 1] == 0).all()
 
 
 def test_one_system_is_named_after_the_score() -> None:
