@@ -146,7 +146,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     <BLANKLINE>
     strategy            ratings   share   saved
     random+mean             212   15.0%       –
-    random+ridge            167   11.8%     21%
+    random+ridge            166   11.7%     22%
     docs-chunks3+mean       267   18.8%    −26%
     <BLANKLINE>
     ratings of 1418 segments; saved: against random+mean.
