@@ -392,7 +392,7 @@ def _sentences(result: Comparison) -> list[str]:
     gain = float(result.pairs.gain)
     if gain > 0:
         found.append(f"Metrics took {100 * gain:.0f}% off the variance of the differences.")
-    factor = result.factor[np.isfinite(result.factor) & result.paired]
+    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
     if factor.size:
         found.append(
             f"Rated on different {result.facts['unit']}s, differences would have "

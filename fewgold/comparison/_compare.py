@@ -158,20 +158,20 @@ def compare(
     if complete:
         z = _standard(table, for_scores)[:, :, rows] if for_scores and control == "auto" else None
         pairs = shared_pairs(design, scores, z)
-        paired = ~np.eye(len(scores), dtype=bool)
+        basis = np.full((len(scores), len(scores)), "shared")
         if z is not None and not pairs.gain.any():
             notes.append("metrics did not narrow the differences out of sample and were not used")
     else:
         apart = system_estimates(table, rows, design, correct=False, **options)
-        pairs, paired = gapped_pairs(design, scores, apart, factor)
-        notes += about_gaps(table.systems, scores, paired, factor)
+        pairs, basis = gapped_pairs(design, scores, apart, factor)
+        notes += about_gaps(table.systems, scores, basis, factor)
     if people is not None:
         notes += about_raters(people, shift, pairs.se, table.systems, adjust_raters)
     return Comparison(
         systems=table.systems,
         estimates=tuple(estimates),
         pairs=pairs,
-        paired=paired,
+        basis=basis,
         shared=shared_counts(scores),
         factor=factor,
         higher_is_better=higher,

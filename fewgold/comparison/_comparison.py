@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bounds._student import student_quantile
@@ -38,9 +39,9 @@ class Comparison:
         The score of each system by itself.
     pairs
         Differences (S, S), row less column.
-    paired, shared, factor
-        (S, S) whether a difference is of shared segments, how many of these there are, and by how
-        much its variance would grow on different ones.
+    basis, shared, factor
+        (S, S) what a difference is made of, how many shared segments there are, and by how much
+        its variance would grow on different ones.
     higher_is_better, level, correction
         As in `compare`.
     span
@@ -56,7 +57,7 @@ class Comparison:
     systems: tuple[str, ...]
     estimates: tuple[LinearEstimate, ...]
     pairs: Pairs
-    paired: BoolArray
+    basis: NDArray[np.str_]
     shared: IntArray
     factor: FloatArray
     higher_is_better: bool
@@ -151,8 +152,9 @@ class Comparison:
         ``difference`` is the score of ``first`` less that of ``second`` with its interval (of this
         pair alone), ``p_better`` the probability that ``first`` is truly better, ``p`` the p-value
         of no difference and ``p_adjusted`` the same after correction. ``n`` counts the segments
-        that both were rated on; ``basis`` says whether these were used ("shared") or each system's
-        own ("separate"). ``apart`` is by how much the variance would grow had the two been rated
+        that both were rated on; ``basis`` says whether these alone were used ("shared") or all
+        that each was rated on, of which some ("partly") or too few to count ("separate") are
+        shared. ``apart`` is by how much the variance would grow had the two been rated
         on different segments. ``rater_shift`` is what uneven raters add to the difference.
         """
         import pandas as pd
@@ -175,7 +177,7 @@ class Comparison:
                     "p_adjusted": self.adjusted[i, j],
                     "significant": bool(self.adjusted[i, j] <= self.level),
                     "n": int(self.shared[i, j]),
-                    "basis": "shared" if self.paired[i, j] else "separate",
+                    "basis": str(self.basis[i, j]),
                     "apart": self.factor[i, j],
                 }
                 if self.shift is not None:

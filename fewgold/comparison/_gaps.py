@@ -6,22 +6,23 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._arrays import FloatArray, IntArray
 from fewgold.comparison._designs import part
 from fewgold.comparison._pairs import Pairs, shared_pairs
 from fewgold.design import Design
 from fewgold.estimate import LinearEstimate
 
-#: Shared segments from which a pair is compared segment by segment.
+#: Shared segments from which a pair's covariance is known.
 LEAST_SHARED = 10
 
 
 class Gapped(NamedTuple):
-    """The differences, and which of them are of shared segments: (S, S)."""
+    """The differences, and what each is made of: shared, partly or separate, (S, S)."""
 
     pairs: Pairs
-    paired: BoolArray
+    basis: NDArray[np.str_]
 
 
 def shared_counts(scores: FloatArray) -> IntArray:
@@ -53,47 +54,103 @@ def factors(design: Design, scores: FloatArray) -> FloatArray:
 def gapped_pairs(
     design: Design, scores: FloatArray, alone: Sequence[LinearEstimate], factor: FloatArray
 ) -> Gapped:
-    """Each pair on its shared segments, or as two samples where that says more.
+    """Each pair on its shared segments, or by all that each was rated on where that says more.
 
     Which of the two is not decided by the pair's own spread, which would favour the narrower by
-    chance, but by its counts and the mean ``factor`` of all pairs: n shared segments are worth
-    n · factor separate ones of each.
+    chance, but by its counts and the mean ``factor`` of all pairs.
 
-    Two samples are taken for independent, with Welch's degrees of freedom, and nothing is taken
-    off for the size of the pool. Where they have segments in common, and where they come from one
-    small pool, that is on the safe side.
+    By all ratings, the difference is that of two estimates (``alone``), with Welch's degrees of
+    freedom. Segments that both were rated on count with their covariance if there are ten or more.
+    Then S²/N is taken off for the size of the pool, S² being the variance of the difference of one
+    segment, which is unknown without shared ones.
+
+    Parameters
+    ----------
+    design
+        How the n segments were drawn that anyone was rated on.
+    scores
+        (S, n), NaN where a system was not rated.
+    alone
+        Estimates of the systems, without correction for the size of the pool.
+    factor
+        (S, S) as `factors` gives it.
     """
     size = len(scores)
     count = shared_counts(scores)
     seen = factor[np.isfinite(factor)]
-    gain = float(np.exp(np.log(seen).mean())) if seen.size else 1.0
-    value, variance = np.zeros((size, size)), np.zeros((size, size))
-    df = np.ones((size, size))
-    flat, paired = np.zeros((size, size), dtype=bool), np.zeros((size, size), dtype=bool)
+    alike = 1 - 1 / float(np.exp(np.log(seen).mean())) if seen.size else 0.0
+    units = [_spread_out(design, row, one) for row, one in zip(scores, alone, strict=True)]
+    value, variance, df = np.zeros((size, size)), np.zeros((size, size)), np.ones((size, size))
+    flat = np.zeros((size, size), dtype=bool)
+    basis = np.full((size, size), "", dtype="<U8")
     for i in range(size):
         for j in range(i):
-            own = 2 / (1 / count[i, i] + 1 / count[j, j])
-            alike = count[i, j] == count[i, i] == count[j, j]
-            if alike or (count[i, j] >= LEAST_SHARED and count[i, j] * gain >= own):
+            a, b, m = count[i, i], count[j, j], count[i, j]
+            own = 1 / a + 1 / b - 2 * alike * m / (a * b)
+            known = m >= LEAST_SHARED
+            if m == a == b or (known and 2 * (1 - alike) / m <= own):
                 both = np.isfinite(scores[i] + scores[j])
                 found = shared_pairs(part(design, both), scores[[i, j]][:, both])
-                one = found.value[0, 1], found.variance[0, 1], found.df[0, 1]
+                one = float(found.value[0, 1]), float(found.variance[0, 1]), float(found.df[0, 1])
                 flat[i, j] = flat[j, i] = found.spreadless[0, 1]
-                paired[i, j] = paired[j, i] = True
+                how = "shared"
             else:
-                one = _welch(alone[i], alone[j])
+                apart = None
+                if known:
+                    apart = float(np.square(units[i] - units[j]).sum())
+                    apart -= _correction(design, scores[[i, j]], (alone[i], alone[j]), apart)
+                one = _welch(alone[i], alone[j], apart)
+                how = "partly" if known else "separate"
             value[i, j], value[j, i] = one[0], -one[0]
             variance[i, j] = variance[j, i] = one[1]
             df[i, j] = df[j, i] = one[2]
-    nothing = np.zeros(0)
-    return Gapped(Pairs(value, variance, df, flat, np.zeros(()), nothing), paired)
+            basis[i, j] = basis[j, i] = how
+    return Gapped(Pairs(value, variance, df, flat, np.zeros(()), np.zeros(0)), basis)
 
 
-def _welch(a: LinearEstimate, b: LinearEstimate) -> tuple[float, float, float]:
-    """Difference of two independent estimates, its variance and degrees of freedom."""
+def _spread_out(design: Design, scores: FloatArray, made: LinearEstimate) -> FloatArray:
+    """Deviations of an estimate, each in the place of its segment or document among all: (u,)."""
+    rated = np.isfinite(scores)
+    if design.units is None:
+        place, size = np.flatnonzero(rated), rated.size
+    else:
+        place, size = _first_seen(design.units[rated]), int(design.units.max()) + 1
+    found = np.zeros(size)
+    found[place] = made.deviations()
+    return found
+
+
+def _correction(
+    design: Design,
+    scores: FloatArray,
+    made: tuple[LinearEstimate, LinearEstimate],
+    apart: float,
+) -> float:
+    """What comes off the variance of a difference because the pool is finite: S²/N.
+
+    For samples of n and m of N segments with k in common the variance of the difference of their
+    means is A/n + B/m − 2kC/nm − S²/N, whatever k.
+    """
+    if design.kind == "process" or design.units is not None:
+        return 0.0
+    rated = np.isfinite(scores)
+    both = np.asarray(rated.all(0))
+    left = [one.residuals[both[own]] for one, own in zip(made, rated, strict=True)]
+    spread = float(np.var(left[0] - left[1], ddof=1))
+    return min(spread / design.size, apart * float(rated.any(0).sum()) / design.size)
+
+
+def _first_seen(labels: IntArray) -> IntArray:
+    """Labels without repetition, in the order of their first appearance."""
+    values, first = np.unique(labels, return_index=True)
+    return np.asarray(values[np.argsort(first)])
+
+
+def _welch(a: LinearEstimate, b: LinearEstimate, apart: float | None) -> tuple[float, float, float]:
+    """Difference of two estimates, its variance (``apart`` if not the sum) and Welch's df."""
     va, vb = float(a.se) ** 2, float(b.se) ** 2
     total = va + vb
     if not (0 < total < np.inf):
         return float(a.value - b.value), np.inf, 1.0
     df = total**2 / (va**2 / max(float(a.df), 1.0) + vb**2 / max(float(b.df), 1.0))
-    return float(a.value - b.value), total, df
+    return float(a.value - b.value), total if apart is None else float(apart), df

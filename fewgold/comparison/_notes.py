@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fewgold._arrays import BoolArray, FloatArray
+from fewgold._arrays import FloatArray
 from fewgold.comparison._gaps import shared_counts
 from fewgold.comparison._raters import Raters
 
 
 def about_gaps(
-    systems: Sequence[str], scores: FloatArray, paired: BoolArray, factor: FloatArray
+    systems: Sequence[str], scores: FloatArray, basis: NDArray[np.str_], factor: FloatArray
 ) -> list[str]:
     count = shared_counts(scores)
     above = np.triu_indices(len(systems), 1)
-    apart = [(int(i), int(j)) for i, j in zip(*above, strict=True) if not paired[i, j]]
+    apart = [(int(i), int(j)) for i, j in zip(*above, strict=True) if basis[i, j] != "shared"]
     notes = []
     if len(apart) < above[0].size:
         notes.append(
@@ -24,19 +25,20 @@ def about_gaps(
             "both have, as if chance had left out the others, and without metrics"
         )
     if apart:
-        seen = factor[np.isfinite(factor)]
-        i, j = apart[0]
+        i, j = min(apart, key=lambda pair: int(count[pair]))
         which = f"{systems[i]} and {systems[j]}"
         if len(apart) > 1:
             which = f"{len(apart)} pairs, such as {which},"
+        seen = factor[np.isfinite(factor)]
         cost = (
-            f"about 1/{np.median(seen):.1f} of the variance, as the shared segments tell"
+            f"about 1/{np.median(seen):.1f} of the variance of separate ones, as the shared "
+            "segments tell"
             if seen.size
-            else "1/2 to 1/5 of the variance on public test sets of translation"
+            else "1/2 to 1/5 of the variance of separate ones on public test sets of translation"
         )
         notes.append(
-            f"{which} share too few segments ({count[i, j]}) and are compared as separate samples. "
-            f"Rated on the same segments, such differences had {cost}"
+            f"{which} share few segments ({count[i, j]}) and are compared by all that each was "
+            f"rated on, as if chance had chosen it. Differences on the same segments have {cost}"
         )
     return notes
 

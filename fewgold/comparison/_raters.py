@@ -111,10 +111,14 @@ def rater_effects(rated: Scored) -> Raters:
         hit[item[mine]] = 1.0 / per[item[mine]]
         table[r] = -np.bincount(rated.rater, hit[item], minlength=size)
         table[r, r] += mine.sum()
-    inverse = np.linalg.pinv(table, hermitian=True)
+    # A bias that all raters of a circle share cannot be told from their outputs: that eigenvalue
+    # is 0 but for rounding.
+    values, axes = np.linalg.eigh(table)
+    told = values > 1e-9 * max(float(values[-1]), 1.0)
+    inverse = (axes * np.where(told, 1 / np.where(told, values, 1.0), 0.0)) @ axes.T
     known = np.diag(table) > 1e-9
     bias = inverse @ np.bincount(rated.rater, deviation, minlength=size)
-    circles = int(known.sum()) - int(np.linalg.matrix_rank(table, hermitian=True))
+    circles = int(known.sum() - told.sum())
     if circles == 1:
         bias = bias - bias[known].mean()
     free = y - bias[rated.rater]

@@ -52,7 +52,7 @@ def summary(result: Comparison) -> str:
         lines.append(
             f"metrics took {100 * float(result.pairs.gain):.0f}% off the variance of differences"
         )
-    factor = result.factor[np.isfinite(result.factor) & result.paired]
+    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
     if factor.size:
         lines.append(
             f"rated on different {facts['unit']}s, differences would have "

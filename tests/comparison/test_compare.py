@@ -158,7 +158,15 @@ def test_few_shared_among_many_are_not_enough() -> None:
     frame["score"] = frame["score"].where(keep)
     result = compare(frame, target="process", higher_is_better=False, **ROLES)
     assert result.differences()["n"].iloc[0] == 12
-    assert result.differences()["basis"].iloc[0] == "separate"
+    row = result.differences().iloc[0]
+    assert row["basis"] == "partly"
+    y = wide(frame)
+    a, b = y[0][:112], y[1][100:]
+    covariance = np.sum((a[100:] - a.mean()) * (b[:12] - b.mean())) / (111 * 99) ** 0.5
+    covariance *= (112 * 100) ** 0.5 / (112 * 100)
+    variance = a.var(ddof=1) / 112 + b.var(ddof=1) / 100 - 2 * covariance
+    assert row["difference"] == pytest.approx(a.mean() - b.mean())
+    assert row["se"] == pytest.approx(np.sqrt(variance))
     assert any("as the shared segments tell" in note for note in result.notes)
 
 

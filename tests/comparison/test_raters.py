@@ -20,13 +20,14 @@ def rated(items=40, raters=4, seed=0, share=0.6):
     return Scored(item // 2, item % 2, who, y, tuple("abcd")[:raters]), item
 
 
-def test_bias_is_that_of_the_large_least_squares_problem() -> None:
-    scored, item = rated()
+@pytest.mark.parametrize("seed", range(20))
+def test_bias_is_that_of_the_large_least_squares_problem(seed: int) -> None:
+    scored, item = rated(40 + 5 * seed, seed=seed, share=0.4 + 0.03 * seed)
     found = rater_effects(scored)
     _, compact = np.unique(item, return_inverse=True)
-    np.testing.assert_allclose(
-        found.bias, slow.additive(compact, scored.rater, scored.score), atol=1e-9
-    )
+    bias, error = slow.additive(compact, scored.rater, scored.score)
+    np.testing.assert_allclose(found.bias, bias, atol=1e-9)
+    np.testing.assert_allclose(found.bias_se, error, rtol=1e-8)
     assert found.connected
     assert found.count.sum() == item.size
 

@@ -71,13 +71,19 @@ def krippendorff(items):
 
 
 def additive(item, rater, y):
-    """Bias of each rater by one large least-squares problem, mean 0 over raters."""
+    """Bias of each rater, mean 0, and its standard error, by one large least-squares problem."""
     items, raters = max(item) + 1, max(rater) + 1
     design = np.zeros((len(y), items + raters))
     for k, (i, r) in enumerate(zip(item, rater, strict=True)):
         design[k, i] = design[k, items + r] = 1
-    bias = np.linalg.lstsq(design, np.asarray(y), rcond=None)[0][items:]
-    return bias - bias.mean()
+    y = np.asarray(y)
+    inverse = np.linalg.pinv(design, rcond=1e-9)
+    fit = inverse @ y
+    rank = np.linalg.matrix_rank(design, tol=1e-9)
+    noise = np.square(y - design @ fit).sum() / (len(y) - rank)
+    centre = np.eye(raters) - 1 / raters
+    take = centre @ inverse[items:]
+    return take @ y, np.sqrt(noise * np.square(take).sum(1))
 
 
 def rank_chances(means, covariance, df, draws, rng, higher):

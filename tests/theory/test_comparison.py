@@ -15,10 +15,11 @@ from functools import lru_cache
 from math import sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fewgold.bounds._student import student_quantile
-from fewgold.comparison import shared_pairs
+from fewgold.comparison import compare, shared_pairs
 from fewgold.comparison._designs import plain_design
 from fewgold.comparison._ranks import groups_of, order_of, rank_intervals
 from fewgold.comparison._tests import adjust_pairs, better
@@ -81,8 +82,9 @@ def test_differences_are_covered(name: str, n: int, control: bool) -> None:
     error, bare = (np.square(p.value - truth)[:, above[0], above[1]].mean() for p in (pairs, plain))
     honest = pairs.variance[:, above[0], above[1]].mean() / error
     print(
-        f"\n{name} n={n} control={control}: coverage {hit.mean():.3f}, least {hit.mean(0).min():.3f}"
-        f", mse/plain {error / bare:.3f}, var/mse {honest:.3f}, used {(pairs.gain > 0).mean():.2f}"
+        f"\n{name} n={n} control={control}: coverage {hit.mean():.3f}, least "
+        f"{hit.mean(0).min():.3f}, mse/plain {error / bare:.3f}, var/mse {honest:.3f}, used "
+        f"{(pairs.gain > 0).mean():.2f}"
     )
     # Pairs of one draw share systems, so the mean over pairs varies by more than 36 draws' worth:
     # the standard error is that of the draws' own means.
@@ -174,3 +176,53 @@ def test_rank_intervals_hold_all_true_ranks(name: str) -> None:
     held = ((low <= rank) & (rank <= high)).all(-1).mean()
     print(f"\n{name}: all ranks held {held:.3f}, mean width {(high - low + 1).mean():.2f}")
     assert held >= 0.95 - 3 * sqrt(0.05 * 0.95 / DRAWS)
+
+
+@REAL
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("kind", ["gaps", "half", "apart"])
+def test_gaps_are_covered(name: str, kind: str) -> None:
+    """Cells left out by lot, half of the segments shared, or none: four systems, 160 ratings each.
+
+    The pool has 500 segments, so that a correction for its size that is not due would show.
+    """
+    scores, metrics, _ = wmt(name)
+    rng = np.random.default_rng(SEED)
+    some = rng.permutation(scores.shape[1])[:500]
+    y, z = scores[:4][:, some], metrics[:, :4][..., some]
+    truth = y.mean(-1)[:, None] - y.mean(-1)[None, :]
+    z = z - z.mean(-1, keepdims=True)
+    draws, above = DRAWS // 2, np.triu_indices(4, 1)
+    hit, spread, basis = [], [], []
+    for _ in range(draws):
+        lot = rng.permutation(500)
+        kept = np.full(y.shape, np.nan)
+        for s in range(4):
+            if kind == "gaps":
+                rows = rng.permutation(lot[:200])[:160]
+            elif kind == "half":
+                rows = np.r_[lot[:80], lot[80 + 80 * s :][:80]]
+            else:
+                rows = lot[120 * s :][:120]
+            kept[s, rows] = y[s, rows]
+        frame = pd.DataFrame(
+            {
+                "seg": np.tile(np.arange(500), 4), "system": np.repeat(list("abcd"), 500),
+                "mqm": kept.ravel(), "COMET": z[0].ravel(), "YiSi": z[3].ravel(),
+            }
+        )  # fmt: skip
+        result = compare(
+            frame, human="mqm", system="system", id="seg", metrics=["COMET", "YiSi"], target="pool"
+        )
+        hit.append(covered(result.pairs, truth)[above])
+        spread.append([result.pairs.variance[above], np.square(result.pairs.value - truth)[above]])
+        basis.append((result.basis[above] == "shared").mean())
+    found = np.array(hit).mean(1)
+    variance, error = np.array(spread).mean((0, 2))
+    print(
+        f"\n{name} {kind}: coverage {found.mean():.3f}, var/mse {variance / error:.2f}, "
+        f"paired {np.mean(basis):.2f}"
+    )
+    mc = found.std(ddof=1) / sqrt(draws)
+    # Without shared segments nothing can be taken off for the size of the pool.
+    assert 0.94 - 3 * mc <= found.mean() <= (0.98 if kind == "apart" else 0.96) + 3 * mc
