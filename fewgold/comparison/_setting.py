@@ -26,15 +26,21 @@ def setting(
     if target is None:
         target = "process" if rated.all() else "pool"
         if target == "process":
+            exact = "; for these segments themselves the differences are exact"
             notes.append(
-                "every segment is rated: intervals are about new text like this "
-                "(target 'process'); for these segments themselves the differences are exact"
+                "every segment is rated: intervals are about new text like this (target 'process')"
+                + (exact if np.isfinite(table.human).all() else "")
             )
     codes = None if table.documents is None else codes_of(table.documents)
     if unit == "document" and codes is None:
         raise DataError("unit 'document' needs the documents: name their column (document=…).")
     whole = codes is not None and sample is None and _designs.whole_documents(codes, rated)
-    if unit is None:
+    if sample is not None and target == "pool":
+        drawn = "segment" if sample.design.units is None else "document"
+        if unit not in (None, drawn):
+            notes.append(f"the unit is the {drawn}, as the sample was drawn, not the {unit}")
+        unit = drawn
+    elif unit is None:
         by_document = codes is not None and (target == "process" or whole)
         unit = "document" if by_document else "segment"
         if by_document:
@@ -46,7 +52,9 @@ def setting(
     info: dict[str, Any] = {}
     if sample is not None:
         rows, design, info = _designs.rows_of(sample, table)
-    units = codes_of(codes[rows]) if codes is not None and unit == "document" else None
+    units = None
+    if codes is not None and unit == "document":
+        units = codes_of(codes[rows])
     if units is not None and units.max() < 1:
         raise DataError(
             "all rated segments lie in one document, which shows nothing of how documents differ. "

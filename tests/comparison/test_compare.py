@@ -187,6 +187,7 @@ def test_a_drawn_sample_brings_its_design(name: str) -> None:
     variance = covariance[0, 0] + covariance[2, 2] - 2 * covariance[0, 2]
     assert row["se"] == pytest.approx(np.sqrt(variance))
     assert not any("simple random" in note for note in result.notes)
+    assert result.facts["unit"] == ("document" if name == "docs-whole" else "segment")
 
 
 def test_a_top_up_has_the_design_of_both_waves() -> None:
