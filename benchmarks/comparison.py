@@ -1,0 +1,113 @@
+"""What shared segments and metrics bring to differences of systems, on real ratings.
+
+For both WMT20 pairs: by how much the variance of a difference grows on different segments, and
+the squared error and coverage of differences from simple random samples with no control, with
+one slope a metric for all pairs (what `compare` does) and with a ridge regression of each pair.
+
+    python benchmarks/comparison.py [--draws 400] [--n 100]
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import combinations
+from time import perf_counter
+
+import numpy as np
+
+from fewgold.bounds import Student
+from fewgold.bounds._student import student_quantile
+from fewgold.comparison import shared_pairs
+from fewgold.datasets import data_folder, load_real, real_systems
+from fewgold.estimators import Ridge
+from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
+from fewgold.samplers import SimpleRandom
+
+SETS = ("wmt20_ende", "wmt20_zhen")
+# The same for every system, or nothing but the length of the source.
+LEAVE_OUT = ("source_chars",)
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, int]]:
+    """Scores (S, N), metrics (p, S, N) that all systems have, their names and orientation."""
+    loaded = [load_real(name, system=system) for system in real_systems(name)]
+    pools = [pool for pool, _ in loaded]
+    names = [m for m in pools[0].metrics if all(m in p.metrics for p in pools)]
+    names = [m for m in names if m not in LEAVE_OUT]
+    scores = np.stack([gold for _, gold in loaded])
+    metrics = np.stack([[pool.metrics[m] for pool in pools] for m in names])
+    metrics = metrics - metrics.mean(-1, keepdims=True)
+    return scores, metrics / metrics.std((1, 2), keepdims=True), names, dict(pools[0].orientation)
+
+
+def study(name: str, n: int, draws: int, few: bool) -> None:
+    scores, metrics, names, signs = load(name)
+    if few:
+        kept = [names.index(m) for m in ("COMET", "chrF")]
+        names, metrics = [names[k] for k in kept], metrics[kept]
+    systems, size = scores.shape
+    above = list(combinations(range(systems), 2))
+    sample = SimpleRandom().draw(Pool(ids=np.arange(size)), n, draws=draws, rng=1)
+    y = np.moveaxis(scores[:, sample.indices], 1, 0)
+    z = np.moveaxis(metrics[:, :, sample.indices], 2, 0)
+    truth = scores.mean(-1)[:, None] - scores.mean(-1)[None, :]
+    plain = shared_pairs(sample.design, y)
+    start = perf_counter()
+    common = shared_pairs(sample.design, y, z)
+    spent = perf_counter() - start
+    found = {}
+    for label, pairs in (("none", plain), ("one slope for all", common)):
+        off = np.abs(pairs.value - truth)
+        half = student_quantile(pairs.df, 0.95) * pairs.se
+        found[label] = (
+            np.array([np.square(off[:, i, j]).mean() for i, j in above]),
+            np.array([(off[:, i, j] <= half[:, i, j]).mean() for i, j in above]),
+        )
+    error, hit = [], []
+    start = perf_counter()
+    for i, j in above:
+        apart = {m: row[i] - row[j] for m, row in zip(names, metrics, strict=True)}
+        pool = Pool(
+            ids=np.arange(size), metrics=apart, orientation={m: signs.get(m, 0) for m in names}
+        )
+        ratings = Ratings(Sample(pool, sample.indices, sample.design), y[:, i] - y[:, j])
+        made = Ridge(bound=Student()).estimate(ratings)
+        low, high = made.interval(0.95)
+        error.append(np.square(made.value - truth[i, j]).mean())
+        hit.append(((low <= truth[i, j]) & (truth[i, j] <= high)).mean())
+    found["a ridge for each pair"] = np.array(error), np.array(hit)
+    print(f"\n{name}, n = {n}, {len(names)} metrics, {draws} draws")
+    for label, (square, inside) in found.items():
+        left = square.mean() / found["none"][0].mean()
+        print(f"  {label:24s} squared error {left:.3f}   coverage {inside.mean():.3f}")
+    other = perf_counter() - start
+    print(f"  control used in {(common.gain > 0).mean():.0%} of draws")
+    print(f"  seconds a draw, all pairs: {spent / draws:.4f}, {other / draws:.4f} by ridge")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--n", type=int, nargs="+", default=[100])
+    options = parser.parse_args()
+    if data_folder() is None:
+        print("no folder with real data; set FEWGOLD_DATA")
+        return
+    for name in SETS:
+        scores = load(name)[0]
+        factor = [
+            (scores[i].var() + scores[j].var()) / (scores[i] - scores[j]).var()
+            for i, j in combinations(range(len(scores)), 2)
+        ]
+        print(
+            f"{name}: different segments multiply the variance by {np.mean(factor):.1f} "
+            f"({np.min(factor):.1f} to {np.max(factor):.1f})"
+        )
+        for n in options.n:
+            for few in (True, False):
+                study(name, n, options.draws, few)
+
+
+if __name__ == "__main__":
+    main()
