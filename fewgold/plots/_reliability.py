@@ -78,7 +78,7 @@ def reliability_curves(
                 fine = np.geomspace(x[0], x[-1], 200)
                 ax.plot(fine, curve[0] * fine ** -curve[1], color=colour, linewidth=1.2, ls=dash)
             labels.add(name, float(x[-1]), end, colour)
-        if log:
+        if log and (frame[value] > 0).any():
             _log_axes(ax)
         else:
             ax.set_ylim(bottom=0)
@@ -182,8 +182,9 @@ def tangent(
             _mark(ax, x_max, a * x_max**-b, f"x_max {x_max:.0f}", colour, (-14, 34 - 13 * below))
         heights = [a * x_i**-b for a, b in known_laws]
         heights += [float(np.nanmax(_column(part, value))) for part in parts.values()]
+        top = max((h for h in heights if h > 0), default=1.0)
         for where, right in {zoom: 2.2 * near, ax: 1.12 * far}.items():
-            where.set(xlim=(0, right), ylim=(0, 1.08 * max(heights)))
+            where.set(xlim=(0, right), ylim=(0, 1.08 * top))
             if value == "relative_sd":
                 percent_axis(where.yaxis)
         if known_laws:

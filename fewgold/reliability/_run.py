@@ -16,6 +16,7 @@ from fewgold.reliability._resample import document_means, segment_means
 from fewgold.reliability._result import Reliability
 from fewgold.reliability._scores import DocumentScores, Score, read_scores
 
+_ROUNDING = 1e-9  # of the range of the scores: a spread below it is none
 STEPS = 30  # numbers of documents that are tried if the caller does not say which
 
 
@@ -133,9 +134,11 @@ def _one_order(
     ends = np.cumsum(sizes)
     starts = np.concatenate([[0], np.cumsum(scores.sizes)[:-1]])[order]
     rows = np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1])
-    values = scores.values.reshape(-1, ends[-1])[:, rows]
-    totals = scores.totals.reshape(-1, order.size)[:, order]
-    plain = np.cumsum(totals, -1)[:, steps - 1] / ends[steps - 1]
+    base = scores.values[..., :1].reshape(-1, 1)  # so that what is constant is exactly 0
+    values = scores.values.reshape(-1, ends[-1])[:, rows] - base
+    totals = np.add.reduceat(values, ends - sizes, axis=-1)
+    plain = base + np.cumsum(totals, -1)[:, steps - 1] / ends[steps - 1]
+    nothing = _ROUNDING * (values.max(-1) - values.min(-1))
     tail = (1 - confidence) / 2
     found: dict[str, list[Any]] = {
         name: [] for name in ("mean", "sd", "low", "high", "tau", "pairs", "exact", "settled")
@@ -145,8 +148,10 @@ def _one_order(
             means = segment_means(values[:, : ends[d - 1]], draws, rng)
         else:
             means = document_means(totals[:, :d], sizes[:d], draws, rng)
+        spread = means.std(0, ddof=1)
+        found["sd"].append(np.where(spread <= nothing, 0.0, spread).reshape(shape))
+        means += base.T
         found["mean"].append(means.mean(0).reshape(shape))
-        found["sd"].append(means.std(0, ddof=1).reshape(shape))
         low, high = np.quantile(means, [tail, 1 - tail], axis=0)
         found["low"].append(low.reshape(shape))
         found["high"].append(high.reshape(shape))

@@ -79,7 +79,7 @@ def _meaning(result: Reliability) -> list[str]:
         f"document lowers the curve by {step}."
     ]
     factor = np.sqrt(result.clusters.deff[np.isfinite(result.clusters.deff)])
-    if result.resample == "segments" and factor.size and factor.max() > 1.05:
+    if result.resample == "segments" and factor.size and np.median(factor) > 1.05:
         low, high = f"{factor.min():.1f}", f"{factor.max():.1f}"
         notes.append(
             "Segments of a document are alike: where documents are drawn, the standard deviation "

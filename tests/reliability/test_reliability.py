@@ -361,3 +361,20 @@ def test_one_segment() -> None:
         reliability(pd.DataFrame({"doc": ["a"], "y": [1.0]}), score="y", document="doc")
     with pytest.raises(DataError, match="expected a dataframe or a Pool; got dict"):
         reliability({"doc": ["a"]}, score="y", document="doc")
+
+
+def test_documents_of_one_segment() -> None:
+    """One segment has no spread, exactly, whatever rounding does; fits leave it out."""
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"doc": np.arange(25), "y": rng.normal(0.1, 1, 25) + 1e6})
+    draws = 4000
+    found = reliability(table, score="y", document="doc", draws=draws, rng=0)
+    assert found.sd[0, 0, 0, 0] == 0
+    d = np.arange(2, 26)
+    ideal = [table["y"].iloc[:k].std(ddof=0) / np.sqrt(k) for k in d]  # of all n^n samples
+    assert found.sd[0, 0, 0, 1:] == pytest.approx(ideal, rel=5 / np.sqrt(2 * draws))
+    assert found.power().b == pytest.approx(power_fit(d, ideal).b, abs=0.02)
+    same = pd.DataFrame({"doc": np.repeat(np.arange(6), 3), "y": 0.1})
+    flat = reliability(same, score="y", document="doc", draws=50, rng=0)
+    assert (flat.sd == 0).all() and flat.mean == pytest.approx(0.1, rel=1e-15)
+    assert np.isnan(flat.power().b) and "–" in flat.summary()
