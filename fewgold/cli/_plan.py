@@ -23,8 +23,14 @@ _BINARY = "Adequate or not"
 def plan(
     half_width: Annotated[
         float | None,
+        typer.Option(metavar="H", help="The interval is ±H.", rich_help_panel=_GOAL),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
         typer.Option(
-            metavar="H", help="Interval of ±H; the error stays within H.", rich_help_panel=_GOAL
+            metavar="T",
+            help="The error stays within T, whatever the interval says.",
+            rich_help_panel=_GOAL,
         ),
     ] = None,
     difference: Annotated[
@@ -173,7 +179,7 @@ def plan(
     if budget is not None:
         _split(budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, how)
         return
-    goal = _goal(half_width, difference, confidence, power)
+    goal = _goal(half_width, tolerance, difference, confidence, power)
     given = {
         "--limits": limits, "--sd": sd, "--pilot": pilot, "--history": history, "--alpha": alpha
     }  # fmt: skip
@@ -206,20 +212,26 @@ def plan(
     emit(how, record, rows, text)
 
 
-def _goal(half_width: float | None, difference: float | None, confidence: str, power: str) -> Goal:
+def _goal(
+    half_width: float | None,
+    tolerance: float | None,
+    difference: float | None,
+    confidence: str,
+    power: str,
+) -> Goal:
     from fewgold.planning import Goal
 
-    if (half_width is None) == (difference is None):
+    if sum(x is not None for x in (half_width, tolerance, difference)) != 1:
         raise typer.BadParameter(
-            "say what is wanted: --half-width H, an interval of ±H, or --difference D, a "
-            "difference that is found; not both."
+            "say what is wanted, by one of --half-width H (an interval of ±H), --tolerance T (an "
+            "error within ±T) and --difference D (a difference that is found)."
         )
     level = _parse.confidence(confidence)
     try:
         chance = _parse.confidence(power)
     except typer.BadParameter:
         raise typer.BadParameter(f"--power must be like 0.8 or 80%; got {power!r}.") from None
-    return Goal(half_width=half_width, difference=difference, confidence=level, power=chance)
+    return Goal(half_width, difference, tolerance, confidence=level, power=chance)
 
 
 def _made(

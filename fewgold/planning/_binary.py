@@ -85,5 +85,4 @@ def _least(goal: Goal, alpha: float, options: dict[str, Any]) -> int:
         return ratings_needed(
             goal.difference, alpha=alpha, power=goal.power, level=level, **options
         )
-    assert goal.half_width is not None
-    return ratings_needed(np.sqrt(2) * goal.half_width, alpha=alpha, level=level, **options)
+    return ratings_needed(np.sqrt(2) * goal.size, alpha=alpha, level=level, **options)

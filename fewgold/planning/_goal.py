@@ -13,13 +13,14 @@ from fewgold.errors import FewgoldError
 
 @dataclass(frozen=True)
 class Goal:
-    """Either ``half_width`` or ``difference`` with a power.
+    """One of ``half_width``, ``tolerance``, and ``difference`` with a power.
 
     Parameters
     ----------
     half_width
-        The interval is to reach so far to either side; equally, the error is to stay within this
-        tolerance with the given confidence.
+        The interval is to reach so far to either side.
+    tolerance
+        The error is to stay within it with the given confidence, whatever the interval says.
     difference
         A true difference from nought of this size is to be found significant; scores are then
         differences, of two systems on the same segments or of a score from a target.
@@ -38,19 +39,21 @@ class Goal:
 
     half_width: float | None = None
     difference: float | None = None
+    tolerance: float | None = None
     confidence: float = 0.95
     power: float = 0.8
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        if (self.half_width is None) == (self.difference is None):
+        given = {k: v for k, v in self._kinds.items() if v is not None}
+        if len(given) != 1:
             raise FewgoldError(
-                "a goal is either half_width= or difference=; got "
-                + ("neither." if self.half_width is None else "both.")
+                f"a goal is one of {', '.join(f'{k}=' for k in self._kinds)}; got "
+                f"{' and '.join(given) or 'none'}."
             )
-        if not 0 < self._size < np.inf:
-            name = "half_width" if self.difference is None else "difference"
-            raise FewgoldError(f"{name} must be a positive number; got {self._size!r}.")
+        name, size = given.popitem()
+        if not 0 < size < np.inf:
+            raise FewgoldError(f"{name} must be a positive number; got {size!r}.")
         if not (1 - self.confidence) / 2 < self.power < 1:
             raise FewgoldError(
                 f"power must lie between {(1 - self.confidence) / 2:g}, which chance alone gives, "
@@ -58,10 +61,18 @@ class Goal:
             )
 
     @property
-    def _size(self) -> float:
-        return float(self.half_width if self.difference is None else self.difference)  # type: ignore[arg-type]
+    def _kinds(self) -> dict[str, float | None]:
+        names = ("half_width", "tolerance", "difference")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def size(self) -> float:
+        """What is wanted: the half-width, tolerance or difference."""
+        return float(next(v for v in self._kinds.values() if v is not None))
 
     def __str__(self) -> str:
+        if self.tolerance is not None:
+            return f"an error within ±{self.tolerance:g} in {100 * self.confidence:g}% of studies"
         if self.difference is None:
             return f"±{self.half_width:g} at {100 * self.confidence:g}% confidence"
         level = 1 - self.confidence
@@ -71,6 +82,8 @@ class Goal:
         """How many standard errors the goal may measure, with ``df`` degrees of freedom."""
         if df <= 0:
             return np.inf
+        if self.tolerance is not None:  # the error itself needs no estimate of its spread
+            return float(special.ndtri(0.5 + 0.5 * self.confidence))
         t = float(stats.t.ppf(0.5 + 0.5 * self.confidence, df))
         if self.difference is None:
             return t
@@ -87,7 +100,7 @@ class Goal:
 
     def se(self, df: float) -> float:
         """The standard error that just meets the goal."""
-        return self._size / self.widths(df)
+        return self.size / self.widths(df)
 
     def least(
         self, sd: float, size: int | None = None, *, spent: float = 0.0, per: float = 1.0

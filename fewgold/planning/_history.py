@@ -12,6 +12,7 @@ from fewgold.errors import FewgoldError
 from fewgold.planning._goal import Goal
 from fewgold.planning._plan import BASELINE, Need, Plan, around
 from fewgold.simulation import Simulation, as_studies, simulate
+from fewgold.simulation._cells import OWN, Cell
 
 _SHARES = (0.03, 0.06, 0.12, 0.25, 0.5)
 _LEAST = 10
@@ -38,7 +39,8 @@ def plan_from_history(
     Parameters
     ----------
     goal
-        A half-width, or a difference with a power; then ``gold`` holds per-segment differences.
+        A half-width of the strategy's own interval; a tolerance, which goes by the errors that were
+        made; or a difference with a power: then ``gold`` holds per-segment differences.
     data, gold
         As for `simulate`: a rated pool, or a mapping from names to (pool, gold). Of several pools
         the mean is planned for, and the worst is told.
@@ -71,7 +73,7 @@ def plan_from_history(
             "segments."
         )
     first = simulate(studies, None, names, grid, progress=progress, **options)
-    spread = _constants(first, goal, sizes)
+    spread = _constants(first, goal)
     target = size if size is not None else round(float(np.mean(sizes)))
     needs, notes = [], []
     for name in names:
@@ -86,27 +88,31 @@ def plan_from_history(
     return Plan(goal, tuple(needs), target, 1.0, source, tuple(notes))
 
 
-def _constants(
-    done: Simulation, goal: Goal, sizes: Sequence[int]
-) -> dict[str, tuple[FloatArray, FloatArray]]:
+def _constants(done: Simulation, goal: Goal) -> dict[str, tuple[FloatArray, FloatArray]]:
     """For each strategy the sizes and what is left at each, freed of ratings and of the pool."""
-    frame = done.to_frame()
     found = {}
-    for name, part in frame.groupby("strategy", sort=False):
-        means = {float(n): _left(cells, goal) for n, cells in part.groupby("n")}  # type: ignore[arg-type]
+    for name in done.strategies:
+        mine = [cell for cell in done.cells if cell.strategy == name and cell.failure is None]
+        sizes = sorted({cell.n for cell in mine})
+        means = {float(n): _left([c for c in mine if c.n == n], goal) for n in sizes}
         if means and np.isfinite(list(means.values())).all():
             found[str(name)] = np.array(list(means)), np.array(list(means.values()))
     return found
 
 
-def _left(cells: Any, goal: Goal) -> float:
-    """Half-width (or the difference found) times √n of a pool without end, over the pools."""
-    factor = np.sqrt(1 / cells["n"] - 1 / cells["size"]).to_numpy()
-    if goal.difference is None:
-        wide = cells["half_width"].to_numpy()
-    else:
-        wide = cells["se"].to_numpy() * np.array([goal.widths(n - 1) for n in cells["n"]])
-    return float(np.mean(wide / factor))
+def _left(cells: Sequence[Cell], goal: Goal) -> float:
+    """What is left times √n, of pools without end, on average over the pools."""
+    found = []
+    for cell in cells:
+        if goal.tolerance is not None:
+            wide = float(np.quantile(np.abs(cell.errors), goal.confidence))
+        elif goal.difference is None:
+            wide = cell.covers[OWN].half_width.mean if OWN in cell.covers else np.nan
+        else:
+            assert cell.se is not None
+            wide = cell.se.mean * goal.widths(cell.n - 1)
+        found.append(wide / np.sqrt(1 / cell.n - 1 / cell.size))
+    return float(np.mean(found))
 
 
 def _need(
@@ -117,8 +123,7 @@ def _need(
     size: int,
     options: Mapping[str, Any],
 ) -> Need:
-    wanted = goal.half_width if goal.difference is None else goal.difference
-    assert wanted is not None
+    wanted = goal.size
     at, constants = spread
 
     def reach(n: int, correction: float = 1.0) -> float:
@@ -130,7 +135,7 @@ def _need(
     smallest = min(len(study.pool) for study in studies.values())
     if _LEAST <= n < smallest:
         again = simulate(studies, None, [name], [n], **options)
-        true = _left(again.to_frame().query("strategy == @name"), goal)
+        true = _left([cell for cell in again.cells if cell.strategy == name], goal)
         correction = true * float(np.sqrt(1 / n - 1 / size)) / reach(n)
         n = _solve(lambda k: reach(k, correction), wanted, size)
     curve = {k: reach(k, correction) for k in around(n, size)}

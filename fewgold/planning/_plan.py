@@ -119,10 +119,10 @@ class Plan:
         from fewgold.plots import budget_curves
 
         marks = {need.strategy: (need.n, need.reached) for need in self.needs}
-        label = "half-width" if self.goal.difference is None else "difference that is found"
-        wanted = self.goal.half_width or self.goal.difference
-        assert wanted is not None
-        return budget_curves(self.curves(), marks, wanted, label, ax)
+        label = "half-width" if self.goal.tolerance is None else "error"
+        if self.goal.difference is not None:
+            label = "difference that is found"
+        return budget_curves(self.curves(), marks, self.goal.size, label, ax)
 
 
 def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) -> Plan:
@@ -131,7 +131,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     Parameters
     ----------
     goal
-        A half-width, or a difference with a power.
+        A half-width, a tolerance, or a difference with a power.
     outlook
         A guess of sd, correlation, documents and sizes, or `Outlook.from_pilot`.
     strategies
@@ -208,11 +208,10 @@ def _reach(n: int, goal: Goal, width: float, size: int | None) -> float:
 
 
 def _hoeffding(goal: Goal, width: float, size: int | None) -> int:
-    assert goal.half_width is not None
     low, high = 1, size if size is not None else 2**40
     while low < high:
         middle = (low + high) // 2
-        if _reach(middle, goal, width, size) <= goal.half_width:
+        if _reach(middle, goal, width, size) <= goal.size:
             high = middle
         else:
             low = middle + 1

@@ -70,7 +70,7 @@ def test_pass_or_fail(run: Run) -> None:
     ("args", "code", "problem"),
     [
         (("--sd", 2), 2, "say what is wanted"),
-        (("--half-width", 1, "--difference", 1, "--sd", 2), 2, "not both"),
+        (("--half-width", 1, "--difference", 1, "--sd", 2), 2, "say what is wanted"),
         (("--half-width", 1), 2, "got none"),
         (("--half-width", 1, "--sd", 2, "--limits", "0,5"), 2, "--limits and --sd"),
         (("--half-width", -1, "--sd", 2), 3, "must be a positive number"),

@@ -179,8 +179,8 @@ def test_results_in_every_form() -> None:
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (Goal, "neither"),
-        (lambda: Goal(half_width=1, difference=1), "both"),
+        (Goal, "got none"),
+        (lambda: Goal(half_width=1, difference=1), "half_width and difference"),
         (lambda: Goal(half_width=0), "positive"),
         (lambda: Goal(half_width=float("nan")), "positive"),
         (lambda: Goal(difference=1, power=0.02), "power must lie between 0.025"),
@@ -216,3 +216,19 @@ def test_poor_pilots() -> None:
     many = SimpleRandom().draw(pool, 20, draws=2, rng=1)
     with pytest.raises(FewgoldError, match="one study"):
         Outlook.from_pilot(many.rate(gold[many.indices]))
+
+
+def test_tolerance_goes_by_the_errors() -> None:
+    """Spread-out samples err less than their intervals say: a tolerance takes fewer of them."""
+    pool, gold = load_demo("zhen")
+    names = ["random+mean", "docs-sys+mean"]
+    found = plan_from_history(Goal(tolerance=0.5), pool, gold, names, draws=400)
+    for need in found.needs:
+        done = simulate(pool, gold, [need.strategy], [need.n], draws=1000, rng=55)
+        cell = next(c for c in done.cells if c.strategy == need.strategy)
+        assert np.mean(np.abs(cell.errors) <= 0.5) == pytest.approx(0.95, abs=0.03)
+    assert found["docs-sys+mean"].n < 0.95 * found["random+mean"].n
+    formula = Outlook(sd=float(gold.std(ddof=1)), size=len(pool)).ratings(
+        "random+mean", Goal(tolerance=0.5)
+    )
+    assert found["random+mean"].n == pytest.approx(formula, rel=0.12)
