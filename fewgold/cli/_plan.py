@@ -102,6 +102,14 @@ def plan(
         str | None,
         typer.Option(metavar="COLUMN", help="Human scores in DATA.", rich_help_panel=_DATA),
     ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COST",
+            help="Of the ratings in DATA, as for select: a column, or 10+0.5*words.",
+            rich_help_panel=_DATA,
+        ),
+    ] = None,
     strategies: Annotated[
         str | None,
         typer.Option(metavar="A+B,…", help="To compare; see fewgold strategies."),
@@ -194,7 +202,7 @@ def plan(
         named[0], goal, names, size, rating_cost, quiet,
         {"sd": sd, "correlation": correlation, "icc": icc, "per_document": per_document},
         {"limits": limits, "pilot": pilot, "assurance": assurance, "history": history,
-         "human": human, "draws": draws, "seed": seed},
+         "human": human, "cost": cost, "draws": draws, "seed": seed},
         {"alpha": alpha, "rho": rho, "eta": eta, "metric": metric_ratings, "known": known},
     )  # fmt: skip
     if out is not None:
@@ -260,7 +268,7 @@ def _made(
         return _from_pilot(goal, data, names, size)
     from fewgold.cli._simulate import studies_of
 
-    studies = studies_of(data["history"], data["human"], quiet)
+    studies = studies_of(data["history"], data["human"], quiet, data["cost"])
     with progress_bars(quiet) as show:
         return planning.plan_from_history(
             goal, studies, None, names or _usual(studies), size=size, draws=data["draws"],

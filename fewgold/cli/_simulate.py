@@ -226,9 +226,11 @@ def _studies(
     return studies
 
 
-def studies_of(data: str, human: str | None, quiet: bool) -> dict[str, Study]:
+def studies_of(
+    data: str, human: str | None, quiet: bool, cost: str | None = None
+) -> dict[str, Study]:
     """Rated pools from a table whose columns are guessed, or embedded ones."""
-    return _studies(data, human, None, _UNNAMED, None, False, quiet)
+    return _studies(data, human, None, {**_UNNAMED, "cost": cost}, None, False, quiet)
 
 
 def _embedded(kind: str) -> dict[str, Study]:

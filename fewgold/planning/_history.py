@@ -85,7 +85,11 @@ def plan_from_history(
     source = f"replayed {draws} times on " + (
         "last year's ratings" if len(sizes) == 1 else f"{len(sizes)} rated pools"
     )
-    return Plan(goal, tuple(needs), target, 1.0, source, tuple(notes))
+    prices = [study.pool.cost for study in studies.values()]
+    cost = 1.0
+    if all(price is not None for price in prices):
+        cost = float(np.concatenate([price for price in prices if price is not None]).mean())
+    return Plan(goal, tuple(needs), target, cost, source, tuple(notes))
 
 
 def _constants(done: Simulation, goal: Goal) -> dict[str, tuple[FloatArray, FloatArray]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from fewgold.planning import Goal, Outlook, best_split, plan_binary, plan_worst_case
@@ -85,3 +86,10 @@ def test_pass_or_fail(run: Run) -> None:
 def test_slips(run: Run, args: tuple[object, ...], code: int, problem: str) -> None:
     said = run("plan", *args, code=code).stderr
     assert problem in " ".join(said.replace("│", " ").split())
+
+
+def test_costs_of_history(run: Run) -> None:
+    asked = ("plan", "--half-width", 0.5, "--history", "pool.csv", "--draws", 20, "-q", "--json")
+    priced = json.loads(run(*asked, "--cost", "10+0.5*words").stdout)["strategies"][0]
+    words = pd.read_csv("pool.csv")["words"]
+    assert priced["cost"] == pytest.approx(priced["n"] * (10 + 0.5 * words.mean()))
