@@ -64,6 +64,24 @@ def settled(seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def coverage(seed: int) -> pd.DataFrame:
+    """How often 95 % intervals of the first documents hold the score of all, over 400 orders."""
+    rows = []
+    for name in SETS:
+        for resample in ("segments", "documents"):
+            found = reliability(
+                real_frame(name), orders=400, draws=300, at=[5, 10, 20], resample=resample,
+                rng=seed, **COLUMNS,
+            )  # fmt: skip
+            full = found.data.means[..., None, None]
+            hit = ((found.low <= full) & (full <= found.high)).mean((0, 1, 2))
+            heads = ("5", "10", "20")
+            rows.append(
+                {"set": name, "drawn": resample} | dict(zip(heads, hit.round(2), strict=True))
+            )
+    return pd.DataFrame(rows)
+
+
 def half_widths(seed: int, draws: int) -> pd.DataFrame:
     """What was found over what was promised, least and most over systems and populations."""
     rows = []
@@ -134,6 +152,7 @@ def main() -> None:
     for table in (
         exponents(asked.seed),
         settled(asked.seed),
+        coverage(asked.seed),
         half_widths(asked.seed, asked.draws),
         pilots(asked.seed, asked.draws),
     ):

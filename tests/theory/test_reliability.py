@@ -26,7 +26,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+from scipy.stats import norm, t
 
 from fewgold.datasets import data_folder, demo_frame, real_frame
 from fewgold.reliability import documents_needed, reliability
@@ -109,6 +109,25 @@ def test_drawn_documents_are_honest_and_segments_are_not(documents: int) -> None
     assert honest == pytest.approx(between / sqrt(documents), rel=0.15)
     assert honest / short == pytest.approx(np.sqrt(deff), rel=0.15)
     assert (deff > 1.3).all()
+
+
+def test_intervals_of_drawn_documents_hold_and_of_segments_do_not() -> None:
+    """95 % intervals of the first 20 documents, over orders: do they hold the mean of all 130?"""
+    frame, orders = demo_frame("ende"), 300
+    told = {"orders": orders, "draws": 400, "at": [20], "rng": SEED}
+    covered = {}
+    for what in ("segments", "documents"):
+        found = reliability(frame, resample=what, **told, **DEMO)
+        full = found.data.means[..., None, None]
+        covered[what] = ((found.low <= full) & (full <= found.high)).mean()
+    # Short by √deff, and the first 20 of 130 documents are nearer to the mean by √(1 − 20/130).
+    reach = 1.96 / np.sqrt(found.clusters.deff * (1 - 20 / 130))
+    short = float((2 * norm.cdf(reach) - 1).mean())
+    # Systems meet the same documents, so that the error is as of one of them.
+    slack = 4 * sqrt(0.1 * 0.9 / orders)
+    assert covered["documents"] == pytest.approx(0.95, abs=slack)
+    assert covered["segments"] == pytest.approx(short, abs=slack)
+    assert short < 0.90 and covered["segments"] < covered["documents"]
 
 
 @pytest.mark.parametrize("b", [1 / 4, 1 / 3, 1 / 2, 3 / 4])
