@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fewgold._arrays import codes_of
 from fewgold.bounds._student import student_quantile
 from fewgold.comparison import compare, shared_pairs
 from fewgold.comparison._designs import plain_design
@@ -226,3 +227,27 @@ def test_gaps_are_covered(name: str, kind: str) -> None:
     mc = found.std(ddof=1) / sqrt(draws)
     # Without shared segments nothing can be taken off for the size of the pool.
     assert 0.94 - 3 * mc <= found.mean() <= (0.98 if kind == "apart" else 0.96) + 3 * mc
+
+
+@REAL
+@pytest.mark.parametrize("name", METRICS)
+def test_documents_rated_as_a_whole(name: str) -> None:
+    """Forty whole documents: taken for what they are, and taken for single segments."""
+    scores, _, documents = wmt(name)
+    codes = codes_of(documents)
+    above = np.triu_indices(len(scores), 1)
+    truth = scores.mean(-1)[:, None] - scores.mean(-1)[None, :]
+    rng = np.random.default_rng(SEED)
+    hits: dict[str, list[np.ndarray]] = {"document": [], "segment": []}
+    for _ in range(DRAWS):
+        rows = np.flatnonzero(np.isin(codes, rng.permutation(codes.max() + 1)[:40]))
+        for unit, found in hits.items():
+            units = codes_of(codes[rows]) if unit == "document" else None
+            design = plain_design(rows.size, codes.size, units, True, "pool")
+            found.append(covered(shared_pairs(design, scores[:, rows]), truth)[above])
+    share = {unit: np.array(found).mean(1) for unit, found in hits.items()}
+    by, wrong = (share[unit].mean() for unit in ("document", "segment"))
+    print(f"\n{name}: coverage by documents {by:.3f}, by segments {wrong:.3f}")
+    mc = share["document"].std(ddof=1) / sqrt(DRAWS)
+    assert 0.94 - 3 * mc <= by <= 0.96 + 3 * mc
+    assert wrong < by - 0.03
