@@ -156,7 +156,7 @@ def compare(
     """
     from fewgold import comparison
 
-    risk, ends = _parse.confidence(level), _parse.limits(limits)
+    risk, ends = _level(level), _parse.limits(limits)
     options: dict[str, Any] = {
         "target": None if target is None else target.value,
         "unit": None if unit is None else unit.value,
@@ -196,6 +196,13 @@ def compare(
 
     rows: Any = result.differences().to_dict("records")
     emit(Format.json if json else output, record, rows, text)
+
+
+def _level(text: str) -> float:
+    try:
+        return _parse.confidence(text)
+    except typer.BadParameter:
+        raise typer.BadParameter(f"--level must be like 0.05 or 5%; got {text!r}.") from None
 
 
 def _side(file: str, design: str | None) -> str | Path | None:
@@ -323,6 +330,9 @@ def _show(out: Console, result: Comparison) -> None:
         out.print(Text(sentence))
     for sentence in result.remarks:
         out.print(Text.assemble(("note ", "yellow"), sentence))
+    out.print()
+    out.print("To cite how the numbers were made:")
+    out.print(Text(f"  {result.signature()}"), soft_wrap=True)
 
 
 def _differences(out: Console, result: Comparison, level: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -254,6 +255,28 @@ class Comparison:
             )
         return self.people.to_frame()
 
+    def signature(self) -> str:
+        """All that is needed to tell how the numbers were made, in one line."""
+        told = self.estimates[0].ratings.signed()
+        scores = b"".join(e.ratings.scores.tobytes() for e in self.estimates)
+        above = self.basis[np.triu_indices(len(self.systems), 1)]
+        parts = {
+            "cmp": "+".join(sorted(set(above.tolist()), reverse=True)),
+            "systems": len(self.systems),
+            "design": self.facts["design"],
+            "n": self.facts["n"],
+            "N": self.facts["pool_size"],
+            "target": self.facts["target"],
+            "unit": self.facts["unit"],
+            "control": "metrics" if float(self.pairs.gain) > 0 else "none",
+            "test": self.correction,
+            "level": f"{self.level:.10g}",
+            **{k: told[k] for k in ("seed", "pool")},
+            "y": hashlib.sha256(scores).hexdigest()[:6],
+            "v": told["v"],
+        }
+        return "|".join(f"{k}:{v}" for k, v in parts.items())
+
     def summary(self) -> str:
         """The ranking and what must be known about it, for people."""
         return summary(self)
@@ -274,6 +297,7 @@ class Comparison:
             "rank_probabilities": {str(s): chance.loc[s].tolist() for s in chance.index},
             "raters": None if self.people is None else self.people.to_dict(),
             "notes": list(self.remarks),
+            "signature": self.signature(),
         }
         found: dict[str, Any] = _plain(record)
         return found

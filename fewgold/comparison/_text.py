@@ -65,7 +65,8 @@ def summary(result: Comparison) -> str:
             if np.isfinite(result.people.bias).any()
             else f"{len(result.people.names)} raters, no output rated by two of them"
         )
-    return "\n".join([*lines, *(f"note: {note}" for note in result.remarks)])
+    lines += [f"note: {note}" for note in result.remarks]
+    return "\n".join([*lines, result.signature()])
 
 
 _CORRECTED = {

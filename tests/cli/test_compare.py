@@ -161,7 +161,7 @@ def test_a_table_on_stdin(run, systems) -> None:
         (("words.csv",), 3, "have no number in column 'mqm'"),
         (("twice.csv",), 3, "has more than one row for the system"),
         (("systems.csv", "--target", "all"), 2, "--target"),
-        (("systems.csv", "--level", "2"), 2, "0.95 or 95%"),
+        (("systems.csv", "--level", "2"), 2, "--level must be like 0.05 or 5%"),
         (("systems.csv", "--pool", "x.csv"), 2, "--pool belongs to a sheet"),
         (("sheet.csv", "--system", "model"), 2, "brings the columns with it"),
         (("sheet.csv", "--human", "points"), 3, "has no column 'points'"),
