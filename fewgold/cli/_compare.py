@@ -356,7 +356,7 @@ def _differences(out: Console, result: Comparison, level: str) -> None:
     for row in rows:
         unknown = not math.isfinite(row.low)
         table.add_row(
-            Text(f"{row.first} − {row.second}"),
+            Text(_pair(row.first, row.second)),
             f"{row.difference:+.{digits}f}".replace("-", "−"),
             "unknown" if unknown
             else f"{row.low:.{digits}f} to {row.high:.{digits}f}".replace("-", "−"),
@@ -367,16 +367,30 @@ def _differences(out: Console, result: Comparison, level: str) -> None:
     out.print(table)
 
 
+def _pair(first: str, second: str) -> str:
+    """Two names that leave room for the figures."""
+    from fewgold.plots._style import shorten
+
+    if len(first) + len(second) > 30:
+        first, second = shorten(first, 15), shorten(second, 15)
+    return f"{first} − {second}"
+
+
 def _raters(out: Console, result: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
     assert result.people is not None
     people = result.people
-    out.print(
-        f"Raters: Krippendorff's α {people.alpha:.2f}, mean correlation {people.correlation:.2f}; "
-        f"{people.shared} of {people.outputs} outputs rated by two or more"
+    agree = (
+        (
+            f"Krippendorff's α {_number(people.alpha, 2)}, mean correlation "
+            f"{_number(people.correlation, 2)}; "
+        )
+        if people.shared
+        else ""
     )
+    out.print(f"Raters: {agree}{people.shared} of {people.outputs} outputs rated by two or more")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
     table.add_column("rater")
     for head in ("ratings", "mean", "bias", "±", "spread"):
@@ -385,9 +399,13 @@ def _raters(out: Console, result: Comparison) -> None:
     for row in rows:
         table.add_row(
             Text(row.rater), str(row.ratings), f"{row.mean:.3f}",
-            f"{row.bias:+.3f}".replace("-", "−"), f"{row.bias_se:.3f}", f"{row.spread:.3f}",
+            _number(row.bias, 3, "+"), _number(row.bias_se, 3), _number(row.spread, 3),
         )  # fmt: skip
     out.print(table)
+
+
+def _number(value: float, digits: int, sign: str = "") -> str:
+    return "–" if value != value else f"{value:{sign}.{digits}f}".replace("-", "−")
 
 
 def _sentences(result: Comparison) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from fewgold.comparison._direction import direction
 from fewgold.comparison._gaps import factors, gapped_pairs, shared_counts
 from fewgold.comparison._notes import about_gaps, about_raters
 from fewgold.comparison._pairs import shared_pairs
-from fewgold.comparison._raters import Raters, rater_effects, shifts
+from fewgold.comparison._raters import Raters, bias_variance, mixes, rater_effects
 from fewgold.comparison._scores import system_estimates
 from fewgold.comparison._setting import setting
 from fewgold.comparison._table import Table, read
@@ -130,14 +131,19 @@ def compare(
         higher, why = direction(humans, table, signs, limits)
         notes.append(why)
     people: Raters | None = None
+    mix = np.zeros((len(table.systems), 0))
     shift = np.zeros(len(table.systems))
     if table.ratings is not None:
         people = rater_effects(table.ratings)
-        shift = shifts(table.ratings, people, len(table.systems))
+        mix = mixes(table.ratings, len(table.systems))
+        shift = mix @ np.nan_to_num(people.bias)
         if adjust_raters:
             bias = np.nan_to_num(people.bias)[table.ratings.rater]
             table = table.with_scores(table.ratings.score - bias)
-            notes.append("the bias of each rater was taken out, as if it were known exactly")
+            notes.append(
+                "the bias of each rater was taken out; what that adds to the errors of differences "
+                "is counted"
+            )
     elif adjust_raters:
         raise DataError("adjust_raters needs to know who rated: name the column with rater=….")
     rows, design, info, facts = setting(table, sample, target, unit, notes)
@@ -165,6 +171,8 @@ def compare(
         apart = system_estimates(table, rows, design, correct=False, **options)
         pairs, basis = gapped_pairs(design, scores, apart, factor)
         notes += about_gaps(table.systems, scores, basis, factor)
+    if people is not None and adjust_raters:
+        pairs = replace(pairs, variance=pairs.variance + bias_variance(mix, people))
     if people is not None:
         notes += about_raters(people, shift, pairs.se, table.systems, adjust_raters)
     return Comparison(

@@ -51,8 +51,13 @@ def about_raters(
     adjusted: bool,
 ) -> list[str]:
     notes = []
+    if people.basis == "segments":
+        notes.append(
+            "too few outputs were rated by several people: biases of raters are from what they "
+            "gave to different systems on the same segments"
+        )
     if not people.connected:
-        notes.append("some raters share no output with the others: their biases are not comparable")
+        notes.append("some raters share nothing with the others: their biases are not comparable")
     if np.isnan(people.bias).any():
         lone = people.names[int(np.isnan(people.bias).argmax())]
         notes.append(f"the bias of {lone} is unknown: nobody else rated the same outputs")
@@ -64,6 +69,6 @@ def about_raters(
         notes.append(
             f"raters are spread unevenly over systems: their biases shift {systems[i]} against "
             f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
-            "adjust_raters=True takes them out"
+            "adjust_raters=True (--adjust-raters) takes them out"
         )
     return notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _LEAST_COMMON = 10
 
 @dataclass(frozen=True, eq=False)
 class Raters:
-    """An additive fit, score = output + rater, over all outputs that two or more people rated.
+    """An additive fit: score = output + rater, or score = segment + system + rater.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Raters:
         (R,) ratings and their mean.
     bias, bias_se
         (R,) how far above the average rater each scores the same outputs; NaN for a rater who
-        shares no output with another one.
+        has nothing in common with another one.
     spread
         (R,) standard deviation of what output and bias leave over.
     alpha
@@ -38,8 +38,13 @@ class Raters:
     outputs, shared
         Outputs rated, and those rated by two or more.
     connected
-        False where the raters fall into circles with no output in common: then biases compare
+        False where the raters fall into circles with nothing in common: then biases compare
         raters of the same circle only.
+    basis
+        "outputs" where biases come from outputs that several rated, "segments" where they come from
+        different systems on the same segments.
+    covariance
+        (R, R) of the biases.
     """
 
     names: tuple[str, ...]
@@ -53,6 +58,8 @@ class Raters:
     outputs: int
     shared: int
     connected: bool
+    basis: str
+    covariance: FloatArray
 
     def to_frame(self) -> pd.DataFrame:
         """A row a rater."""
@@ -77,6 +84,7 @@ class Raters:
             "outputs": self.outputs,
             "shared_outputs": self.shared,
             "connected": self.connected,
+            "basis": self.basis,
             "raters": self.to_frame().to_dict("records"),
         }
 
@@ -84,8 +92,9 @@ class Raters:
 def rater_effects(rated: Scored) -> Raters:
     """Bias and spread of each rater by least squares, and how far the raters agree.
 
-    The effect of each output is eliminated, so that the system to solve has one row a rater,
-    whatever the number of outputs, and gaps need no care.
+    From outputs that two or more rated. Where that does not tie all raters together, as when each
+    output was rated once, from what they gave to different systems on the same segments:
+    score = segment + system + rater.
 
     Examples
     --------
@@ -100,46 +109,86 @@ def rater_effects(rated: Scored) -> Raters:
     wide = int(rated.segment.max()) + 1
     _, item = np.unique(rated.system * wide + rated.segment, return_inverse=True)
     per = np.bincount(item)
-    k = per[item]
     count = np.bincount(rated.rater, minlength=size)
-    mean = np.bincount(rated.rater, y, minlength=size) / np.maximum(count, 1)
-    deviation = y - (np.bincount(item, y) / per)[item]
-    table = np.zeros((size, size))
-    for r in range(size):
-        mine = rated.rater == r
-        hit = np.zeros(per.size)
-        hit[item[mine]] = 1.0 / per[item[mine]]
-        table[r] = -np.bincount(rated.rater, hit[item], minlength=size)
-        table[r, r] += mine.sum()
-    # A bias that all raters of a circle share cannot be told from their outputs: that eigenvalue
-    # is 0 but for rounding.
-    values, axes = np.linalg.eigh(table)
-    told = values > 1e-9 * max(float(values[-1]), 1.0)
-    inverse = (axes * np.where(told, 1 / np.where(told, values, 1.0), 0.0)) @ axes.T
-    known = np.diag(table) > 1e-9
-    bias = inverse @ np.bincount(rated.rater, deviation, minlength=size)
-    circles = int(known.sum() - told.sum())
-    if circles == 1:
-        bias = bias - bias[known].mean()
-    free = y - bias[rated.rater]
-    left = free - (np.bincount(item, free) / per)[item]
-    dof = float((per - 1).sum() - (known.sum() - circles))
-    noise = float(np.square(left).sum() / dof) if dof > 0 else np.nan
-    part = np.bincount(rated.rater, 1 - 1 / k, minlength=size)
-    own = np.bincount(rated.rater, left**2, minlength=size)
-    lost = np.where(known, 0.0, np.nan)
+    fit, basis = _fit(rated, item, systems=False), "outputs"
+    if fit.lost:
+        _, segment = np.unique(rated.segment, return_inverse=True)
+        other = _fit(rated, segment, systems=True)
+        if other.lost < fit.lost:
+            fit, basis = other, "segments"
     return Raters(
         names=rated.raters,
         count=count,
-        mean=mean,
-        bias=bias + lost,
-        bias_se=np.sqrt(noise * np.clip(np.diag(inverse), 0, None)) + lost,
-        spread=np.sqrt(own / np.where(part > 0, part, 1.0)) + lost,
+        mean=np.bincount(rated.rater, y, minlength=size) / np.maximum(count, 1),
+        bias=fit.bias,
+        bias_se=np.sqrt(np.clip(np.diag(fit.covariance), 0, None))
+        + np.where(np.isnan(fit.bias), np.nan, 0.0),
+        spread=fit.spread,
         alpha=krippendorff(y, item),
         correlation=_correlation(rated, item, per.size),
         outputs=int(per.size),
         shared=int((per > 1).sum()),
-        connected=circles <= 1,
+        connected=fit.circles <= 1,
+        basis=basis,
+        covariance=fit.covariance,
+    )
+
+
+class _Fit(NamedTuple):
+    bias: FloatArray
+    covariance: FloatArray
+    spread: FloatArray
+    circles: int  # of raters that nothing ties to the others
+
+    @property
+    def lost(self) -> int:
+        """Biases that the fit cannot tell."""
+        return int(np.isnan(self.bias).sum()) + max(self.circles - 1, 0)
+
+
+def _fit(rated: Scored, item: IntArray, systems: bool) -> _Fit:
+    """Least squares of score = item (+ system) + rater, with the items eliminated."""
+    size, per = len(rated.raters), np.bincount(item)
+
+    def centred(columns: FloatArray) -> FloatArray:
+        means = [np.bincount(item, column) / per for column in columns]
+        return columns - np.stack(means)[:, item]
+
+    def dummies(codes: IntArray) -> FloatArray:
+        found = np.zeros((int(codes.max()) + 1, codes.size))
+        found[codes, np.arange(codes.size)] = 1.0
+        return centred(found)
+
+    x, y = np.zeros((size, item.size)), centred(rated.score[None])
+    seen = dummies(rated.rater)
+    x[: len(seen)] = seen
+    spent = 0
+    if systems:
+        s = dummies(rated.system)
+        slopes = np.linalg.pinv(s @ s.T, rcond=1e-9, hermitian=True) @ s
+        x, y = x - (x @ slopes.T) @ s, y - (y @ slopes.T) @ s
+        spent = len(s) - 1
+    # A bias that all raters of a circle share cannot be told from the items: that eigenvalue is 0
+    # but for rounding.
+    table = x @ x.T
+    values, axes = np.linalg.eigh(table)
+    least = 1e-9 * max(float(values[-1]), 1.0)
+    told = values > least
+    inverse = (axes * np.where(told, 1 / np.where(told, values, 1.0), 0.0)) @ axes.T
+    known = np.diag(table) > least
+    bias = inverse @ (x @ y[0])
+    circles = int(known.sum() - told.sum())
+    left = y[0] - bias @ x
+    dof = float((per - 1).sum() - spent - told.sum())
+    noise = float(np.square(left).sum() / dof) if dof > 0 else np.nan
+    part = np.bincount(rated.rater, 1 - 1 / per[item], minlength=size)
+    own = np.bincount(rated.rater, left**2, minlength=size)
+    lost = np.where(known, 0.0, np.nan)
+    return _Fit(
+        bias + lost,
+        noise * inverse,
+        np.sqrt(own / np.where(part > 0, part, 1.0)) + lost,
+        circles,
     )
 
 
@@ -177,13 +226,21 @@ def _correlation(rated: Scored, item: IntArray, items: int) -> float:
     return total / weight if weight else float("nan")
 
 
-def shifts(rated: Scored, raters: Raters, systems: int) -> FloatArray:
-    """What uneven raters add to each system's mean: the mean bias of those who rated it, (S,)."""
-    bias = np.nan_to_num(raters.bias)[rated.rater]
+def mixes(rated: Scored, systems: int) -> FloatArray:
+    """Share that each rater has in the mean score of each system: (S, R), rows sum to 1.
+
+    Times the biases this is what uneven raters add to each system.
+    """
     wide = int(rated.segment.max()) + 1
-    cells, item = np.unique(rated.system * wide + rated.segment, return_inverse=True)
-    each = np.bincount(item, bias) / np.bincount(item)
-    owner = cells // wide
-    return np.asarray(
-        np.bincount(owner, each, minlength=systems) / np.bincount(owner, minlength=systems)
-    )
+    cell, item = np.unique(rated.system * wide + rated.segment, return_inverse=True)
+    owner = cell // wide
+    share = 1 / (np.bincount(item)[item] * np.bincount(owner, minlength=systems)[rated.system])
+    raters = len(rated.raters)
+    found = np.bincount(rated.system * raters + rated.rater, share, minlength=systems * raters)
+    return found.reshape(systems, raters)
+
+
+def bias_variance(mix: FloatArray, raters: Raters) -> FloatArray:
+    """What taking out estimated biases adds to the variance of each difference: (S, S)."""
+    uneven = mix[:, None, :] - mix[None, :, :]
+    return np.clip(np.vecdot(uneven @ raters.covariance, uneven), 0.0, None)

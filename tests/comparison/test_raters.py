@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fewgold.comparison import compare
-from fewgold.comparison._raters import krippendorff, rater_effects, shifts
+from fewgold.comparison._raters import krippendorff, mixes, rater_effects
 from fewgold.comparison._table import Scored
 from fewgold.errors import DataError
 from reference import comparison as slow
@@ -60,6 +60,30 @@ def test_raters_who_share_nothing_have_no_bias() -> None:
     assert not rater_effects(circles).connected
 
 
+def test_raters_of_different_outputs_are_tied_by_segments() -> None:
+    rng = np.random.default_rng(2)
+    segment, system = np.divmod(np.arange(300 * 4), 4)
+    who = rng.integers(3, size=segment.size)
+    bias = np.array([-1.0, 0.0, 1.0])
+    y = rng.normal(0, 3, 300)[segment] + system + bias[who] + rng.normal(size=segment.size)
+    found = rater_effects(Scored(segment, system, who, y, ("a", "b", "c")))
+    design = np.zeros((y.size, 300 + 4 + 3))
+    design[np.arange(y.size), segment] = 1
+    design[np.arange(y.size), 300 + system] = 1
+    design[np.arange(y.size), 304 + who] = 1
+    inverse = np.linalg.pinv(design, rcond=1e-9)
+    take = (np.eye(3) - 1 / 3) @ inverse[304:]
+    noise = np.square(y - design @ (inverse @ y)).sum() / (y.size - 300 - 3 - 2)
+    assert found.basis == "segments"
+    np.testing.assert_allclose(found.bias, take @ y, atol=1e-9)
+    np.testing.assert_allclose(found.bias_se, np.sqrt(noise * np.square(take).sum(1)), rtol=1e-8)
+    assert found.spread == pytest.approx(1, abs=0.2)
+    assert np.isnan(found.alpha)
+    # A rater who rated one system, and that alone, cannot be told from it.
+    alone = rater_effects(Scored(segment, system, system, y, tuple("abcd")))
+    assert np.isnan(alone.bias).all()
+
+
 def uneven(harsh=3.0, seed=1, n=120):
     """Two equal systems; rater b, who is harsh, sees system y more often."""
     rng = np.random.default_rng(seed)
@@ -91,7 +115,9 @@ def test_uneven_raters_are_noticed_and_can_be_taken_out() -> None:
 def test_shifts_are_the_mean_biases() -> None:
     scored, item = rated(seed=5)
     people = rater_effects(scored)
-    found = shifts(scored, people, 2)
+    mix = mixes(scored, 2)
+    np.testing.assert_allclose(mix.sum(1), 1)
+    found = mix @ people.bias
     for system in range(2):
         each = [
             people.bias[scored.rater[item == i]].mean() for i in np.unique(item) if i % 2 == system

@@ -251,3 +251,29 @@ def test_documents_rated_as_a_whole(name: str) -> None:
     mc = share["document"].std(ddof=1) / sqrt(DRAWS)
     assert 0.94 - 3 * mc <= by <= 0.96 + 3 * mc
     assert wrong < by - 0.03
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_uneven_raters_taken_out(share: float) -> None:
+    """Two equal systems of which a harsh rater sees one more often; ``share`` is rated by both."""
+    rng = np.random.default_rng([SEED, int(10 * share)])
+    draws, n = 300, 100
+    found: dict[bool, list[float]] = {False: [], True: []}
+    for _ in range(draws):
+        output = rng.gamma(1, 2, (n, 1)) + rng.normal(size=(n, 2))
+        harsh = rng.random((n, 2)) < np.array([0.25, 0.75])
+        both = rng.random((n, 2)) < share
+        score = output[..., None] + np.array([0.0, 1.5]) + 0.5 * rng.normal(size=(n, 2, 2))
+        seen = np.stack([~harsh | both, harsh | both], -1)
+        at = np.argwhere(seen)
+        frame = pd.DataFrame(at, columns=["seg", "system", "rater"]).assign(score=score[seen])
+        for adjust, p in found.items():
+            result = compare(
+                frame, human="score", system="system", id="seg", rater="rater", target="process",
+                higher_is_better=True, adjust_raters=adjust,
+            )  # fmt: skip
+            p.append(float(result.pairs.p_values()[0, 1]))
+    wrong = {adjust: np.mean(np.array(p) <= 0.05) for adjust, p in found.items()}
+    print(f"\nshare {share}: found different {wrong[False]:.3f}, adjusted {wrong[True]:.3f}")
+    assert wrong[False] > 0.5
+    assert wrong[True] <= 0.05 + 3 * sqrt(0.05 * 0.95 / draws)
