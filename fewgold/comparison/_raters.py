@@ -237,10 +237,10 @@ def mixes(rated: Scored, systems: int) -> FloatArray:
     share = 1 / (np.bincount(item)[item] * np.bincount(owner, minlength=systems)[rated.system])
     raters = len(rated.raters)
     found = np.bincount(rated.system * raters + rated.rater, share, minlength=systems * raters)
-    return found.reshape(systems, raters)
+    return np.asarray(found.reshape(systems, raters), dtype=np.float64)
 
 
 def bias_variance(mix: FloatArray, raters: Raters) -> FloatArray:
     """What taking out estimated biases adds to the variance of each difference: (S, S)."""
     uneven = mix[:, None, :] - mix[None, :, :]
-    return np.clip(np.vecdot(uneven @ raters.covariance, uneven), 0.0, None)
+    return np.asarray(np.clip(np.vecdot(uneven @ raters.covariance, uneven), 0.0, None))
