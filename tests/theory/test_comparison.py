@@ -4,8 +4,7 @@ Coverage is measured on WMT20 (every output is rated, so the differences are kno
 100 to 400 segments; errors of the first kind on copies of one system's scores with noise.
 ``FEWGOLD_SEED`` sets another seed, ``FEWGOLD_DRAWS`` more samples. Run with ``-s`` for the figures.
 
-Measured with seed 7 and 1000 draws (mean over 36 pairs of the coverage of 95 % intervals, smallest
-of a pair, and what the control leaves of the mean squared error): see docs/comparing.md.
+What was measured with 2000 draws stands in docs/comparing.md.
 """
 
 from __future__ import annotations
