@@ -103,8 +103,8 @@ def _pair(first: str, second: str) -> str:
     """Two names that leave room for the figures."""
     from fewgold.plots._style import shorten
 
-    if len(first) + len(second) > 30:
-        first, second = shorten(first, 15), shorten(second, 15)
+    if len(first) + len(second) > 26:
+        first, second = shorten(first, 13), shorten(second, 13)
     return f"{first} − {second}"
 
 

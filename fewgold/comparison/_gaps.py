@@ -100,6 +100,9 @@ def gapped_pairs(
                     apart = float(np.square(units[i] - units[j]).sum())
                     apart -= _correction(design, scores[[i, j]], (alone[i], alone[j]), apart)
                 one = _welch(alone[i], alone[j], apart)
+                if bool(alone[i].spreadless | alone[j].spreadless):
+                    one = one[0], np.inf, one[2]
+                    flat[i, j] = flat[j, i] = True
                 how = "partly" if known else "separate"
             value[i, j], value[j, i] = one[0], -one[0]
             variance[i, j] = variance[j, i] = one[1]

@@ -16,9 +16,10 @@ from fewgold.design import Design
 class Pairs:
     """Row system less column system: estimate, its variance and degrees of freedom, (..., S, S).
 
-    ``spreadless`` marks pairs whose differences are all the same, so that nothing is known of
-    their spread; their variance is infinite. ``gain`` (...) is the share of the variance that
-    metrics took away, 0 where they were not used, and ``slopes`` (..., p) what they count.
+    ``spreadless`` marks pairs whose differences (or whose ratings, if of separate segments) are
+    all the same, so that nothing is known of their spread; their variance is infinite. ``gain``
+    (...) is the share of the variance that metrics took away, 0 where they were not used, and
+    ``slopes`` (..., p) what they count.
     """
 
     value: FloatArray

@@ -170,6 +170,18 @@ def test_few_shared_among_many_are_not_enough() -> None:
     assert any("as the shared segments tell" in note for note in result.notes)
 
 
+def test_separate_ratings_without_spread_are_unknown() -> None:
+    frame = table(2, 40, 40)
+    odd = frame["seg"].str[-1].astype(int) % 2 == 1
+    frame["score"] = frame["score"].clip(0, 25).where(odd == (frame["system"] == "b"))
+    frame.loc[frame["system"] == "a", "score"] *= 0
+    row = compare(frame, target="pool", higher_is_better=False, **ROLES).differences().iloc[0]
+    assert row["p"] == 1
+    assert np.isinf(row["high"])
+    ended = compare(frame, target="pool", higher_is_better=False, limits="mqm", **ROLES)
+    assert np.isfinite(ended.differences()["high"].iloc[0])
+
+
 @pytest.mark.parametrize("name", ["random", "docs-prop", "docs-balanced", "docs-whole"])
 def test_a_drawn_sample_brings_its_design(name: str) -> None:
     frame = table(3, 120, 120, documents=12)
