@@ -17,7 +17,8 @@ rates = success_rates(frame, human="passed", metric="judge", system="system")
 print("assistant   judge says   corrected       truth")
 for row in rates.to_frame().to_dict("records"):
     name, low, high = row["system"], row["low"], row["high"]
-    print(f"{name:10s} {row['naive']:8.2f} {row['mean']:12.2f} ± {row['sd']:.2f} {truth[name]:9.2f}")
+    found = f"{row['mean']:12.2f} ± {row['sd']:.2f}"
+    print(f"{name:10s} {row['naive']:8.2f} {found} {truth[name]:9.2f}")
     print(f"           {bar(low, high)}  {low:.2f} to {high:.2f}")
 
 print("\n" + significance(rates.posteriors, correction="holm").summary())

@@ -203,6 +203,7 @@ def strategy_names(pool: Pool | None = None) -> list[str]:
     without = set()
     if pool.documents is None:
         without |= {name for name in names if name.startswith("docs-")}
+        names.append("random+ridge")
     if not pool.metrics:
         needing = ("metrics-", "docs-opt", "docs-balanced", "docs-incr-metrics")
         without |= {n for n in names if n.startswith(needing) or not n.endswith("+mean")}

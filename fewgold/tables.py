@@ -26,7 +26,10 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 # Names that people give to these columns, best first. Compared in lower case without separators.
 ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
 DOCUMENT_NAMES = ("document", "documentid", "docid", "doc", "conversation", "conversationid")
-HUMAN_NAMES = ("human", "score", "rating", "gold", "mqm", "da", "humanscore", "label")
+HUMAN_NAMES = (
+    "human", "score", "rating", "gold", "mqm", "da", "humanscore", "label", "passed", "stars",
+    "adequate",
+)  # fmt: skip
 COST_NAMES = ("cost", "seconds", "price")
 SYSTEM_NAMES = ("system", "model", "sys")
 POSITION_NAMES = ("position", "docsegid", "index", "line")
@@ -97,6 +100,22 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise DataError(f"cannot read {name!r}: {error}. Expected a {_kinds()} file.") from error
     if frame.empty:
         raise DataError(f"{name!r} has no rows. Expected a row a segment.")
+    return _verdicts(frame)
+
+
+def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns of nothing but True and False as 1 and 0: that is how pandas writes verdicts."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype == bool:
+            frame[name] = column.astype(int)
+            continue
+        first = str(column.iloc[0]).strip().lower()
+        if first not in ("true", "false", ""):
+            continue
+        words = [str(v).strip().lower() for v in column.tolist()]
+        if {"true", "false", ""} >= set(words) and set(words) != {""}:
+            frame[name] = [{"true": "1", "false": "0"}.get(word, "") for word in words]
     return frame
 
 
@@ -272,6 +291,8 @@ def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
     """Raise an error about ``ids``, if there are any, that names the first few."""
     if ids:
         more = ", …" if len(ids) > 5 else ""
+        if len(ids) == 1:
+            what = re.sub("^have ", "has ", re.sub("^are ", "is ", what))
         count = "1 id" if len(ids) == 1 else f"{len(ids)} ids"
         raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
 

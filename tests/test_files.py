@@ -299,7 +299,7 @@ def _set(frame: pd.DataFrame, value: str, row: int = 0) -> pd.DataFrame:
         (lambda f: pd.concat([f, f.iloc[:1]]), r"1 id occur more than once: \d+\. Keep one"),
         (lambda f: pd.concat([f, f.iloc[:1].assign(id="x9")]), "not in the sample: x9.*leading"),
         (lambda f: f.assign(id=f["id"].str.lstrip("0")), r"ids are not in the sample: .*, …\."),
-        (lambda f: _set(f, ""), r"1 id have no score in column 'score': \d+"),
+        (lambda f: _set(f, ""), r"1 id has no score in column 'score': \d+"),
         (lambda f: _set(f, "  "), "no score"),
         (lambda f: _set(f, "3,5"), r"decimal comma: \d+ \(3,5\)\. Write 3\.5"),
         (lambda f: _set(f, "good"), r"no number in column 'score': \d+ \(good\)"),
@@ -363,7 +363,7 @@ def test_gaps_in_typed_formats_are_gaps(rated: tuple[Path, Sample]) -> None:
     frame = pd.read_csv(path, dtype={"id": str})
     frame.loc[0, "score"] = np.nan
     frame.to_parquet(path.with_suffix(".parquet"))
-    with pytest.raises(DataError, match="1 id have no score"):
+    with pytest.raises(DataError, match="1 id has no score"):
         files.read_ratings(path.with_suffix(".parquet"), sample)
 
 

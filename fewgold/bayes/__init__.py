@@ -14,6 +14,7 @@ from fewgold.bayes._pool import CELLS, PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior, RatePosterior, Rates
 from fewgold.bayes._preferences import PreferencePosterior, outcomes
 from fewgold.bayes._priors import Priors
+from fewgold.bayes._process import ProcessPosterior
 from fewgold.bayes._rated import RatedPosterior
 from fewgold.bayes._raters import RaterPosterior
 from fewgold.bayes._raters_labels import RaterPriors
@@ -34,6 +35,7 @@ __all__ = [
     "Pooled",
     "PreferencePosterior",
     "Priors",
+    "ProcessPosterior",
     "RatePosterior",
     "RatedPosterior",
     "RaterPosterior",

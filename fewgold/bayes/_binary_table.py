@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: The name of the rows over all systems.
 ALL = "(all)"
+# How other programs write a gap.
+_GAPS = ("na", "n/a", "nan", "none", "null")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +80,21 @@ def read_binary(
     if not rated.any():
         raise DataError(f"no row has a score in column {human!r}.")
     labels = np.full(raw.size, np.nan)
+    low, high = np.nanmin(raw), np.nanmax(raw)
     if adequate is None:
-        hint = "Say which scores are adequate, such as adequate='<= 0'."
+        hint = (
+            f"Scores run from {low:g} to {high:g}: say which of them are adequate, such as "
+            f"'>= {high:g}' or '<= {low:g}' (adequate=, --adequate)."
+        )
         labels[rated] = binary(raw[rated], f"the scores in {human!r}", hint)
     else:
-        labels[rated] = Cut.parse(adequate)(raw[rated])
+        cut = Cut.parse(adequate)
+        labels[rated] = cut(raw[rated])
+        if not low <= cut.at <= high:
+            raise DataError(
+                f"{'every' if labels[rated].any() else 'no'} score in {human!r} is {cut}: they run "
+                f"from {low:g} to {high:g}. Choose another cut (adequate=, --adequate)."
+            )
     scores = {name: _numbers(frame, name) for name in metrics}
     signs = {}
     for name, values in scores.items():
@@ -108,9 +120,14 @@ def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
 
     column = frame[name]
     values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    words = np.isnan(values) & ~np.array([tables.is_empty(v) for v in column], dtype=bool)
+    gaps = [tables.is_empty(v) or str(v).strip().lower() in _GAPS for v in column]
+    words = np.isnan(values) & ~np.array(gaps, dtype=bool)
     if words.any():
-        raise DataError(f"column {name!r} must hold numbers; got {column[words].iloc[0]!r}.")
+        raise DataError(
+            f"column {name!r} must hold numbers; {int(words.sum())} of {len(column)} rows do not, "
+            f"first {column[words].iloc[0]!r}. Write 1 for pass and 0 for fail, and leave gaps "
+            "empty."
+        )
     if np.isinf(values).any():
         raise DataError(f"column {name!r} must hold finite numbers; got an infinite one.")
     return np.asarray(values)

@@ -10,9 +10,9 @@ import numpy as np
 from fewgold._arrays import BoolArray, FloatArray
 from fewgold.bayes._thresholds import RULES, choose_cuts
 from fewgold.cut import Cut, binary
-from fewgold.errors import FewgoldError, UnknownNameError
+from fewgold.errors import DesignError, UnknownNameError
 from fewgold.pool import Pool
-from fewgold.sample import Ratings
+from fewgold.sample import Design, Ratings
 
 Threshold: TypeAlias = "float | str | Cut | None"
 
@@ -37,11 +37,7 @@ def coded(
     pool = ratings.sample.pool
     scores = scores_of(pool, metric)
     if threshold is None:
-        hint = (
-            f"Give a threshold for {metric}, such as '>= 0.5', or a rule to choose one by: "
-            f"{' or '.join(RULES)}; or use it in bins: 'bins'."
-        )
-        return Coded(binary(scores, f"scores of {metric} without a threshold", hint), metric)
+        return Coded(check_binary(metric, scores), metric)
     falls = pool.orientation.get(metric) == -1
     sign = ("<" if falls else ">") + ("" if strict else "=")
     if isinstance(threshold, str) and threshold in RULES:
@@ -53,6 +49,16 @@ def coded(
     if labels.all() or not labels.any():
         notes = (f"{metric} {cut} is {int(labels[0])} for every segment and tells nothing",)
     return Coded(labels, f"{metric} {cut}", notes)
+
+
+def check_binary(metric: str, scores: FloatArray) -> BoolArray:
+    """The labels of a metric that is 0 or 1 everywhere; another needs a threshold."""
+    hint = (
+        "Say where it becomes a 1, in the name of the strategy or estimator (in quotes): "
+        f"'alpha-{metric}>=0.5'; let the ratings choose: alpha-{metric}:equal; or use bins: "
+        f"alpha-{metric}:bins. In Python: threshold='>= 0.5', 'equal' or 'bins'."
+    )
+    return binary(scores, f"scores of {metric!r} without a threshold", hint)
 
 
 def scores_of(pool: Pool, metric: str) -> FloatArray:
@@ -92,11 +98,10 @@ def each_threshold(
     return {name: threshold.get(name) for name in names}
 
 
-def check_sample(ratings: Ratings) -> tuple[str, ...]:
-    """Refuse samples that the model does not describe; notes on those that it describes roughly."""
-    design = ratings.sample.design
+def check_design(design: Design) -> None:
+    """Refuse samples that the model does not describe."""
     if design.units is not None:
-        raise FewgoldError(
+        raise DesignError(
             "this model takes segments that were drawn one by one, and these came in whole "
             "documents or chunks, which are alike. Use the estimator mean or ridge for them."
         )
@@ -105,14 +110,30 @@ def check_sample(ratings: Ratings) -> tuple[str, ...]:
         for x in (design.weights, design.inclusion)
     ]
     if any(unequal) or not design.unbiased:
-        raise FewgoldError(
+        raise DesignError(
             f"this model takes samples in which every segment had the same chance, and this one "
             f"({design.kind}) has unequal chances. Draw with random, docs-prop or docs-sys, or use "
             "an estimator that weighs: mean, cv-multi or ridge."
         )
+
+
+def check_sample(ratings: Ratings) -> tuple[str, ...]:
+    """Refuse samples that the model does not describe; notes on those that it describes roughly."""
+    design = ratings.sample.design
+    check_design(design)
     if design.kind == "simple" or ratings.sample.info.get("sampler") == "random":
         return ()
     return (
         "the sample is taken for a plain random one: that it was spread out makes the estimate "
         "better than its interval says",
+    )
+
+
+def worse_than_chance(metric: str, rho: float, eta: float) -> str:
+    """What to say of a metric with ρ + η ≤ 1."""
+    return (
+        f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate items, no better "
+        "than chance (ρ + η ≤ 1): it tells little, or its 0 and 1 are exchanged. Turn the cut "
+        "round, such as '<= …' instead of '>= …'; the estimate is the same either way unless the "
+        "priors favour one"
     )

@@ -8,35 +8,39 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, IntArray
+from fewgold._arrays import BoolArray, IntArray, RNGLike
 from fewgold._validate import check_choice
 from fewgold.bayes._bins import bins
 from fewgold.bayes._cell_priors import Pooled, Trend
 from fewgold.bayes._cells import CellPosterior, tally
 from fewgold.bayes._coding import (
     Threshold,
+    check_binary,
+    check_design,
     check_sample,
     coded,
     each_threshold,
     is_binary,
     scores_of,
+    worse_than_chance,
 )
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._pool import PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior
 from fewgold.bayes._priors import Priors
+from fewgold.bayes._process import ProcessPosterior
 from fewgold.bayes._rated import Posterior, RatedPosterior
 from fewgold.cut import binary
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
 from fewgold.pool import Pool
-from fewgold.sample import Ratings
-from fewgold.samplers import Sampler, SimpleRandom
+from fewgold.sample import Ratings, Sample
+from fewgold.samplers import Budget, Sampler, SimpleRandom
 
 _CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."
 _BINS = "bins"
-_MANY = 64  # categories
+_JOINTLY = 4  # metrics; with more, patterns are too many and too rare, and the estimate is biased
 _FEW = 5  # rated segments of each class, before a metric is said to point the wrong way
 
 
@@ -120,6 +124,24 @@ class BinaryPosterior(Estimator):
             how = how[1:].replace(" ", "")
         return "-".join(["alpha", *names]) + how
 
+    def select(
+        self,
+        pool: Pool,
+        budget: Budget,
+        *,
+        draws: int | None = None,
+        given: Ratings | None = None,
+        rng: RNGLike = None,
+    ) -> Sample:
+        """Choose segments to annotate; what cannot be estimated is refused before it is rated."""
+        for name, cut in each_threshold(self._names(pool), self.threshold).items():
+            scores = scores_of(pool, name)
+            if cut is None:
+                check_binary(name, scores)
+        sample = super().select(pool, budget, draws=draws, given=given, rng=rng)
+        check_design(sample.design)
+        return sample
+
     def estimate(self, ratings: Ratings) -> RatedPosterior:
         adequate = binary(ratings.scores, "ratings", _CUT)
         names = self._names(ratings.sample.pool)
@@ -168,6 +190,11 @@ class BinaryPosterior(Estimator):
     ) -> tuple[Posterior, str, tuple[str, ...]]:
         cut = each_threshold((metric,), self.threshold)[metric]
         labels = coded(ratings, adequate, metric, cut, self.strict)
+        if labels.labels.ndim == 1 and labels.labels.min() == labels.labels.max():
+            # The priors of its rates would make something of a metric that never differs.
+            self._check_plain("one that is the same everywhere")
+            posterior, _ = self._alone(ratings, adequate)
+            return posterior, labels.how, labels.notes
         rated, unrated = tally(
             labels.labels.astype(np.int64), ratings.sample.indices, adequate, count=2
         )
@@ -181,15 +208,16 @@ class BinaryPosterior(Estimator):
             pairs=self.pairs,
         )
         notes = (*labels.notes, *_pointing(counts, metric))
-        if self.target == "process":
-            return AlphaPosterior(counts, self.priors or Priors()), labels.how, notes
-        return self._of_pool(counts), labels.how, notes
+        return self._posterior(counts), labels.how, notes
 
-    def _of_pool(self, counts: Counts) -> PoolPosterior:
-        if self.pairs == "sample":
-            return PoolPosterior(counts, self.priors)
-        known = Counts(human_ones=counts.tp + counts.fn, human_total=counts.paired_total)
-        return PoolPosterior(counts, self.priors, known=known)
+    def _posterior(self, counts: Counts) -> Posterior:
+        if self.pairs == "calibration":
+            known = Counts(human_ones=counts.tp + counts.fn, human_total=counts.paired_total)
+            pool = PoolPosterior(counts, self.priors, known=known)
+            return pool if self.target == "pool" else ProcessPosterior(pool)
+        if self.target == "process":
+            return AlphaPosterior(counts, self.priors or Priors())
+        return PoolPosterior(counts, self.priors)
 
     def _jointly(
         self, ratings: Ratings, adequate: BoolArray, names: tuple[str, ...]
@@ -200,6 +228,8 @@ class BinaryPosterior(Estimator):
                 "metrics and bins have a prior of their own."
             )
         cuts = each_threshold(names, self.threshold)
+        if len(names) > _JOINTLY and self.threshold != _BINS:
+            return self._by_votes(ratings, adequate, cuts)
         codes: IntArray = np.zeros(len(ratings.sample.pool), dtype=np.int64)
         parts: list[str] = []
         notes: list[str] = []
@@ -214,14 +244,31 @@ class BinaryPosterior(Estimator):
                 parts.append(found.how)
                 notes += found.notes
             levels = int(own.max()) + 1 if cut == _BINS else 2
-            codes, count = codes * levels + own, count * levels
-            if count > _MANY:  # most patterns of many metrics do not occur
-                found_codes, codes = np.unique(codes, return_inverse=True)
-                count = found_codes.size
+            # Patterns that do not occur are no categories.
+            found_codes, codes = np.unique(codes * levels + own, return_inverse=True)
+            count = found_codes.size
         rated, unrated = tally(codes, ratings.sample.indices, adequate, count=count)
         in_order = len(names) == 1  # bins of one metric, which rise or fall
         posterior = CellPosterior(rated, unrated, self.target, Trend() if in_order else Pooled())
         return posterior, " and ".join(parts), tuple(notes)
+
+    def _by_votes(
+        self, ratings: Ratings, adequate: BoolArray, cuts: Mapping[str, Threshold]
+    ) -> tuple[Posterior, str, tuple[str, ...]]:
+        """Many metrics by how many of them say 1: their patterns would be too rare to learn."""
+        if _BINS in cuts.values():
+            raise FewgoldError(
+                f"bins go with up to {_JOINTLY} metrics; got {len(cuts)}. Leave some out."
+            )
+        found = [coded(ratings, adequate, name, cut, self.strict) for name, cut in cuts.items()]
+        votes = np.sum(np.broadcast_arrays(*(f.labels for f in found)), axis=0, dtype=np.int64)
+        seen, codes = np.unique(votes, return_inverse=True)
+        codes = codes.reshape(votes.shape)
+        rated, unrated = tally(codes, ratings.sample.indices, adequate, count=seen.size)
+        note = f"{len(cuts)} metrics are taken by how many of them say 1"
+        notes = tuple(dict.fromkeys([note, *(n for f in found for n in f.notes)]))
+        posterior = CellPosterior(rated, unrated, self.target, Trend())
+        return posterior, " and ".join(f.how for f in found), notes
 
 
 def _pointing(counts: Counts, metric: str) -> tuple[str, ...]:
@@ -234,9 +281,4 @@ def _pointing(counts: Counts, metric: str) -> tuple[str, ...]:
     rho, eta = int(counts.tp) / yes, int(counts.tn) / no
     if rho + eta > 1:
         return ()
-    return (
-        f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate segments, no "
-        "better than chance (ρ + η ≤ 1): it tells little, or its 0 and 1 are exchanged. Turn the "
-        "cut round, such as '<= …' instead of '>= …'; the estimate is the same either way unless "
-        "the priors favour one",
-    )
+    return (worse_than_chance(metric, rho, eta),)

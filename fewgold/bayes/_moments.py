@@ -19,6 +19,7 @@ from fewgold.bayes._quantiles import Law
 from fewgold.bayes._reverse import reverse_moments
 from fewgold.bayes._weights import weights
 
+_STEEP = 200_000  # ratings by the metric
 METHODS = ("auto", "mixture", "reverse", "quadrature")
 
 # The error that the two Gauss–Jacobi rules may differ by; the finer one is far better.
@@ -77,6 +78,10 @@ def moments(
         check_possible(shape, rates)
         if todo.any():
             mean[todo], variance[todo] = known_moments(shape.draw(todo), rates)
+            # Where the density is infinite at an end, a sum is exact and a rule of nodes is not.
+            steep = todo & ((shape.a0 < 1) | (shape.b0 < 1)) & (shape.total <= _STEEP)
+            if steep.any():
+                mean[steep], variance[steep] = mixture_moments(shape.draw(steep), rates)
     else:
         _fill(shape, priors, method, todo, mean, variance)
     back = where.reshape(counts.shape)

@@ -9,12 +9,13 @@ BetaBinomial(u0; FN + 1, TN + 1), with u1 and u0 the unrated items that the metr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import betaln
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.bayes._counts import Counts
@@ -47,8 +48,9 @@ class PoolPosterior(StepReadout):
     unrated
         How many items nobody rated, the metric neither; only with human ratings alone.
     known
-        Items of the test set whose class is known but tells nothing about the others, such as those
-        of a calibration set that was taken from it: their ``human_ones`` and ``human_total``.
+        Items of the test set that were picked by their class, such as a calibration set that was
+        taken from it: their ``human_ones`` and ``human_total``. Their class is known, and what is
+        left is no random sample of the test set.
 
     Examples
     --------
@@ -121,13 +123,33 @@ class PoolPosterior(StepReadout):
     @cached_property
     def _distinct(self) -> tuple[Shapes, IntArray, IntArray, IntArray]:
         """Without repeats: shapes, sizes and known adequate items; and which of them each has."""
-        table = shapes(self.counts, self._priors)
+        # Items that were picked by class leave a rest that is no sample of the test set. If every
+        # number of adequate items is as likely beforehand, every number in the rest is so too.
+        priors = replace(self._priors, alpha=(1.0, 1.0)) if self._picked else self._priors
+        table = shapes(self.counts, priors)
         columns = [*table, self.size, self.counts.adequate + self.known.human_ones]
         flat = np.stack([np.ravel(column).astype(np.float64) for column in columns], axis=-1)
         rows, where = np.unique(flat, axis=0, return_inverse=True)
         *fields, size, adequate = rows.T.copy()
         whole = size.astype(np.int64), adequate.astype(np.int64)
         return Shapes(*fields), *whole, where.ravel()
+
+    @property
+    def _picked(self) -> bool:
+        return bool(np.any(self.known.human_total > 0))
+
+    def _reweighed(self, rows: IntArray, found: Weights) -> Weights:
+        """Weights of s for a prior of α that is not uniform, over all items of the test set."""
+        _, sizes, known, _ = self._distinct
+        a, b = self._priors.alpha
+        ones = (known[rows] + found.first)[:, None] + np.arange(found.mass.shape[1])
+        zeros = sizes[rows, None] - ones
+        inside = zeros >= 0
+        zeros = np.where(inside, zeros, 0)
+        log_w = betaln(a + ones, b + zeros) - betaln(1 + ones, 1 + zeros)
+        log_w -= np.where(found.mass > 0, log_w, -np.inf).max(-1, keepdims=True)
+        mass = found.mass * np.exp(np.where(inside & (found.mass > 0), log_w, -np.inf))
+        return Weights(found.first, mass / mass.sum(-1, keepdims=True))
 
     def _groups(self) -> Iterator[tuple[IntArray, Weights]]:
         """Rows of like size of the distinct posteriors, and the chances of s for each."""
@@ -136,7 +158,9 @@ class PoolPosterior(StepReadout):
             n = np.full(table.a0.size, float(self.unrated))
             yield np.arange(table.a0.size), Weights(*urns(table.a0, table.b0, n))
         else:
-            yield from weights(table, self._rates if self._priors.known else None)
+            plain = self._priors.alpha == (1.0, 1.0) or not self._picked
+            for rows, found in weights(table, self._rates if self._priors.known else None):
+                yield rows, found if plain else self._reweighed(rows, found)
 
     @cached_property
     def steps(self) -> list[Steps]:
@@ -157,7 +181,9 @@ class PoolPosterior(StepReadout):
         if self.unrated:
             unrated = np.full(sizes.size, float(self.unrated))
             mean, variance = _urn_moments(table.a0, table.b0, unrated)
-        elif flat.all() and not self._priors.known:  # s is the sum of two independent numbers
+        elif (
+            flat.all() and not self._priors.known and not self._picked
+        ):  # s is the sum of two independent numbers
             ones = _urn_moments(table.ar, table.be, table.m)
             zeros = _urn_moments(table.br, table.ae, table.k)
             mean, variance = ones[0] + zeros[0], ones[1] + zeros[1]

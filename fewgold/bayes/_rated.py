@@ -143,6 +143,18 @@ class RatedPosterior(Readout):
         ]
         return "\n".join(lines)
 
+    @property
+    def _hits(self) -> dict[str, float | None]:
+        """Share of rated adequate and inadequate segments that a metric of 0 and 1 recognises."""
+        counts = getattr(self.posterior, "counts", None)
+        if self.shape or counts is None or not int(counts.paired_total):
+            return {}
+        yes, no = int(counts.tp + counts.fn), int(counts.tn + counts.fp)
+        return {
+            "rho": int(counts.tp) / yes if yes else None,
+            "eta": int(counts.tn) / no if no else None,
+        }
+
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
         return {
@@ -151,6 +163,7 @@ class RatedPosterior(Readout):
             "method": self.method,
             "metric": self.how,
             "target": self.target,
+            **self._hits,
             "n": self.ratings.n,
             "pool_size": len(self.ratings.sample.pool),
             "notes": list(self.notes),

@@ -19,6 +19,7 @@ from fewgold.bayes._raters_chains import MET, Draws, Health, Model, run
 from fewgold.bayes._raters_labels import Answers, RaterPriors, read_answers
 from fewgold.bayes._readout import Readout, check_chances
 from fewgold.bayes._steps import Steps
+from fewgold.errors import FewgoldError
 from fewgold.estimate import Interval
 
 _NOT_IDENTIFIED = (
@@ -51,7 +52,8 @@ class RaterPosterior(Readout):
         Further items of the test set that nobody rated; for the pool.
     gold_from
         ``"sample"``: the gold items are part of the test set and a random sample like the others.
-        ``"calibration"``: they were picked, or come from elsewhere, and tell about raters alone.
+        ``"picked"``: they are part of it, but were picked by their class; they tell about raters,
+        and their own class is known. ``"calibration"``: they come from elsewhere.
     priors
         Beta priors of α and of the raters' rates.
     above_chance
@@ -108,7 +110,11 @@ class RaterPosterior(Readout):
 
     def __post_init__(self) -> None:
         check_choice("target", self.target, ("process", "pool"))
-        check_choice("gold_from", self.gold_from, ("sample", "calibration"))
+        check_choice("gold_from", self.gold_from, ("sample", "picked", "calibration"))
+        if self.gold_from == "picked" and tuple(self.priors.alpha) != (1.0, 1.0):
+            raise FewgoldError(
+                f"gold_from='picked' goes with a uniform prior of alpha; got {self.priors.alpha!r}."
+            )
         check_count("unrated", self.unrated, 0)
         check_count("effective", self.effective, 100)
         object.__setattr__(self, "_answers", read_answers(self.labels, self.gold, self.metric))
@@ -159,6 +165,10 @@ class RaterPosterior(Readout):
         first = int(adequate.min())
         weights = np.bincount(adequate.ravel() - first) / adequate.size
         a, b = float(self.model.a[0, 0]), float(self.model.b[0, 0])
+        if self.gold_from == "picked":
+            # Every number of adequate items is as likely beforehand, and so is every number among
+            # those that were not picked; with the picked ones they are a sample of the process.
+            a, b = a + self._answers.gold_ones, b + self._answers.gold_zeros
         return Mixture(first, weights, a, b, float(self.model.counts.sum()))
 
     @cached_property
@@ -178,7 +188,7 @@ class RaterPosterior(Readout):
         """The posterior of the share in the test set."""
         parts, seen = self._mixture, self._answers
         left = self.unrated + seen.unanswered
-        known = seen.gold_ones if self.gold_from == "sample" else 0
+        known = 0 if self.gold_from == "calibration" else seen.gold_ones
         mass = np.zeros(parts.weights.size + left)
         for at, weight in enumerate(parts.weights):
             if weight > 0:

@@ -11,10 +11,13 @@ import numpy as np
 from fewgold._arrays import BoolArray
 from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes._binary_table import ALL, BinaryTable, read_binary
+from fewgold.bayes._coding import worse_than_chance
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._pool import PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior
 from fewgold.bayes._priors import Priors
+from fewgold.bayes._process import ProcessPosterior
+from fewgold.bayes._rated import Posterior
 from fewgold.bayes._thresholds import RULES, choose_cut
 from fewgold.cut import Cut, binary
 from fewgold.errors import DataError
@@ -22,6 +25,7 @@ from fewgold.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+_SOME, _FEW = 10, 5  # rated items, before they give reason to ask
 _HINT = "Say where it becomes a 1, such as '>= 0.5', or by which rule: " + " or ".join(RULES) + "."
 
 
@@ -29,7 +33,7 @@ _HINT = "Say where it becomes a 1, such as '>= 0.5', or by which rule: " + " or 
 class SuccessRates:
     """A posterior for each system, and what it was made from. Made by `success_rates`."""
 
-    posteriors: Mapping[str, AlphaPosterior | PoolPosterior]
+    posteriors: Mapping[str, Posterior]
     facts: Mapping[str, Mapping[str, Any]]
     metric: str
     notes: tuple[str, ...] = ()
@@ -112,6 +116,7 @@ def success_rates(
     labels, how = _labels(table, metric, threshold)
     everyone = _cells(table.labels, labels, table.rated)
     found = {}
+    notes: tuple[str, ...] = ()
     for name in table.systems or [ALL]:
         own = table.of(name)
         if pairs == "sample" and not (own & table.rated).any():
@@ -125,18 +130,24 @@ def success_rates(
         rest = labels[own & ~table.rated]
         counts = Counts(**cells, metric_ones=int(rest.sum()), metric_total=rest.size, pairs=pairs)
         ours = table.labels[own & table.rated]
-        posterior: AlphaPosterior | PoolPosterior
-        if target == "process":
-            posterior = AlphaPosterior(counts, priors or Priors())
-        elif pairs == "sample":
-            posterior = PoolPosterior(counts, priors)
-        else:
-            known = Counts(human_ones=int(ours.sum()), human_total=ours.size)
-            posterior = PoolPosterior(counts, priors, known=known)
+        posterior = _posterior(counts, ours, priors, target)
+        if labels[own].min() == labels[own].max() and ours.size:
+            posterior = _alone(table, name, target, priors)[0]
         facts = _facts(own, ours) | {"naive": float(labels[own].mean()), **_hits(cells)}
         found[name] = posterior, facts
-    notes = _borrowed(table) if pairs == "calibration" else ()
-    return _gathered(found, how, notes)
+        notes += _doubts(name, cells, how)
+    notes += _borrowed(table) if pairs == "calibration" else ()
+    return _gathered(found, how, tuple(dict.fromkeys(notes)))
+
+
+def _posterior(counts: Counts, ours: Any, priors: Priors | None, target: str) -> Posterior:
+    if counts.pairs == "calibration":
+        known = Counts(human_ones=int(ours.sum()), human_total=ours.size)
+        pool = PoolPosterior(counts, priors, known=known)
+        return pool if target == "pool" else ProcessPosterior(pool)
+    if target == "pool":
+        return PoolPosterior(counts, priors)
+    return AlphaPosterior(counts, priors or Priors())
 
 
 def success_rates_of(
@@ -159,18 +170,28 @@ def success_rates_of(
     posterior: AlphaPosterior | PoolPosterior = AlphaPosterior(counts, priors or Priors())
     if target == "pool":
         posterior = PoolPosterior(counts, priors)
-    facts = {
+    facts: dict[str, Any] = {
         "items": rated + int(counts.metric_total),
         "rated": rated,
         "human": ones / rated if rated else np.nan,
         "naive": (said + int(counts.metric_ones)) / scored if scored else np.nan,
         **_hits(cells),
     }
-    return SuccessRates({ALL: posterior}, {ALL: facts}, "the metric" if scored else "")
+    notes: tuple[str, ...] = ()
+    if priors is not None and priors.known:
+        facts |= {"rho": priors.rho, "eta": priors.eta}
+    elif scored and not int(counts.paired_total):
+        notes = (
+            "nobody rated items that the metric rated too, so nothing tells how often it is right: "
+            "the answer is that of the priors",
+        )
+    elif scored:
+        notes = _doubts(ALL, cells, "the metric")
+    return SuccessRates({ALL: posterior}, {ALL: facts}, "the metric" if scored else "", notes)
 
 
 def _gathered(
-    found: Mapping[str, tuple[AlphaPosterior | PoolPosterior, dict[str, Any]]],
+    found: Mapping[str, tuple[Posterior, dict[str, Any]]],
     how: str,
     notes: tuple[str, ...],
 ) -> SuccessRates:
@@ -189,7 +210,7 @@ def _gathered(
 
 def _alone(
     table: BinaryTable, name: str, target: str, priors: Priors | None
-) -> tuple[AlphaPosterior | PoolPosterior, dict[str, Any]]:
+) -> tuple[Posterior, dict[str, Any]]:
     own = table.of(name)
     ours = table.labels[own & table.rated]
     counts = Counts(human_ones=int(ours.sum()), human_total=ours.size)
@@ -213,7 +234,7 @@ def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tup
             f"{gaps} of {scores.size} rows have no {metric}. Score them, or leave them out."
         )
     if threshold is None:
-        return binary(scores, f"scores of {metric} without a threshold", _HINT), metric
+        return binary(scores, f"scores of {metric!r} without a threshold", _HINT), metric
     if isinstance(threshold, str) and threshold in RULES:
         rated = table.rated
         cut = choose_cut(table.labels[rated], scores[rated], threshold, table.signs[metric])
@@ -234,6 +255,24 @@ def _hits(cells: Mapping[str, int]) -> dict[str, float]:
         "rho": cells["tp"] / yes if yes else np.nan,
         "eta": cells["tn"] / no if no else np.nan,
     }
+
+
+def _doubts(name: str, cells: Mapping[str, int], metric: str) -> tuple[str, ...]:
+    """What the 2 × 2 table gives reason to ask."""
+    of = "" if name == ALL else f" of {name}"
+    yes, no = cells["tp"] + cells["fn"], cells["tn"] + cells["fp"]
+    said, denied = cells["tp"] + cells["fp"], cells["tn"] + cells["fn"]
+    if yes + no >= _SOME and not (yes and no):
+        what, other = ("adequate", "failures") if yes else ("inadequate", "passes")
+        return (f"all {yes + no} rated items{of} are {what}: are {other} left empty?",)
+    if yes + no >= _SOME and not (said and denied):
+        return (
+            f"{metric} says {int(denied == 0)} of all {yes + no} rated items{of}, so it tells "
+            "nothing: is the threshold right?",
+        )
+    if min(yes, no) < _FEW or cells["tp"] / yes + cells["tn"] / no > 1:
+        return ()
+    return (worse_than_chance(metric + of, cells["tp"] / yes, cells["tn"] / no),)
 
 
 def _borrowed(table: BinaryTable) -> tuple[str, ...]:

@@ -176,7 +176,10 @@ def alpha(
         _show(out, frame, found.metric, target, level)
         if pairwise is not None:
             print(f"\n{pairwise.summary()}")
-            print("Systems that answered the same inputs differ more surely than this says.")
+            print(
+                "Systems that answered the same inputs differ more surely than this says: fewgold "
+                "compare."
+            )
 
     emit(Format.json if json else output, record, rows, text)
 
@@ -219,7 +222,13 @@ def _rates(
 def _threshold(text: str | None) -> Any:
     if text in (None, "equal", "information"):
         return text
-    return _parse.cut("--threshold", text)
+    try:
+        return _parse.cut("--threshold", text)
+    except typer.BadParameter:
+        raise typer.BadParameter(
+            "--threshold must be a cut such as '>=0.5' (in quotes), equal or information; got "
+            f"{text!r}. Bins are for fewgold estimate --estimator alpha-METRIC:bins."
+        ) from None
 
 
 def _priors(rho: float | None, eta: float | None) -> Priors | None:
@@ -243,8 +252,8 @@ def _counts(text: str, pairs: Pairs) -> Counts:
         whole = name in ("human", "metric")
         if match is None or name not in _PARTS or whole != (match[3] is not None):
             raise typer.BadParameter(
-                "--counts must be like human=61/100,tp=43,fn=18,fp=12,tn=29,metric=540/1000; got "
-                f"{part!r}."
+                "--counts must be like human=61/100,tp=43,fn=18,fp=12,tn=29,metric=540/1000 "
+                f"(counts, not shares); got {part!r}."
             )
         if name in found or f"{name}_ones" in found:
             raise typer.BadParameter(f"--counts has {name} twice.")
@@ -252,6 +261,12 @@ def _counts(text: str, pairs: Pairs) -> Counts:
             found |= {f"{name}_ones": int(match[2]), f"{name}_total": int(match[3])}
         else:
             found[name] = int(match[2])
+    cells = [name for name in ("tp", "fn", "fp", "tn") if name in found]
+    if cells and len(cells) < 4:
+        raise typer.BadParameter(
+            f"--counts has {', '.join(cells)}, but rows rated by both come in four counts: tp, fn, "
+            "fp and tn. Write the others too, as 0 if there are none."
+        )
     return Counts(**found, pairs=pairs.value)
 
 

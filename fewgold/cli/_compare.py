@@ -247,12 +247,11 @@ def _table(
             raise UnknownNameError("column", name, names)
     if not humans:
         free = [n for n in names if n not in said]
-        hit = tables.guess_column(free, tables.HUMAN_NAMES)
-        if hit is None:
-            raise DataError(
-                "cannot tell which column holds the human scores. Name it with --human: "
-                f"{', '.join(names)}."
-            )
+        likely = [n for n in free if tables.looks_human(n)]
+        hit = tables.guess_column(free, tables.HUMAN_NAMES) or (likely[0] if likely else None)
+        if hit is None or len(likely) > 1:
+            shown = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
+            raise DataError(f"which column holds the human scores? Name it with --human{shown}.")
         humans = [hit]
         note(f"note: human scores guessed: {hit}", quiet)
     # What people said must never slip in among the metrics.

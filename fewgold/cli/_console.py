@@ -48,6 +48,17 @@ def note(sentence: str, quiet: bool) -> None:
         print(sentence, file=sys.stderr)
 
 
+def drawn(save: Callable[[Any], object], plot: Callable[[], Any], quiet: bool) -> bool:
+    """Draw and save a figure; without matplotlib say so and go on: the numbers are worth having."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        note('note: no plot without matplotlib. pip install "fewgold[plots]"', quiet)
+        return False
+    save(plot())
+    return True
+
+
 def progress(sentence: str, quiet: bool) -> None:
     """Say what takes time, where somebody is looking; the line is overwritten."""
     if not quiet and sys.stderr.isatty():
@@ -84,7 +95,7 @@ def emit(
         if how is Format.csv:
             csv.writer(sys.stdout, lineterminator="\n").writerows([names, *cells])
         else:
-            print(_latex(names, cells))
+            print(_latex(names, [[_short(v) for v in plain(list(r.values()))] for r in rows]))
 
 
 def to_json(record: Mapping[str, Any]) -> str:
@@ -103,6 +114,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _short(value: Any) -> str:
+    """A cell of a printed table: four digits that count."""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else str(value)
 
 
 def _latex(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -174,6 +174,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     error = result["se"]
     digits = decimals(error or 0.0)
     what = "mean score of all"
+    if result["bound_kind"] == "credible":
+        what = "share of adequate ones among all"
     if result["adequate"] is not None:
         what = f"share with a score {result['adequate']} among all"
     out.print(
@@ -193,6 +195,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     ]
     if result.get("metric"):
         lines.append(("metric", escape(result["metric"])))
+    if result.get("rho") is not None and result.get("eta") is not None:
+        right = f"on {result['rho']:.0%} of the adequate rated segments (ρ)"
+        lines.append(("it is right", f"{right} and {result['eta']:.0%} of the inadequate (η)"))
     if result["random_se"] is not None:
         lines.append(
             (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Output, Quiet, emit, progress_bars
+from fewgold.cli._console import Format, Json, Output, Quiet, drawn, emit, progress_bars
 
 if TYPE_CHECKING:
     from fewgold.planning import Goal, Plan
@@ -139,7 +139,7 @@ def plan(
     metric_ratings: Annotated[
         int,
         typer.Option(
-            metavar="N", min=0, help="Items that the metric rates.", rich_help_panel=_BINARY
+            metavar="N", min=0, help="Items that only the metric rates.", rich_help_panel=_BINARY
         ),
     ] = 0,
     known: Annotated[
@@ -185,7 +185,10 @@ def plan(
     """
     how = Format.json if json else output
     if budget is not None:
-        _split(budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, how)
+        _split(
+            budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,
+            _power(power), how,
+        )  # fmt: skip
         return
     goal = _goal(half_width, tolerance, difference, confidence, power)
     given = {
@@ -208,7 +211,8 @@ def plan(
     if out is not None:
         from fewgold.plots import save
 
-        save(found.plot(), out)
+        if not drawn(partial(save, path=out), found.plot, quiet):
+            out = None
     rows: Any = found.to_frame().to_dict("records")
     record = found.to_dict() | {"files": [] if out is None else [str(out)]}
 
@@ -235,11 +239,15 @@ def _goal(
             "error within ±T) and --difference D (a difference that is found)."
         )
     level = _parse.confidence(confidence)
-    try:
-        chance = _parse.confidence(power)
-    except typer.BadParameter:
-        raise typer.BadParameter(f"--power must be like 0.8 or 80%; got {power!r}.") from None
+    chance = _power(power)
     return Goal(half_width, difference, tolerance, confidence=level, power=chance)
+
+
+def _power(text: str) -> float:
+    try:
+        return _parse.confidence(text)
+    except typer.BadParameter:
+        raise typer.BadParameter(f"--power must be like 0.8 or 80%; got {text!r}.") from None
 
 
 def _made(
@@ -257,7 +265,7 @@ def _made(
     from fewgold.planning import Outlook
 
     if source == "--alpha":
-        return planning.plan_binary(goal, cost=cost, **binary)
+        return planning.plan_binary(goal, size=size, cost=cost, **binary)
     if source == "--limits":
         ends = _parse.limits(data["limits"])
         assert ends is not None
@@ -309,6 +317,8 @@ def _split(
     metric_cost: float | None,
     known: bool,
     confidence: str,
+    size: int | None,
+    power: float,
     how: Format,
 ) -> None:
     """The best division of a budget."""
@@ -318,7 +328,8 @@ def _split(
         raise typer.BadParameter("--budget asks for --alpha, --rho, --eta and --metric-cost.")
     level = 1 - _parse.confidence(confidence)
     found = best_split(
-        budget, human_cost, metric_cost, alpha=alpha, rho=rho, eta=eta, known=known, level=level
-    )
+        budget, human_cost, metric_cost, alpha=alpha, rho=rho, eta=eta, known=known, level=level,
+        items=size, power=power,
+    )  # fmt: skip
     record = found.to_dict()
     emit(how, record, [found.best._asdict()], lambda _: print(found.summary()))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
+from fewgold.cli._console import Format, Json, Output, Quiet, drawn, emit, note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,8 +104,8 @@ def roc(
     frame = found.to_frame()
     several = (frame.groupby("metric")["system"].nunique() > 2).any()
     apart = found.heterogeneity() if several else None
-    if out is not None:
-        save(found.plot(), out)
+    if out is not None and not drawn(partial(save, path=out), found.plot, quiet):
+        out = None
     record = {
         "human": human, "adequate": None if passing is None else str(passing),
         "rule": rule.value, "confidence": level, "rows": frame.to_dict("records"),

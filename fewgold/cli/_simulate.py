@@ -156,6 +156,9 @@ def simulate(
     if out is not None and not any(p.suffix == ".png" for p in written):
         note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
     _show(result, written, Format.json if json else output)
+    lost = [s for s in result.strategies if all(c.failure for c in result.cells if c.strategy == s)]
+    if lost:  # the table has the reasons; scripts need to know
+        raise typer.Exit(1)
 
 
 def _show(result: Simulation, written: list[Path], how: Format) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from fewgold.bayes import Counts, PoolPosterior, Priors
 from fewgold.errors import FewgoldError
-from fewgold.planning._difference import measurable_difference
+from fewgold.planning._difference import measurable_difference, standard_errors
 from fewgold.planning._goal import Goal
 from fewgold.planning._needed import ratings_needed
 from fewgold.planning._plan import Need, Plan, around
@@ -21,6 +22,7 @@ def plan_binary(
     eta: float | None = None,
     metric: int = 0,
     known: bool = False,
+    size: int | None = None,
     cost: float = 1.0,
 ) -> Plan:
     """How many adequate/inadequate ratings a goal takes, without a metric and with one.
@@ -35,10 +37,13 @@ def plan_binary(
     rho, eta
         True positive and true negative rate of the metric, if there is one.
     metric
-        Items that the metric rates besides.
+        Items that only the metric rates, beside those that people rate too.
     known
         The rates are known; otherwise the human ratings, on items that the metric rates too, tell
         them.
+    size
+        Plan for the share in a test set of so many items, all of which the metric rates, instead
+        of for the success rate of the system that made them.
     cost
         Of one human rating.
 
@@ -48,41 +53,92 @@ def plan_binary(
     >>> found = plan_binary(goal, alpha=0.6, rho=0.9, eta=0.9, metric=10_000)
     >>> [(need.strategy, need.n) for need in found.needs]
     [('people alone', 375), ('with the metric', 151)]
+    >>> found = plan_binary(Goal(half_width=0.05), alpha=0.6, rho=0.9, eta=0.9, size=500)
+    >>> [(need.strategy, need.n) for need in found.needs]
+    [('people alone', 211), ('with the metric', 117)]
     """
     if (rho is None) != (eta is None):
         raise FewgoldError("rho and eta go together: give both rates of the metric, or neither.")
     if rho is None and metric:
         raise FewgoldError(f"{metric} ratings of a metric need its rates: give rho and eta.")
-    if rho is not None and not metric:
-        raise FewgoldError("with rho and eta say how many items the metric rates: metric=.")
-    settings: dict[str, dict[str, Any]] = {"people alone": {"metric": 0}}
+    if size is not None and metric:
+        raise FewgoldError(
+            f"in a test set of {size} items the metric rates all that people do not: leave out "
+            f"metric={metric}."
+        )
+    if rho is not None and not metric and size is None:
+        raise FewgoldError(
+            "with rho and eta say how many items only the metric rates (metric=, "
+            "--metric-ratings), or the size of the test set (size=, --size)."
+        )
+    study: dict[str, Any] = {"alpha": alpha, "size": size}
+    settings: dict[str, dict[str, Any]] = {"people alone": study}
     if rho is not None:
-        settings["with the metric"] = {"metric": metric, "rho": rho, "eta": eta, "known": known}
+        more = {"rho": rho, "eta": eta, "known": known, "metric": metric}
+        settings["with the metric"] = study | more
     needs = []
     for name, options in settings.items():
-        n = _least(goal, alpha, options)
-        curve = {k: reached(goal, alpha, k, options) for k in around(n, None)}
-        note = f"and {metric} ratings of the metric" if options["metric"] else ""
-        needs.append(Need(name, n, reached(goal, alpha, n, options), curve, note))
+        n = _least(goal, options)
+        curve = {k: reached(goal, k, **options) for k in around(n, size)}
+        note = f"and {metric} ratings of the metric alone" if options.get("metric") else ""
+        needs.append(Need(name, n, reached(goal, n, **options), curve, note))
     told = f"success rate {alpha:g}"
     if rho is not None:
         told += f", ρ {rho:g}, η {eta:g}" + (" (known)" if known else "")
     notes = ("for each of the two systems",) if goal.difference is not None else ()
-    return Plan(goal, tuple(needs), None, cost, f"from {told}", notes)
+    return Plan(goal, tuple(needs), size, cost, f"from {told}", notes)
 
 
-def reached(goal: Goal, alpha: float, human: int, options: dict[str, Any]) -> float:
+def reached(goal: Goal, human: int, *, size: int | None, **study: Any) -> float:
     """The half-width, or the difference, that ``human`` ratings reach."""
     level = 1 - goal.confidence
     power = None if goal.difference is None else goal.power
-    found = measurable_difference(alpha=alpha, human=human, level=level, power=power, **options)
-    return float(found) / (np.sqrt(2) if goal.difference is None else 1.0)
+    if size is None:
+        found = float(measurable_difference(human=human, level=level, power=power, **study))
+    else:
+        found = float(standard_errors(level, power)) * _pool_sd(human, size, **study)
+    return found / (np.sqrt(2) if goal.difference is None else 1.0)
 
 
-def _least(goal: Goal, alpha: float, options: dict[str, Any]) -> int:
-    level = 1 - goal.confidence
-    if goal.difference is not None:
-        return ratings_needed(
-            goal.difference, alpha=alpha, power=goal.power, level=level, **options
-        )
-    return ratings_needed(np.sqrt(2) * goal.size, alpha=alpha, level=level, **options)
+def _pool_sd(
+    human: int,
+    size: int,
+    *,
+    alpha: float,
+    rho: float | None = None,
+    eta: float | None = None,
+    known: bool = False,
+    metric: int = 0,
+) -> float:
+    """Posterior sd of the share in a test set, at expected counts."""
+    if human >= size:
+        return 0.0
+    yes = round(human * alpha)
+    if rho is None or eta is None:
+        counts = Counts(human_ones=yes, human_total=human)
+        return float(PoolPosterior(counts, unrated=size - human).sd)
+    tp, tn = round(yes * rho), round((human - yes) * eta)
+    said = round((size - human) * (alpha * rho + (1 - alpha) * (1 - eta)))
+    counts = Counts(
+        tp=tp, fn=yes - tp, tn=tn, fp=human - yes - tn, metric_ones=said,
+        metric_total=size - human,
+    )  # fmt: skip
+    return float(PoolPosterior(counts, Priors(rho=rho, eta=eta) if known else None).sd)
+
+
+def _least(goal: Goal, study: dict[str, Any]) -> int:
+    """Fewest ratings; all of a test set where none fewer do."""
+    size, level = study["size"], 1 - goal.confidence
+    if size is None:
+        options = {k: v for k, v in study.items() if k != "size"}
+        if goal.difference is not None:
+            return ratings_needed(goal.difference, power=goal.power, level=level, **options)
+        return ratings_needed(np.sqrt(2) * goal.size, level=level, **options)
+    low, high = 1, int(size)
+    while low < high:
+        middle = (low + high) // 2
+        if reached(goal, middle, **study) <= goal.size:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -37,8 +37,9 @@ def ratings_needed(
     Notes
     -----
     Counts are whole, so that one rating more may be a little worse. What comes back is enough, and
-    one less is not. More metric ratings help only so far: their errors must be known as well. Where
-    no number of them is enough, the error says what could be reached.
+    one less is not; next to 0 and 1 a dip at still fewer may be missed. More metric ratings help
+    only so far: their errors must be known as well. Where no number of them is enough, the error
+    says what could be reached.
 
     Examples
     --------
@@ -49,6 +50,11 @@ def ratings_needed(
     """
     if not 0 < difference < 1:
         raise FewgoldError(f"difference must lie between 0 and 1; got {difference!r}.")
+    if not difference / 2 <= alpha <= 1 - difference / 2:
+        raise FewgoldError(
+            f"two success rates around {alpha:g} cannot differ by {difference:g}: one would lie "
+            "outside 0 to 1. Give an alpha midway between those you expect."
+        )
     if human is not None and metric is not None:
         raise FewgoldError(
             f"give human or metric, and the other is what is looked for; got human={human!r} and "

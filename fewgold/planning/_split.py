@@ -89,7 +89,8 @@ class Split:
         lines = [
             f"{best.human} human and {best.metric} metric-only ratings: sd {best.sd:.4f}",
             f"a difference of {best.difference:.4f} {found} at level {self.level:g}",
-            f"humans alone: {alone.human} ratings, sd {alone.sd:.4f}, {alone.difference:.4f}",
+            f"humans alone: {alone.human} ratings, sd {alone.sd:.4f}, difference "
+            f"{alone.difference:.4f}",
             f"large-sample formula: {self.formula.human} and {self.formula.metric}, sd "
             f"{self.formula.sd:.4f}",
             f"the metric costs {self.cost_ratio:.3g} of a human rating; in large studies it pays "
@@ -150,7 +151,7 @@ def best_split(
     >>> print(split.summary())
     887 human and 10413 metric-only ratings: sd 0.0107
     a difference of 0.0296 is significant at level 0.05
-    humans alone: 1000 ratings, sd 0.0155, 0.0429
+    humans alone: 1000 ratings, sd 0.0155, difference 0.0429
     large-sample formula: 884 and 10716, sd 0.0107
     the metric costs 0.01 of a human rating; in large studies it pays below 0.244
     """

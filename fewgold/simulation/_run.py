@@ -59,7 +59,8 @@ def simulate(
         Human scores of every segment, where ``data`` is a single pool.
     strategies
         Names such as ``docs-prop+cv-knn``, estimators, or a mapping from names of your own to
-        either. By default all that `registry.strategy_names` lists for the pools.
+        either. By default all that `registry.strategy_names` lists for the pools, and for scores
+        of 0 and 1 ``random+alpha``.
     budgets
         Counts, shares of the pool, or `Cost`.
     draws
@@ -126,6 +127,8 @@ def _strategies(
     if given is None:
         lists = (registry.strategy_names(study.pool) for study in studies.values())
         given = list(dict.fromkeys(name for names in lists for name in names))
+        if all(np.isin(study.gold, (0, 1)).all() for study in studies.values()):
+            given.append("random+alpha")
     if isinstance(given, str | Estimator):
         given = [given]
     named: dict[str, Estimator | str] = {}

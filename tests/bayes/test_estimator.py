@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from fewgold import registry
-from fewgold.bayes import AlphaPosterior, BinaryPosterior, Counts, PoolPosterior, Priors
+from fewgold.bayes import (
+    AlphaPosterior,
+    BinaryPosterior,
+    Counts,
+    PoolPosterior,
+    Priors,
+    ProcessPosterior,
+)
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.estimate import Estimate
@@ -168,9 +175,6 @@ def test_calibration_uses_the_rated_for_the_errors_alone(study: tuple[Pool, np.n
     pool, gold = study
     ratings = _rated(pool, gold)
     found = _counted(ratings, pool.metrics["judge"] == 1)
-    process = BinaryPosterior("judge", target="process", pairs="calibration").estimate(ratings)
-    theirs = AlphaPosterior(Counts(**found, pairs="calibration"))
-    assert float(process.value) == pytest.approx(float(theirs.mean))
     # Of the test set, the rated segments are known and the others go by the metric.
     pooled = BinaryPosterior("judge", pairs="calibration").estimate(ratings)
     rest = PoolPosterior(Counts(**found, pairs="calibration"))
@@ -180,6 +184,33 @@ def test_calibration_uses_the_rated_for_the_errors_alone(study: tuple[Pool, np.n
     low, high = rest.interval()
     ends = [(ratings.scores.sum() + x * 240) / 300 for x in (low, high)]
     assert [float(x) for x in pooled.interval()] == pytest.approx(ends)
+    # With the picked ones the test set is a sample of the process.
+    process = BinaryPosterior("judge", target="process", pairs="calibration").estimate(ratings)
+    assert isinstance(process.posterior, ProcessPosterior)
+    assert float(process.value) == pytest.approx(float(pooled.value), abs=0.005)
+    assert process.se > pooled.se
+
+
+def test_a_metric_that_never_differs_is_no_metric(study: tuple[Pool, np.ndarray]) -> None:
+    pool, gold = study
+    ratings = _rated(pool, gold)
+    alone = BinaryPosterior(()).estimate(ratings)
+    found = BinaryPosterior("score", threshold="> -99").estimate(ratings)
+    assert float(found.value) == float(alone.value)
+    assert "tells nothing" in found.notes[0]
+
+
+def test_many_metrics_are_counted(study: tuple[Pool, np.ndarray]) -> None:
+    pool, gold = study
+    rng = np.random.default_rng(1)
+    coins = {f"coin{k}": (rng.random(300) < 0.5).astype(float) for k in range(4)}
+    judge = {"judge": pool.metrics["judge"]}
+    many = Pool(pool.ids, metrics=judge | coins)
+    found = BinaryPosterior().estimate(_rated(many, gold))
+    assert found.notes == ("5 metrics are taken by how many of them say 1",)
+    assert found.posterior.rated.shape[-2] <= 6
+    few = Pool(pool.ids, metrics=judge | {k: coins[k] for k in list(coins)[:3]})
+    assert not BinaryPosterior().estimate(_rated(few, gold)).notes
 
 
 def test_priors_and_kinds_of_intervals(study: tuple[Pool, np.ndarray]) -> None:
@@ -196,7 +227,7 @@ def test_priors_and_kinds_of_intervals(study: tuple[Pool, np.ndarray]) -> None:
 @pytest.mark.parametrize(
     ("made", "problem"),
     [
-        (BinaryPosterior("score"), "scores of score without a threshold must be 0 or 1"),
+        (BinaryPosterior("score"), "scores of 'score' without a threshold must be 0 or 1"),
         (BinaryPosterior("scoer"), "scoer"),
         (BinaryPosterior("score", threshold="half"), "a cut is a sign and a number"),
         (BinaryPosterior(("judge", "second"), threshold={"third": ">= 0"}), "third"),

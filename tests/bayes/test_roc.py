@@ -328,13 +328,13 @@ def test_figure_names_systems_and_their_areas() -> None:
         ({"metrics": ["n"]}, "unknown column 'n'"),
         ({"metrics": []}, "at least one metric"),
         ({"metrics": ["mqm"]}, "cannot be a metric as well"),
-        ({"adequate": None}, "adequate='<= 0'"),
+        ({"adequate": None}, "run from .* say which of them are adequate"),
         ({"adequate": "good"}, "a sign and a number"),
-        ({"metrics": ["system"], "system": None}, "must hold numbers; got 'one'"),
+        ({"metrics": ["system"], "system": None}, "must hold numbers; .* first 'one'"),
         ({"orientation": {"x": 1}}, "unknown metric 'x'"),
         ({"cuts": {"x": "> 1"}}, "cuts names 'x'"),
         ({"rule": "youden"}, "rule must be one of"),
-        ({"adequate": "<= 100"}, "all 20 items are adequate"),
+        ({"adequate": "<= 100"}, "every score in .* is <= 100"),
     ],
 )
 def test_tables_that_say_nothing(change: dict[str, object], say: str) -> None:

@@ -68,7 +68,7 @@ def test_from_a_table(run: Run, judged: pd.DataFrame) -> None:
 def test_cuts_and_rules(run: Run, judged: pd.DataFrame) -> None:
     asked = ("alpha", "judged.csv", "--human", "passed", "--metric", "score", "--system", "none")
     said = run(*asked, code=3).stderr
-    assert "scores of score without a threshold must be 0 or 1" in said
+    assert "scores of 'score' without a threshold must be 0 or 1" in said
     for rule in ("equal", "information"):
         got = json.loads(run(*asked, "--threshold", rule, "--json").stdout)
         assert got["metric"].startswith("score >= ")
@@ -186,3 +186,44 @@ def test_simulate_with_a_cut(run: Run, table: pd.DataFrame) -> None:
     assert not got["failures"]
     share = float((table["human"] <= 4).mean())
     assert [cell["truth"] for cell in got["cells"]] == pytest.approx([share] * 3)
+
+
+def test_verdicts_in_words_and_gaps_of_other_programs(run: Run, judged: pd.DataFrame) -> None:
+    asked = ("alpha", "other.csv", "--human", "passed", "--metric", "judge", "--json")
+    expected = json.loads(run("alpha", "judged.csv", *asked[2:]).stdout)["systems"]
+    words = judged.assign(judge=judged["judge"].astype(bool))
+    words.to_csv("other.csv", index=False, na_rep="NA")
+    assert json.loads(run(*asked).stdout)["systems"] == expected
+    judged.assign(judge=np.where(judged["judge"], "PASS", "FAIL")).to_csv("other.csv", index=False)
+    assert "Write 1 for pass and 0 for fail" in run(*asked, code=3).stderr
+
+
+def test_what_gives_reason_to_ask(run: Run, judged: pd.DataFrame) -> None:
+    asked = ("alpha", "other.csv", "--human", "passed", "--metric", "judge", "--system", "none")
+
+    def notes(**columns: Any) -> str:
+        judged.assign(**columns).to_csv("other.csv", index=False)
+        return str(run(*asked).stderr)
+
+    assert "ρ + η ≤ 1" in notes(judge=1 - judged["judge"])
+    assert "tells nothing: is the threshold right?" in notes(judge=1)
+    assert "are failures left empty?" in notes(passed=judged["passed"].where(judged["passed"] == 1))
+    assert "note" not in notes(judge=judged["judge"])
+    prior = run("alpha", "--counts", "metric=540/1000")
+    assert "the answer is that of the priors" in prior.stderr
+    four = run("alpha", "--counts", "tp=43,fn=18,fp=12,metric=540/1000", code=2).stderr
+    assert "come in four counts" in " ".join(four.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("strategy", "problem"),
+    [
+        ("random+alpha-comet", "without a threshold must be 0 or 1"),
+        ("docs-whole+alpha-comet:equal", "whole documents"),
+        ("docs-opt+alpha-comet:equal", "unequal chances"),
+    ],
+)
+def test_select_refuses_what_estimate_would(run: Run, strategy: str, problem: str) -> None:
+    asked = ("select", "pool.csv", "--budget", 60, "--strategy", strategy, "-o", "s.csv")
+    assert problem in run(*asked, code=3).stderr
+    assert not Path("s.csv").exists()

@@ -62,7 +62,7 @@ def test_pass_or_fail(run: Run) -> None:
     expected = plan_binary(Goal(difference=0.1), alpha=0.6, rho=0.9, eta=0.9, metric=5000)
     assert _numbers(run(*asked, "--json")) == {n.strategy: n.n for n in expected.needs}
     asked = ("plan", "--budget", 1000, "--alpha", 0.6, *metric, "--metric-cost", 0.01)
-    split = best_split(1000, 1.0, 0.01, alpha=0.6, rho=0.9, eta=0.9)
+    split = best_split(1000, 1.0, 0.01, alpha=0.6, rho=0.9, eta=0.9, power=0.8)
     assert json.loads(run(*asked, "--json").stdout)["best"]["human"] == split.best.human
     assert split.summary() in run(*asked).stdout
 

@@ -36,12 +36,14 @@ def test_claims_of_the_paper():
 
 
 def test_nothing_may_be_needed():
-    assert ratings_needed(0.9, alpha=0.6) == 0
+    assert ratings_needed(0.9, alpha=0.5) == 0
     assert ratings_needed(0.2, alpha=0.6, human=1000, rho=0.9, eta=0.9) == 0
 
 
 def test_refusals():
     with pytest.raises(FewgoldError, match="difference must lie"):
         ratings_needed(0, alpha=0.5)
+    with pytest.raises(FewgoldError, match=r"cannot differ by 0\.3"):
+        ratings_needed(0.3, alpha=0.99, power=0.8)
     with pytest.raises(FewgoldError, match="give human or metric"):
         ratings_needed(0.1, alpha=0.5, human=1, metric=1)

@@ -71,7 +71,7 @@ def notes(name: str) -> list[str]:
 
 def summary(made: DanikenReproduction) -> str:
     """Tables, then what differs and why."""
-    parts = [TITLE, *map(_wrap, ABOUT), ""]
+    parts = [TITLE, *map(_wrap, ABOUT), "", _wrap(_verdict(made)), ""]
     named = titles()
     for name, frame in made.tables.items():
         kind = "order" if name in ORDERS else "thesis" if name.startswith("thesis") else ""
@@ -80,6 +80,19 @@ def summary(made: DanikenReproduction) -> str:
         parts += [table_text(name, frame), ""]
     parts += ["What differs, and why", *_causes(made), "", made.signature]
     return "\n".join(parts)
+
+
+def _verdict(made: DanikenReproduction) -> str:
+    """How the whole came out, in a sentence."""
+    total = sum(len(frame) for frame in made.tables.values())
+    agree = sum(int(frame["agrees"].sum()) for frame in made.tables.values())
+    open_ones = len(made.failed)
+    rest = (
+        "all of them for a reason that is named"
+        if not open_ones
+        else (f"{open_ones} of them for no known reason")
+    )
+    return f"{agree} of {total} figures are as printed; {total - agree} are not, {rest}."
 
 
 def score(frame: pd.DataFrame) -> str:
