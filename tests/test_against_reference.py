@@ -348,7 +348,7 @@ def test_hoeffding_with_fixed_slopes_goes_by_the_range_of_the_residuals():
 
 # Every strategy -----------------------------------------------------------------------------
 
-FAST = [n for n in registry.estimator_names(POOL) if n != "cv-forest"]
+FAST = [n for n in registry.estimator_names(POOL) if n not in ("cv-forest", "alpha")]
 STRATEGIES = sorted(
     {*registry.strategy_names(POOL)}
     | {f"{s}+mean" for s in registry.sampler_names()}

@@ -167,7 +167,7 @@ def test_gaps_and_other_bad_data(run: Run, sheet: Callable[..., None]) -> None:
     broken.loc[4, "score"] = ""
     broken.to_csv("s.csv", index=False)
     shown = run("stop", "s.csv", *HOW, code=3).stderr
-    assert f"1 id are not rated, but later ones are: {frame['id'][4]}" in shown
+    assert f"1 id is not rated, but later ones are: {frame['id'][4]}" in shown
     assert "--in-order" in shown
     frame.loc[4, "score"] = "26"
     frame.to_csv("s.csv", index=False)
