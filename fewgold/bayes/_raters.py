@@ -289,6 +289,11 @@ class RaterPosterior(Readout):
         found = []
         if not np.isfinite(self._answers.gold).any() and self._answers.most < 3:
             found.append(_NOT_IDENTIFIED)
+        if len(self._answers.names) > self._answers.which.size:
+            found.append(
+                f"{len(self._answers.names)} raters and {self._answers.which.size} items: is the "
+                "table turned? Rows are items, columns are raters"
+            )
         if self.rhat > MET:
             found.append(
                 f"the chains have not met after {self.sweeps} sweeps: R-hat is {self.rhat:.3f}, "

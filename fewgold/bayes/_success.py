@@ -41,6 +41,16 @@ class SuccessRates:
     def __repr__(self) -> str:
         return f"SuccessRates({len(self.posteriors)} systems, {self.metric or 'people alone'})"
 
+    def summary(self, confidence: float = 0.95) -> str:
+        """A line a system, for people."""
+        level = f"{100 * confidence:.6g}%"
+        lines = [
+            f"{row['system']}: {row['mean']:.4f} ± {row['sd']:.4f}, {level} credible interval "
+            f"{row['low']:.4f} to {row['high']:.4f}, {row['rated']} of {row['items']} items rated"
+            for row in self.to_frame(confidence).to_dict("records")
+        ]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
     def to_frame(self, confidence: float = 0.95) -> pd.DataFrame:
         """One row a system.
 

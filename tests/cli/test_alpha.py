@@ -111,6 +111,7 @@ def test_every_row_rated(judged: pd.DataFrame) -> None:
     found = success_rates(whole, human="passed", metric="judge", system="system")
     assert "people rated every row of one, two" in found.notes[0]
     assert found.to_frame()["sd"].tolist() == [0, 0]
+    assert "50 of 50 items rated" in found.summary()
 
 
 def test_from_counts(run: Run) -> None:
