@@ -135,11 +135,12 @@ def read_shared(
     human: Sequence[str] = (),
     rater: str | None = None,
     id: str = ID,
+    gaps: bool = False,
 ) -> pd.DataFrame:
     """The pool's table with the scores of a rated sheet, a row an output (and rater).
 
-    Rows that are missing or empty are outputs that nobody rated. ``human`` names one column of
-    scores or several, a rater each.
+    Rows that are missing or empty are outputs that nobody rated: an error unless ``gaps`` says
+    that chance left them out. ``human`` names one column of scores or several, a rater each.
     """
 
     sheet = tables.read_table(path)
@@ -162,6 +163,14 @@ def read_shared(
             "occur more than once", twice,
             "Keep one row of each; for several raters name the column that says who (--rater).",
         )  # fmt: skip
+    if not gaps:
+        empty = sheet[wanted].map(tables.is_empty).all(axis=1)
+        rated = {i for i, bare in zip(found, empty, strict=True) if not bare}
+        refuse(
+            f"of {len(shared.key)} outputs are not rated",
+            [i for i in shared.key if i not in rated],
+            "Rate them all; if it was chance that left some out, say so: --rated-only.",
+        )
     roles = shared.columns
     kept = [roles["id"], roles["system"], roles.get("document"), *(roles.get("metrics") or ())]
     base = shared.table[[name for name in dict.fromkeys(kept) if name is not None]]

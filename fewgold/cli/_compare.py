@@ -85,6 +85,12 @@ def compare(
         str | None,
         typer.Option(metavar="COLUMN", help="Who rated, if several did.", rich_help_panel=_COLUMNS),
     ] = None,
+    rated_only: Annotated[
+        bool,
+        typer.Option(
+            "--rated-only", help="Go on with a sheet that has gaps: chance left them out."
+        ),
+    ] = False,
     orientation: Annotated[
         str | None,
         typer.Option(metavar="A=+1,B=-1", help="As for select.", rich_help_panel=_COLUMNS),
@@ -175,7 +181,7 @@ def compare(
                 "the side file of the sheet brings the columns with it: leave out --system, "
                 "--document, --metrics and --orientation."
             )
-        frame, columns = _sheet(file, side, pool, humans, rater, id or "id")
+        frame, columns = _sheet(file, side, pool, humans, rater, id or "id", rated_only)
     else:
         if pool is not None:
             raise typer.BadParameter("--pool belongs to a sheet with its side file.")
@@ -213,12 +219,18 @@ def _side(file: str, design: str | None) -> str | Path | None:
 
 
 def _sheet(
-    file: str, side: str | Path, pool: str | None, humans: list[str], rater: str | None, id: str
+    file: str,
+    side: str | Path,
+    pool: str | None,
+    humans: list[str],
+    rater: str | None,
+    id: str,
+    rated_only: bool,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     from fewgold.shared import load_shared, read_shared
 
     shared = load_shared(side, pool)
-    frame = read_shared(file, shared, human=humans, rater=rater, id=id)
+    frame = read_shared(file, shared, human=humans, rater=rater, id=id, gaps=rated_only)
     roles = {k: shared.columns.get(k) for k in ("id", "system", "document", "orientation")}
     told = humans or [shared.score]
     return frame, {

@@ -200,6 +200,8 @@ def plan(
             "say what is known, by one of --limits (the scale alone), --sd (a guess), --pilot, "
             f"--history, or --alpha (pass or fail); got {' and '.join(named) or 'none'}."
         )
+    if assurance is not None and pilot is None:
+        raise typer.BadParameter("--assurance goes with --pilot, whose sd may be too small.")
     names = _parse.names(strategies) or None
     found = _made(
         named[0], goal, names, size, rating_cost, quiet,
@@ -277,6 +279,10 @@ def _made(
     from fewgold.cli._simulate import studies_of
 
     studies = studies_of(data["history"], data["human"], quiet, data["cost"])
+    if goal.difference is not None:
+        from fewgold.planning import difference_studies
+
+        studies = difference_studies(studies)
     with progress_bars(quiet) as show:
         return planning.plan_from_history(
             goal, studies, None, names or _usual(studies), size=size, draws=data["draws"],
@@ -304,6 +310,12 @@ def _from_pilot(
     sample = files.load_sample(side, files.load_pool(side))
     column = record["score_column"] if data["human"] is None else data["human"]
     ratings = files.read_ratings(data["pilot"], sample, score=column)
+    if goal.difference is not None:
+        raise typer.BadParameter(
+            "a pilot of one system tells the sd of its scores, not of differences. Give the sd of "
+            "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
+            "--history with several systems."
+        )
     outlook = Outlook.from_pilot(ratings, size=size, assurance=data["assurance"])
     return planning.plan(goal, outlook, names)
 

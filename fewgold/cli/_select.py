@@ -310,7 +310,8 @@ def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> N
     pool = " --pool POOL" if pool_file == "-" else ""
     if result["systems"]:
         out.print(
-            f"The sheet has a row for each of {result['systems']} systems and does not tell which. "
+            f"The sheet has a row for each of {result['systems']} systems, "
+            f"{result['n'] * result['systems']} ratings in all, and does not tell which is which. "
             "When every row has a score:"
         )
         out.print(f"  [green]fewgold compare {escape(shlex.quote(result['sheet']))}{pool}[/green]")

@@ -10,17 +10,25 @@ import numpy as np
 
 from fewgold._arrays import FloatArray
 from fewgold._validate import Limits, as_limits, check_choice, check_confidence
+from fewgold.bounds._student import student_quantile
 from fewgold.comparison._comparison import Comparison
 from fewgold.comparison._direction import direction
 from fewgold.comparison._gaps import factors, gapped_pairs, shared_counts
 from fewgold.comparison._notes import about_gaps, about_raters
-from fewgold.comparison._pairs import shared_pairs
-from fewgold.comparison._raters import Raters, bias_variance, mixes, rater_effects
+from fewgold.comparison._pairs import Pairs, shared_pairs
+from fewgold.comparison._raters import (
+    Raters,
+    adjusted_spread,
+    bias_variance,
+    mixes,
+    rater_effects,
+)
 from fewgold.comparison._scores import system_estimates
 from fewgold.comparison._setting import setting
 from fewgold.comparison._table import Table, read
 from fewgold.comparison._tests import CORRECTIONS
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.estimate import LinearEstimate
 from fewgold.sample import Sample
 
 
@@ -170,9 +178,16 @@ def compare(
     else:
         apart = system_estimates(table, rows, design, correct=False, **options)
         pairs, basis = gapped_pairs(design, scores, apart, factor)
+        pairs = _with_flat(pairs, estimates, ends, level)
         notes += about_gaps(table.systems, scores, basis, factor)
     if people is not None and adjust_raters:
-        pairs = replace(pairs, variance=pairs.variance + bias_variance(mix, people))
+        variance = pairs.variance + bias_variance(mix, people)
+        if table.documents is not None and table.ratings is not None:
+            codes = np.unique(table.documents, return_inverse=True)[1]
+            if codes.max() > 0:
+                spread = adjusted_spread(table.ratings, codes, len(table.systems))
+                variance = np.maximum(variance, spread)
+        pairs = replace(pairs, variance=variance)
     if people is not None:
         notes += about_raters(people, shift, pairs.se, table.systems, adjust_raters)
     return Comparison(
@@ -230,3 +245,27 @@ def _check(table: Table, scores: FloatArray, limits: tuple[float, float] | None)
                 f"{outside.size} scores lie outside the scale {limits[0]:g} to {limits[1]:g}, "
                 f"first {outside[0]:g}. Correct them, or the limits."
             )
+
+
+def _with_flat(
+    pairs: Pairs,
+    estimates: Sequence[LinearEstimate],
+    ends: tuple[float, float] | None,
+    level: float,
+) -> Pairs:
+    """Differences to a system whose ratings are all equal: the error of the other, and more.
+
+    How much the equal ratings may hide is told by the scale (the rule of three), and added to the
+    half-width; without the scale nothing is known.
+    """
+    one = pairs.spreadless & np.isfinite(pairs.variance)
+    if not one.any():
+        return pairs
+    if ends is None:
+        return replace(pairs, variance=np.where(one, np.inf, pairs.variance))
+    weight = max(float(e.design.weights.max()) for e in estimates if np.any(e.spreadless))
+    miss = (ends[1] - ends[0]) * (1 - (level / 2) ** weight)
+    quantile = student_quantile(np.maximum(pairs.df, 1.0), 1 - level)
+    se = np.sqrt(np.where(one, pairs.variance, 0.0)) + miss / quantile
+    variance = np.where(one, se**2, pairs.variance)
+    return replace(pairs, variance=variance, spreadless=pairs.spreadless & ~one)

@@ -92,8 +92,8 @@ class Comparison:
         if self.pairs.spreadless.any():
             i, j = (int(k) for k in np.argwhere(self.pairs.spreadless)[0])
             found.append(
-                f"the ratings of {self.systems[i]} and {self.systems[j]} have nothing that varies, "
-                "which says nothing about the error of the difference"
+                f"the ratings of {self.systems[i]} or {self.systems[j]}, or their differences, are "
+                "all equal, which says nothing about the error of the difference"
                 + ("" if self.span else "; give the limits of the scale to have an interval")
             )
         return tuple(found)

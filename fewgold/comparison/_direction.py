@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import rankdata
 
 from fewgold import tables
 from fewgold._orientation import known_orientation
@@ -41,7 +42,8 @@ def direction(
         good = np.isfinite(seen)
         sign = orientation.get(name, known_orientation(name, values[np.isfinite(values)])) or 0
         if sign and good.sum() > 2 and np.ptp(seen[good]) > 0 and np.ptp(scores[good]) > 0:
-            r = float(np.corrcoef(seen[good], scores[good])[0, 1])
+            # By ranks: one slip of the pen, 250 for 2.5, must not turn the ranking round.
+            r = float(np.corrcoef(rankdata(seen[good]), rankdata(scores[good]))[0, 1])
             ratio = sign * r * np.sqrt(good.sum())
             followed = ratio if abs(ratio) > abs(followed) else followed
     if abs(followed) > _CLEAR:

@@ -61,8 +61,7 @@ def gapped_pairs(
 
     By all ratings, the difference is that of two estimates (``alone``), with Welch's degrees of
     freedom. Segments that both were rated on count with their covariance if there are ten or more.
-    Then S²/N is taken off for the size of the pool, S² being the variance of the difference of one
-    segment, which is unknown without shared ones.
+    Then the pool's size is taken into account as well, which without shared ones cannot be.
 
     Parameters
     ----------
@@ -97,12 +96,14 @@ def gapped_pairs(
             else:
                 apart = None
                 if known:
-                    apart = float(np.square(units[i] - units[j]).sum())
-                    apart -= _correction(design, scores[[i, j]], (alone[i], alone[j]), apart)
+                    apart = _finite(design, scores[[i, j]], (alone[i], alone[j]))
+                    if apart is None:
+                        apart = float(np.square(units[i] - units[j]).sum())
                 one = _welch(alone[i], alone[j], apart)
                 if bool(alone[i].spreadless | alone[j].spreadless):
-                    one = one[0], np.inf, one[2]
                     flat[i, j] = flat[j, i] = True
+                    if bool(alone[i].spreadless & alone[j].spreadless):
+                        one = one[0], np.inf, one[2]
                 how = "partly" if known else "separate"
             value[i, j], value[j, i] = one[0], -one[0]
             variance[i, j] = variance[j, i] = one[1]
@@ -123,24 +124,27 @@ def _spread_out(design: Design, scores: FloatArray, made: LinearEstimate) -> Flo
     return found
 
 
-def _correction(
-    design: Design,
-    scores: FloatArray,
-    made: tuple[LinearEstimate, LinearEstimate],
-    apart: float,
-) -> float:
-    """What comes off the variance of a difference because the pool is finite: S²/N.
+def _finite(
+    design: Design, scores: FloatArray, made: tuple[LinearEstimate, LinearEstimate]
+) -> float | None:
+    """Variance of a difference of two partly overlapping samples of a finite pool, else None.
 
-    For samples of n and m of N segments with k in common the variance of the difference of their
-    means is A/n + B/m − 2kC/nm − S²/N, whatever k.
+    For samples of n and m of N segments with k in common it is
+    A (1/n − 1/N) + B (1/m − 1/N) − 2 C (k/nm − 1/N), C being the covariance on the shared ones.
     """
     if design.kind == "process" or design.units is not None:
-        return 0.0
+        return None
     rated = np.isfinite(scores)
     both = np.asarray(rated.all(0))
-    left = [one.residuals[both[own]] for one, own in zip(made, rated, strict=True)]
-    spread = float(np.var(left[0] - left[1], ddof=1))
-    return min(spread / design.size, apart * float(rated.any(0).sum()) / design.size)
+    n, m, k = int(rated[0].sum()), int(rated[1].sum()), int(both.sum())
+    own = [one.residuals for one in made]
+    a, b = (float(np.var(x, ddof=1)) for x in own)
+    c = float(np.cov(*(x[both[r]] for x, r in zip(own, rated, strict=True)))[0, 1])
+    most = float(np.sqrt(a * b))
+    c = min(max(c, -most), most)
+    over = 1 / design.size
+    found = a * (1 / n - over) + b * (1 / m - over) - 2 * c * (k / (n * m) - over)
+    return max(found, 1e-3 * (a * (1 / n - over) + b * (1 / m - over)))
 
 
 def _first_seen(labels: IntArray) -> IntArray:

@@ -85,6 +85,9 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
             - (slopes[..., None, :] @ _mean_metrics(design, metrics))[..., 0, :]
         )
     value = np.asarray(means[..., :, None] - means[..., None, :])
+    # A difference that is rounding alone is none, however sure.
+    size = np.abs(scores).max((-1, -2))[..., None, None]
+    value = np.where(np.abs(value) <= 1e-12 * size, 0.0, value)
     variance = np.zeros(value.shape)
     flat = np.zeros(value.shape, dtype=bool)
     for i in range(systems):

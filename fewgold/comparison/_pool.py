@@ -61,6 +61,11 @@ def joint_pool(
     known = dict(orientation or {})
     extra = [*names, *([cost] if cost is not None else [])]
     table = read(frame, human=(), system=system, id=id, document=document, metrics=extra)
+    if len(table.systems) > 1 and not (table.present.sum(0) > 1).any():
+        raise DataError(
+            f"no segment occurs for two systems, so none can be rated for all: is {id!r} the "
+            "column that names segments, the same for all systems?"
+        )
     for name in extra:
         gaps = table.present & ~np.isfinite(table.metrics[name])
         if gaps.any():

@@ -51,7 +51,10 @@ def rank_probabilities(pairs: Pairs, higher: bool, seed: int = 0) -> FloatArray:
     """
     value = pairs.value
     size = len(value)
-    spread = np.where(np.isfinite(pairs.variance), pairs.variance, 0.0)
+    known = np.isfinite(pairs.variance)
+    finite = np.where(known, pairs.variance, 0.0)
+    unknown = 1e8 * (float(np.abs(value).max()) ** 2 + float(finite.max())) + 1e-300
+    spread = np.where(known, finite, unknown)  # any order is as likely
     # Covariance of the scores about their mean, from the variances of differences (Torgerson 1952);
     # from gaps it may come out impossible, so what is negative is taken off.
     centre = np.eye(size) - 1 / size

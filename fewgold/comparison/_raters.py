@@ -110,12 +110,7 @@ def rater_effects(rated: Scored) -> Raters:
     _, item = np.unique(rated.system * wide + rated.segment, return_inverse=True)
     per = np.bincount(item)
     count = np.bincount(rated.rater, minlength=size)
-    fit, basis = _fit(rated, item, systems=False), "outputs"
-    if fit.lost:
-        _, segment = np.unique(rated.segment, return_inverse=True)
-        other = _fit(rated, segment, systems=True)
-        if other.lost < fit.lost:
-            fit, basis = other, "segments"
+    fit, basis = _best_fit(rated, item)
     return Raters(
         names=rated.raters,
         count=count,
@@ -144,6 +139,44 @@ class _Fit(NamedTuple):
     def lost(self) -> int:
         """Biases that the fit cannot tell."""
         return int(np.isnan(self.bias).sum()) + max(self.circles - 1, 0)
+
+
+def _best_fit(rated: Scored, item: IntArray) -> tuple[_Fit, str]:
+    """From outputs that several rated, or from segments if that tells more biases."""
+    fit = _fit(rated, item, systems=False)
+    if fit.lost:
+        _, segment = np.unique(rated.segment, return_inverse=True)
+        other = _fit(rated, segment, systems=True)
+        if other.lost < fit.lost:
+            return other, "segments"
+    return fit, "outputs"
+
+
+def adjusted_spread(rated: Scored, documents: IntArray, systems: int) -> FloatArray:
+    """Variance of differences of adjusted means, by leaving out a document at a time: (S, S).
+
+    What a document has in common enters the biases and the means alike, above all where a rater
+    was given whole documents; a formula that takes ratings for independent misses both.
+    """
+    where = documents[rated.segment]
+    found = []
+    for left_out in np.unique(where):
+        kept = where != left_out
+        some = Scored(
+            rated.segment[kept], rated.system[kept], rated.rater[kept], rated.score[kept],
+            rated.raters,
+        )  # fmt: skip
+        if np.unique(some.system).size < systems:
+            return np.full((systems, systems), np.inf)
+        wide = int(some.segment.max()) + 1
+        cell, item = np.unique(some.system * wide + some.segment, return_inverse=True)
+        bias = np.nan_to_num(_best_fit(some, item)[0].bias)
+        each = np.bincount(item, some.score - bias[some.rater]) / np.bincount(item)
+        owner = cell // wide
+        mean = np.bincount(owner, each, minlength=systems) / np.bincount(owner, minlength=systems)
+        found.append(mean[:, None] - mean[None, :])
+    many = np.stack(found)
+    return np.asarray(np.square(many - many.mean(0)).sum(0) * (len(many) - 1) / len(many))
 
 
 def _fit(rated: Scored, item: IntArray, systems: bool) -> _Fit:

@@ -9,7 +9,7 @@ from fewgold.planning._difference import (
     simulated_power,
 )
 from fewgold.planning._goal import Goal
-from fewgold.planning._history import plan_from_history
+from fewgold.planning._history import difference_studies, plan_from_history
 from fewgold.planning._needed import ratings_needed
 from fewgold.planning._outlook import Outlook
 from fewgold.planning._plan import Need, Plan, plan, plan_worst_case
@@ -32,6 +32,7 @@ __all__ = [
     "best_split",
     "break_even",
     "detection_power",
+    "difference_studies",
     "difference_table",
     "information",
     "measurable_difference",

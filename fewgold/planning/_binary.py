@@ -10,7 +10,7 @@ from fewgold.bayes import Counts, PoolPosterior, Priors
 from fewgold.errors import FewgoldError
 from fewgold.planning._difference import measurable_difference, standard_errors
 from fewgold.planning._goal import Goal
-from fewgold.planning._needed import ratings_needed
+from fewgold.planning._needed import fewest, ratings_needed
 from fewgold.planning._plan import Need, Plan, around
 
 
@@ -133,7 +133,7 @@ def _least(goal: Goal, study: dict[str, Any]) -> int:
         options = {k: v for k, v in study.items() if k != "size"}
         if goal.difference is not None:
             return ratings_needed(goal.difference, power=goal.power, level=level, **options)
-        return ratings_needed(np.sqrt(2) * goal.size, level=level, **options)
+        return fewest(float(np.sqrt(2) * goal.size), level=level, **options)
     low, high = 1, int(size)
     while low < high:
         middle = (low + high) // 2

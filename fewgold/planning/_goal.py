@@ -90,6 +90,8 @@ class Goal:
         # The shift of a non-central t of which a share ``power`` lies beyond t (the other side is
         # counted too where it matters: at small powers).
         low, high = 0.0, t + 10.0
+        while _power(high, t, df) < self.power:
+            high *= 2
         for _ in range(60):
             middle = 0.5 * (low + high)
             if _power(middle, t, df) < self.power:
@@ -121,6 +123,8 @@ class Goal:
         top = size if size is not None else 2**40
         low, high = 1, top
         if not self._met(high, sd, size, spent, per):
+            if size is None:
+                raise FewgoldError(f"{self} takes more than {top:,} ratings with an sd of {sd:g}.")
             return top
         while low < high:
             middle = (low + high) // 2

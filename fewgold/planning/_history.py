@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -43,7 +45,7 @@ def plan_from_history(
         made; or a difference with a power: then ``gold`` holds per-segment differences.
     data, gold
         As for `simulate`: a rated pool, or a mapping from names to (pool, gold). Of several pools
-        the mean is planned for, and the worst is told.
+        the mean is planned for.
     strategies
         Names; the plain ``random+mean`` is always among them.
     size
@@ -137,7 +139,7 @@ def _need(
     n = _solve(reach, wanted, size)
     correction = 1.0
     smallest = min(len(study.pool) for study in studies.values())
-    if _LEAST <= n < smallest:
+    if _LEAST <= n < min(smallest, size):
         again = simulate(studies, None, [name], [n], **options)
         true = _left([cell for cell in again.cells if cell.strategy == name], goal)
         correction = true * float(np.sqrt(1 / n - 1 / size)) / reach(n)
@@ -161,3 +163,36 @@ def _solve(reach: Callable[[int], float], wanted: float, size: int) -> int:
         else:
             low = middle + 1
     return low
+
+
+def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
+    """Differences of all pairs of systems that were rated on the same segments, as studies.
+
+    Scores and metrics are those of one system less those of the other; a metric that then is the
+    same everywhere is left out. With a single system, or none on the same segments, an error.
+    """
+    from fewgold.simulation import Study
+
+    found = {}
+    for (a, one), (b, two) in combinations(studies.items(), 2):
+        ids = [str(i) for i in two.pool.ids.tolist()]
+        place = {i: k for k, i in enumerate(ids)}
+        mine = [str(i) for i in one.pool.ids.tolist()]
+        if set(mine) != set(ids):
+            continue
+        order = np.array([place[i] for i in mine])
+        metrics = {
+            name: values - two.pool.metrics[name][order]
+            for name, values in one.pool.metrics.items()
+            if name in two.pool.metrics and np.ptp(values - two.pool.metrics[name][order]) > 0
+        }
+        signs = {m: s for m, s in one.pool.orientation.items() if m in metrics}
+        pool = replace(one.pool, metrics=metrics, orientation=signs, system=None)
+        found[f"{a} − {b}"] = Study(pool, one.gold - two.gold[order])
+    if not found:
+        raise FewgoldError(
+            "a difference is planned for by differences of two systems on the same segments, and "
+            f"the history has none: {', '.join(studies)}. Give a table with several systems whose "
+            "segment ids agree, or the sd of differences (--sd)."
+        )
+    return found

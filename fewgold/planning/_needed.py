@@ -55,6 +55,19 @@ def ratings_needed(
             f"two success rates around {alpha:g} cannot differ by {difference:g}: one would lie "
             "outside 0 to 1. Give an alpha midway between those you expect."
         )
+    return fewest(difference, alpha=alpha, human=human, metric=metric, power=power, **study)
+
+
+def fewest(
+    difference: float,
+    *,
+    alpha: float,
+    human: int | None = None,
+    metric: int | None = None,
+    power: float | None = None,
+    **study: Any,
+) -> int:
+    """As `ratings_needed`, also for what is no difference of two rates, such as a half-width."""
     if human is not None and metric is not None:
         raise FewgoldError(
             f"give human or metric, and the other is what is looked for; got human={human!r} and "

@@ -30,8 +30,10 @@ def agreement(means: FloatArray, full: FloatArray) -> Agreement:
     (array([0.667]), array([0.833]), array([0.5]))
     """
     first, second = np.triu_indices(full.shape[-1], 1)
-    seen = np.sign(means[..., first] - means[..., second])
-    want = np.sign(full[..., first] - full[..., second])
+    # What differs by rounding alone is a tie.
+    hair = 1e-9 * (np.abs(full).max(-1, keepdims=True) + np.ptp(full, axis=-1, keepdims=True))
+    seen = _sign(means[..., first] - means[..., second], hair)
+    want = _sign(full[..., first] - full[..., second], hair)
     ordered = (want != 0).sum(-1)
     product = seen * want
     both = np.sqrt((seen != 0).sum(-1) * ordered)
@@ -45,3 +47,7 @@ def agreement(means: FloatArray, full: FloatArray) -> Agreement:
         np.where(none, np.nan, pairs.mean(0)),
         np.where(none, np.nan, exact.mean(0)),
     )
+
+
+def _sign(gap: FloatArray, hair: FloatArray) -> FloatArray:
+    return np.asarray(np.where(np.abs(gap) <= hair, 0.0, np.sign(gap)))

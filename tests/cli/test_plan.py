@@ -81,6 +81,8 @@ def test_pass_or_fail(run: Run) -> None:
         (("--half-width", 1, "--pilot", "none.csv"), 3, "there is no design file"),
         (("--half-width", 1, "--alpha", 0.5, "--rho", 0.9), 3, "rho and eta go together"),
         (("--budget", 100), 2, "--metric-cost"),
+        (("--half-width", 1, "--sd", 2, "--assurance", 0.8), 2, "--assurance goes with --pilot"),
+        (("--difference", 1, "--history", "pool.csv"), 3, "differences of two systems"),
     ],
 )
 def test_slips(run: Run, args: tuple[object, ...], code: int, problem: str) -> None:

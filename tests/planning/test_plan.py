@@ -7,11 +7,12 @@ import pytest
 from scipy import stats
 
 from fewgold import simulate
-from fewgold.datasets import load_demo
+from fewgold.datasets import demo_systems, load_demo
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.planning import (
     Goal,
     Outlook,
+    difference_studies,
     plan,
     plan_binary,
     plan_from_history,
@@ -20,6 +21,7 @@ from fewgold.planning import (
 from fewgold.planning._outlook import intraclass
 from fewgold.pool import Pool
 from fewgold.samplers import SimpleRandom
+from fewgold.simulation import Study
 
 
 @pytest.mark.parametrize("effect", [0.15, 0.2, 0.5, 1.0, 1.5])
@@ -232,3 +234,31 @@ def test_tolerance_goes_by_the_errors() -> None:
         "random+mean", Goal(tolerance=0.5)
     )
     assert found["random+mean"].n == pytest.approx(formula, rel=0.12)
+
+
+def test_differences_of_systems_as_history() -> None:
+    names = demo_systems("ende")[1:4]
+    studies = {name: Study(*load_demo("ende", system=name)) for name in names}
+    apart = difference_studies(studies)
+    assert len(apart) == 3
+    first = apart[f"{names[0]} − {names[1]}"]
+    assert first.gold == pytest.approx(studies[names[0]].gold - studies[names[1]].gold)
+    comet = studies[names[0]].pool.metrics["comet"] - studies[names[1]].pool.metrics["comet"]
+    assert first.pool.metrics["comet"] == pytest.approx(comet)
+    goal = Goal(difference=0.5, power=0.8)
+    found = plan_from_history(goal, {"a": first}, None, ["random+mean"], draws=100)
+    formula = goal.least(float(first.gold.std(ddof=1)), len(first.pool))
+    assert found["random+mean"].n == pytest.approx(formula, rel=0.06)
+    with pytest.raises(FewgoldError, match="differences of two systems"):
+        difference_studies({names[0]: studies[names[0]]})
+
+
+def test_extremes() -> None:
+    assert Goal(difference=1, power=0.8, confidence=0.99).least(0.04) > 2
+    with pytest.raises(FewgoldError, match="takes more than"):
+        Goal(half_width=1e-9).least(1e9)
+    assert plan_binary(Goal(half_width=0.03), alpha=0.02)["people alone"].n > 20
+    pool, gold = load_demo("ende")
+    small = plan_from_history(Goal(half_width=0.05), pool, gold, [], size=100, draws=20)
+    assert small["random+mean"].n == 100
+    assert "all of them" in small["random+mean"].note

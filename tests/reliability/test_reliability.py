@@ -378,3 +378,11 @@ def test_documents_of_one_segment() -> None:
     flat = reliability(same, score="y", document="doc", draws=50, rng=0)
     assert (flat.sd == 0).all() and flat.mean == pytest.approx(0.1, rel=1e-15)
     assert np.isnan(flat.power().b) and "–" in flat.summary()
+
+
+def test_rounding_is_a_tie() -> None:
+    """1 − 1/3 is 2/3 for people: what differs in the last digit has no order."""
+    full = np.array([[0.1 + 0.2, 0.3, 0.1]])
+    assert full[0, 0] != full[0, 1]
+    found = agreement(np.array([[[0.3, 0.1 + 0.2, 0.0]]]), full)
+    assert found.pairs[0] == 1 and found.exact[0] == 1
