@@ -61,7 +61,7 @@ def show(out: Console, result: Comparison) -> None:
     for sentence in _sentences(result):
         out.print(Text(sentence))
     for sentence in result.remarks:
-        out.print(Text.assemble(("note ", "yellow"), sentence))
+        out.print(Text.assemble(("note: ", "yellow"), sentence))
     out.print()
     out.print("To cite how the numbers were made:")
     out.print(Text(f"  {result.signature()}"), soft_wrap=True)

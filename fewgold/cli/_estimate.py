@@ -209,7 +209,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         )
     pairs(out, lines)
     for sentence in result["notes"]:
-        out.print(f"  [yellow]note[/yellow] {escape(sentence)}")
+        out.print(f"  [yellow]note:[/yellow] {escape(sentence)}")
     out.print()
     out.print("To cite how the number was made:")
     out.print(f"  {escape(result['signature'])}", soft_wrap=True)
