@@ -11,10 +11,14 @@ import numpy as np
 import pytest
 
 from fewgold.bayes import AlphaPosterior, Counts, Priors, moments, probability_greater
+from fewgold.bounds import Bernstein, Bound, Hoeffding
+from fewgold.cut import Cut
 from fewgold.estimators import Mean
 from fewgold.planning import Setting, information, measurable_difference
 from fewgold.pool import Pool
-from fewgold.samplers import Incremental
+from fewgold.reliability import CubicFit, PowerFit, power_fit
+from fewgold.reliability._resample import segment_means
+from fewgold.samplers import Incremental, SimpleRandom
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
@@ -37,8 +41,10 @@ def test_tests_that_the_page_names_exist(path: str, name: str) -> None:
 def test_001_x_max_of_the_power_fit() -> None:
     """|f′| = ε at (ab/ε)^(1/(b+1)); −ε/(ab), as printed, has no real power."""
     a, b, epsilon = 0.05, 0.4, 1e-4
-    x = (a * b / epsilon) ** (1 / (b + 1))
-    assert abs(-a * b * x ** -(b + 1)) == pytest.approx(epsilon)
+    fit = PowerFit(a, b)
+    x = fit.x_max(epsilon)
+    # By the curve itself, not by the formula of its slope.
+    assert float(fit(x - 1e-4) - fit(x + 1e-4)) / 2e-4 == pytest.approx(epsilon, rel=1e-5)
     assert isinstance((-epsilon / (a * b)) ** (-1 / (b + 1)), complex)
 
 
@@ -51,37 +57,42 @@ def test_001_x_max_of_the_cubic() -> None:
     assert right == pytest.approx(roots)
     assert np.all(np.abs(printed - roots) > 1)
     assert np.all((6 * d * right + 2 * c > 0) == [True, False])
+    assert CubicFit(0.05, b, c, d).x_max() == pytest.approx(roots[0])
     # With d > 0 it is the larger root that is the minimum; the paper takes the smaller one.
     d, c, b = 1e-5, -3e-4, 2e-3
     first, second = np.sort(np.roots([3 * d, 2 * c, b]).real)
     assert 0 < first < second
     assert 6 * d * first + 2 * c < 0 < 6 * d * second + 2 * c
+    assert CubicFit(0.05, b, c, d).x_max() == pytest.approx(second)
 
 
 def test_001_epsilon() -> None:
     """Table 2 has x_max from 20 to 64 but for two: that takes 0.0001 (0.01 %), not 0.001."""
-    a, b = np.array([0.02, 0.1])[:, None], np.array([1 / 3, 1 / 2])
-    fine, coarse = ((a * b / epsilon) ** (1 / (b + 1)) for epsilon in (1e-4, 1e-3))
-    assert fine.min() == pytest.approx(20, abs=2)
-    assert fine.max() == pytest.approx(64, abs=16)
-    assert coarse.max() < 15
+    fits = [PowerFit(a, b) for a in (0.02, 0.1) for b in (1 / 3, 1 / 2)]
+    fine, coarse = ([fit.x_max(epsilon) for fit in fits] for epsilon in (1e-4, 1e-3))
+    assert [fit.x_max() for fit in fits] == fine
+    assert min(fine) == pytest.approx(20, abs=2)
+    assert max(fine) == pytest.approx(64, abs=16)
+    assert max(coarse) < 15
 
 
 def test_001_chance_of_a_value_in_a_resample() -> None:
-    """Each of n values is drawn with chance 1/n. With 1/N, N = 1500, chances sum to 790/1500."""
+    """Each of n values is drawn with chance 1/n: a resample of n has as many on average as there
+    are. With 1/N, N = 1500 resamples, one value of 790 would make 0.53 of itself."""
     n, resamples = 790, 1500
-    rng = np.random.default_rng(0)
-    seen = np.mean([(rng.integers(0, n, n) == 7).sum() for _ in range(resamples)]) / n
-    assert seen == pytest.approx(1 / n, rel=0.15)
-    assert n * (1 / resamples) == pytest.approx(0.527, abs=0.001)
+    values = np.zeros((1, n))
+    values[0, 7] = n  # the mean of a resample counts how often it was drawn
+    drawn = segment_means(values, resamples, np.random.default_rng(0))
+    assert drawn.mean() == pytest.approx(1, abs=0.1)  # four standard errors
+    assert drawn.mean() - 4 / np.sqrt(resamples) > n / resamples
 
 
 def test_001_x_min_knows_nothing_of_the_noise() -> None:
     """The tangent at 1 meets the axis at 1 + 1/b, whatever a: 3 for b = 1/2, 4 for b = 1/3."""
+    x = np.arange(1.0, 16.0)
     for b, expected in ((1 / 2, 3), (1 / 3, 4)):
         for a in (0.001, 0.05, 10.0):
-            slope = -a * b
-            assert 1 - a / slope == pytest.approx(expected)
+            assert power_fit(x, a * x**-b).x_min() == pytest.approx(expected)
 
 
 # von Däniken et al. (2022) and von Däniken (2023) ---------------------------------------------
@@ -171,7 +182,7 @@ def test_002_above_or_from_the_threshold_on() -> None:
     human, scores = np.array([1, 1, 0, 0]), np.array([3.0, 2.0, 2.0, 1.0])
     found = {
         sign: Counts.from_labels(paired=(human, ones))
-        for sign, ones in ((">", scores > 2.0), (">=", scores >= 2.0))
+        for sign, ones in ((sign, Cut(sign, 2.0)(scores)) for sign in (">", ">="))
     }
     assert (int(found[">"].tp), int(found[">"].tn)) == (1, 2)
     assert (int(found[">="].tp), int(found[">="].tn)) == (2, 1)
@@ -256,17 +267,35 @@ def test_004_incremental_allocation_is_biased() -> None:
 
 def test_004_bernstein_goes_by_the_standard_deviation() -> None:
     """A bound in the unit of the scores must double when the scores do; with σ² it does not."""
+    scores = np.random.default_rng(0).exponential(3.0, 50).clip(0, 25)
 
-    def bound(spread: float, span: float) -> float:
-        return spread * np.sqrt(2 * np.log(60) / 50) + 3 * span * np.log(60) / 50
+    def half(times: float) -> float:
+        low, high = _interval(times * scores, 1000, Bernstein(printed=True), times * 25)
+        return (high - low) / 2
 
-    assert bound(2 * 3.0, 2 * 25.0) == pytest.approx(2 * bound(3.0, 25.0))
-    assert bound(4 * 9.0, 2 * 25.0) > 2.2 * bound(9.0, 25.0)
+    assert half(2) == pytest.approx(2 * half(1))
+    sd = scores.std()
+    printed = sd * np.sqrt(2 * np.log(60) / 50) + 75 * np.log(60) / 50
+    assert half(1) == pytest.approx(printed)
+    squared = [
+        (t * sd) ** 2 * np.sqrt(2 * np.log(60) / 50) + t * 75 * np.log(60) / 50 for t in (1, 2)
+    ]
+    assert squared[1] > 2.2 * squared[0]
 
 
 def test_004_bernstein_does_not_know_of_the_pool() -> None:
     """With everything rated Hoeffding's bound is next to 0, and Bernstein's is not."""
-    n = size = 1000
-    hoeffding = 25 * np.sqrt((1 - (n - 1) / size) * np.log(40) / (2 * n))
-    bernstein = 3.0 * np.sqrt(2 * np.log(60) / n) + 3 * 25 * np.log(60) / n
-    assert hoeffding < 0.04 < 0.5 < bernstein
+    scores = np.random.default_rng(0).exponential(3.0, 990).clip(0, 25)
+    hoeffding, bernstein = (
+        np.ptp(_interval(scores, 1000, bound, 25)) / 2
+        for bound in (Hoeffding(printed=True), Bernstein(printed=True))
+    )
+    assert hoeffding < 0.15 < 0.4 < bernstein
+
+
+def _interval(scores: np.ndarray, size: int, bound: Bound, top: float) -> tuple[float, float]:
+    """Of the mean of a simple random sample with these scores, not cut at the scale."""
+    sample = SimpleRandom().draw(Pool(np.arange(size)), scores.size, rng=0)
+    estimate = Mean(bound=bound).estimate(sample.rate(scores, limits=(0, top)))
+    low, high = bound.interval(estimate, 0.95)
+    return float(low), float(high)

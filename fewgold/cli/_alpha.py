@@ -195,17 +195,12 @@ def _rates(
 ) -> Any:
     from fewgold import tables
     from fewgold.bayes import success_rates
-    from fewgold.errors import DataError
+    from fewgold.cli._columns import human_column
 
     table = tables.read_table(file)
     names = [str(c) for c in table.columns]
     if human is None:
-        likely = [n for n in names if tables.looks_human(n)]
-        if len(likely) != 1:
-            hint = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
-            raise DataError(f"which column holds the human ratings? Name it with --human{hint}.")
-        human = likely[0]
-        note(f"note: human ratings guessed: {human}", quiet)
+        human = human_column(names, quiet)
     if metric is None:
         note("note: no --metric, so the human ratings speak alone", quiet)
     if system is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fewgold import tables
+from fewgold.cli._console import note
 from fewgold.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -31,6 +32,16 @@ class Roles:
             parts = ", ".join(f"{name} ({why})" for name, why in self.left_out.items())
             lines.append(f"not taken as metrics: {parts}. Name those you want with --metrics.")
         return lines
+
+
+def human_column(names: Sequence[str], quiet: bool) -> str:
+    """The one column that looks like human scores; with none or several, ask."""
+    likely = [n for n in names if tables.looks_human(n)]
+    if len(likely) != 1:
+        hint = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
+        raise DataError(f"which column holds the human scores? Name it with --human{hint}.")
+    note(f"note: human scores guessed: {likely[0]}", quiet)
+    return likely[0]
 
 
 def roles(frame: pd.DataFrame, given: Mapping[str, Any], orientation: Mapping[str, int]) -> Roles:

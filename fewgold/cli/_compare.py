@@ -248,7 +248,7 @@ def _table(
     quiet: bool,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     from fewgold import tables
-    from fewgold.cli._columns import roles
+    from fewgold.cli._columns import human_column, roles
     from fewgold.errors import DataError, UnknownNameError
 
     table = tables.read_table(file)
@@ -259,13 +259,7 @@ def _table(
             raise UnknownNameError("column", name, names)
     if not humans:
         free = [n for n in names if n not in said]
-        likely = [n for n in free if tables.looks_human(n)]
-        hit = tables.guess_column(free, tables.HUMAN_NAMES) or (likely[0] if likely else None)
-        if hit is None or len(likely) > 1:
-            shown = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
-            raise DataError(f"which column holds the human scores? Name it with --human{shown}.")
-        humans = [hit]
-        note(f"note: human scores guessed: {hit}", quiet)
+        humans = [human_column(free, quiet)]
     # What people said must never slip in among the metrics.
     rest = table.drop(columns=[*humans, *([rater] if rater is not None else [])])
     bare = named["document"] == "none" and "none" not in names

@@ -191,8 +191,8 @@ def _studies(
     quiet: bool,
 ) -> dict[str, Study]:
     from fewgold import tables
-    from fewgold.cli._columns import roles
-    from fewgold.errors import DataError, UnknownNameError
+    from fewgold.cli._columns import human_column, roles
+    from fewgold.errors import UnknownNameError
     from fewgold.simulation import studies_from_table
 
     if data.startswith(_DEMO) and not Path(data).exists():
@@ -200,12 +200,7 @@ def _studies(
     table = tables.read_table(data)
     names = [str(c) for c in table.columns]
     if human is None:
-        likely = [n for n in names if tables.looks_human(n)]
-        if len(likely) != 1:
-            hint = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
-            raise DataError(f"which column holds the human scores? Name it with --human{hint}.")
-        human = likely[0]
-        note(f"note: human scores guessed: {human}", quiet)
+        human = human_column(names, quiet)
     parts = _parse.names(by)
     for name in (human, *parts):
         if name not in names:

@@ -19,7 +19,7 @@ import pytest
 
 from fewgold._arrays import codes_of
 from fewgold.bounds._student import student_quantile
-from fewgold.comparison import compare, shared_pairs
+from fewgold.comparison import _compare, compare, shared_pairs
 from fewgold.comparison._designs import plain_design
 from fewgold.comparison._ranks import groups_of, order_of, rank_intervals
 from fewgold.comparison._tests import adjust_pairs, better
@@ -276,3 +276,39 @@ def test_uneven_raters_taken_out(share: float) -> None:
     print(f"\nshare {share}: found different {wrong[False]:.3f}, adjusted {wrong[True]:.3f}")
     assert wrong[False] > 0.5
     assert wrong[True] <= 0.05 + 3 * sqrt(0.05 * 0.95 / draws)
+
+
+def test_raters_of_whole_documents(monkeypatch):
+    """Two equal systems; each document of a system has one rater, who sees one of them more often.
+
+    Documents differ by system, so that all ratings of a document err together: without the
+    jackknife over documents the adjusted differences claim too much.
+    """
+    rng = np.random.default_rng(SEED)
+    trials, documents, size = 150, 30, 10
+    found = {"with": 0, "without": 0}
+    for _ in range(trials):
+        base, rows = rng.normal(size=(documents, size)), []
+        for system, share in (("A", 0.75), ("B", 0.25)):
+            own = 2 * rng.normal(size=documents)
+            who = (rng.random(documents) < share).astype(int)
+            y = base + (own + 1.5 * who)[:, None] + rng.normal(size=(documents, size))
+            rows += [
+                (f"{d}-{k}", f"d{d}", system, f"r{who[d]}", y[d, k])
+                for d in range(documents)
+                for k in range(size)
+            ]
+        frame = pd.DataFrame(rows, columns=["id", "document", "system", "rater", "score"])
+        options = {c: c for c in ("id", "document", "system", "rater")}
+        for how in found:
+            with monkeypatch.context() as patch:
+                if how == "without":
+                    patch.setattr(_compare, "adjusted_spread", lambda *_: np.zeros((2, 2)))
+                made = compare(
+                    frame, human="score", **options, higher_is_better=True, adjust_raters=True
+                )
+            found[how] += bool(made.differences()["significant"].any())
+    rates = {how: count / trials for how, count in found.items()}
+    print(rates)
+    assert rates["with"] < 0.05 + 4 * np.sqrt(0.05 * 0.95 / trials)
+    assert rates["without"] > rates["with"]
