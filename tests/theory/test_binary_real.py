@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from fewgold.bayes import Counts, PoolPosterior, Priors, choose_cuts
-from fewgold.datasets import data_folder, load_real, real_systems
+from fewgold.datasets import data_folder, load_real, real_frame, real_systems
 
 pytestmark = [
     pytest.mark.slow,
@@ -109,3 +109,18 @@ def test_true_share_is_covered(name, metric, how):
         if n >= 100:
             assert at_95 > 0.95 - slack - 4 * np.sqrt(0.95 * 0.05 / studies)
             assert at_90 > 0.9 - slack - 4 * np.sqrt(0.9 * 0.1 / studies)
+
+
+def test_systems_on_the_same_inputs_are_not_independent():
+    """WMT20 en–de, MQM = 0: what docs/binary-metrics.md says of comparing posteriors."""
+    frame = real_frame("wmt20_ende")
+    wide = frame.assign(ok=(frame["mqm"] == 0) * 1.0).pivot_table("ok", "seg_id", "system")
+    pairs = np.triu_indices(wide.shape[1], 1)
+    assert wide.corr().to_numpy()[pairs].mean() == pytest.approx(0.37, abs=0.005)
+    labels = wide.to_numpy()
+    own = labels.var(0, ddof=1)
+    ratio = [
+        np.sqrt((labels[:, i] - labels[:, j]).var(ddof=1) / (own[i] + own[j]))
+        for i, j in zip(*pairs, strict=True)
+    ]
+    assert (min(ratio), max(ratio)) == pytest.approx((0.63, 0.95), abs=0.006)
