@@ -6,7 +6,6 @@ order unless asked for. The side file ``<sheet>.design.json`` holds the rest, it
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -23,9 +22,9 @@ from numpy.typing import NDArray
 from fewgold import tables
 from fewgold._pretty import pretty
 from fewgold._version import __version__
-from fewgold.design import Design
 from fewgold.errors import DataError, FewgoldError
 from fewgold.pool import Pool
+from fewgold.records import check_pool, design_of, digests, drawn, rated
 from fewgold.sample import Ratings, Sample
 from fewgold.tables import neutral, refuse
 
@@ -35,10 +34,6 @@ if TYPE_CHECKING:
 SCHEMA = "fewgold.sample/1"
 #: What the sheet calls the segment's id and its document, whatever the pool calls them.
 ID, DOCUMENT, SCORE = "id", "document", "score"
-
-# Fields of a Design that have a value for each segment, by the name of one such value.
-_FLOATS = {"weight": "weights", "inclusion": "inclusion", "influence": "influence"}
-_WHOLE = {"group": "groups", "unit": "units", "stratum": "strata"}
 
 
 def design_path(path: str | Path) -> Path:
@@ -126,15 +121,15 @@ def save_sample(
             "path": where,
             "size": len(sample.pool),
             "fingerprint": sample.pool.fingerprint,
-            "digests": _digests(sample.pool),
+            "digests": digests(sample.pool),
             "columns": {**columns, "orientation": dict(sample.pool.orientation)},
         },
-        "sample": _drawn(sample.pool, sample.indices, sample.design),
-        "given": None if sample.given is None else _rated(sample.given),
+        "sample": drawn(sample.pool, sample.indices, sample.design),
+        "given": None if sample.given is None else rated(sample.given),
         # Only designs that cannot be joined from the two waves alone come with a joined one.
         "joined": None
         if sample.given is None or sample.joined is None
-        else _drawn(sample.pool, np.r_[sample.given.sample.indices, sample.indices], sample.joined),
+        else drawn(sample.pool, np.r_[sample.given.sample.indices, sample.indices], sample.joined),
     }
     if systems is not None:
         record["systems"] = dict(systems)
@@ -231,18 +226,18 @@ def load_sample(path: str | Path, pool: Pool) -> Sample:
     """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
     record = read_record(path)
     with intact(path):
-        _check_pool(record["pool"], pool)
-        indices, design = _design(record["sample"], pool)
+        check_pool(record["pool"], pool)
+        indices, design = design_of(record["sample"], pool)
         info = {k: record[k] for k in ("sampler", "seed") if record[k] is not None}
         sample = Sample(pool, indices, design, info=info)
         if record["given"] is None:
             return sample
-        earlier, how = _design(record["given"], pool)
+        earlier, how = design_of(record["given"], pool)
         scores = np.array(record["given"]["scores"], dtype=np.float64)
         limits = record["given"]["limits"]
         before = Sample(pool, earlier, how, info=record["given"]["info"])
         given = Ratings(before, scores, None if limits is None else (limits[0], limits[1]))
-        joined = None if record["joined"] is None else _design(record["joined"], pool)[1]
+        joined = None if record["joined"] is None else design_of(record["joined"], pool)[1]
         return replace(sample, given=given, joined=joined)
 
 
@@ -306,77 +301,6 @@ def intact(path: str | Path) -> Iterator[None]:
             f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Take the side file as it "
             "was written; drawing again with the same seed makes it anew."
         ) from error
-
-
-def _drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
-    """A design, with one entry a segment in the order of drawing."""
-    columns = {"id": [str(i) for i in pool.ids[indices]], "index": indices.tolist()}
-    for key, name in (_FLOATS | _WHOLE).items():
-        if getattr(design, name) is not None:
-            columns[key] = getattr(design, name).tolist()
-    if design.balance is not None:
-        columns["balance"] = design.balance.T.tolist()
-    segments = [
-        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
-    ]
-    head = {"kind": design.kind, "size": design.size, "unbiased": design.unbiased}
-    return {**head, "segments": segments}
-
-
-def _rated(given: Ratings) -> dict[str, Any]:
-    record = _drawn(given.sample.pool, given.sample.indices, given.sample.design)
-    limits = None if given.limits is None else list(given.limits)
-    return {
-        **record, "scores": given.scores.tolist(), "limits": limits, "info": dict(given.sample.info)
-    }  # fmt: skip
-
-
-def _design(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64], Design]:
-    segments = record["segments"]
-    indices = np.array([s["index"] for s in segments], dtype=np.int64)
-    if indices.size and not (indices.min() >= 0 and indices.max() < len(pool)):
-        raise DataError("the design speaks of rows that the pool does not have.")
-    ids = [str(i) for i in pool.ids[indices]]
-    wrong = [s["id"] for s, i in zip(segments, ids, strict=True) if s["id"] != i]
-    refuse("of the design do not match the pool's rows", wrong, "Is it the same pool?")
-    arrays: dict[str, Any] = {}
-    for names, dtype in ((_FLOATS, np.float64), (_WHOLE, np.int64)):
-        for key, name in names.items():
-            if key in segments[0]:
-                arrays[name] = np.array([s[key] for s in segments], dtype=dtype)
-    if "balance" in segments[0]:
-        arrays["balance"] = np.array([s["balance"] for s in segments], dtype=np.float64).T
-    return indices, Design(
-        kind=record["kind"], size=record["size"], unbiased=record["unbiased"], **arrays
-    )
-
-
-def _digests(pool: Pool) -> dict[str, str]:
-    """A digest of each part of a pool, to say later which one changed."""
-    labels = {"ids": pool.ids, "documents": pool.documents}
-    found = {
-        k: "\x1f".join(map(str, v.tolist())).encode() for k, v in labels.items() if v is not None
-    }
-    found |= {f"metric {k}": v.tobytes() for k, v in pool.metrics.items()}
-    if pool.cost is not None:
-        found["cost"] = pool.cost.tobytes()
-    return {k: hashlib.sha256(v).hexdigest()[:12] for k, v in found.items()}
-
-
-def _check_pool(stored: Mapping[str, Any], pool: Pool) -> None:
-    if stored["fingerprint"] == pool.fingerprint:
-        return
-    then, now = stored["digests"], _digests(pool)
-    reasons = [f"{k} changed" for k in then if k in now and now[k] != then[k]]
-    reasons += [f"{k} is gone" for k in then if k not in now]
-    reasons += [f"{k} is new" for k in now if k not in then]
-    if stored["size"] != len(pool):
-        reasons.insert(0, f"it has {len(pool)} segments now and had {stored['size']}")
-    raise DataError(
-        f"this is not the pool that the sample was drawn from (fingerprint {pool.fingerprint} now, "
-        f"{stored['fingerprint']} then): {'; '.join(reasons) or 'its order changed'}. Give the "
-        "pool of that time: an estimate from another one would be wrong."
-    )
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -195,12 +195,12 @@ def _rates(
 ) -> Any:
     from fewgold import tables
     from fewgold.bayes import success_rates
-    from fewgold.cli._columns import human_column
+    from fewgold.cli._console import guess_human
 
     table = tables.read_table(file)
     names = [str(c) for c in table.columns]
     if human is None:
-        human = human_column(names, quiet)
+        human = guess_human(names, quiet)
     if metric is None:
         note("note: no --metric, so the human ratings speak alone", quiet)
     if system is None:

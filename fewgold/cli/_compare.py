@@ -248,8 +248,9 @@ def _table(
     quiet: bool,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     from fewgold import tables
-    from fewgold.cli._columns import human_column, roles
+    from fewgold.cli._console import guess_human
     from fewgold.errors import DataError, UnknownNameError
+    from fewgold.roles import roles
 
     table = tables.read_table(file)
     names = [str(c) for c in table.columns]
@@ -259,7 +260,7 @@ def _table(
             raise UnknownNameError("column", name, names)
     if not humans:
         free = [n for n in names if n not in said]
-        humans = [human_column(free, quiet)]
+        humans = [guess_human(free, quiet)]
     # What people said must never slip in among the metrics.
     rest = table.drop(columns=[*humans, *([rater] if rater is not None else [])])
     bare = named["document"] == "none" and "none" not in names

@@ -48,6 +48,15 @@ def note(sentence: str, quiet: bool) -> None:
         print(sentence, file=sys.stderr)
 
 
+def guess_human(names: Sequence[str], quiet: bool) -> str:
+    """The one column that looks like human scores, and say that it was guessed."""
+    from fewgold.roles import human_column
+
+    found = human_column(names)
+    note(f"note: human scores guessed: {found}", quiet)
+    return found
+
+
 def drawn(save: Callable[[Any], object], plot: Callable[[], Any], quiet: bool) -> bool:
     """Draw and save a figure; without matplotlib say so and go on: the numbers are worth having."""
     try:

@@ -124,13 +124,13 @@ def roc(
 
 def _guess(table: pd.DataFrame, human: str, system: str | None, quiet: bool) -> list[str]:
     from fewgold import tables
-    from fewgold.cli._columns import Roles, _metrics
     from fewgold.errors import DataError
+    from fewgold.roles import Roles, metric_columns
 
     names = [str(c) for c in table.columns]
     plain = {*tables.ID_NAMES, *tables.DOCUMENT_NAMES, *tables.TEXT_NAMES, *tables.COST_NAMES}
     taken = {human, system, *(n for n in names if tables.plain(n) in plain)} - {None}
-    found, left = _metrics(table, {str(n) for n in taken})
+    found, left = metric_columns(table, {str(n) for n in taken})
     for sentence in Roles({}, {"metrics": ", ".join(found) or "none"}, left).notes():
         note(f"note: {sentence}", quiet)
     if not found:

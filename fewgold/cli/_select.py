@@ -171,7 +171,7 @@ def select(
     notes: list[str] = []
     guessed: dict[str, str] = {}
     if given is None:
-        from fewgold.cli._columns import roles
+        from fewgold.roles import roles
 
         table = tables.read_table(pool_file)
         found = roles(table, named, signs)

@@ -191,8 +191,9 @@ def _studies(
     quiet: bool,
 ) -> dict[str, Study]:
     from fewgold import tables
-    from fewgold.cli._columns import human_column, roles
+    from fewgold.cli._console import guess_human
     from fewgold.errors import UnknownNameError
+    from fewgold.roles import roles
     from fewgold.simulation import studies_from_table
 
     if data.startswith(_DEMO) and not Path(data).exists():
@@ -200,7 +201,7 @@ def _studies(
     table = tables.read_table(data)
     names = [str(c) for c in table.columns]
     if human is None:
-        human = human_column(names, quiet)
+        human = guess_human(names, quiet)
     parts = _parse.names(by)
     for name in (human, *parts):
         if name not in names:

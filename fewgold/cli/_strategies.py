@@ -97,7 +97,7 @@ def strategies(
 
 def _pool(path: str, id: str | None, quiet: bool) -> Pool:
     from fewgold import files, tables
-    from fewgold.cli._columns import roles
+    from fewgold.roles import roles
 
     table = tables.read_table(path)
     given = dict.fromkeys(("id", "document", "metrics", "cost", "system", "texts"))

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from fewgold import tables
-from fewgold.cli._columns import roles
+from fewgold.roles import roles
 
 Run = Callable[..., Any]
 NOTHING = dict.fromkeys(("id", "document", "metrics", "cost", "system", "texts"))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fewgold import tables
-from fewgold.cli._console import note
 from fewgold.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -34,13 +33,12 @@ class Roles:
         return lines
 
 
-def human_column(names: Sequence[str], quiet: bool) -> str:
+def human_column(names: Sequence[str]) -> str:
     """The one column that looks like human scores; with none or several, ask."""
     likely = [n for n in names if tables.looks_human(n)]
     if len(likely) != 1:
         hint = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
         raise DataError(f"which column holds the human scores? Name it with --human{hint}.")
-    note(f"note: human scores guessed: {likely[0]}", quiet)
     return likely[0]
 
 
@@ -78,7 +76,7 @@ def roles(frame: pd.DataFrame, given: Mapping[str, Any], orientation: Mapping[st
             guessed["texts"] = ", ".join(shown)
     result = Roles(chosen, guessed)
     if chosen["metrics"] is None:
-        metrics, result.left_out = _metrics(frame, taken | set(chosen["texts"] or ()))
+        metrics, result.left_out = metric_columns(frame, taken | set(chosen["texts"] or ()))
         chosen["metrics"] = metrics
         guessed["metrics"] = ", ".join(metrics) or "none"
     elif chosen["metrics"] == ["none"] and "none" not in names:
@@ -93,7 +91,7 @@ def _named(given: Mapping[str, Any]) -> list[str]:
     return [*lone, *metrics, *(given["texts"] or [])]
 
 
-def _metrics(frame: pd.DataFrame, taken: set[str]) -> tuple[list[str], dict[str, str]]:
+def metric_columns(frame: pd.DataFrame, taken: set[str]) -> tuple[list[str], dict[str, str]]:
     """Numeric columns that may be metrics, and why the others are not."""
     import numpy as np
     import pandas as pd
