@@ -105,7 +105,8 @@ class Tasks:
         if not segment.document:
             return [], []
         beside = {s.position: s for s in self.segments if s.document == segment.document}
-        before, after = [], []
+        before: list[Segment] = []
+        after: list[Segment] = []
         for step in range(1, reach + 1):
             if segment.position - step not in beside:
                 break
