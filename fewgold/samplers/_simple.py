@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from fewgold._arrays import IntArray
 from fewgold.design import Design
 from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
 from fewgold.samplers._base import Sampler, batch_design
 
 
@@ -23,13 +25,27 @@ class SimpleRandom(Sampler):
     def _draw(
         self, pool: Pool, n: int, draws: int, rng: np.random.Generator
     ) -> tuple[IntArray, Design]:
-        size = len(pool)
-        rows = np.stack([rng.permutation(size)[:n] for _ in range(draws)])
-        one = Design(
-            kind="simple",
-            size=size,
-            weights=np.full(n, 1 / n),
-            inclusion=np.full(n, n / size),
-            groups=np.zeros(n, dtype=np.int64),
-        )
-        return rows, batch_design(one, draws)
+        rows = np.stack([rng.permutation(len(pool))[:n] for _ in range(draws)])
+        return rows, batch_design(_simple(n, len(pool)), draws)
+
+    def _top_up(
+        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
+    ) -> Sample:
+        """Two random samples, the second from what the first left, make one random sample."""
+        wave = super()._top_up(pool, n, given, rng, info)
+        if given.sample.design.kind != "simple":
+            return wave
+        both = _simple(given.n + n, len(pool))
+        if given.sample.indices.ndim > 1:
+            both = batch_design(both, len(given.sample.indices))
+        return replace(wave, joined=both)
+
+
+def _simple(n: int, size: int) -> Design:
+    return Design(
+        kind="simple",
+        size=size,
+        weights=np.full(n, 1 / n),
+        inclusion=np.full(n, n / size),
+        groups=np.zeros(n, dtype=np.int64),
+    )
