@@ -33,9 +33,33 @@ class Roles:
         return lines
 
 
+def human_columns(names: Sequence[str]) -> list[str]:
+    """The columns that look like human scores of their own.
+
+    Not those of a known metric such as ``MoverScore`` or ``wmt20-comet-da``, nor a mark of systems
+    that are people (``is_human``); counts of errors only where there is nothing else.
+
+    >>> human_columns(["is_human", "mqm", "n_major", "wmt20-comet-da", "bb_MoverScore"])
+    ['mqm']
+    """
+    import numpy as np
+
+    from fewgold._orientation import known_orientation
+
+    def known(name: str) -> bool:
+        return known_orientation(name, np.empty(0)) is not None
+
+    found = [n for n in names if tables.looks_human(n, known(n)) and tables.parts(n)[:1] != ["is"]]
+    return [n for n in found if not set(tables.parts(n)) & _COUNTED] or found
+
+
+# Parts of the names of columns that count what raters marked.
+_COUNTED = {"errors", "major", "minor"}
+
+
 def human_column(names: Sequence[str]) -> str:
     """The one column that looks like human scores; with none or several, ask."""
-    likely = [n for n in names if tables.looks_human(n)]
+    likely = human_columns(names)
     if len(likely) != 1:
         hint = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
         raise DataError(f"which column holds the human scores? Name it with --human{hint}.")

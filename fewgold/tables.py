@@ -42,7 +42,10 @@ TEXT_NAMES = (
 # Parts of names that betray human scores, and parts that do unless a known metric carries them
 # ("COMET-DA", "bert_score").
 _HUMAN_PARTS = {"human", "gold", "rater", "raters", "annotator", "rating", "ratings", "label"}
-_HUMAN_UNLESS_METRIC = {"score", "scores", "mqm", "da", "z", "adequacy", "fluency", "likert"}
+_HUMAN_UNLESS_METRIC = {
+    "score", "scores", "mqm", "da", "z", "adequacy", "fluency", "likert", "factuality", "factual",
+    "faithfulness", "naturalness", "coherence", "engagingness", "errors", "major", "minor",
+}  # fmt: skip
 _POSITION_PARTS = {"id", "ids", "position", "pos", "index", "idx", "line", "row", "number", "no"}
 # What makes spreadsheets take a cell for a formula (OWASP, CSV injection), full-width forms too.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

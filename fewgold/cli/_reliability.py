@@ -183,6 +183,7 @@ def _columns(
     """The table, and which columns to take: as told, else as their names suggest."""
     from fewgold import tables
     from fewgold.errors import DataError
+    from fewgold.roles import human_columns
 
     demo = file.startswith(_DEMO) and not Path(file).exists()
     table = _embedded(file.removeprefix(_DEMO)) if demo else tables.read_table(file)
@@ -204,7 +205,7 @@ def _columns(
     chosen = _parse.names(score)
     if not chosen:
         taken = {document, system, segment}
-        likely = [n for n in names if n not in taken and tables.looks_human(n)]
+        likely = human_columns([n for n in names if n not in taken])
         if len(likely) != 1:
             hint = ", ".join(likely or names)
             raise DataError(f"which columns hold the scores? Name them with --score: {hint}.")
