@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import json
@@ -12,16 +11,18 @@ import os
 import re
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from fewgold._xlsx import Formula, read_sheet
 from fewgold.errors import DataError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
 
 # Names that people give to these columns, best first. Compared in lower case without separators.
 ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
@@ -58,9 +59,10 @@ _COST = re.compile(
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """A table from CSV, TSV, JSON lines or Parquet (also ``.gz``); ``-`` is CSV on standard input.
+    """A table from CSV, TSV, JSON, Parquet or a spreadsheet; ``-`` is CSV on standard input.
 
-    Ids and documents are often numbers with leading zeros, so text columns stay text.
+    Ids and documents are often numbers with leading zeros, so text columns stay text. Text files
+    may be packed (``.gz``). Of a spreadsheet (``.xlsx``) the first sheet is read.
     """
     import pandas as pd
 
@@ -88,6 +90,10 @@ def read_table(path: str | Path) -> pd.DataFrame:
             )
         elif stem.endswith((".jsonl", ".ndjson")):
             frame = _read_lines(name)
+        elif stem.endswith(".json"):
+            frame = _read_array(name)
+        elif name.lower().endswith(".xlsx"):
+            frame = _read_sheet(name)
         elif stem.endswith(".parquet"):
             frame = _read_parquet(name)
         else:
@@ -97,7 +103,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
             )
     except pd.errors.EmptyDataError:
         raise DataError(f"{name!r} is empty. Expected a header line and a row a segment.") from None
-    except (pd.errors.ParserError, UnicodeDecodeError, ValueError) as error:
+    except (pd.errors.ParserError, EOFError, RecursionError, ValueError, zlib.error) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"cannot read {name!r}: {error}. Expected a {_kinds()} file.") from error
@@ -139,7 +145,7 @@ def _separator(header: str) -> str:
 
 
 def _kinds() -> str:
-    return "CSV, TSV, JSON lines or Parquet"
+    return "CSV, TSV, JSON, Parquet or .xlsx"
 
 
 def _read_lines(name: str) -> pd.DataFrame:
@@ -151,6 +157,54 @@ def _read_lines(name: str) -> pd.DataFrame:
     if not all(isinstance(row, dict) for row in rows):
         raise DataError(f"{name!r} must hold an object {{…}} in every line.")
     return pd.DataFrame(rows)
+
+
+def _read_array(name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    with _open(name) as file:
+        rows = json.load(file)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise DataError(f"{name!r} must hold an array of objects: [{{…}}, {{…}}].")
+    return pd.DataFrame(rows)
+
+
+def _read_sheet(name: str) -> pd.DataFrame:
+    """A spreadsheet, its cells as the text that CSV would have."""
+    import pandas as pd
+
+    sheet = read_sheet(name)
+    if not sheet.rows:
+        raise DataError(f"the sheet {sheet.name!r} of {name!r} is empty. Expected a header line.")
+    header = [text_of(v) for v in sheet.rows[0][1]]
+    double = next((c for c in header if c and header.count(c) > 1), None)
+    if double is not None:
+        raise DataError(f"{name!r} has two columns {double!r}. Rename one.")
+    kept = [k for k, title in enumerate(header) if title]
+    rows = []
+    for number, cells in sheet.rows[1:]:
+        row = [text_of(v) for v in cells] + [""] * (len(header) - len(cells))
+        loose = any(row[k] for k in range(len(row)) if k >= len(header) or not header[k])
+        if loose or any(isinstance(v, Formula) for v in cells):
+            what = "a cell without a header" if loose else "a formula without a value"
+            raise DataError(f"row {number} of {name!r} has {what}. Type values below the headers.")
+        rows.append([row[k] for k in kept])
+    return pd.DataFrame(rows, columns=[header[k] for k in kept], dtype=str)
+
+
+def text_of(value: Any) -> str:
+    """A cell of any kind of file as text, its numbers without loss; whole ones without a point.
+
+    >>> [text_of(v) for v in ("007", 7.0, 0.1 + 0.2, None, True)]
+    ['007', '7', '0.30000000000000004', '', 'True']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def _read_parquet(name: str) -> pd.DataFrame:
@@ -262,9 +316,12 @@ def as_text(lines: Sequence[Sequence[str]], separator: str) -> str:
     """Rows of cells as CSV or TSV."""
     if separator == "\t":  # read back without quotes, so written without
         return "".join("\t".join(line) + "\n" for line in lines)
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(lines)
-    return out.getvalue()
+    return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
+
+
+def _quoted(text: str) -> str:
+    """In quotes where CSV needs them; Python's own writer forgets a lone carriage return."""
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
 
 
 def is_empty(value: Any) -> bool:
@@ -300,7 +357,7 @@ def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
         raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
 
 
-def write_texts(contents: Mapping[Path, str]) -> None:
+def write_texts(contents: Mapping[Path, str | bytes]) -> None:
     """Write all files or none: each beside its target first, then moved into place."""
     made: dict[Path, str] = {}
     try:
@@ -308,8 +365,8 @@ def write_texts(contents: Mapping[Path, str]) -> None:
             if not target.parent.is_dir():
                 raise DataError(f"there is no folder {str(target.parent)!r} to write to. Make it.")
             handle, made[target] = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode() if isinstance(text, str) else text)
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(made[target], 0o666 & ~_umask())

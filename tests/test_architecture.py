@@ -12,6 +12,7 @@ ROOT = Path(fewgold.__file__).parent
 # Each row may import from the rows above it. Packages of one row do not know each other.
 LAYERS = [
     {"errors", "_arrays", "_equal", "_once", "_version"},
+    {"_xlsx"},
     {"_validate", "tables", "_neighbours", "_pretty", "cut"},
     {"plots"},
     {"report"},
@@ -19,10 +20,10 @@ LAYERS = [
     {"pool", "design", "roles"},
     {"sample"},
     {"estimate", "records"},
-    {"samplers", "bounds"},
+    {"samplers", "bounds", "agreement"},
     {"estimator"},
     {"estimators", "bayes"},
-    {"registry", "testing"},
+    {"registry", "testing", "gaps"},
     {"simulation"},
     {"planning", "reliability", "comparison"},
     {"files", "datasets"},

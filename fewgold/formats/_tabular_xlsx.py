@@ -1,0 +1,125 @@
+"""A spreadsheet for raters: header frozen, texts wrapped, scores checked as they are typed."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+from fewgold.errors import DataError
+from fewgold.formats._model import Tasks
+from fewgold.formats._tabular_model import CONTEXT, RATE, TAIL, guard
+from fewgold.formats._tabular_write import Grid, as_text
+
+_WIDTHS = {
+    "id": 14, "document": 16, "position": 9, "rate": 12, "rater": 14, "comment": 30, "key": 17,
+    "segment": 17, "score": 12, "time": 22, "system": 16, "answer_id": 16, "details": 40,
+    "pool_id": 14,
+}  # fmt: skip
+_TEXT_WIDTH = 60
+_LONGEST = 32767
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+
+
+def workbook(grid: Grid, tasks: Tasks) -> bytes:
+    """A workbook with the grid as its first sheet."""
+    try:
+        from openpyxl import Workbook
+        from openpyxl.styles import Alignment, Font, PatternFill
+        from openpyxl.utils import get_column_letter
+    except ImportError:
+        raise DataError(
+            "writing spreadsheets needs openpyxl. Install it with: pip install 'fewgold[xlsx]'."
+        ) from None
+    book = Workbook()
+    sheet = book.active
+    sheet.title = grid.title
+    wrapped = Alignment(wrap_text=True, vertical="top")
+    grey, head = PatternFill("solid", fgColor="E8E8E8"), PatternFill("solid", fgColor="D9E2EC")
+    rate = grid.header.index(RATE) if RATE in grid.header else None
+    for k, row in enumerate((grid.header, *grid.rows), 1):
+        aside = rate is not None and row[rate] == CONTEXT
+        for j, value in enumerate(row, 1):
+            cell = sheet.cell(k, j)
+            _put(cell, value)
+            cell.alignment = wrapped
+            if k == 1:
+                cell.font, cell.fill = Font(bold=True), head
+            elif aside:
+                cell.font, cell.fill = Font(color="808080"), grey
+    sheet.freeze_panes = "A2"
+    for j, name in enumerate(grid.header, 1):
+        width = _WIDTHS.get(name, 12 if name == tasks.score else _TEXT_WIDTH)
+        sheet.column_dimensions[get_column_letter(j)].width = width
+    if rate is not None:
+        _validate(sheet, grid, tasks, rate)
+        _explain(book, tasks)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _put(cell: Any, value: Any) -> None:
+    """A number as a number and all else as text, never as a formula."""
+    if value is None or value in ("", {}):
+        return
+    if isinstance(value, int | float):
+        cell.value = value
+        return
+    text = guard(as_text(value))
+    if len(text) > _LONGEST:
+        raise DataError(
+            f"a cell of a spreadsheet holds {_LONGEST} characters, and {text[:40]!r}… has "
+            f"{len(text)}. Write CSV or JSON lines."
+        )
+    # A text that looks like an escaped character must not come back as that character.
+    cell.value = _ESCAPE.sub("_x005F_", _UNFIT.sub("\ufffd", text).replace("\r", "_x000D_"))
+    cell.data_type = "s"
+    cell.number_format = "@"
+
+
+def _validate(sheet: Any, grid: Grid, tasks: Tasks, rate: int) -> None:
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    low, high = tasks.limits or (-1e9, 1e9)
+    ends = f"from {low:g} to {high:g}" if tasks.limits else "such as 3.5"
+    score = DataValidation(
+        type="decimal", operator="between", formula1=repr(low), formula2=repr(high),
+        allow_blank=True, errorTitle="Score", error=f"A number {ends}, please.",
+        promptTitle="Score", prompt=f"A number {ends}",
+    )  # fmt: skip
+    aside = DataValidation(
+        type="custom", formula1="FALSE", allow_blank=True, errorTitle="Context",
+        error="This row is context only: please do not rate it.",
+    )  # fmt: skip
+    who = DataValidation(type="list", formula1=f'"{",".join(tasks.raters)}"', allow_blank=True)
+    names = get_column_letter(rate + 2), get_column_letter(rate + 2 + 1 + TAIL.index("rater"))
+    for k, row in enumerate(grid.rows, 2):
+        (aside if row[rate] == CONTEXT else score).add(f"{names[0]}{k}")
+        if row[rate] != CONTEXT:
+            who.add(f"{names[1]}{k}")
+    # A list is a text of at most 255 characters in which names must not have commas or quotes.
+    fits = len(who.formula1) <= 257 and not any(set(r) & set(',"') for r in tasks.raters)
+    for rule in (score, aside, *((who,) if fits and len(tasks.raters) > 1 else ())):
+        if rule.sqref.ranges:
+            rule.showErrorMessage = rule.showInputMessage = True
+            sheet.add_data_validation(rule)
+
+
+def _explain(book: Any, tasks: Tasks) -> None:
+    """A second sheet that says what to do."""
+    lines = [
+        tasks.name,
+        tasks.question,
+        f"Type a number into the column {tasks.score!r} of each row that says 'yes' under 'rate'.",
+        "Grey rows are context: read them, do not rate them.",
+        "Leave the column 'key' as it is: it tells which segment an answer is about.",
+    ]
+    if tasks.limits:
+        lines.insert(3, f"The scale goes from {tasks.limits[0]:g} to {tasks.limits[1]:g}.")
+    sheet = book.create_sheet("how to rate")
+    for k, line in enumerate(lines, 1):
+        _put(sheet.cell(k, 1), line)
+    sheet.column_dimensions["A"].width = 100
