@@ -20,12 +20,16 @@ from fewgold.cli import (
     _compare,
     _demo,
     _estimate,
+    _export,
+    _import,
+    _init,
     _plan,
     _reliability,
     _reproduce,
     _roc,
     _select,
     _simulate,
+    _status,
     _stop,
     _strategies,
 )
@@ -66,8 +70,12 @@ app = typer.Typer(
     epilog="Try [bold]fewgold demo[/bold] first: it needs no data and no answers.",
 )
 app.command("demo")(_demo.demo)
+app.command("init")(_init.init)
 app.command("select")(_select.select)
+app.command("import")(_import.import_answers)
+app.command("status")(_status.status)
 app.command("estimate")(_estimate.estimate)
+app.command("export")(_export.export)
 app.command("alpha")(_alpha.alpha)
 app.command("compare")(_compare.compare)
 app.command("stop")(_stop.stop)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import _parse
+from fewgold.cli import _options, _parse
 from fewgold.cli._console import Json, Quiet, console, note, pairs, plain, to_json
 from fewgold.errors import DataError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fewgold.pool import Pool
     from fewgold.sample import Sample
 
-_COLUMNS = "What the columns mean"
+_ON = "On a campaign"
 _SIZE = "How much to rate"
 
 
@@ -27,16 +27,17 @@ def select(
         str,
         typer.Argument(
             metavar="POOL",
-            help="Table with a row a segment: .csv, .tsv, .jsonl, .parquet; - is CSV on stdin.",
+            help="Table with a row a segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
+            "stdin), or a campaign.",
             show_default=False,
         ),
     ],
     out: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--out", "-o", metavar="FILE", help="Sheet to rate: .csv or .tsv; - is stdout."
         ),
-    ],
+    ] = None,
     budget: Annotated[
         str | None,
         typer.Option(metavar="N|P%", help="Segments, or share of the pool.", rich_help_panel=_SIZE),
@@ -61,54 +62,38 @@ def select(
             rich_help_panel=_SIZE,
         ),
     ] = None,
-    strategy: Annotated[
+    strategy: _options.Strategy = None,
+    seed: _options.Seed = None,
+    more: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="See fewgold strategies. Default: the recommended one."),
+        typer.Option(metavar="N|P%", help="Draw further segments.", rich_help_panel=_ON),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="S", min=0, help="The same seed draws the same segments. Default: a new one."
-        ),
-    ] = None,
-    id: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Ids.", rich_help_panel=_COLUMNS)
-    ] = None,
-    document: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Documents.", rich_help_panel=_COLUMNS)
-    ] = None,
-    metrics: Annotated[
+    to: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B,…", help="Automatic metrics; none for none.", rich_help_panel=_COLUMNS
+            metavar="FORMAT",
+            help="Format of -o, such as label-studio; see fewgold export.",
+            rich_help_panel=_ON,
         ),
     ] = None,
-    cost: Annotated[
-        str | None,
+    next: Annotated[
+        bool,
         typer.Option(
-            metavar="COST",
-            help="Cost of a rating: a column, or FIXED+PER*COLUMN such as 12+0.7*words, or "
-            "12+0.7*words(output), which counts words.",
-            rich_help_panel=_COLUMNS,
+            "--next",
+            help="Hand out the next segment to rate, one at a time.",
+            rich_help_panel=_ON,
         ),
-    ] = None,
-    system: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Systems; not shown.", rich_help_panel=_COLUMNS),
-    ] = None,
-    texts: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,…", help="Texts to show to raters.", rich_help_panel=_COLUMNS),
-    ] = None,
-    orientation: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A=+1,B=-1",
-            help="+1 where larger is better, -1 where larger is worse, 0 neither. Common metrics "
-            "need none.",
-            rich_help_panel=_COLUMNS,
-        ),
-    ] = None,
+    ] = False,
+    rater: Annotated[
+        str, typer.Option(metavar="NAME", help="Who asks with --next.", rich_help_panel=_ON)
+    ] = "",
+    id: _options.Id = None,
+    document: _options.Document = None,
+    metrics: _options.Metrics = None,
+    cost: _options.Cost = None,
+    system: _options.System = None,
+    texts: _options.Texts = None,
+    orientation: _options.Orientation = None,
     score_column: Annotated[
         str, typer.Option(metavar="NAME", help="Column of the sheet that raters fill in.")
     ] = "score",
@@ -144,7 +129,30 @@ def select(
     """
     from fewgold import files, registry, tables
     from fewgold import shared as blind
+    from fewgold.campaign import is_campaign
 
+    if is_campaign(pool_file):
+        from fewgold.cli import _campaign_select
+
+        plain_only = {
+            "--given": given, "--id": id, "--document": document, "--metrics": metrics,
+            "--cost": cost, "--system": system, "--texts": texts, "--orientation": orientation,
+            "--strategy": strategy, "--design": design, "--in-order": in_order or None,
+            "--shared": shared or None, "--force": force or None,
+        }  # fmt: skip
+        _campaign_select.refuse(plain_only)
+        _campaign_select.select(
+            pool_file, out, budget=budget, cost_budget=cost_budget, risk=risk, more=more,
+            seed=seed, to=to, next_one=next, rater=rater, json=json, quiet=quiet,
+        )  # fmt: skip
+        return
+    if more is not None or next or to is not None:
+        raise typer.BadParameter(
+            f"--more, --next and --to are for campaigns, and {pool_file!r} is none. Begin one with "
+            "fewgold init, or add to a rated sheet with --given."
+        )
+    if out is None:
+        raise typer.BadParameter("say where the sheet goes with -o FILE.")
     if out == "-" and (design is None or json):
         raise typer.BadParameter(
             "-o - writes the sheet to stdout: "
@@ -159,14 +167,7 @@ def select(
         raise typer.BadParameter("the sheet and its design must not overwrite POOL or --given.")
     if shared and (given is not None or in_order):
         raise typer.BadParameter("--shared goes without --given and --in-order.")
-    named = {
-        "id": id,
-        "document": document,
-        "metrics": _parse.names(metrics) if metrics is not None else None,
-        "cost": cost,
-        "system": system,
-        "texts": _parse.names(texts) if texts is not None else None,
-    }
+    named = _options.named(id, document, metrics, cost, system, texts)
     signs = _parse.orientation(orientation)
     notes: list[str] = []
     guessed: dict[str, str] = {}
@@ -180,7 +181,7 @@ def select(
         if shared and columns["system"] is None:
             raise DataError("--shared needs the column of the systems. Name it with --system.")
         if not shared:
-            _refuse_systems(table, columns)
+            _options.single_system(table, found)
         build = blind.build_joint_pool if shared else files.build_pool
         pool, rated = build(table, columns), None
         name = strategy or registry.recommended(pool)
@@ -248,17 +249,6 @@ def select(
         note(f"{sample.n} of {len(pool)} segments, {name}, seed {seed}; design in {side}", quiet)
     else:
         _show(console(), result, score_column, pool_file)
-
-
-def _refuse_systems(table: Any, columns: dict[str, Any]) -> None:
-    """Say what to do with a table of several systems, which would have each id several times."""
-    system = columns["system"]
-    if system is None or table[system].nunique() < 2 or table[columns["id"]].is_unique:
-        return
-    raise DataError(
-        f"the column {system!r} holds {table[system].nunique()} systems. To compare them, choose "
-        "segments to rate for all of them with --shared; or keep the rows of one system."
-    )
 
 
 def _documents(pool: Pool, sample: Sample) -> dict[str, int | None]:

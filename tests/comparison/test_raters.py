@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from fewgold.comparison import compare
-from fewgold.comparison._raters import krippendorff, mixes, rater_effects
+from fewgold.agreement import krippendorff
+from fewgold.comparison._raters import mixes, rater_effects
 from fewgold.comparison._table import Scored
 from fewgold.errors import DataError
 from reference import comparison as slow

@@ -1,0 +1,217 @@
+"""Answers as they come: matched to segments, stored once each, and never thrown away.
+
+Three tables take them. `ratings` holds those of sampled segments; `set_aside` those that may not
+enter the estimate (segments that were not sampled, unknown ids, other systems); `rejected` what
+could not be read. An answer that comes a second time is recognised and counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from fewgold.campaign._database import now
+from fewgold.errors import DataError
+from fewgold.formats import Rating, Rejected, is_key, key
+from fewgold.pool import Pool
+from fewgold.tables import neutral
+
+UNKNOWN = "there is no such segment in the pool"
+UNSAMPLED = "the segment was not sampled"
+FOREIGN = "the key belongs to another campaign"
+CONFLICT = "the key and the id name different segments"
+OTHER = "it rates another system"
+_INSERT = (
+    "INSERT OR IGNORE INTO ratings (segment, score, rater, time, answer, details, import, "
+    "stored_at, twin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of the rows of an import; they add up.
+
+    Parameters
+    ----------
+    number
+        Number of the import.
+    rows, used, blank, context
+        Rows of the file, those that answers were made of, those without an answer, context.
+    stored
+        Answers that are new and count.
+    known
+        Answers that were there already.
+    set_aside
+        New answers that may not enter the estimate, by reason.
+    rejected
+        Rows that could not be read, and answers outside the scale: those that are new.
+    refused
+        All of them, as they stand in the file.
+    """
+
+    number: int
+    source: str
+    format: str
+    rows: int
+    used: int
+    blank: int
+    context: int
+    stored: int
+    known: int
+    set_aside: dict[str, int]
+    rejected: int
+    refused: tuple[Rejected, ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds the segment that an answer speaks of."""
+
+    pool: Pool
+    sampled: frozenset[int]
+    system: str | None = None
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        ids = [str(i) for i in self.pool.ids.tolist()]
+        return {neutral(i): place for place, i in enumerate(ids)} | {
+            i: place for place, i in enumerate(ids)
+        }
+
+    def find(self, rating: Rating) -> tuple[int | None, str]:
+        """The place of the segment in the pool, and why the answer does not count, if so."""
+        place, why = self._place(rating)
+        if place is None or why:
+            return place, why
+        told = rating.system
+        mine = self.system if self.pool.system is None else str(self.pool.system[place])
+        if told and mine is not None and told != mine:
+            return place, OTHER
+        return place, "" if place in self.sampled else UNSAMPLED
+
+    def _place(self, rating: Rating) -> tuple[int | None, str]:
+        name = rating.segment.strip()
+        if not is_key(name) or name in self._places:
+            found = self._places.get(name)
+            if found is None and rating.system:
+                found = self._places.get(f"{rating.system}:{name}")
+            return found, "" if found is not None else UNKNOWN
+        place = int(name.split("-")[1])
+        if place >= len(self.pool):
+            return None, FOREIGN
+        if key(place, str(self.pool.ids[place]), self.pool.fingerprint) != name.lower():
+            return None, FOREIGN
+        # A spreadsheet may have spoilt the id, which is why there is a key. But where the id is
+        # that of another segment, rows were shifted against each other.
+        other = self._places.get(str(rating.details.get("id", "")).strip(), place)
+        return place, "" if other == place else CONFLICT
+
+
+def check_systems(ratings: Sequence[Rating], pool: Pool, system: str | None) -> None:
+    """Refuse a file with several systems where nothing says which of them the pool holds."""
+    told = sorted({r.system for r in ratings if r.system})
+    if pool.system is None and system is None and len(told) > 1:
+        raise DataError(
+            f"the file rates several systems ({', '.join(told[:5])}{', …' if told[5:] else ''}), "
+            "and the pool does not say which one it holds. Name it with --system."
+        )
+
+
+def store(
+    database: sqlite3.Connection,
+    finder: Finder,
+    ratings: Iterable[Rating],
+    limits: tuple[float, float] | None,
+    number: int,
+    rejected: Iterable[Rejected] = (),
+) -> dict[str, Any]:
+    """Put answers where they belong. The caller holds a transaction."""
+    stored = known = 0
+    aside: dict[str, int] = {}
+    refused = list(rejected)
+    for rating in ratings:
+        raw = json.dumps(asdict(rating), default=str)
+        if any(0xD800 <= ord(c) <= 0xDFFF for text in _texts(rating) for c in text):
+            refused.append(Rejected("an answer", "it holds characters that are no text", raw))
+            continue
+        place, why = finder.find(rating)
+        if not why and limits is not None and not limits[0] <= rating.score <= limits[1]:
+            sentence = f"the score {rating.score:g} is outside {limits[0]:g} to {limits[1]:g}"
+            refused.append(Rejected(f"segment {rating.segment}", sentence, raw))
+            continue
+        twin = _twin(place if place is not None else rating.segment, rating)
+        detail = json.dumps(dict(rating.details), default=str)
+        own = (rating.score, rating.rater, rating.time, rating.answer, detail, number, now(), twin)
+        if not why:
+            done = database.execute(_INSERT, (place, *own)).rowcount
+            stored += done
+        else:
+            done = database.execute(
+                "INSERT OR IGNORE INTO set_aside (segment, named, system, why, score, rater, "
+                "time, answer, details, import, stored_at, twin) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (place, rating.segment, rating.system, why, *own),
+            ).rowcount
+            if done:
+                aside[why] = aside.get(why, 0) + 1
+        known += 1 - done
+    fresh = sum(_reject(database, row, number) for row in refused)
+    return {"stored": stored, "known": known, "set_aside": aside, "rejected": fresh,
+            "refused": tuple(refused)}  # fmt: skip
+
+
+def _reject(database: sqlite3.Connection, row: Rejected, number: int) -> int:
+    # SQLite holds text, and what could not be read may be anything.
+    raw = row.raw.encode("utf-8", "backslashreplace").decode()
+    twin = _digest(row.place, row.why, raw)
+    return database.execute(
+        "INSERT OR IGNORE INTO rejected (place, why, raw, import, twin) VALUES (?, ?, ?, ?, ?)",
+        (row.place, row.why, raw, number, twin),
+    ).rowcount
+
+
+def _texts(rating: Rating) -> tuple[str, ...]:
+    return rating.segment, rating.rater, rating.time, rating.system, rating.answer
+
+
+def _twin(segment: int | str, rating: Rating) -> str:
+    """The same for two answers that say the same: one of them came twice."""
+    told = (rating.system, rating.rater, repr(float(rating.score)), rating.time, rating.answer)
+    return _digest(repr(segment), *told)
+
+
+def _digest(*parts: str) -> str:
+    text = "\x1f".join(parts).encode("utf-8", "backslashreplace")
+    return hashlib.sha256(text).hexdigest()[:32]
+
+
+_ADOPTABLE = "FROM set_aside JOIN drawn USING (segment) WHERE why = ?"
+
+
+def adoptable(database: sqlite3.Connection) -> int:
+    """Answers that were set aside and whose segments were sampled since."""
+    (count,) = database.execute(f"SELECT COUNT(*) {_ADOPTABLE}", (UNSAMPLED,)).fetchone()
+    return int(count)
+
+
+def adopt(database: sqlite3.Connection) -> int:
+    """Let those answers count. The caller holds a transaction."""
+    rows = database.execute(
+        "SELECT set_aside.number, set_aside.segment, score, rater, time, answer, details, import, "
+        f"stored_at, twin {_ADOPTABLE}",
+        (UNSAMPLED,),
+    ).fetchall()
+    for number, *rest in rows:
+        database.execute(_INSERT, rest)
+        database.execute("DELETE FROM set_aside WHERE number = ?", (number,))
+    return len(rows)

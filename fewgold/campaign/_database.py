@@ -1,0 +1,201 @@
+"""The file of a campaign: SQLite with a write-ahead log, synchronised at every commit.
+
+A commit returns after the log is on the disk, so what was acknowledged survives a crash of the
+process and of the machine. Writers wait for each other; readers wait for nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fewgold.errors import DataError
+
+#: "fewg", so that the file tells what it is.
+APPLICATION = 0x66657767
+VERSION = 1
+#: Name of the file in a campaign that is a folder.
+FILE = "campaign.fewgold"
+_PATIENCE = 60.0  # seconds to wait for another writer
+
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE segments (
+    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, document TEXT, system TEXT, cost REAL,
+    texts TEXT NOT NULL
+);
+CREATE TABLE metrics (
+    name TEXT PRIMARY KEY, place INTEGER NOT NULL, orientation INTEGER, scores BLOB NOT NULL
+);
+CREATE TABLE waves (
+    number INTEGER PRIMARY KEY, drawn_at TEXT NOT NULL, strategy TEXT NOT NULL,
+    sampler TEXT NOT NULL, seed INTEGER NOT NULL, budget TEXT NOT NULL, n INTEGER NOT NULL,
+    own TEXT NOT NULL, whole TEXT NOT NULL
+);
+CREATE TABLE drawn (
+    segment INTEGER PRIMARY KEY REFERENCES segments (place),
+    wave INTEGER NOT NULL REFERENCES waves (number), place INTEGER NOT NULL
+);
+CREATE TABLE imports (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, source TEXT NOT NULL,
+    format TEXT NOT NULL, counts TEXT NOT NULL
+);
+CREATE TABLE ratings (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER NOT NULL REFERENCES drawn (segment),
+    score REAL NOT NULL, rater TEXT NOT NULL, time TEXT NOT NULL, answer TEXT NOT NULL,
+    details TEXT NOT NULL, import INTEGER NOT NULL REFERENCES imports (number),
+    stored_at TEXT NOT NULL, twin TEXT NOT NULL UNIQUE
+);
+CREATE TABLE set_aside (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER, named TEXT NOT NULL,
+    system TEXT NOT NULL, why TEXT NOT NULL, score REAL NOT NULL, rater TEXT NOT NULL,
+    time TEXT NOT NULL, answer TEXT NOT NULL, details TEXT NOT NULL,
+    import INTEGER NOT NULL REFERENCES imports (number), stored_at TEXT NOT NULL,
+    twin TEXT NOT NULL UNIQUE
+);
+CREATE TABLE rejected (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, place TEXT NOT NULL, why TEXT NOT NULL,
+    raw TEXT NOT NULL, import INTEGER NOT NULL REFERENCES imports (number),
+    twin TEXT NOT NULL UNIQUE
+);
+CREATE TABLE claims (
+    segment INTEGER NOT NULL REFERENCES drawn (segment), rater TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (segment, rater)
+);
+CREATE TABLE journal (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, what TEXT NOT NULL,
+    details TEXT NOT NULL
+);
+CREATE INDEX ratings_by_segment ON ratings (segment);
+"""
+
+
+def database_path(path: str | Path) -> Path:
+    """The file of a campaign that is a folder or a file."""
+    place = Path(path)
+    return place if place.suffix == Path(FILE).suffix else place / FILE
+
+
+def is_campaign(path: str | Path) -> bool:
+    """True where a campaign lies: a folder with one in it, or its file."""
+    place = database_path(path)
+    try:
+        with open(place, "rb") as file:
+            head = file.read(72)
+    except OSError:
+        return False
+    return head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION.to_bytes(4, "big")
+
+
+def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+    """A new file, whole or not at all: made beside its place and then moved there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    made = Path(name)
+    try:
+        with closing(_connect(made)) as database, transaction(database):
+            for statement in _SCHEMA.split(";"):
+                database.execute(statement)
+            database.execute(f"PRAGMA application_id = {APPLICATION}")
+            database.execute(f"PRAGMA user_version = {VERSION}")
+            fill(database)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(made, 0o666 & ~mask)
+        _place(made, path)
+    except FileExistsError:
+        raise DataError(
+            f"{str(path)!r} exists already. Choose another name; a campaign is never overwritten."
+        ) from None
+    finally:
+        for tail in ("", "-wal", "-shm"):
+            Path(f"{made}{tail}").unlink(missing_ok=True)
+
+
+def _place(made: Path, path: Path) -> None:
+    """Move a file to a place where there must be none: of two who begin at once, one fails."""
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        with open(path, "xb"):
+            pass
+        os.replace(made, path)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """An existing file, its kind and version checked."""
+    if not path.is_file():
+        raise DataError(
+            f"there is no campaign at {str(path)!r}. Begin one with: fewgold init FOLDER POOL."
+        )
+    if not is_campaign(path):
+        raise DataError(f"{str(path)!r} is not a campaign of fewgold, or it is damaged.")
+    try:
+        database = _connect(path)
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise DataError(f"{str(path)!r} cannot be opened: {error}.") from None
+    if version != VERSION:
+        database.close()
+        raise DataError(
+            f"{str(path)!r} is a campaign of version {version}; this fewgold reads version "
+            f"{VERSION}. Open it with the fewgold that wrote it."
+        )
+    return database
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = FULL")
+    database.execute("PRAGMA foreign_keys = ON")
+    return database
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """All of it or nothing, with no other writer in between; it is on the disk afterwards."""
+    try:
+        database.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        raise DataError(
+            f"the campaign cannot be written to: {error}. Is another program holding it, or is it "
+            "read-only?"
+        ) from None
+    try:
+        yield database
+        database.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        _undo(database)
+        raise DataError(f"the campaign cannot be written to: {error}.") from None
+    except BaseException:
+        _undo(database)
+        raise
+
+
+@contextmanager
+def snapshot(database: sqlite3.Connection) -> Iterator[None]:
+    """Read everything as of one moment, whatever others write meanwhile."""
+    database.execute("BEGIN")
+    try:
+        yield
+    finally:
+        _undo(database)
+
+
+def _undo(database: sqlite3.Connection) -> None:
+    if database.in_transaction:
+        database.execute("ROLLBACK")
+
+
+def now() -> str:
+    """This moment, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

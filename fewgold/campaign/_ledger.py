@@ -1,0 +1,66 @@
+"""The tables of a campaign, to read."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import TYPE_CHECKING
+
+from fewgold.campaign._answers import adoptable
+from fewgold.formats import Rating, key
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Ledger:
+    """What came in and what happened."""
+
+    _database: sqlite3.Connection
+
+    def answers(self) -> pd.DataFrame:
+        """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
+        return self._table(
+            "SELECT id AS segment, score, rater, time, answer, details, import, stored_at "
+            "FROM ratings JOIN segments ON segments.place = ratings.segment ORDER BY number"
+        )
+
+    def rated(self) -> list[Rating]:
+        """Every answer that counts, as it would go to another tool."""
+        rows = self._database.execute(
+            "SELECT segments.place, id, score, rater, time, answer, details FROM ratings "
+            "JOIN segments ON segments.place = ratings.segment ORDER BY number"
+        )
+        (text,) = self._database.execute(
+            "SELECT value FROM meta WHERE name = 'fingerprint'"
+        ).fetchone()
+        fingerprint = json.loads(text)
+        return [
+            Rating(key(place, id, fingerprint), score, rater, time, "", answer, json.loads(details))
+            for place, id, score, rater, time, answer, details in rows
+        ]
+
+    def set_aside(self) -> pd.DataFrame:
+        """Answers that do not count, and why."""
+        return self._table(
+            "SELECT named AS segment, why, score, rater, time, system, answer, details, import, "
+            "stored_at FROM set_aside ORDER BY number"
+        )
+
+    def rejected(self) -> pd.DataFrame:
+        """Rows that could not be read, and why."""
+        return self._table("SELECT place, why, raw, import FROM rejected ORDER BY number")
+
+    def journal(self) -> pd.DataFrame:
+        """What happened and when."""
+        return self._table("SELECT at, what, details FROM journal ORDER BY number")
+
+    def _table(self, query: str) -> pd.DataFrame:
+        import pandas as pd
+
+        cursor = self._database.execute(query)
+        return pd.DataFrame(cursor.fetchall(), columns=[c[0] for c in cursor.description])
+
+    def adoptable(self) -> int:
+        """Answers that were set aside and whose segments were sampled since."""
+        return adoptable(self._database)

@@ -1,0 +1,115 @@
+"""What was decided when a campaign began."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from fewgold._validate import as_limits, check_choice, check_confidence, check_count
+from fewgold.errors import DataError, FewgoldError
+
+REPEATS = ("last", "first", "mean")
+AMONG = ("mean", "median")
+RULES = ("kelly", "hall")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Decisions that are made before the first answer, so that answers cannot sway them.
+
+    Parameters
+    ----------
+    name
+        Of the campaign.
+    strategy
+        How segments are chosen and the score is estimated, such as ``docs-balanced+ridge``.
+    seed
+        Of the first wave; later ones derive theirs from it.
+    limits
+        Ends of the rating scale, such as ``(0, 100)``; answers outside are rejected.
+    tolerance
+        Half of the interval's width that is wanted.
+    confidence
+        Of intervals.
+    bound
+        How intervals are made; None for the estimator's own.
+    rule
+        Of stopping, for plain random samples: ``kelly`` or ``hall``.
+    each
+        Raters that are wanted for a segment.
+    repeats
+        Which answer counts if a rater rates a segment twice: ``last``, ``first`` or ``mean``.
+    among
+        How the answers of several raters become one score: ``mean`` or ``median``.
+    question
+        What raters are asked.
+    system
+        The system whose outputs the pool holds, where files hold several.
+    budget
+        Ratings to be had in all, for strategies that hand out one segment at a time.
+    fingerprint, created_at, version
+        Of the pool, the beginning, and the fewgold that began it.
+    """
+
+    name: str
+    strategy: str
+    seed: int
+    limits: tuple[float, float] | None = None
+    tolerance: float | None = None
+    confidence: float = 0.95
+    bound: str | None = None
+    rule: str = "kelly"
+    each: int = 1
+    repeats: str = "last"
+    among: str = "mean"
+    question: str = "How good is this output?"
+    system: str | None = None
+    budget: int | None = None
+    fingerprint: str = ""
+    created_at: str = ""
+    version: str = ""
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        check_choice("repeats", self.repeats, REPEATS)
+        check_choice("among", self.among, AMONG)
+        check_choice("rule", self.rule, RULES)
+        check_count("each", self.each)
+        if self.seed < 0:
+            raise FewgoldError(f"seed must not be negative; got {self.seed}.")
+        ends = as_limits(self.limits)
+        object.__setattr__(self, "limits", ends)
+        if self.tolerance is not None:
+            most = float("inf") if ends is None else (ends[1] - ends[0]) / 2
+            if not 0 < self.tolerance < most:
+                raise FewgoldError(
+                    f"tolerance must lie above 0 and below half of the scale ({most:g}); got "
+                    f"{self.tolerance:g}."
+                )
+
+    def changed(self, **values: Any) -> Settings:
+        """The settings with some of them changed."""
+        return replace(self, **values)
+
+
+def save_settings(database: sqlite3.Connection, settings: Settings) -> None:
+    """Write all settings. The caller holds a transaction."""
+    database.executemany(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+        [(name, json.dumps(value)) for name, value in asdict(settings).items()],
+    )
+
+
+def load_settings(database: sqlite3.Connection) -> Settings:
+    """The settings of a campaign."""
+    found: Mapping[str, Any] = {
+        name: json.loads(value) for name, value in database.execute("SELECT * FROM meta")
+    }
+    known = {f.name for f in fields(Settings)}
+    try:
+        return Settings(**{k: v for k, v in found.items() if k in known})
+    except (TypeError, FewgoldError) as error:
+        raise DataError(f"the settings of this campaign are damaged: {error}.") from None

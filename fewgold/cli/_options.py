@@ -1,0 +1,96 @@
+"""Options that several commands have: what the columns of a table mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import _parse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.roles import Roles
+
+_COLUMNS = "What the columns mean"
+
+Id = Annotated[str | None, typer.Option(metavar="COLUMN", help="Ids.", rich_help_panel=_COLUMNS)]
+Document = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Documents.", rich_help_panel=_COLUMNS)
+]
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,…", help="Automatic metrics; none for none.", rich_help_panel=_COLUMNS
+    ),
+]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COST",
+        help="Cost of a rating: a column, or FIXED+PER*COLUMN such as 12+0.7*words, or "
+        "12+0.7*words(output), which counts words.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+System = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Systems; not shown.", rich_help_panel=_COLUMNS),
+]
+Texts = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,…", help="Texts to show to raters.", rich_help_panel=_COLUMNS),
+]
+Orientation = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A=+1,B=-1",
+        help="+1 where larger is better, -1 where larger is worse, 0 neither. Common metrics "
+        "need none.",
+        rich_help_panel=_COLUMNS,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        metavar="S", min=0, help="The same seed draws the same segments. Default: a new one."
+    ),
+]
+Strategy = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="See fewgold strategies. Default: the recommended one."),
+]
+Confidence = Annotated[
+    str | None,
+    typer.Option(metavar="LEVEL", help="Of the interval, such as 0.95 (default) or 95%."),
+]
+
+
+def named(
+    id: str | None, document: str | None, metrics: str | None, cost: str | None,
+    system: str | None, texts: str | None,
+) -> dict[str, Any]:  # fmt: skip
+    """What the user said of the columns, None where nothing."""
+    return {
+        "id": id,
+        "document": document,
+        "metrics": _parse.names(metrics) if metrics is not None else None,
+        "cost": cost,
+        "system": system,
+        "texts": _parse.names(texts) if texts is not None else None,
+    }
+
+
+def single_system(table: pd.DataFrame, found: Roles) -> None:
+    """Say what to do with a table of several systems, which would have each id several times."""
+    from fewgold.errors import DataError
+
+    system = found.columns["system"]
+    if system is None or table[system].nunique() < 2 or table[found.columns["id"]].is_unique:
+        return
+    raise DataError(
+        f"the column {system!r} holds {table[system].nunique()} systems. To compare them, choose "
+        "segments to rate for all of them with fewgold select --shared; or keep the rows of one "
+        "system."
+    )
