@@ -9,11 +9,13 @@ from fewgold._version import __version__
 
 if TYPE_CHECKING:
     from fewgold import (
+        agreement,
         bayes,
         bounds,
         comparison,
         datasets,
         estimators,
+        gaps,
         planning,
         registry,
         reliability,
@@ -43,11 +45,13 @@ __all__ = [
     "Sampler",
     "Simulation",
     "__version__",
+    "agreement",
     "bayes",
     "bounds",
     "comparison",
     "datasets",
     "estimators",
+    "gaps",
     "planning",
     "registry",
     "reliability",

@@ -210,7 +210,7 @@ class Design:
 
     @property
     def _by_strata(self) -> bool:
-        return self.kind in ("simple", "stratified")
+        return self.kind.removesuffix(" with gaps") in ("simple", "stratified")
 
     @once
     def blind(self) -> BoolArray:

@@ -230,7 +230,7 @@ class LinearEstimate:
                 "the estimate lies beyond the end of the scale, as few ratings may have it; take "
                 "the end of the scale, or the plain mean"
             )
-        return tuple(found)
+        return (*found, *self.ratings.warnings)
 
     def _ci(self, confidence: float) -> str:
         """The bound, and the one that it came to."""

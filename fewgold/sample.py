@@ -204,8 +204,13 @@ class Ratings:
     def n(self) -> int:
         return int(self.scores.shape[-1])
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What every result made from these ratings must say, such as what became of gaps."""
+        return (self.sample.info["gaps"],) if "gaps" in self.sample.info else ()
+
     def signed(self) -> dict[str, str]:
-        """What signatures tell of the ratings: seed, pool, scores, version and scale."""
+        """What signatures tell of the ratings: seed, pool, scores, version, scale and gaps."""
         from fewgold._version import __version__
 
         found = {
@@ -218,6 +223,8 @@ class Ratings:
             found["scale"] = "{:g}-{:g}".format(*self.limits)
         if "adequate" in self.sample.info:
             found["adequate"] = self.sample.info["adequate"].replace(" ", "")
+        if "gaps_signed" in self.sample.info:
+            found["gaps"] = self.sample.info["gaps_signed"]
         return found
 
     def cut(self, cut: Cut | str) -> Ratings:

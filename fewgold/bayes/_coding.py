@@ -109,6 +109,12 @@ def check_design(design: Design) -> None:
         np.ptp(x, axis=-1).max(initial=0.0) > 1e-9 * x.max()
         for x in (design.weights, design.inclusion)
     ]
+    if any(unequal) and design.kind.endswith("with gaps"):
+        raise DesignError(
+            "this model takes samples in which every segment had the same chance, and by the gaps "
+            'chances differ. Say that gaps are alike everywhere, at_random(within="sample"), or '
+            "use an estimator that weighs: mean, cv-multi or ridge."
+        )
     if any(unequal) or not design.unbiased:
         raise DesignError(
             f"this model takes samples in which every segment had the same chance, and this one "

@@ -120,6 +120,11 @@ class RatedPosterior(Readout):
         return signature(self.ratings, method, how, confidence)
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what the ratings themselves warn of."""
+        return (*self.notes, *self.ratings.warnings)
+
+    @property
     def _label(self) -> str:
         return f"posterior, {_KINDS[self.kind]}"
 
@@ -138,7 +143,7 @@ class RatedPosterior(Readout):
             f"{level} interval {low:.4f} to {high:.4f} ({self._label})",
             self._source,
             *([f"metric: {self.how}"] if self.how else []),
-            *(f"note: {note}" for note in self.notes),
+            *(f"note: {note}" for note in self.remarks),
             self.signature(confidence),
         ]
         return "\n".join(lines)
@@ -166,6 +171,6 @@ class RatedPosterior(Readout):
             **self._hits,
             "n": self.ratings.n,
             "pool_size": len(self.ratings.sample.pool),
-            "notes": list(self.notes),
+            "notes": list(self.remarks),
             "signature": self.signature(confidence),
         }

@@ -15,6 +15,12 @@ def for_design(kind: str) -> str:
             "second may have been chosen by looking at the first. To look and go on with a "
             "guarantee, see fewgold.bounds.sequence and fewgold stop"
         )
+    if kind.endswith("with gaps"):
+        return (
+            "bound=Auto() or bound=Student(), which are approximate: that the unrated segments are "
+            "missing at random is an assumption, and no guarantee can rest on it. "
+            "PartialRatings.bounds(estimator) assumes nothing of them and keeps the guarantee"
+        )
     return "bound=Student(), which is approximate and covers every design"
 
 

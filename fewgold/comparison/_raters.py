@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold.agreement import krippendorff
 from fewgold.comparison._table import Scored
 
 if TYPE_CHECKING:
@@ -223,25 +224,6 @@ def _fit(rated: Scored, item: IntArray, systems: bool) -> _Fit:
         np.sqrt(own / np.where(part > 0, part, 1.0)) + lost,
         circles,
     )
-
-
-def krippendorff(y: FloatArray, item: IntArray) -> float:
-    """Krippendorff's α for interval data; NaN where no item has two ratings.
-
-    Squared differences of two values sum to 2m times their squared deviations, so no pair of
-    values need be looked at (Krippendorff 2019, Content Analysis, section 12.3).
-    """
-    per = np.bincount(item)
-    kept = per[item] > 1
-    y, item = y[kept], item[kept]
-    if not y.size:
-        return float("nan")
-    per = np.bincount(item)
-    squares = np.square(y - (np.bincount(item, y) / np.maximum(per, 1))[item])
-    weight = per / np.maximum(per - 1, 1)
-    observed = (weight[item] * squares).sum() / y.size
-    expected = np.square(y - y.mean()).sum() / (y.size - 1)
-    return float(1 - observed / expected) if expected > 0 else float("nan")
 
 
 def _correlation(rated: Scored, item: IntArray, items: int) -> float:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fewgold.comparison import compare
 from fewgold.agreement import krippendorff
+from fewgold.comparison import compare
 from fewgold.comparison._raters import mixes, rater_effects
 from fewgold.comparison._table import Scored
 from fewgold.errors import DataError

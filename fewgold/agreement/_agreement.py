@@ -1,0 +1,291 @@
+"""How far raters agree, and what that adds to the error of a mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import stdtrit
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold._validate import check_choice, check_confidence
+from fewgold.agreement._alpha import krippendorff, krippendorff_nominal
+from fewgold.agreement._components import Components, components
+from fewgold.errors import DataError
+from fewgold.estimate import Interval, LinearEstimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Coded: TypeAlias = tuple[IntArray, IntArray, FloatArray]
+TARGETS = ("answers", "these", "any")
+_LEAST_SHARED = 3
+
+
+class RaterError(NamedTuple):
+    """Standard error of a mean for one of the `TARGETS`, and its degrees of freedom."""
+
+    se: float
+    df: float
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How raters compare on the segments that they share.
+
+    Parameters
+    ----------
+    table
+        A row a rater; `to_frame` explains the columns.
+    alpha, alpha_nominal
+        Krippendorff's α for scores as numbers and as categories: 1 is perfect agreement, 0 that
+        of chance; NaN where no segment has two raters, or no two scores differ.
+    components
+        Variances between segments, between raters, and of the rest.
+    repeat_sd
+        Standard deviation of a rater's answers to the same segment; NaN without repeats.
+    segments, shared
+        Segments rated, and those rated by two or more.
+    ids, segment, rater
+        Which segment and rater each single rating is of.
+    notes
+        What could not be told, and why.
+    """
+
+    table: pd.DataFrame
+    alpha: float
+    alpha_nominal: float
+    components: Components
+    repeat_sd: float
+    segments: int
+    shared: int
+    ids: list[Any]
+    segment: IntArray
+    rater: IntArray
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        size = f"{len(self.table)} raters, {self.shared} shared segments"
+        return f"Agreement({size}, α = {self.alpha:.2f})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a rater.
+
+        ==================  ======================================================================
+        ``answers``         ratings given, repeats included
+        ``segments``        segments rated; ``mean`` and ``sd`` of their scores
+        ``shared``          segments that others rated too, on which the next four go
+        ``deviation``       by how much above the mean of the others, on average
+        ``deviation_se``    its standard error, as segments vary and raters stay the same
+        ``correlation``     with the mean of the others; NaN for fewer than three segments
+        ``same``            share of the others who gave the very same score
+        ``repeats``         segments rated more than once
+        ``self_same``       share of these with first and last score the same
+        ``self_difference`` mean distance of first and last score
+        ==================  ======================================================================
+        """
+        return self.table.copy()
+
+    def error(self, estimate: LinearEstimate, target: str = "any") -> RaterError:
+        """Standard error of an estimate from these ratings, for what it is to stand for.
+
+        ``answers``
+            The pool rated by these raters as they answered: the standard error of the estimate.
+        ``these``
+            The same raters on another day. What is left over after segment and rater does not
+            shrink as more of the pool is rated, so the correction for the pool's size is taken
+            back for it: + σ² Σ (w² − influence²)/m, with m raters of the segment.
+        ``any``
+            Any raters like these: also + σ_rater² Σ a², where a is a rater's share of the
+            estimate. With one rater that cannot be known, with three only roughly: the degrees
+            of freedom are Satterthwaite's, with one less than the raters for this part.
+
+        What raters differ by within the sample is in the standard error of the estimate too, so
+        that ``any`` is too large, by no more than a segment's share of σ_rater².
+        """
+        check_choice("target", target, TARGETS)
+        if estimate.value.ndim:
+            raise DataError("the error of raters is worked out for one study, not for a batch.")
+        se, df = float(estimate.se), float(estimate.df)
+        if target == "answers":
+            return RaterError(se, df)
+        weights, per, share = self._shares(estimate)
+        ratio = np.square(estimate.design.damping)
+        noise = self.components.residual * float((weights**2 * (1 - ratio) / per).sum())
+        parts = [(se**2, df), (noise, float(self.components.freedom))]
+        if target == "any":
+            raters = self.components.rater * float(np.square(share).sum())
+            parts.append((raters, float(len(self.table) - self.components.circles)))
+        total = sum(v for v, _ in parts)
+        if not np.isfinite(total):
+            return RaterError(total, 0.0)
+        spent = sum(v**2 / max(f, 1e-9) for v, f in parts if v > 0)
+        return RaterError(float(np.sqrt(total)), total**2 / spent if spent > 0 else np.inf)
+
+    def interval(
+        self, estimate: LinearEstimate, confidence: float = 0.95, target: str = "any"
+    ) -> Interval:
+        """Student's interval with `error` in place of the standard error."""
+        se, df = self.error(estimate, target)
+        reach = stdtrit(df, (1 + check_confidence(confidence)) / 2) * se if df > 0 else np.nan
+        value = float(estimate.value)
+        return Interval(np.asarray(value - reach), np.asarray(value + reach))
+
+    def _shares(self, estimate: LinearEstimate) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Weight and raters of each sampled segment (n,), and share of each rater (R,)."""
+        place = {i: k for k, i in enumerate(self.ids)}
+        sampled = estimate.ratings.sample.ids.tolist()
+        strange = [i for i in sampled if i not in place]
+        if strange:
+            raise DataError(
+                f"{len(strange)} segments of the estimate have no answer here, first "
+                f"{strange[:3]}. Give the answers that it was made from."
+            )
+        weights = np.array(estimate.design.weights)
+        if estimate.weighing is not None:
+            weights = weights * estimate.weighing
+        rows = np.array([place[i] for i in sampled])
+        per = np.bincount(self.segment, minlength=len(self.ids)).astype(np.float64)
+        each = np.zeros(len(self.ids))
+        each[rows] = weights
+        share = np.bincount(self.rater, (each / per)[self.segment], len(self.table))
+        return weights, np.asarray(per[rows]), np.asarray(share, dtype=np.float64)
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        c = self.components
+        lines = [
+            f"raters: {len(self.table)}; segments: {self.segments}, {self.shared} of them rated by "
+            "two or more",
+            f"Krippendorff's α {_text(self.alpha)} (scores as numbers), "
+            f"{_text(self.alpha_nominal)} (as categories)",
+            f"variance between segments {_text(c.segment)}, between raters {_text(c.rater)}, rest "
+            f"{_text(c.residual)}; ICC {_text(c.icc)}",
+            self.table.to_string(index=False, float_format=lambda v: f"{v:.3g}", na_rep="-"),
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON: None where something cannot be told."""
+        c = self.components
+        told = {
+            "alpha": self.alpha, "alpha_nominal": self.alpha_nominal, "icc": c.icc,
+            "icc_consistency": c.icc_consistency, "variance_segment": c.segment,
+            "variance_rater": c.rater, "variance_residual": c.residual, "repeat_sd": self.repeat_sd,
+        }  # fmt: skip
+        rows = [
+            {str(k): _plain(v) for k, v in row.items()} for row in self.table.to_dict("records")
+        ]
+        return {
+            **{k: _plain(v) for k, v in told.items()},
+            "segments": self.segments,
+            "shared_segments": self.shared,
+            "raters": rows,
+            "notes": list(self.notes),
+        }
+
+
+def _text(value: float) -> str:
+    return "unknown" if np.isnan(value) else f"{value:.3g}"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def agree(ids: list[Any], names: list[Any], once: Coded, every: Coded) -> Agreement:
+    """The agreement of ratings, one a rater and segment (``once``), out of ``every`` answer."""
+    segment, rater, score = once
+    per = np.bincount(segment)
+    found = components(segment, rater, score)
+    alpha, nominal = krippendorff(score, segment), krippendorff_nominal(score, segment)
+    spread, table = _by_rater(names, once, every)
+    notes = _notes(names, score, per, found)
+    return Agreement(
+        table, alpha, nominal, found, spread, int(per.size), int((per > 1).sum()), ids, segment,
+        rater, notes,
+    )  # fmt: skip
+
+
+def _notes(
+    names: list[Any], score: FloatArray, per: IntArray, found: Components
+) -> tuple[str, ...]:
+    notes = []
+    if len(names) == 1:
+        notes.append("there is one rater: what another would say cannot be told")
+    elif not (per > 1).any():
+        notes.append(
+            "no segment has two raters: agreement cannot be told. Have some rated by several"
+        )
+    elif found.circles > 1:
+        notes.append(
+            f"raters fall into {found.circles} sets that share no segment with each other: levels "
+            "can be compared within a set only"
+        )
+    if (per > 1).any() and np.isnan(found.residual):
+        notes.append("too few segments are shared for variances of segments and raters")
+    if np.ptp(score) == 0:
+        notes.append("all scores are the same: they say nothing about agreement")
+    return tuple(notes)
+
+
+def _by_rater(names: list[Any], once: Coded, every: Coded) -> tuple[float, pd.DataFrame]:
+    """Spread of repeated answers, and the table of raters."""
+    import pandas as pd
+
+    segment, rater, score = once
+    per, total = np.bincount(segment), np.bincount(segment, score)
+    _, value = np.unique(score, return_inverse=True)
+    cell = segment * (int(value.max()) + 1) + value
+    _, which, alike = np.unique(cell, return_inverse=True, return_counts=True)
+    others = np.maximum(per[segment] - 1, 1)
+    rest = (total[segment] - score) / others
+    same = (alike[which] - 1) / others
+    pairs = every[0] * len(names) + every[1]
+    rows = []
+    for k, name in enumerate(names):
+        mine = rater == k
+        both = mine & (per[segment] > 1)
+        gap, m = (score - rest)[both], int(both.sum())
+        twice = _repeated(pairs[every[1] == k], every[2][every[1] == k])
+        rows.append(
+            {
+                "rater": name,
+                "answers": int((every[1] == k).sum()),
+                "segments": int(mine.sum()),
+                "mean": float(score[mine].mean()),
+                "sd": float(score[mine].std(ddof=1)) if mine.sum() > 1 else np.nan,
+                "shared": m,
+                "deviation": float(gap.mean()) if m else np.nan,
+                "deviation_se": float(gap.std(ddof=1) / np.sqrt(m)) if m > 1 else np.nan,
+                "correlation": _correlation(score[both], rest[both]),
+                "same": float(same[both].mean()) if m else np.nan,
+                "repeats": len(twice),
+                "self_same": float((twice == 0).mean()) if len(twice) else np.nan,
+                "self_difference": float(twice.mean()) if len(twice) else np.nan,
+            }
+        )
+    _, inverse, count = np.unique(pairs, return_inverse=True, return_counts=True)
+    left = every[2] - (np.bincount(inverse, every[2]) / count)[inverse]
+    freedom = int((count - 1).sum())
+    spread = float(np.sqrt((left**2).sum() / freedom)) if freedom else float("nan")
+    return spread, pd.DataFrame(rows)
+
+
+def _repeated(cells: IntArray, scores: FloatArray) -> FloatArray:
+    """Distance of the first and last score of each cell with several, in the order of time."""
+    _, first, count = np.unique(cells, return_index=True, return_counts=True)
+    last = cells.size - 1 - np.unique(cells[::-1], return_index=True)[1]
+    return np.asarray(np.abs(scores[last] - scores[first])[count > 1])
+
+
+def _correlation(x: FloatArray, y: FloatArray) -> float:
+    if (
+        x.size < _LEAST_SHARED
+        or np.ptp(x) <= 0
+        or np.ptp(y) <= 1e-12 * max(np.abs(y).max(), 1e-300)
+    ):
+        return float("nan")
+    return float(np.corrcoef(x, y)[0, 1])
