@@ -27,7 +27,7 @@ LAYERS = [
     {"simulation"},
     {"planning", "reliability", "comparison"},
     {"files", "datasets"},
-    {"shared"},
+    {"shared", "reporting"},
     {"campaign", "reproduce"},
     {"web", "cli"},
     {"__main__"},

@@ -1,4 +1,4 @@
-"""Figures of simulations: axes in, axes out. They need matplotlib (``fewgold[plots]``).
+"""Figures of simulations and studies: axes in, axes out. They need matplotlib (``fewgold[plots]``).
 
 Each function takes a plain frame and, if you like, the axes to draw on; without axes it makes a
 figure of its own, which no window or global state knows of.
@@ -19,6 +19,7 @@ from fewgold.plots._reliability import (
     tangent,
 )
 from fewgold.plots._roc import roc_curves, roc_panels
+from fewgold.plots._study import interval_path, interval_rows, scatter_fit, two_distributions
 from fewgold.plots._style import PALETTE
 from fewgold.plots._systems import forest, rank_intervals
 
@@ -31,6 +32,8 @@ __all__ = [
     "error_curves",
     "forest",
     "heat",
+    "interval_path",
+    "interval_rows",
     "mean_by_documents",
     "rank_intervals",
     "rank_stability",
@@ -39,8 +42,10 @@ __all__ = [
     "roc_curves",
     "roc_panels",
     "save",
+    "scatter_fit",
     "significance_matrix",
     "tangent",
     "to_svg",
+    "two_distributions",
     "width_curves",
 ]

@@ -9,6 +9,8 @@ from html import escape
 from pathlib import Path
 
 from fewgold._version import __version__
+from fewgold.report._boxes import markdown_of
+from fewgold.report._markdown import inline_markdown, paragraphs_markdown
 from fewgold.report._sections import Section, paragraphs_html
 from fewgold.tables import write_texts
 
@@ -20,8 +22,12 @@ def page(
     lead: str | Sequence[str] = "",
     sections: Sequence[Section] = (),
     footer: str | Sequence[str] = "",
+    *,
+    top: Sequence[Section] = (),
 ) -> str:
     """One HTML document: a title, a lead of one or several paragraphs, sections and a footer.
+
+    ``top`` are sections that come before the contents and without a heading, such as a `Headline`.
 
     It works without a network and without scripts, on screens light and dark, wide and narrow,
     and on paper.
@@ -43,17 +49,43 @@ def page(
         '<meta name="color-scheme" content="light dark">\n'
         f'<meta name="generator" content="fewgold {__version__}">\n'
         f"<title>{name}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f'<header>\n<h1>{name}</h1>\n<div class="lead">\n{paragraphs_html(lead)}</div>\n</header>\n'
+        f'<header>\n<h1>{name}</h1>\n<div class="lead">\n{paragraphs_html(lead)}</div>\n'
+        f"{''.join(section.body() for section in top)}</header>\n"
         f"{_contents(sections)}<main>\n{''.join(map(_section, sections, _anchors(sections)))}"
         f"</main>\n<footer>\n{paragraphs_html(footer)}</footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
 
 
-def write(path: str | Path, html: str) -> Path:
-    """Write a page to a file, whole or not at all."""
+def markdown(
+    title: str,
+    lead: str | Sequence[str] = "",
+    sections: Sequence[Section] = (),
+    footer: str | Sequence[str] = "",
+    *,
+    top: Sequence[Section] = (),
+) -> str:
+    """The same document as Markdown, for a terminal or a repository.
+
+    >>> print(markdown("Results", "All is *well*.", []))
+    # Results
+    <BLANKLINE>
+    All is \\*well\\*.
+    <BLANKLINE>
+    """
+    parts = [f"# {inline_markdown(title)}\n\n", paragraphs_markdown(lead)]
+    parts += map(markdown_of, top)
+    for section in sections:
+        parts += [f"## {inline_markdown(section.title)}\n\n", markdown_of(section)]
+    if footer:
+        parts += ["---\n\n", paragraphs_markdown(footer)]
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def write(path: str | Path, text: str) -> Path:
+    """Write a page or a Markdown document to a file, whole or not at all."""
     target = Path(path)
-    write_texts({target: html})
+    write_texts({target: text})
     return target
 
 

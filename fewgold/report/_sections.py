@@ -9,7 +9,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from fewgold.errors import DataError
-from fewgold.report._table import table_html
+from fewgold.report._markdown import inline_markdown, paragraphs_markdown, table_markdown
+from fewgold.report._table import table_html, table_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,10 @@ Format: TypeAlias = str | Callable[[Any], str]
 
 @runtime_checkable
 class Section(Protocol):
-    """Anything with a title that can write itself as HTML."""
+    """Anything with a title that can write itself as HTML.
+
+    One that is to stand in a Markdown document too has a method ``markdown() -> str``.
+    """
 
     @property
     def title(self) -> str: ...
@@ -30,10 +34,11 @@ class Section(Protocol):
 def paragraphs_html(text: str | Sequence[str]) -> str:
     """Paragraphs, escaped; what stands in `backticks` is set as code."""
     parts = [text] if isinstance(text, str) else text
-    return "".join(f"<p>{_code(part)}</p>\n" for part in parts if part)
+    return "".join(f"<p>{code_html(part)}</p>\n" for part in parts if part)
 
 
-def _code(text: str) -> str:
+def code_html(text: str) -> str:
+    """One line, escaped; what stands in `backticks` is set as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
@@ -47,6 +52,9 @@ class Text:
     def body(self) -> str:
         return paragraphs_html(self.paragraphs)
 
+    def markdown(self) -> str:
+        return paragraphs_markdown(self.paragraphs)
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -57,10 +65,14 @@ class Facts:
 
     def body(self) -> str:
         pairs = (
-            f"<div><dt>{_code(name)}</dt><dd>{_code(value)}</dd></div>\n"
+            f"<div><dt>{code_html(name)}</dt><dd>{code_html(value)}</dd></div>\n"
             for name, value in self.items
         )
         return f'<dl class="facts">\n{"".join(pairs)}</dl>\n'
+
+    def markdown(self) -> str:
+        rows = [[inline_markdown(text) for text in item] for item in self.items]
+        return table_markdown(["what", "value"], rows, [False, False])
 
 
 @dataclass(frozen=True)
@@ -88,8 +100,12 @@ class Table:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def body(self) -> str:
-        caption = _code(self.caption or self.title)
+        caption = code_html(self.caption or self.title)
         return table_html(self.frame, self.title, caption, self.formats, self.errors, self.names)
+
+    def markdown(self) -> str:
+        caption = paragraphs_markdown(self.caption)
+        return caption + table_text(self.frame, self.title, self.formats, self.errors, self.names)
 
 
 @dataclass(frozen=True)
@@ -111,5 +127,10 @@ class Figure:
     def body(self) -> str:
         named = "aria-label" in self.svg.partition(">")[0]
         label = "" if named else f' role="img" aria-label="{escape(self.alt or self.title)}"'
-        caption = f"<figcaption>{_code(self.caption)}</figcaption>\n" if self.caption else ""
+        caption = f"<figcaption>{code_html(self.caption)}</figcaption>\n" if self.caption else ""
         return f'<figure>\n<div class="card"{label}>{self.svg}</div>\n{caption}</figure>\n'
+
+    def markdown(self) -> str:
+        """What the figure shows, in words: a drawing cannot stand inside a Markdown file."""
+        told = inline_markdown(self.caption or self.alt or self.title)
+        return f"*Figure, on the HTML page:* {told}\n\n"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from fewgold.errors import DataError
+from fewgold.report._markdown import plain_markdown, table_markdown
 from fewgold.report._number import fixed, number
 from fewgold.tables import neutral
 
@@ -25,12 +26,7 @@ def table_html(
     names: Mapping[str, str],
 ) -> str:
     """A table in a box that scrolls by itself, and a link to its CSV. ``caption`` is HTML."""
-    unknown = {*formats, *errors, *errors.values(), *names} - set(frame.columns)
-    if unknown:
-        raise DataError(
-            f"the table {title!r} has no columns {', '.join(sorted(map(str, unknown)))}; "
-            f"it has {', '.join(map(str, frame.columns))}."
-        )
+    _check_known(frame, title, formats, errors, names)
     shown = [c for c in frame.columns if c not in set(errors.values())]
     heads, columns = [], []
     for column in shown:
@@ -53,6 +49,42 @@ def table_html(
         f'<p class="download"><a download="{_file_name(title)}" href="{_data_link(frame)}">'
         "Download as CSV</a></p>\n"
     )
+
+
+def table_text(
+    frame: pd.DataFrame,
+    title: str,
+    formats: Mapping[str, str | Callable[[Any], str]],
+    errors: Mapping[str, str],
+    names: Mapping[str, str],
+) -> str:
+    """The same table as Markdown, with the same digits."""
+    _check_known(frame, title, formats, errors, names)
+    shown = [c for c in frame.columns if c not in set(errors.values())]
+    right = [_is_numeric(frame[column]) for column in shown]
+    columns = []
+    for column, numeric in zip(shown, right, strict=True):
+        error = frame[errors[column]].tolist() if column in errors else [None] * len(frame)
+        pairs = zip(frame[column].tolist(), error, strict=True)
+        texts = [_text(value, e, formats.get(column), numeric) for value, e in pairs]
+        columns.append([plain_markdown(text) for text in texts])
+    heads = [plain_markdown(str(names.get(c, c))) for c in shown]
+    return table_markdown(heads, list(zip(*columns, strict=True)), right)
+
+
+def _check_known(
+    frame: pd.DataFrame,
+    title: str,
+    formats: Mapping[str, Any],
+    errors: Mapping[str, str],
+    names: Mapping[str, str],
+) -> None:
+    unknown = {*formats, *errors, *errors.values(), *names} - set(frame.columns)
+    if unknown:
+        raise DataError(
+            f"the table {title!r} has no columns {', '.join(sorted(map(str, unknown)))}; "
+            f"it has {', '.join(map(str, frame.columns))}."
+        )
 
 
 def _cell(

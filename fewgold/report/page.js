@@ -26,3 +26,21 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
+// Boxes of text to copy get a button; without it a click selects the whole text.
+for (const box of document.querySelectorAll(".copy")) {
+  const text = box.querySelector("code");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(text);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+  box.prepend(button);
+}

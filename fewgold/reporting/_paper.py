@@ -1,0 +1,154 @@
+"""What goes into a paper: the methods, the citation, and the commands to do it again."""
+
+from __future__ import annotations
+
+import shlex
+
+from fewgold._version import __version__
+from fewgold.estimate import LinearEstimate
+from fewgold.reporting import _words
+from fewgold.reporting._notes import counted, shorter
+from fewgold.reporting._study import Study
+
+BIBTEX = f"""@software{{fewgold,
+  author  = {{{{The fewgold developers}}}},
+  title   = {{{{fewgold: the score of a whole test set from few human ratings}}}},
+  version = {{{__version__}}},
+  license = {{Apache-2.0}}
+}}"""
+
+
+def rounded(count: float) -> str:
+    """A number of ratings to two digits: an estimate does not bear more.
+
+    >>> rounded(163.4), rounded(12.6), rounded(1391)
+    ('160', '13', '1400')
+    """
+    digits = 2 - len(str(round(count)))
+    return str(int(round(count, digits) if digits < 0 else round(count)))
+
+
+def bound_papers(study: Study) -> list[str]:
+    """Where the interval is described."""
+    estimate = study.estimate
+    if not isinstance(estimate, LinearEstimate):
+        return []
+    reference = estimate.bound.resolve(estimate, study.confidence).reference
+    return [part.strip() for part in reference.split(";") if part.strip()]
+
+
+def references(study: Study) -> list[str]:
+    """The papers whose methods were used."""
+    own = [_words.sampler_words(name).papers for name in study.samplers]
+    return _words.papers(
+        *own, _words.estimator_words(study.estimator.name).papers, bound_papers(study)
+    )
+
+
+def methods(study: Study) -> str:
+    """A paragraph for the methods section, with the numbers of this study."""
+    record, pool = study.record, study.ratings.sample.pool
+    inside = "" if study.documents is None else f" in {study.documents['pool']} documents"
+    system = study.context.get("system")
+    of = f" of {shorter(system)}" if system else ""
+    sentences = [
+        f"We estimated the {study.what} over {study.size} segments{inside}{of} from human ratings "
+        f"of {study.n} of them ({study.n / study.size:.1%})."
+    ]
+    for name in study.samplers:
+        sentences.append(_words.sampler_words(name, _doc(study.estimator.sampler)).does)
+    told = [f"strategy {study.strategy}"]
+    if study.seeds:
+        told.append(f"{'seed' if len(study.seeds) == 1 else 'seeds'} {listed(study.seeds)}")
+    if len(study.waves) > 1:
+        told.append(f"{len(study.waves)} waves")
+    sentences.append(f"Segments were drawn with fewgold {__version__} ({', '.join(told)}).")
+    sentences.append(_words.estimator_words(study.estimator.name, _doc(study.estimator)).does)
+    if study.estimator.name != "mean" and pool.metrics:
+        sentences.append(f"Metrics: {listed(list(pool.metrics))}.")
+    sentences += _who(study)
+    if study.exact:
+        sentences.append(f"The result is {study.shown(record['value'])}; every segment was rated.")
+    else:
+        error = "posterior standard deviation" if study.linear is None else "standard error"
+        ends = f"from {study.shown(record['low'])} to {study.shown(record['high'])}"
+        if record["low"] is None or record["high"] is None:
+            ends = "that is unknown"
+        sentences.append(
+            f"The estimate is {study.shown(record['value'])}, with a {error} of "
+            f"{study.shown(record['se'])} and a {study.level} interval {ends} "
+            f"({record['bound_label']})."
+        )
+    if study.saved.plain is not None and not study.plain:
+        sentences.append(
+            f"The mean of a plain random sample would need about {rounded(study.saved.plain)} "
+            "ratings for the same standard error."
+        )
+    return " ".join(sentences)
+
+
+def _who(study: Study) -> list[str]:
+    counts = study.counts
+    told = []
+    if counts.get("answers"):
+        each = counts["answers"] / max(counts["segments"], 1)
+        told.append(
+            f"{counted(counts['raters'], 'rater')} gave {counted(counts['answers'], 'answer')}, "
+            f"{each:.3g} for each rated segment on average."
+        )
+    if study.unrated:
+        told.append(f"{counted(len(study.unrated), 'sampled segment')} remained without a rating.")
+    return told
+
+
+def listed(names: list[str], most: int = 12) -> str:
+    """Names with commas, the last of many left out and counted."""
+    shown = [shorter(name, 40) for name in names[:most]]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _doc(thing: object) -> str:
+    return type(thing).__doc__ or ""
+
+
+def commands(study: Study) -> str:
+    """The commands that draw the same segments and make the same number."""
+    own = study.context.get("commands")
+    if own:
+        return own if isinstance(own, str) else "\n".join(map(str, own))
+    pool = shlex.quote(str(study.context.get("pool_file") or "POOL.csv"))
+    waves = list(study.waves) or [{"n": study.n + len(study.unrated)}]
+    if len(study.seeds) > len(waves) == 1:  # waves of sizes that were not told
+        waves = [{"n": f"N{i}"} for i in range(1, len(study.seeds) + 1)]
+    lines = []
+    for i, wave in enumerate(waves[:6]):
+        seed = study.seeds[i] if i < len(study.seeds) else "SEED"
+        strategy = shlex.quote(str(wave.get("strategy") or study.strategy))
+        given = f" --given wave{i}.csv" if i else ""
+        lines.append(
+            f"fewgold select {pool}{given} --strategy {strategy} --budget {wave.get('n')} "
+            f"--seed {shlex.quote(seed)} -o wave{i + 1}.csv"
+        )
+    if len(waves) > 6:
+        lines.append(f"# and so on, up to wave {len(waves)}")
+    return "\n".join([*lines, f"fewgold estimate wave{len(waves)}.csv{_options(study)}"])
+
+
+def _options(study: Study) -> str:
+    found = []
+    name = study.strategy.partition("+")[2] or study.strategy
+    if name != study.estimator.name and study.strategy not in study.samplers:
+        found += ["--estimator", study.estimator.name]
+    adequate, limits = study.ratings.sample.info.get("adequate"), study.ratings.limits
+    if adequate is not None:
+        found += ["--adequate", str(adequate).replace(" ", "")]
+    elif limits is not None:
+        found += ["--limits", "{:g},{:g}".format(*limits)]
+    bound = study.estimator.bound
+    spelled = bound if isinstance(bound, str) else bound.name
+    metric = getattr(bound, "metric", None)
+    if spelled not in ("auto", "equal"):
+        found += ["--bound", f"{spelled}:{metric}" if metric else spelled]
+    if study.confidence != 0.95:
+        found += ["--confidence", f"{study.confidence:g}"]
+    return "".join(f" {shlex.quote(word)}" for word in found)
