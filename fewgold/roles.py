@@ -133,7 +133,8 @@ def metric_columns(frame: pd.DataFrame, taken: set[str]) -> tuple[list[str], dic
         values = pd.to_numeric(raw, errors="coerce").to_numpy(dtype=np.float64)
         whole = np.isfinite(values)
         # Text with a number here and there is text.
-        words = np.isnan(values) & ~np.array([tables.is_empty(v) for v in raw])
+        words = np.isnan(values)
+        words[words] = [not tables.is_empty(v) for v in raw[words].tolist()]
         if not whole.any() or words.mean() > 0.2:
             continue
         if words.any():

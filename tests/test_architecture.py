@@ -28,6 +28,7 @@ LAYERS = [
     {"planning", "reliability", "comparison"},
     {"files", "datasets"},
     {"shared", "reporting"},
+    {"doctor"},
     {"campaign", "reproduce"},
     {"web", "cli"},
     {"__main__"},

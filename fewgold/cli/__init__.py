@@ -19,6 +19,7 @@ from fewgold.cli import (
     _alpha,
     _compare,
     _demo,
+    _doctor,
     _estimate,
     _export,
     _import,
@@ -70,6 +71,7 @@ app = typer.Typer(
     epilog="Try [bold]fewgold demo[/bold] first: it needs no data and no answers.",
 )
 app.command("demo")(_demo.demo)
+app.command("doctor")(_doctor.doctor)
 app.command("init")(_init.init)
 app.command("select")(_select.select)
 app.command("import")(_import.import_answers)

@@ -1,0 +1,46 @@
+"""``fewgold doctor``: what a file is, what is wrong with it, and the command to run next."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fewgold.cli import _parse
+from fewgold.cli._console import Json, to_json
+
+
+def doctor(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A table, a sheet, a campaign, an export of an annotation tool, or a folder.",
+        ),
+    ],
+    human: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Human scores, if the name does not tell; A,B are a rater each."
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Only the findings and the next command.")
+    ] = False,
+) -> None:
+    """Say what a file is, what it supports, what is wrong, and what to run next.
+
+    Exit code 0: fine; 1: usable, but read the warnings; 3: not usable as it is.
+
+    [bold]fewgold doctor scores.csv[/bold]
+    """
+    from fewgold.doctor import examine
+
+    found = examine(file, human=_parse.names(human))
+    if json:
+        print(to_json(found.to_dict()))
+    else:
+        print(found.brief() if quiet else found.summary())
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)

@@ -1,0 +1,13 @@
+"""What a file is, what can be done with it, what is wrong with it, and which command comes next.
+
+>>> from fewgold.doctor import examine
+>>> examine("no-such-file.csv").exit_code
+3
+"""
+
+from __future__ import annotations
+
+from fewgold.doctor._examine import examine
+from fewgold.doctor._model import Command, Diagnosis, Finding, Support
+
+__all__ = ["Command", "Diagnosis", "Finding", "Support", "examine"]

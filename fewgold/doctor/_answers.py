@@ -1,0 +1,178 @@
+"""Exports of annotation tools and published ratings: whose they are, and what is in them."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewgold import formats
+from fewgold.doctor._commands import out_name, python
+from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, some
+from fewgold.doctor._scores import is_binary, scale_of
+from fewgold.errors import FewgoldError
+from fewgold.formats import Format, Reading
+
+#: Formats that are plain tables, which may hold anything.
+TABULAR = ("xlsx", "parquet", "jsonl", "tsv", "csv")
+
+
+def recognised(path: str) -> Format | None:
+    """The annotation tool's or shared task's format that a file is in; None for plain tables."""
+    probe = formats.Probe(path)
+    for name in formats.names():
+        if name in TABULAR:
+            continue
+        try:
+            form = formats.get(name)
+        except ImportError:
+            continue
+        if form.recognises(probe):
+            return form
+    return None
+
+
+def examine_answers(path: str, form: Format) -> Diagnosis:
+    """Read the answers and say what they are good for."""
+    title = f"ratings in the format of {form.title}"
+    try:
+        reading = form.read(path)
+    except FewgoldError as error:
+        return Diagnosis(
+            path, form.name, title, findings=(Finding("error", "unreadable", str(error)),)
+        )
+    findings = _findings(reading)
+    facts = _facts(reading)
+    if not reading.ratings:
+        return Diagnosis(path, form.name, title, facts, tuple(findings))
+    supports, commands = _what_next(path, reading)
+    return Diagnosis(path, form.name, title, facts, tuple(findings), supports, commands)
+
+
+def from_campaign(reading: Reading) -> bool:
+    """Whether the answers carry the keys of a campaign."""
+    names = {r.segment for r in reading.ratings}
+    return bool(names) and all(formats.is_key(name) for name in names)
+
+
+def _facts(reading: Reading) -> dict[str, Any]:
+    ratings = reading.ratings
+    facts: dict[str, Any] = {"rows": reading.rows, "ratings": len(ratings)}
+    facts["segments"] = len({r.segment for r in ratings})
+    for role in ("system", "rater"):
+        names = sorted({getattr(r, role) for r in ratings} - {""})
+        if names:
+            facts[f"{role}s"] = f"{len(names)}: {some(names, 4)}"
+    scores = np.array([r.score for r in ratings])
+    if scores.size and is_binary(scores):
+        facts["scores"] = f"0 and 1, {scores.mean():.0%} ones"
+    elif scores.size:
+        scale = scale_of(scores, "mqm" if reading.format.startswith("mqm") else "")
+        ends = "" if scale is None else f", scale {scale[0]:g} to {scale[1]:g}?"
+        facts["scores"] = (
+            f"{scores.min():.4g} to {scores.max():.4g}, mean {scores.mean():.4g}{ends}"
+        )
+    if reading.blank:
+        facts["not answered"] = len(reading.blank)
+    if reading.context:
+        facts["context"] = f"{reading.context:,} rows that are not to be rated"
+    if reading.notes:
+        facts["read as"] = "; ".join(reading.notes)
+    return facts
+
+
+def _findings(reading: Reading) -> list[Finding]:
+    findings = []
+    if reading.rejected:
+        first = [f"{r.place}: {r.why}" for r in reading.rejected[:2]]
+        lost = len(reading.rejected)
+        findings.append(
+            Finding("error" if not reading.ratings and not reading.blank else "warning", "rejected",
+                    f"{plural(lost, 'row')} of {reading.rows:,} cannot be read", "; ".join(first),
+                    "Mend them; they do not enter any result.")
+        )  # fmt: skip
+    if reading.blank:
+        all_of = not reading.ratings
+        findings.append(
+            Finding("warning", "unrated" if all_of else "partly-rated",
+                    "nobody has answered yet" if all_of else
+                    f"{plural(len(reading.blank), 'row')} without an answer",
+                    some(reading.blank), "Wait for them, or see what the gaps mean in the status "
+                    "of the campaign.")
+        )  # fmt: skip
+    if not reading.ratings and not reading.blank and not reading.rejected:
+        findings.append(Finding("error", "no-ratings", "there is no rating in it"))
+    twice = Counter((r.segment, r.system, r.rater) for r in reading.ratings)
+    again = [k for k, count in twice.items() if count > 1]
+    if again:
+        shown = [" / ".join(p for p in k if p) for k in again]
+        findings.append(
+            Finding("warning", "repeat-ratings",
+                    f"{plural(len(again), 'output')} rated more than once by the same rater",
+                    some(shown), "Kept, all of them; say which counts before you estimate.")
+        )  # fmt: skip
+    return findings
+
+
+def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[Command, ...]]:
+    if from_campaign(reading):
+        place = _campaign_near(path)
+        text = f"fewgold import {shlex.quote(place or 'CAMPAIGN')} {shlex.quote(path)}"
+        why = "bring the answers home" + ("" if place else ", in place of CAMPAIGN its file")
+        return (
+            (Support("import", True, "the answers carry the keys of a campaign"),),
+            (Command(text, why, now=place is not None),),
+        )
+    frame = reading.frame()
+    systems = frame["system"].nunique()
+    raters = bool((frame["rater"] != "").all())
+    table = out_name(path, "-ratings.csv").strip("'")
+    code = f"import fewgold.formats as f; f.read({path!r}).frame().to_csv({table!r}, index=False)"
+    convert = Command(python(code), "make a plain table of it, a row a rating")
+    supports = [Support("table", True, "a row a rating, for every command that takes a table")]
+    problem = _comparable(frame, systems, raters)
+    said = problem or f"{systems} systems: fewgold compare"
+    supports.append(Support("comparison", problem is None, said))
+    supports.append(
+        Support("estimate", False, "needs the pool and the design that the ratings were drawn by; "
+                "these ratings come without")
+    )  # fmt: skip
+    if problem is not None:
+        more = Command(
+            f"fewgold doctor {shlex.quote(table)} --human score", "then look again", now=False
+        )
+        return tuple(supports), (convert, more)
+    rater = " --rater rater" if raters else ""
+    compare = (
+        f"fewgold compare {shlex.quote(table)} --human score --id segment --system system{rater}"
+        " --document none --metrics none"
+    )
+    return tuple(supports), (
+        convert,
+        Command(compare, "then rank the systems", now=False),
+    )
+
+
+def _comparable(frame: Any, systems: int, raters: bool) -> str | None:
+    """Why the systems cannot be compared, or None if they can."""
+    from fewgold.comparison._table import read
+
+    if systems < 2:
+        return "one system only" if systems else "the file does not tell systems apart"
+    try:
+        table = read(frame, human="score", system="system", id="segment",
+                     rater="rater" if raters else None)  # fmt: skip
+    except FewgoldError as error:
+        return str(error)
+    both = np.isfinite(table.human).sum(0)
+    return None if (both > 1).any() else "no segment is rated for two systems"
+
+
+def _campaign_near(path: str) -> str | None:
+    """The one campaign that lies beside the file or in the current folder."""
+    folders = dict.fromkeys([Path(path).resolve().parent, Path.cwd().resolve()])
+    found = [p for folder in folders for p in sorted(folder.glob("*.fewgold"))]
+    return str(found[0]) if len(found) == 1 else None

@@ -1,0 +1,197 @@
+"""Ids, systems, raters and documents: whether each row says which segment it is about."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from fewgold.doctor._model import Finding, plural, some
+from fewgold.doctor._seen import Seen
+
+_SCIENTIFIC = re.compile(r"\d(\.\d+)?[eE]\+\d+")
+_DATE = re.compile(
+    r"\d{1,2}[-/. ](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*([-/. ]\d{2,4})?"
+    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-/. ]\d{1,4}",
+    re.IGNORECASE,
+)
+
+
+def id_findings(seen: Seen) -> list[Finding]:
+    """Missing, doubled and mangled ids."""
+    if seen.id is None:
+        return [
+            Finding(
+                "error",
+                "no-ids",
+                "no column names the segments",
+                f"columns: {some(list(seen.frame.columns), 8)}",
+                "Add a column “id” (the command below numbers the rows), or name the column that "
+                "holds them with --id.",
+            )
+        ]
+    ids = seen.labels(seen.id)
+    findings = [*_missing(seen.id, ids), *_mangled(seen.id, ids), *_padded(seen)]
+    if seen.guessed.get("id") is None:
+        findings.append(
+            Finding(
+                "note",
+                "ids-elsewhere",
+                f"no column is called id, but “{seen.id}” names each segment once"
+                + (" for each system" if len(set(ids)) < len(ids) else ""),
+                do=f"Say so to the commands with --id {seen.id}.",
+            )
+        )
+    return [*findings, *_doubled(seen, ids)]
+
+
+def keys(seen: Seen) -> tuple[str, ...] | None:
+    """Which columns beside the id tell rows apart: none, the system, the rater, or both."""
+    assert seen.id is not None
+    ids = seen.labels(seen.id)
+    options: list[tuple[str, ...]] = [()]
+    options += [(c,) for c in (seen.system, seen.rater) if c is not None]
+    if seen.system is not None and seen.rater is not None:
+        options.append((seen.system, seen.rater))
+    for extra in options:
+        rows = list(zip(ids, *(seen.labels(c) for c in extra), strict=True))
+        if len(set(rows)) == len(rows):
+            return extra
+    return None
+
+
+def _missing(name: str, ids: Sequence[str]) -> list[Finding]:
+    gaps = [k + 1 for k, i in enumerate(ids) if not i]
+    if not gaps:
+        return []
+    return [
+        Finding("error", "missing-ids", f"{plural(len(gaps), 'row')} without an id in “{name}”",
+                f"row {some(gaps)}", "Every row needs an id; remove rows that are empty.")
+    ]  # fmt: skip
+
+
+def _mangled(name: str, ids: Sequence[str]) -> list[Finding]:
+    findings = []
+    powers = [i for i in ids if _SCIENTIFIC.fullmatch(i)]
+    if powers:
+        findings.append(
+            Finding("error", "scientific-ids",
+                    f"{plural(len(powers), 'id')} in “{name}” in scientific notation: a "
+                    "spreadsheet has cut their digits off", some(powers),
+                    "Take the file from before the spreadsheet, and import the column as text.")
+        )  # fmt: skip
+    dates = [i for i in ids if _DATE.fullmatch(i)]
+    if dates:
+        findings.append(
+            Finding("warning", "date-ids",
+                    f"{plural(len(dates), 'id')} in “{name}” that look like dates: spreadsheets "
+                    "make them of ids such as 3-4", some(dates),
+                    "Take the file from before the spreadsheet, and import the column as text.")
+        )  # fmt: skip
+    digits = [i for i in ids if i.isdecimal()]
+    zeros = [i for i in digits if len(i) > 1 and i.startswith("0")]
+    if zeros and len(digits) == len(ids):
+        width = Counter(map(len, zeros)).most_common(1)[0][0]
+        short = [i for i in digits if len(i) < width]
+        if short:
+            findings.append(
+                Finding("warning", "lost-zeros",
+                        f"some ids in “{name}” have leading zeros and {len(short):,} are shorter: "
+                        "a spreadsheet may have dropped theirs",
+                        f"{some(zeros, 2)}; but {some(short, 2)}",
+                        "Compare with the file they come from; ids must match to the letter.")
+            )  # fmt: skip
+        else:
+            findings.append(
+                Finding("note", "leading-zeros", f"the ids in “{name}” have leading zeros",
+                        some(zeros), "fewgold keeps them. A spreadsheet drops them unless the "
+                        "column is imported as text.")
+            )  # fmt: skip
+    halves = [i for i in ids if re.fullmatch(r"\d+\.0", i)]
+    if halves and len(halves) == len([i for i in ids if i]):
+        findings.append(
+            Finding("warning", "decimal-ids", f"the ids in “{name}” are written as decimals",
+                    some(halves), "Written by pandas after a gap? Make them whole numbers again.")
+        )  # fmt: skip
+    return findings
+
+
+def _padded(seen: Seen) -> list[Finding]:
+    findings = []
+    for name in (seen.id, seen.document, seen.system):
+        if name is None:
+            continue
+        cells = [v for v in seen.frame[name].tolist() if isinstance(v, str)]
+        padded = [v for v in cells if v != v.strip() and v.strip()]
+        if padded:
+            same = {v.strip() for v in padded} & set(cells)
+            twins = f"; {some(sorted(same))} with and without" if same else ""
+            findings.append(
+                Finding("warning", "spaces-in-ids",
+                        f"{plural(len(padded), 'cell')} of “{name}” with blanks around",
+                        some([repr(v) for v in padded]) + twins,
+                        "Remove them: “a” and “a ” are two different names.")
+            )  # fmt: skip
+    return findings
+
+
+def _doubled(seen: Seen, ids: list[str]) -> list[Finding]:
+    filled = [i for i in ids if i]
+    twice = [i for i, count in Counter(filled).items() if count > 1]
+    if not twice or (len(filled) == len(ids) and keys(seen) is not None):
+        return []
+    rows = seen.frame.astype(str)
+    assert seen.id is not None
+    where = some([f"{i} ({Counter(filled)[i]} rows)" for i in twice[:3]] + twice[3:])
+    extra = int(rows.duplicated().sum())
+    head = f"{plural(len(twice), 'id')} in “{seen.id}” {'stands' if len(twice) == 1 else 'stand'} "
+    if seen.system is not None:
+        pairs = list(zip(ids, seen.labels(seen.system), strict=True))
+        pairs = [p for p, count in Counter(pairs).items() if count > 1 and p[0]]
+        if not pairs:
+            return []
+        head = f"{plural(len(pairs), 'pair')} of id and system in more than one row"
+        where = some([f"{i} of {s}" for i, s in pairs])
+    else:
+        head += "in more than one row"
+    if extra and extra >= len(filled) - len(set(filled)):
+        return [Finding("error", "duplicate-rows", f"{head}: {plural(extra, 'row')} in full",
+                        where, "Remove the second copies.")]  # fmt: skip
+    if seen.document is not None:
+        parts = [seen.labels(seen.document), *([seen.labels(seen.system)] if seen.system else [])]
+        joint = list(zip(ids, *parts, strict=True))
+        if len(set(joint)) == len(joint):
+            return [
+                Finding("error", "ids-by-document",
+                        f"{head}: they start again in each document", where,
+                        "Make ids of document and segment together; the command below does.")
+            ]  # fmt: skip
+    return [
+        Finding("error", "duplicate-ids", head, where,
+                "Are there several systems or raters? Then a column must say which (system, "
+                "rater). Otherwise keep one row of each.")
+    ]  # fmt: skip
+
+
+def system_findings(seen: Seen) -> list[Finding]:
+    """A column of systems that is none."""
+    if seen.system is None:
+        return []
+    findings = []
+    labels = seen.labels(seen.system)
+    gaps = [k + 1 for k, s in enumerate(labels) if not s]
+    if gaps:
+        findings.append(
+            Finding("error", "missing-systems",
+                    f"{plural(len(gaps), 'row')} without a name in “{seen.system}”",
+                    f"row {some(gaps)}", "Say which system made each output.")
+        )  # fmt: skip
+    count = seen.count(seen.system)
+    if count > max(20, seen.rows // 2):
+        findings.append(
+            Finding("warning", "many-systems",
+                    f"“{seen.system}” has {count:,} different names in {seen.rows:,} rows: that "
+                    "may be ids or texts rather than systems",
+                    some(labels), "If so, rename the column, so that nothing takes it for systems.")
+        )  # fmt: skip
+    return findings

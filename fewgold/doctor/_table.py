@@ -1,0 +1,201 @@
+"""A diagnosis of a table: a row a segment, or a segment and system, or a rating."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewgold import tables
+from fewgold.doctor._cells import cell_findings, empty_findings, text_findings
+from fewgold.doctor._commands import commands, out_name
+from fewgold.doctor._documents import document_findings, segments_of
+from fewgold.doctor._ids import id_findings, keys, system_findings
+from fewgold.doctor._lines import check_lines
+from fewgold.doctor._model import Command, Diagnosis, Finding, plural, some
+from fewgold.doctor._raw import Raw
+from fewgold.doctor._scores import (
+    describe,
+    human_findings,
+    leaks,
+    metric_findings,
+    orientations,
+)  # fmt: skip
+from fewgold.doctor._seen import Seen, see
+from fewgold.doctor._supports import Able, able
+from fewgold.errors import DataError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NAMES = {".csv": "CSV", ".tsv": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
+          ".parquet": "Parquet", ".xlsx": "XLSX"}  # fmt: skip
+_WAYS = {1: "larger is better", -1: "larger is worse", 0: "covariate", None: "way unknown"}
+
+
+def ending(path: str) -> str:
+    """How the name of a table ends, without ``.gz``; empty if it is none."""
+    found = Path(path.lower().removesuffix(".gz")).suffix
+    return found if found in _NAMES else ""
+
+
+def examine_table(path: str, raw: Raw, human: Sequence[str] = ()) -> Diagnosis:
+    """Look at the lines, read the table as the commands do, and look at its columns."""
+    suffix = ending(path)
+    findings = list(raw.findings)
+    title = f"a table ({_NAMES[suffix]}{', gzip' if raw.packed else ''})"
+    if raw.container == "foreign":
+        command = _convert(path, raw)
+        return Diagnosis(path, "table", title, findings=tuple(findings), next_commands=command)
+    if suffix in (".csv", ".tsv"):
+        lines = check_lines(raw.text, suffix == ".tsv")
+        findings += lines.findings
+        if any(f.severity == "error" for f in lines.findings):
+            more = _resplit(path, lines.separator) if lines.separator else ()
+            wrong = any(f.code == "wrong-separator" for f in lines.findings)
+            return Diagnosis(
+                path, "table", title, facts={"columns": list(lines.header)},
+                findings=tuple(findings), next_commands=more if wrong else (),
+            )  # fmt: skip
+    try:
+        frame = tables.read_table(path)
+    except DataError as error:
+        findings.append(Finding("error", "unreadable", str(error)))
+        return Diagnosis(path, "table", title, findings=tuple(findings))
+    frame = frame.rename(columns=str)
+    bare = _empty_rows(frame)
+    if bare:
+        findings.append(
+            Finding("note", "empty-rows", f"{plural(len(bare), 'empty row')}, not looked at here",
+                    f"row {some([k + 1 for k in bare])}", "Remove them.")
+        )  # fmt: skip
+        frame = frame.drop(index=frame.index[bare])
+    for name in human:
+        if name not in frame.columns:
+            raise UnknownNameError("column", name, list(frame.columns))
+    return _diagnose(path, title, see(path, frame, human), findings)
+
+
+def _empty_rows(frame: pd.DataFrame) -> list[int]:
+    """Rows with nothing in any cell; spreadsheets leave them behind."""
+    left = list(range(len(frame)))
+    for name in frame.columns:
+        cells = frame[name].iloc[left].tolist()
+        left = [k for k, v in zip(left, cells, strict=True) if tables.is_empty(v)]
+        if not left:
+            break
+    return left
+
+
+def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Diagnosis:
+    given_away, leaking = leaks(seen)
+    seen = replace(seen, leaks=given_away)
+    columns = list(seen.columns.values())
+    missing = _sheet_without_design(seen)
+    findings += [
+        *id_findings(seen), *system_findings(seen), *document_findings(seen),
+        *cell_findings(columns, seen.frame, seen.human), *empty_findings(columns),
+        *text_findings(seen.frame, _texts(seen)), *human_findings(seen), *leaking,
+        *metric_findings(seen), *missing,
+    ]  # fmt: skip
+    fit = able(seen)
+    graver = any(f.severity == "error" for f in findings)
+    findings += [] if graver else fit.findings
+    if missing:
+        return Diagnosis(
+            path, "sheet", "a sheet of fewgold select without its design file",
+            facts=_facts(seen, fit), findings=tuple(findings),
+        )  # fmt: skip
+    return Diagnosis(
+        path, "table", title, facts=_facts(seen, fit), findings=tuple(findings),
+        supports=fit.supports, next_commands=tuple(commands(seen, fit, findings)),
+    )  # fmt: skip
+
+
+def _texts(seen: Seen) -> list[str]:
+    """Columns of words: what raters see, and whatever else is not a number."""
+    return [
+        n
+        for n, c in seen.columns.items()
+        if not c.numeric and not c.blank.all() and n not in (seen.document, seen.system, seen.rater)
+    ]
+
+
+def _sheet_without_design(seen: Seen) -> list[Finding]:
+    """A sheet has an id first and a score last, no metric and no system; so has nothing else."""
+    names = list(seen.frame.columns)
+    if names[0] != "id" or names[-1] != "score" or seen.metrics or seen.system or len(names) < 2:
+        return []
+    blind = "segment" in names and all(re.fullmatch(r"r\d+", i) for i in seen.labels("id"))
+    if not (blind or seen.columns["score"].gaps or len(names) > 2):
+        return []
+    if seen.left_out:
+        return []
+    tool = "fewgold compare" if blind else "fewgold estimate"
+    return [
+        Finding(
+            "error",
+            "design-missing",
+            "it looks like a sheet of fewgold select, but its design file is not beside it",
+            f"expected {Path(seen.path).name}.design.json",
+            f"Bring it back, or say where it is: {tool} SHEET --design FILE. Without the design "
+            "nobody knows how the segments were drawn, and no number is right.",
+        )
+    ]
+
+
+def _facts(seen: Seen, fit: Able) -> dict[str, Any]:
+    facts: dict[str, Any] = {"rows": seen.rows}
+    if seen.id is not None:
+        extra = keys(seen)
+        of = "" if not extra else f", a row for each {' and '.join(['segment', *extra])}"
+        facts["segments"] = f"{len({i for i, _ in segments_of(seen)}):,} (column {seen.id}{of})"
+    if seen.document is not None:
+        facts["documents"] = f"{seen.count(seen.document):,} (column {seen.document})"
+    for role in ("system", "rater"):
+        name = getattr(seen, role)
+        if name is not None:
+            labels = [v for v in dict.fromkeys(seen.labels(name)) if v]
+            shown = ", ".join(labels[:4]) + (", …" if len(labels) > 4 else "")
+            facts[f"{role}s"] = f"{len(labels):,} (column {name}): {shown}"
+    if seen.humans:
+        facts["human scores"] = {h: describe(seen, h) for h in seen.humans}
+    else:
+        facts["human scores"] = "none (no column looks like it; name one with --human)"
+    ways = orientations(seen)
+    facts["metrics"] = {m: _WAYS[ways[m]] for m in seen.usable_metrics} or "none"
+    if seen.left_out:
+        facts["not metrics"] = dict(seen.left_out)
+    if seen.texts:
+        facts["texts"] = list(seen.texts)
+    if seen.cost:
+        facts["cost"] = seen.cost
+    return facts
+
+
+def _convert(path: str, raw: Raw) -> tuple[Command, ...]:
+    name = out_name(path, f"-utf8{ending(path) or '.csv'}")
+    first = f"gzip -dc {shlex.quote(path)} | " if raw.packed else ""
+    source = "" if raw.packed else f" {shlex.quote(path)}"
+    text = f"{first}iconv -f {raw.encoding} -t UTF-8{source} > {name}"
+    return (
+        Command(text, "convert it to UTF-8"),
+        Command(f"fewgold doctor {name}", "then look again", now=False),
+    )
+
+
+def _resplit(path: str, separator: str) -> tuple[Command, ...]:
+    from fewgold.doctor._commands import python
+
+    name = out_name(path, "-commas.csv").strip("'")
+    code = (
+        f"import pandas as pd; pd.read_csv({path!r}, sep={separator!r}, dtype=str, "
+        f"keep_default_na=False).to_csv({name!r}, index=False)"
+    )
+    return (
+        Command(python(code), "write it with commas"),
+        Command(f"fewgold doctor {shlex.quote(name)}", "then look again", now=False),
+    )
