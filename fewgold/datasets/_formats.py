@@ -5,7 +5,6 @@ Each takes a path (plain or gzip) and returns a tidy table, one row per score.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,15 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewgold.errors import DataError
+from fewgold.formats._mqm import MqmTsv, error_counts
+from fewgold.formats._textfiles import blank_separated, lines_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Freitag et al. (2021), Table 4; two kinds of error have weights of their own, below.
-SEVERITY_WEIGHTS = {"major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0}
-PUNCTUATION_WEIGHT = 0.1
-NON_TRANSLATION_WEIGHT = 25.0
-CAP = 25.0
 
 
 def read_mqm_tsv(path: str | Path) -> pd.DataFrame:
@@ -49,33 +44,30 @@ def read_mqm_tsv(path: str | Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    # Texts hold quotation marks that are not meant as CSV quotes, and the word "null".
-    table = pd.read_csv(
-        path, sep="\t", dtype=str, quoting=csv.QUOTE_NONE, keep_default_na=False, encoding="utf-8"
-    )
-    keys = ["system", "doc", "seg_id", "rater"]
-    _require(table, [*keys, "category", "severity"], path)
-    severity = table["severity"].str.strip().str.lower()
-    category = table["category"].str.strip().str.lower()
-    unknown = sorted(set(severity) - set(SEVERITY_WEIGHTS))
-    if unknown:
-        raise DataError(
-            f"{path}: expected the severities {', '.join(SEVERITY_WEIGHTS)}, "
-            f"got {', '.join(map(repr, unknown))}."
+    reading = MqmTsv().read(path)
+    wrong = {r.why for r in reading.rejected}
+    if wrong:
+        first = reading.rejected[0]
+        raise DataError(f"{path}, {first.place}: {first.why}")
+    if reading.blank:
+        raise DataError(f"{path}: {len(reading.blank)} lines have no severity yet.")
+    rows = []
+    for rating in reading.ratings:
+        about, counts = rating.details, error_counts(rating)
+        rows.append(
+            {
+                "system": rating.system,
+                "doc": about.get("document", ""),
+                "seg_id": about.get("segment", ""),
+                "rater": rating.rater,
+                "mqm": rating.score,
+                "n_errors": counts.total(),
+                "n_major": counts["major"],
+            }
         )
-    weight = severity.map(SEVERITY_WEIGHTS)
-    weight[(severity == "minor") & (category == "fluency/punctuation")] = PUNCTUATION_WEIGHT
-    # Written "Non-translation" and "Non-translation!"; some files call it neutral.
-    weight[category.str.startswith("non-translation")] = NON_TRANSLATION_WEIGHT
-    marked = table[keys].assign(
-        seg_id=_integers(table["seg_id"], "seg_id", path),
-        mqm=weight,
-        n_errors=(severity != "no-error").astype(np.int64),
-        n_major=(severity == "major").astype(np.int64),
-    )
-    scores = marked.groupby(keys, sort=False)[["mqm", "n_errors", "n_major"]].sum().reset_index()
-    # Rounding removes the noise of adding tenths.
-    return scores.assign(mqm=scores["mqm"].clip(upper=CAP).round(6))
+    names = ["system", "doc", "seg_id", "rater", "mqm", "n_errors", "n_major"]
+    table = pd.DataFrame(rows, columns=names)
+    return table.assign(seg_id=_integers(table["seg_id"], "seg_id", path))
 
 
 def read_avg_seg_scores(path: str | Path) -> pd.DataFrame:
@@ -89,8 +81,7 @@ def read_avg_seg_scores(path: str | Path) -> pd.DataFrame:
     pandas.DataFrame
         ``system, seg_id, mqm``.
     """
-    table = _read_blank_separated(path)
-    _require(table, ["system", "mqm_avg_score", "seg_id"], path)
+    table = _read_blank_separated(path, ["system", "mqm_avg_score", "seg_id"])
     scores = _numbers(table["mqm_avg_score"], "mqm_avg_score", path)
     # Adding 0 turns the -0.0 of a negated perfect score into 0.0.
     return table[["system"]].assign(
@@ -111,8 +102,7 @@ def read_wmt_da(path: str | Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    table = _read_blank_separated(path)
-    _require(table, ["SYS", "SID", "RAW.SCR", "Z.SCR", "N"], path)
+    table = _read_blank_separated(path, ["SYS", "SID", "RAW.SCR", "Z.SCR", "N"])
     place = table["SID"].str.rsplit("_", n=1, expand=True)
     if place.shape[1] != 2:
         raise DataError(f"{path}: expected segment names such as 'doc_7', got none with '_'.")
@@ -142,40 +132,31 @@ def read_metric_submission(path: str | Path) -> pd.DataFrame:
     import pandas as pd
 
     names = ["metric", "lp", "testset", "refset", "system", "doc", "doc_seg_id", "score"]
-    table = pd.read_csv(
-        path,
-        sep="\t",
-        header=None,
-        dtype=str,
-        quoting=csv.QUOTE_NONE,
-        keep_default_na=False,
-        encoding="utf-8",
-    )
-    if table.shape[1] != len(names):
-        raise DataError(
-            f"{path}: expected the {len(names)} tab-separated columns {', '.join(names)}, "
-            f"got {table.shape[1]}."
-        )
-    table.columns = pd.Index(names)
+    rows = []
+    for line in lines_of(path):
+        cells = line.text.split("\t")
+        if len(cells) != len(names):
+            raise DataError(
+                f"{path}, {line.place}: expected the {len(names)} tab-separated columns "
+                f"{', '.join(names)}, got {len(cells)}."
+            )
+        rows.append(cells)
+    table = pd.DataFrame(rows, columns=names, dtype=str)
     return table.assign(
         doc_seg_id=_integers(table["doc_seg_id"], "SEGID", path),
         score=_numbers(table["score"], "score", path),
     )
 
 
-def _read_blank_separated(path: str | Path) -> pd.DataFrame:
+def _read_blank_separated(path: str | Path, names: Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.read_csv(path, sep=r"\s+", dtype=str, keep_default_na=False, encoding="utf-8")
-
-
-def _require(table: pd.DataFrame, names: Sequence[str], path: str | Path) -> None:
-    missing = [name for name in names if name not in table.columns]
-    if missing:
-        raise DataError(
-            f"{path}: expected the columns {', '.join(names)}, "
-            f"got {', '.join(map(str, table.columns))} (no {', '.join(missing)})."
-        )
+    rows = []
+    for line, cells in blank_separated(path, names):
+        if isinstance(cells, str):
+            raise DataError(f"{path}, {line.place}: {cells}.")
+        rows.append(cells)
+    return pd.DataFrame(rows, columns=list(names), dtype=str)
 
 
 def _numbers(column: pd.Series[str], name: str, path: str | Path) -> pd.Series[float]:
