@@ -23,6 +23,7 @@ from fewgold import tables
 from fewgold._pretty import pretty
 from fewgold._version import __version__
 from fewgold.errors import DataError, FewgoldError
+from fewgold.gaps import PartialRatings
 from fewgold.pool import Pool
 from fewgold.records import check_pool, design_of, digests, drawn, rated
 from fewgold.sample import Ratings, Sample
@@ -254,6 +255,22 @@ def read_ratings(
     ``score`` may name several columns, one a rater, to take their mean. Every segment of the
     sample must be there once, with a number, and nothing else: leaving some out biases the result.
     """
+    return read_partial(path, sample, id=id, score=score, limits=limits).complete()
+
+
+def read_partial(
+    path: str | Path | pd.DataFrame,
+    sample: Sample,
+    *,
+    id: str = ID,
+    score: str | Sequence[str] = SCORE,
+    limits: tuple[float, float] | None = None,
+    gaps: bool = False,
+) -> PartialRatings:
+    """As `read_ratings`, but with ``gaps`` segments may be missing or have no score.
+
+    With several columns, the mean is of those that have a score.
+    """
     frame = tables.read_table(path) if isinstance(path, str | Path) else path
     columns = [score] if isinstance(score, str) else list(score)
     for name in [id, *columns]:
@@ -272,16 +289,28 @@ def read_ratings(
     count = Counter(rows)
     ids = [str(i) for i in sample.ids]
     refuse("occur more than once", [i for k, i in enumerate(ids) if count[k] > 1], _TWICE)
-    refuse("of the sample are missing", [i for k, i in enumerate(ids) if not count[k]], _UNRATED)
-    table = np.empty((len(columns), sample.n))
+    if not gaps:
+        absent = [i for k, i in enumerate(ids) if not count[k]]
+        refuse("of the sample are missing", absent, _UNRATED)
+    table = np.full((len(columns), sample.n), np.nan)
     for row, name in zip(table, columns, strict=True):
-        row[rows] = tables.scores_of(name, found, frame[name].tolist(), _UNRATED)
-    return sample.rate(table[0] if len(columns) == 1 else table.mean(0), limits=limits)
+        cells = list(zip(rows, found, frame[name].tolist(), strict=True))
+        if gaps:
+            cells = [cell for cell in cells if not tables.is_empty(cell[2])]
+        names, values = [c[1] for c in cells], [c[2] for c in cells]
+        row[[c[0] for c in cells]] = tables.scores_of(name, names, values, _UNRATED)
+    if len(columns) == 1:
+        return PartialRatings(sample, table[0], limits)
+    known = np.isfinite(table)
+    total = np.where(known, table, 0.0).sum(0)
+    mean = np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
+    return PartialRatings(sample, mean if gaps else table.mean(0), limits)
 
 
 _UNRATED = (
-    "Rate every segment of the sample: leaving some out biases the estimate. If rating stopped "
-    "early on purpose, the result is that of fewgold stop."
+    "Rate every segment of the sample: leaving some out biases the estimate. If they will stay "
+    "unrated, say how to take that with --gaps; if rating stopped early on purpose, the result is "
+    "that of fewgold stop."
 )
 _TWICE = "Keep one row of each; for several raters give each a column (--human a,b)."
 _MANGLED = (

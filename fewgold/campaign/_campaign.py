@@ -25,12 +25,14 @@ from fewgold.campaign._database import (
     snapshot,
     transaction,
 )  # fmt: skip
+from fewgold.campaign._estimate import chosen_estimator
 from fewgold.campaign._ledger import Ledger
 from fewgold.campaign._pool import load_pool, save_pool
 from fewgold.campaign._settings import Settings, load_settings, save_settings
 from fewgold.campaign._waves import Wave, load_waves, load_whole, save_wave, wave_seed
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names, Rating, Reading, Segment
+from fewgold.gaps import GapBounds, PartialRatings, estimate
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Budget, Cost
@@ -40,10 +42,6 @@ if TYPE_CHECKING:
     from fewgold.estimate import Estimate
     from fewgold.estimator import Estimator
     from fewgold.formats import Tasks
-    from fewgold.gaps import GapBounds, PartialRatings
-
-#: What to do about sampled segments without an answer.
-GAPS = ("wait", "at-random", "bounds")
 
 
 class Campaign(Ledger):
@@ -303,8 +301,6 @@ class Campaign(Ledger):
 
     def partial(self) -> PartialRatings:
         """The scores so far, with gaps."""
-        from fewgold.gaps import PartialRatings
-
         return PartialRatings(self.sample, self.scores(), self.settings.limits)
 
     def ratings(self, gaps: str = "wait") -> Ratings:
@@ -336,10 +332,13 @@ class Campaign(Ledger):
         cut
             Such as ``"<= 0"``: estimate the share of segments with such a score.
         """
-        from fewgold._validate import check_choice
-        from fewgold.campaign._estimate import estimate
+        found = self.partial() if cut is None else self.partial().cut(cut)
+        chosen = self.estimator(estimator)
+        return estimate(found, chosen, gaps, self.settings.confidence)
 
-        return estimate(self, check_choice("gaps", gaps, GAPS), estimator, cut)
+    def estimator(self, name: Estimator | str | None = None) -> Estimator:
+        """The strategy's own estimator, or another one, with the campaign's bound."""
+        return chosen_estimator(self.strategy, name, self.settings.bound, self.pool)
 
     def status(self) -> Status:
         """How far it has come, the estimate so far, and what is still wanting."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold.bounds import sequence
-from fewgold.campaign._estimate import chosen_estimator
 from fewgold.campaign._scores import repeats
 from fewgold.errors import FewgoldError
-from fewgold.gaps import PartialRatings
+from fewgold.gaps import PartialRatings, estimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +83,7 @@ def status(campaign: Campaign) -> Status:
     settings, waves = campaign.settings, campaign.waves
     answers, aside = campaign.answers(), campaign.set_aside()
     notes: list[str] = []
-    estimate = goal = stop = None
+    so_far = goal = stop = None
     unrated: tuple[str, ...] = ()
     rated = 0
     if waves:
@@ -92,7 +91,7 @@ def status(campaign: Campaign) -> Status:
         rated = sum(wave.n for wave in waves) - len(unrated)
         if rated:
             partial = campaign.partial()
-            estimate, goal = _estimate(campaign, partial, notes)
+            so_far, goal = _estimate(campaign, partial, notes)
             stop = _stop(campaign, partial)
     each = answers.groupby("segment")["rater"].nunique() if len(answers) else None
     full = 0 if each is None else int((each >= settings.each).sum())
@@ -114,7 +113,7 @@ def status(campaign: Campaign) -> Status:
         set_aside=_counts(aside, "why"),
         adoptable=campaign.adoptable(),
         rejected=len(campaign.rejected()),
-        estimate=estimate,
+        estimate=so_far,
         goal=goal,
         stop=stop,
         notes=(),
@@ -133,8 +132,8 @@ def _estimate(
     """The estimate so far; gaps are taken as made by chance, and it says so."""
     settings = campaign.settings
     try:
-        ratings = partial.at_random()
-        made = chosen_estimator(campaign, None).estimate(ratings).to_dict(settings.confidence)
+        found = estimate(partial, campaign.estimator(), "at-random")
+        made = found.to_dict(settings.confidence)
     except FewgoldError as error:
         notes.append(f"no estimate yet: {error}")
         return None, None
@@ -143,7 +142,7 @@ def _estimate(
         return made, None
     half = (made["high"] - made["low"]) / 2
     goal = {"tolerance": settings.tolerance, "half_width": half, "needed": None, "more": None}
-    size, n = len(campaign.pool), ratings.n
+    size, n = len(campaign.pool), partial.rated
     if half <= settings.tolerance:
         return made, goal | {"needed": n, "more": 0}
     if n < size and made["se"]:

@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from fewgold.cli import _parse
+from fewgold.cli import _options, _parse
 from fewgold.cli._console import Format, Json, Output, Quiet, decimals, emit, note, pairs, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.estimator import Estimator
+    from fewgold.gaps import PartialRatings
     from fewgold.sample import Ratings
 
 #: Intervals of a posterior.
 _TAILS = ("equal", "hdi")
 
 
+class Gaps(StrEnum):
+    """What to do about chosen segments without an answer."""
+
+    wait = "wait"
+    at_random = "at-random"
+    bounds = "bounds"
+
+
 def estimate(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="The rated sheet; - is CSV on stdin, with --design."),
+        typer.Argument(
+            metavar="FILE",
+            help="The rated sheet, or a campaign; - is CSV on stdin, with --design.",
+        ),
     ],
     pool: Annotated[
         str | None,
@@ -42,9 +55,7 @@ def estimate(
         str | None,
         typer.Option(metavar="NAME", help="Instead of the strategy's own; see fewgold strategies."),
     ] = None,
-    confidence: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Of the interval, such as 0.95 or 95%.")
-    ] = "0.95",
+    confidence: _options.Confidence = None,
     bound: Annotated[
         str | None,
         typer.Option(
@@ -65,6 +76,14 @@ def estimate(
             "others a 0.",
         ),
     ] = None,
+    gaps: Annotated[
+        Gaps,
+        typer.Option(
+            metavar="HOW",
+            help="If some chosen segments have no answer: wait (refuse), at-random (chance left "
+            "them out), bounds (they may have any score; needs --limits).",
+        ),
+    ] = Gaps.wait,
     higher_is_better: Annotated[
         bool | None,
         typer.Option(
@@ -83,31 +102,27 @@ def estimate(
     Checks that the pool is the one that the sample was drawn from and that
     every chosen segment has a score.
     """
-    from fewgold import files, registry
-    from fewgold.estimators import Mean
+    from fewgold.campaign import is_campaign
 
-    level, ends = _parse.confidence(confidence), _parse.limits(limits)
-    passing = _parse.cut("--adequate", adequate)
-    if file == "-" and (design is None or pool == "-"):
-        raise typer.BadParameter(
-            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
-        )
+    ends, passing = _parse.limits(limits), _parse.cut("--adequate", adequate)
     by = None if bound is None or bound in _TAILS else _parse.bound(bound)
-    if by is not None and by.needs_limits and ends is None and passing is None:
+    level = None if confidence is None else _parse.confidence(confidence)
+    if is_campaign(file):
+        from fewgold.cli._campaign_select import refuse
+
+        own = {"--pool": pool, "--design": design, "--human": human, "--limits": limits}
+        refuse(own | {"--id": None if id == "id" else id})
+        study = _of_campaign(file, estimator, level)
+        needs = by is not None and by.needs_limits and study.partial.limits is None
+    else:
+        study = _of_sheet(file, pool, design, human, id, estimator, ends, level, gaps)
+        needs = by is not None and by.needs_limits and ends is None
+    if needs and passing is None:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
-    side = files.design_path(file) if design is None else design
-    record = files.read_record(side)
-    sample = files.load_sample(side, files.load_pool(side, pool))
-    columns = record["score_column"] if human is None else _columns(human)
-    ratings = files.read_ratings(file, sample, id=id, score=columns, limits=ends)
-    if passing is not None:
-        ratings = ratings.cut(passing)
-    if estimator is None:
-        chosen = registry.strategy(record["strategy"], sample.pool)
-    else:
-        chosen = registry.estimator(estimator.rpartition("+")[2], sample.pool)
+    chosen, level = study.estimator, study.confidence
+    partial = study.partial if passing is None else study.partial.cut(passing)
     if higher_is_better is not None:
         if any(f.name == "higher_is_better" for f in fields(chosen)):  # type: ignore[arg-type]
             chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
@@ -115,23 +130,62 @@ def estimate(
             note(f"note: {chosen.name} does not use the direction of the scores", quiet)
     if by is not None or bound in _TAILS:
         chosen = replace(chosen, bound=by or bound)  # type: ignore[type-var]
-    result = _made(chosen, ratings, level)
-    bare = Mean().estimate(ratings)
+    result = _made(chosen, partial, gaps, level)
     result |= {
-        "strategy": record["strategy"],
-        "seed": record["seed"],
+        "strategy": study.strategy,
+        "seed": study.seed,
         "interval_label": result.get("bound_label", ""),
-        "plain_mean": float(bare.value),
-        "plain_mean_se": float(bare.se),
-        "plain_mean_low": float(bare.interval(level).low),
-        "plain_mean_high": float(bare.interval(level).high),
-        "random_se": _random_error(ratings),
         "adequate": None if passing is None else str(passing),
         "file": file,
     }
     result = plain(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit(Format.json if json else output, result, [flat], lambda out: _show(out, result))
+
+
+class _Study(NamedTuple):
+    """Scores with gaps, and how they are to be used."""
+
+    partial: PartialRatings
+    estimator: Estimator
+    strategy: str
+    seed: Any
+    confidence: float
+
+
+def _of_campaign(file: str, estimator: str | None, level: float | None) -> _Study:
+    from fewgold.campaign import Campaign
+
+    with Campaign(file) as campaign:
+        settings, seeds = campaign.settings, [wave.seed for wave in campaign.waves]
+        return _Study(
+            campaign.partial(), campaign.estimator(estimator), settings.strategy,
+            seeds[0] if len(seeds) == 1 else seeds, level or settings.confidence,
+        )  # fmt: skip
+
+
+def _of_sheet(
+    file: str, pool: str | None, design: str | None, human: str | None, id: str,
+    estimator: str | None, ends: tuple[float, float] | None, level: float | None, gaps: Gaps,
+) -> _Study:  # fmt: skip
+    from fewgold import files, registry
+
+    if file == "-" and (design is None or pool == "-"):
+        raise typer.BadParameter(
+            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
+        )
+    side = files.design_path(file) if design is None else design
+    record = files.read_record(side)
+    sample = files.load_sample(side, files.load_pool(side, pool))
+    columns = record["score_column"] if human is None else _columns(human)
+    partial = files.read_partial(
+        file, sample, id=id, score=columns, limits=ends, gaps=gaps is not Gaps.wait
+    )
+    if estimator is None:
+        chosen = registry.strategy(record["strategy"], sample.pool)
+    else:
+        chosen = registry.estimator(estimator.rpartition("+")[2], sample.pool)
+    return _Study(partial, chosen, record["strategy"], record["seed"], level or 0.95)
 
 
 def _random_error(ratings: Ratings) -> float | None:
@@ -150,17 +204,38 @@ def _columns(human: str) -> str | list[str]:
     return names[0] if len(names) == 1 else names
 
 
-def _made(chosen: Estimator, ratings: Ratings, level: float) -> dict[str, Any]:
+def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) -> dict[str, Any]:
     """The record of the estimate; an error of the bound says what to type."""
-    from fewgold.errors import DesignError
+    from fewgold.errors import DataError, DesignError
+    from fewgold.estimators import Mean
+    from fewgold.gaps import estimate as estimated
 
     try:
-        return chosen.estimate(ratings).to_dict(level)
+        made = estimated(partial, chosen, gaps.value, level)
+        result = made.to_dict(level)
     except DesignError as error:
         raise DesignError(
             f"{error} On this command line: --bound auto covers every sample and estimate; "
             "guaranteed bounds need a sample that was selected with --strategy random+mean."
         ) from None
+    except DataError as error:
+        raise DataError(
+            str(error).replace(
+                "at_random() takes the gaps for chance, bounds(estimator) reckons with the worst",
+                "--gaps at-random takes the gaps for chance, --gaps bounds reckons with the worst",
+            )
+        ) from None
+    if "region" in result:
+        return result
+    ratings = partial.at_random()
+    bare = Mean().estimate(ratings)
+    return result | {
+        "plain_mean": float(bare.value),
+        "plain_mean_se": float(bare.se),
+        "plain_mean_low": float(bare.interval(level).low),
+        "plain_mean_high": float(bare.interval(level).high),
+        "random_se": _random_error(ratings),
+    }
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
@@ -171,6 +246,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             "unknown" if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
         )
 
+    if "region" in result:
+        _show_bounds(out, result)
+        return
     error = result["se"]
     digits = decimals(error or 0.0)
     what = "mean score of all"
@@ -208,8 +286,43 @@ def _show(out: Console, result: dict[str, Any]) -> None:
             )
         )
     pairs(out, lines)
+    _show_end(out, result)
+
+
+def _show_end(out: Console, result: dict[str, Any]) -> None:
+    from rich.markup import escape
+
     for sentence in result["notes"]:
         out.print(f"  [yellow]note:[/yellow] {escape(sentence)}")
     out.print()
     out.print("To cite how the number was made:")
     out.print(f"  {escape(result['signature'])}", soft_wrap=True)
+
+
+def _show_bounds(out: Console, result: dict[str, Any]) -> None:
+    """What the gaps leave open, and what chance leaves open besides."""
+    from rich.markup import escape
+
+    first, last = result["region"]
+    digits = decimals(last - first)
+    what = "mean score of all"
+    if result["adequate"] is not None:
+        what = f"share with a score {result['adequate']} among all"
+    out.print(
+        f"[bold]The {what} {result['pool_size']} segments lies about between "
+        f"[green]{first:.{digits}f} and {last:.{digits}f}[/green][/bold], whatever the unrated "
+        "ones are."
+    )
+    out.print()
+    lines = [
+        (
+            f"{100 * result['confidence']:.6g}% interval",
+            f"{result['low']:.{digits}f} to {result['high']:.{digits}f} "
+            f"({escape(result['interval_label'])})",
+        ),
+        ("ratings", f"{result['n']} of {result['pool_size']} segments"),
+        ("unrated", f"{result['unrated']} chosen segments"),
+        ("estimator", escape(result["method"])),
+    ]
+    pairs(out, lines)
+    _show_end(out, result)
