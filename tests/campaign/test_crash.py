@@ -1,0 +1,85 @@
+"""Nothing that was acknowledged is lost: writers are killed at random moments, two at a time."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from fewgold.campaign import Campaign
+from fewgold.formats import Rating
+
+WRITER = Path(__file__).with_name("writer.py")
+KILLS, ANSWERS, MOST = 10, 1000, 40
+
+
+def test_killed_writers_lose_nothing(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.select(20)
+    path = str(campaign.path)
+    campaign.close()
+    chance = random.Random(7)
+    acknowledged: set[str] = set()
+    kills = 0
+    while kills < KILLS or len(acknowledged) < ANSWERS:
+        assert kills < MOST, f"only {len(acknowledged)} answers in {kills} runs"
+        logs = [tmp_path / f"{kills}-{k}.log" for k in range(2)]
+        writers = []
+        for log in logs:
+            with open(log, "w") as out:
+                command = [sys.executable, str(WRITER), path, log.stem]
+                writers.append(subprocess.Popen(command, stdout=out))
+        for log, writer in zip(logs, writers, strict=True):
+            while not log.stat().st_size:  # until it has begun
+                assert writer.poll() is None
+                time.sleep(0.01)
+        for writer in chance.sample(writers, 2):
+            time.sleep(chance.uniform(0.0, 0.6))
+            writer.kill()
+            writer.wait()
+            kills += 1
+        for log in logs:
+            text = log.read_text()
+            # A line that was cut short was not read by anybody as an acknowledgement.
+            acknowledged.update(text[: text.rfind("\n") + 1].split())
+    with Campaign(path) as after:
+        assert after._database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        stored = after.answers()["rater"].tolist()
+        assert len(stored) == len(set(stored))
+        assert acknowledged <= set(stored)
+        # At most the one answer that each writer was at work on is there without being announced.
+        assert len(set(stored) - acknowledged) <= kills
+        assert after.add([Rating(after.sample.ids[0], 1.0, "afterwards")]).stored == 1
+
+
+def test_two_processes_draw_one_wave_between_them(campaign: Campaign) -> None:
+    """Of two that draw at once one fails with a sentence, and no segment is drawn twice."""
+    campaign.select(10)
+    script = (
+        "import sys; from fewgold.campaign import Campaign; from fewgold.errors import DataError\n"
+        "c = Campaign(sys.argv[1]); c.pool; print('ready', flush=True); sys.stdin.readline()\n"
+        "try:\n    print(c.more(5).number)\n"
+        "except DataError as error:\n    print(error)\n"
+    )
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(campaign.path)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    for one in both:
+        assert one.stdout is not None and one.stdout.readline() == "ready\n"
+    said = []
+    for one in both:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    for one in both:
+        said.append(one.communicate()[0].strip())
+    waves = campaign.waves
+    assert said.count("2") == 1
+    assert "3" in said or any("somebody else drew a wave" in s for s in said)
+    drawn = [i for wave in waves for i in wave.ids]
+    assert len(drawn) == len(set(drawn)) == 10 + 5 * (len(waves) - 1)
