@@ -9,14 +9,43 @@ from fewgold.design import Design
 
 #: What the kind of such a design ends in: bounds with a guarantee do not take it.
 WITH_GAPS = " with gaps"
+# Segments of a unit, on average, from which it has a response rate of its own; and those of a class
+# of neighbours.
+_LARGE, _ENOUGH = 8, 20
 
 
-def classes(design: Design) -> IntArray:
-    """Within which segments are taken to be missing at random: units, strata, or neighbours."""
-    for labels in (design.units, design.strata):
-        if labels is not None:
-            return _codes(labels)
-    return _codes(design.groups)
+def classes(design: Design) -> tuple[IntArray, IntArray]:
+    """Within which segments are taken to be missing at random, and what is compared: (n,) both.
+
+    Strata, where these were drawn from; units, where they are large; else the groups. Neighbours on
+    a line are too few for a response rate of their own, which would make weights uneven for
+    nothing: groups with the same weight are put together along the line, before any answer is
+    looked at, until there are twenty segments.
+    """
+    groups = _codes(design.groups)
+    if design.strata is not None:
+        return _codes(design.strata), groups
+    groups = _codes(_widened(groups, design.weights)[groups])
+    if design.units is not None and design.n >= _LARGE * np.unique(design.units).size:
+        return _codes(design.units), groups
+    return groups, groups
+
+
+def _widened(groups: IntArray, weights: FloatArray) -> IntArray:
+    """New label of each group: neighbours of one weight together until they are enough."""
+    size = np.bincount(groups)
+    most, least = np.zeros(size.size), np.full(size.size, np.inf)
+    np.maximum.at(most, groups, weights)
+    np.minimum.at(least, groups, weights)
+    label, held = np.zeros(size.size, dtype=np.int64), int(size[0])
+    for g in range(1, size.size):
+        ends = max(most[g - 1], most[g]), min(least[g - 1], least[g])
+        alike = ends[0] - ends[1] <= 1e-9 * ends[0]
+        last = alike and int(size[g:].sum()) < _ENOUGH  # too few are left for a class of their own
+        joined = alike and (held < _ENOUGH or last)
+        label[g] = label[g - 1] + (not joined)
+        held = held + int(size[g]) if joined else int(size[g])
+    return label
 
 
 def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
@@ -52,8 +81,8 @@ def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
         each other, because chance may have left any of them.
     """
     whole = np.zeros(design.n, dtype=np.int64)
-    cells, groups = (whole, whole) if within == "sample" else (classes(design), design.groups)
-    weights = _refilled(design.weights, keep, cells, _codes(groups))
+    cells, groups = (whole, whole) if within == "sample" else classes(design)
+    weights = _refilled(design.weights, keep, cells, groups)
     before = design.weights[keep]
     rate = np.minimum(before / weights, 1.0)
     influence = np.sqrt(np.square(design.influence[keep]) / rate + (1 - rate) * weights**2)

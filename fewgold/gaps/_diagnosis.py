@@ -63,7 +63,9 @@ def diagnose(sample: Sample, keep: BoolArray) -> pd.DataFrame:
     documents = None if pool.documents is None else codes_of(pool.documents[sample.indices])
     whole = np.zeros(sample.n, dtype=np.int64)
     table = np.array(statistics).reshape(len(columns), sample.n)
-    chances = [_chances(table, gone, label, documents) for label in (whole, classes(sample.design))]
+    chances = [
+        _chances(table, gone, label, documents) for label in (whole, classes(sample.design)[0])
+    ]
     if documents is not None and documents.max() > 0:
         rows.append(("documents", "documents", np.nan, np.nan, _bunching(gone, documents)))
     else:

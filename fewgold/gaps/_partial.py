@@ -105,7 +105,8 @@ class PartialRatings:
         """1 (adequate) or 0 from each score, unrated ones left so, as `Ratings.cut` does."""
         passing = Cut.parse(cut)
         told = replace(self.sample, info={**self.sample.info, "adequate": str(passing)})
-        scores = np.where(self.keep, passing(self.scores), np.nan)
+        scores = np.full(self.scores.shape, np.nan)
+        scores[self.keep] = passing(self.scores[self.keep])
         return PartialRatings(told, scores, (0.0, 1.0))
 
     def complete(self) -> Ratings:
@@ -161,9 +162,10 @@ class PartialRatings:
             )
         check_confidence(confidence)
         low, high = (self._filled(float(end)) for end in self.limits)
-        lost, of = self._counts()
         made: list[Any] = [estimator.estimate(end) for end in (low, high)]
-        return GapBounds(made[0], made[1], lost, of, confidence)
+        info, of = self.sample.info, self.sample.n
+        before = (info["gaps"], info["gaps_signed"]) if "gaps" in info else None
+        return GapBounds(made[0], made[1], of - self.rated, of, confidence, before)
 
     def diagnosis(self) -> pd.DataFrame:
         """Whether the gaps depend on what is known of the segments, a row for each such thing.

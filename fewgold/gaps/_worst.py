@@ -28,6 +28,8 @@ class GapBounds:
         Segments without a rating, and all that were drawn.
     confidence
         Level of the interval unless another is asked for.
+    before
+        What was assumed of gaps in earlier waves, as a sentence and as signatures have it.
     """
 
     low: LinearEstimate | RatedPosterior
@@ -35,6 +37,7 @@ class GapBounds:
     unrated: int
     sampled: int
     confidence: float = 0.95
+    before: tuple[str, str] | None = None
 
     def __repr__(self) -> str:
         low, high = self.region
@@ -57,16 +60,18 @@ class GapBounds:
             f"{self.unrated} of {self.sampled} segments are unrated, and may have any score: "
             "nothing is assumed of them",
         )
-        own = (n for e in (self.low, self.high) for n in e.remarks if "are unrated, cou" not in n)
-        return (*mine, *dict.fromkeys(own))
+        early = () if self.before is None else (f"in an earlier wave, {self.before[0]}",)
+        own = [n for e in (self.low, self.high) for n in e.remarks if n not in e.ratings.warnings]
+        return (*mine, *early, *dict.fromkeys(own))
 
     def signature(self, confidence: float | None = None) -> str:
         """All that is needed to tell how the interval was made, in one line."""
         level = self.confidence if confidence is None else confidence
+        gaps = f"gaps:{self.unrated}-worst-case"
+        if self.before is not None:
+            gaps += f"+{self.before[1]}"
         parts = self.low.signature(level).split("|")
-        return "|".join(
-            f"gaps:{self.unrated}-worst-case" if p.startswith("gaps:") else p for p in parts
-        )
+        return "|".join(gaps if part.startswith("gaps:") else part for part in parts)
 
     def summary(self, confidence: float | None = None) -> str:
         """A few lines for people."""
