@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from fewgold import formats
+from fewgold.doctor._campaign import FILE
 from fewgold.doctor._commands import out_name, python
+from fewgold.doctor._ids import not_crossed
 from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, some
 from fewgold.doctor._scores import is_binary, scale_of
 from fewgold.errors import FewgoldError
@@ -22,17 +25,8 @@ TABULAR = ("xlsx", "parquet", "jsonl", "tsv", "csv")
 
 def recognised(path: str) -> Format | None:
     """The annotation tool's or shared task's format that a file is in; None for plain tables."""
-    probe = formats.Probe(path)
-    for name in formats.names():
-        if name in TABULAR:
-            continue
-        try:
-            form = formats.get(name)
-        except ImportError:
-            continue
-        if form.recognises(probe):
-            return form
-    return None
+    found = formats.recognise(path)
+    return None if found is None or found.name in TABULAR else found
 
 
 def examine_answers(path: str, form: Format) -> Diagnosis:
@@ -106,6 +100,10 @@ def _findings(reading: Reading) -> list[Finding]:
     if not reading.ratings and not reading.blank and not reading.rejected:
         findings.append(Finding("error", "no-ratings", "there is no rating in it"))
     twice = Counter((r.segment, r.system, r.rater) for r in reading.ratings)
+    pairs = {(r.segment, r.system) for r in reading.ratings if r.system}
+    segments, systems = {i for i, _ in pairs}, {s for _, s in pairs}
+    if len(systems) > 1 and len(pairs) < len(segments) * len(systems):
+        findings.append(not_crossed(len(pairs), len(segments), len(systems)))
     again = [k for k, count in twice.items() if count > 1]
     if again:
         shown = [" / ".join(p for p in k if p) for k in again]
@@ -146,6 +144,8 @@ def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[
         )
         return tuple(supports), (convert, more)
     rater = " --rater rater" if raters else ""
+    if reading.format.startswith("mqm"):
+        rater += " --lower-is-better"
     compare = (
         f"fewgold compare {shlex.quote(table)} --human score --id segment --system system{rater}"
         " --document none --metrics none"
@@ -173,6 +173,11 @@ def _comparable(frame: Any, systems: int, raters: bool) -> str | None:
 
 def _campaign_near(path: str) -> str | None:
     """The one campaign that lies beside the file or in the current folder."""
-    folders = dict.fromkeys([Path(path).resolve().parent, Path.cwd().resolve()])
-    found = [p for folder in folders for p in sorted(folder.glob("*.fewgold"))]
-    return str(found[0]) if len(found) == 1 else None
+    found: list[Path] = []
+    for folder in dict.fromkeys([Path(path).resolve().parent, Path.cwd().resolve()]):
+        found += [p for p in sorted(folder.glob("*.fewgold")) if p.name != FILE]
+        found += [p.parent for p in sorted(folder.glob(f"*/{FILE}"))]
+        found += [folder] if (folder / FILE).is_file() else []
+    if len(found) != 1:
+        return None
+    return os.path.relpath(found[0]) if found[0].is_relative_to(Path.cwd()) else str(found[0])

@@ -65,7 +65,9 @@ def reader(path: str) -> str:
 
 
 def python(code: str) -> str:
-    """A command that runs some Python."""
+    """A command that runs some Python, in double quotes where the shell leaves those alone."""
+    if not set(code) & set('"$`\\!'):
+        return f'python -c "{code}"'
     return f"python -c {shlex.quote(code)}"
 
 

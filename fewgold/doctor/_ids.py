@@ -173,6 +173,17 @@ def _doubled(seen: Seen, ids: list[str]) -> list[Finding]:
     ]  # fmt: skip
 
 
+def not_crossed(outputs: int, segments: int, systems: int) -> Finding:
+    """Not every system has an output (or a rating) for every segment."""
+    return Finding(
+        "note",
+        "not-crossed",
+        f"{outputs:,} of {segments * systems:,} pairs of segment and system: not every system is "
+        "there for every segment",
+        do="Systems are compared on the segments that they share.",
+    )
+
+
 def system_findings(seen: Seen) -> list[Finding]:
     """A column of systems that is none."""
     if seen.system is None:
@@ -187,6 +198,11 @@ def system_findings(seen: Seen) -> list[Finding]:
                     f"row {some(gaps)}", "Say which system made each output.")
         )  # fmt: skip
     count = seen.count(seen.system)
+    if seen.id is not None and count > 1 and seen.system in (keys(seen) or ()):
+        outputs = len(set(zip(seen.labels(seen.id), labels, strict=True)))
+        segments = len(set(seen.labels(seen.id)))
+        if outputs < segments * count and outputs > segments:
+            findings.append(not_crossed(outputs, segments, count))
     if count > max(20, seen.rows // 2):
         findings.append(
             Finding("warning", "many-systems",

@@ -32,9 +32,13 @@ def render(found: Diagnosis) -> str:
     parts.append(_VERDICT[found.exit_code])
     if found.next_commands:
         first, *more = found.next_commands
-        parts.append("Next\n" + _command(first))
-        if more:
-            parts.append("Or\n" + "\n".join(map(_command, more)))
+        parts.append(("Next\n" if first.now else "Later\n") + _command(first))
+        for head, those in (
+            ("Then", [c for c in more if not c.now]),
+            ("Or", [c for c in more if c.now]),
+        ):
+            if those:
+                parts.append(f"{head}\n" + "\n".join(map(_command, those)))
     return "\n\n".join(parts)
 
 
