@@ -45,8 +45,7 @@ def read_mqm_tsv(path: str | Path) -> pd.DataFrame:
     import pandas as pd
 
     reading = MqmTsv().read(path)
-    wrong = {r.why for r in reading.rejected}
-    if wrong:
+    if reading.rejected:
         first = reading.rejected[0]
         raise DataError(f"{path}, {first.place}: {first.why}")
     if reading.blank:

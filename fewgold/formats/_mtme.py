@@ -138,16 +138,16 @@ def _chosen(path: Path, wanted: str | None) -> tuple[Tree, list[_Source]]:
         return tree, every
     tree = Tree.at(path)
     every = list(_sources(tree))
-    ours = _ours(tree, every)
-    if wanted is not None:
-        found = [s for s in every if wanted in (s.name, f"{s.pair}.{s.name}")]
-        scores = [s for s in found if not s.lists_errors]
-        found = scores or found
+    if wanted is None:
+        if ours := _ours(tree, every):
+            return tree, ours
+        found = [s for s in every if not s.lists_errors]
+        if not found and every and len({s.pair for s in every}) == 1:
+            return tree, every  # the errors of all raters
     else:
-        found = ours or [s for s in every if not s.lists_errors]
-        if not found and len({s.pair for s in every}) == 1:
-            found = every
-    if len(found) == 1 or (found and wanted is None and found in (ours, every)):
+        found = [s for s in every if wanted in (s.name, f"{s.pair}.{s.name}")]
+        found = [s for s in found if not s.lists_errors] or found
+    if len(found) == 1:
         return tree, found
     known = ", ".join(f"{s.pair}.{s.name}" for s in every) or "none"
     what = "one kind of human scores" if wanted is None else f"the human scores {wanted!r}"

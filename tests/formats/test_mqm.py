@@ -103,7 +103,9 @@ def test_files_without_a_header(put) -> None:  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("start", ["", "\ufeff"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_ends_of_lines_marks_and_packing(tmp_path: Path, end: str, start: str, packed: bool) -> None:
+def test_ends_of_lines_marks_and_packing(
+    tmp_path: Path, end: str, start: str, packed: bool
+) -> None:
     data = (start + end.join([OLD, line(), "", line("2"), "  "]) + end).encode()
     path = tmp_path / ("m.tsv.gz" if packed else "m.tsv")
     path.write_bytes(gzip.compress(data) if packed else data)
