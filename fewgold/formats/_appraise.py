@@ -117,18 +117,22 @@ class Appraise(Format):
                 '[{"items": [...], "task": {...}}, ...].'
             )
         items = [item for batch in found for item in batch["items"]]
-        blank = [
-            str(item.get("targetID", ""))
-            for item in items
-            if item.get("itemType") == "TGT" and item.get("isCompleteDocument") is not True
-        ]
+        blank: list[str] = []
+        rejected: list[Rejected] = []
+        for place, item in enumerate(items, 1):
+            if str(item.get("itemType")) not in _TYPES or not item.get("targetID"):
+                why = f"expected a targetID and an itemType ({', '.join(_TYPES)})"
+                rejected.append(Rejected(f"item {place}", why, str(item)[:500]))
+            elif item["itemType"] == "TGT" and item.get("isCompleteDocument") is not True:
+                blank.append(str(item["targetID"]))
         return Reading(
             format=self.name,
             rows=len(items),
             used=0,
             ratings=(),
             blank=tuple(blank),
-            context=len(items) - len(blank),
+            context=len(items) - len(blank) - len(rejected),
+            rejected=tuple(rejected),
             notes=("this file holds tasks and no answers.",),
         )
 
@@ -219,7 +223,8 @@ def _errors(text: str) -> Any:
     parsers = (json.loads, ast.literal_eval) if len(text) < 20_000 else (json.loads,)
     for parse in parsers:
         try:
-            found = parse(text)
+            # Through JSON, which knows no sets and no nan.
+            found = json.loads(json.dumps(parse(text), allow_nan=False))
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
         if isinstance(found, list | dict):

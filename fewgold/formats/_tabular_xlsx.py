@@ -66,6 +66,9 @@ def _put(cell: Any, value: Any) -> None:
         return
     if isinstance(value, int | float):
         cell.value = value
+        # openpyxl writes 16 digits of a number and some need 17. As text they would be left out of
+        # sums, so all digits go in below its setter; reading back before writing guards this.
+        cell._value = repr(value)
         return
     text = guard(as_text(value))
     if len(text) > _LONGEST:
