@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_WIDTH, _HEIGHT = 4.4, 3.1  # inches: text of 9 points is readable when this is a phone wide
+_WIDTH, _HEIGHT = 3.9, 2.9  # inches: text of 9 points is readable when this is a phone wide
 _BINS = 24
 
 
@@ -60,7 +60,7 @@ def interval_rows(
                 ax.vlines([low, high], row - 0.09, row + 0.09, color=colour, linewidth=1.4)
             ax.scatter([value], [row], s=34, color=colour, zorder=3)
             ax.annotate(
-                shorten(str(name), 44), (0.0, row - 0.27), xycoords=("axes fraction", "data"),
+                shorten(str(name), 40), (0.0, row - 0.27), xycoords=("axes fraction", "data"),
                 va="center", fontsize=NORMAL, color=INK if row == 0 else SOFT, parse_math=False,
             )  # fmt: skip
         ax.set_yticks([])
@@ -103,7 +103,7 @@ def two_distributions(
     """Shares of the pool, as an area, and of the weighted sample, as a line, over the same bins."""
     with settings():
         ax = _axes(ax)
-        edges = np.histogram_bin_edges(pool, min(_BINS, max(4, int(np.sqrt(4 * sample.size)))))
+        edges = np.histogram_bin_edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
         whole = np.histogram(pool, edges)[0] / pool.size
         part = np.histogram(sample, edges, weights=weights / weights.sum())[0]
         ax.stairs(whole, edges, fill=True, color=GREY, alpha=0.75, label=f"pool ({pool.size})")

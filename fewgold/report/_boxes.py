@@ -51,6 +51,21 @@ class Notes:
 
 
 @dataclass(frozen=True)
+class Items:
+    """A plain list."""
+
+    title: str
+    items: Sequence[str]
+
+    def body(self) -> str:
+        items = "".join(f"<li>{code_html(item)}</li>\n" for item in self.items)
+        return f'<ul class="items">\n{items}</ul>\n'
+
+    def markdown(self) -> str:
+        return "".join(f"- {inline_markdown(item)}\n" for item in self.items) + "\n"
+
+
+@dataclass(frozen=True)
 class Code:
     """Text to copy: a click selects all of it, and where scripts run there is a button."""
 

@@ -42,5 +42,5 @@ for (const box of document.querySelectorAll(".copy")) {
     }
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });
-  box.prepend(button);
+  box.append(button);
 }

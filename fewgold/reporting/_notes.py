@@ -13,10 +13,16 @@ def notes(study: Study) -> list[str]:
     """Notes of the estimate itself, then gaps, then what the diagnostics found."""
     found = [_sentence(note) for note in study.record["notes"]]
     found += _gaps(study)
-    if study.record["bound_kind"] == "approximate" and study.n < _FEW and not study.exact:
+    units = study.ratings.sample.design.units
+    drawn = study.n if units is None else len(set(units.tolist()))
+    rough = study.record["bound_kind"] == "approximate" and study.half_width is not None
+    if rough and drawn < _FEW and not study.exact:
+        what = counted(drawn, "rating" if units is None else "unit drawn as a whole")
+        if units is not None and drawn != 1:
+            what = f"{drawn} documents or stretches drawn as a whole"
         found.append(
-            f"{study.n} ratings hardly show how scores are spread: take the interval for a rough "
-            "one."
+            f"{what} hardly {'shows' if drawn == 1 else 'show'} how scores are spread: take the "
+            "interval for a rough one."
         )
     pulls = study.pulls
     if pulls is not None and len(pulls) and study.n > 3 and float(pulls["share"][0]) > _PULL:
@@ -45,9 +51,17 @@ def _gaps(study: Study) -> list[str]:
             "The number stands for the pool only if they are missing for reasons that have nothing "
             "to do with their scores"
         )
+        if study.ratings.warnings:  # the estimate itself says what became of them
+            how = study.context.get("gaps") or ""
         count = counted(len(study.unrated), "sampled segment")
         has = "has" if len(study.unrated) == 1 else "have"
-        found.append(f"{count} {has} no rating: {some}{more}. {_sentence(str(how))}")
+        found.append(f"{count} {has} no rating: {some}{more}. {_sentence(str(how))}".strip())
+        worst = study.context.get("worst_case")
+        if worst is not None:
+            low, high = (study.shown(end) for end in worst)
+            found.append(
+                f"Whatever their scores are, the {study.level} interval is {low} to {high}."
+            )
     if study.strays:
         found.append(
             f"{counted(study.strays, 'answer')} for segments that were never sampled "
@@ -64,6 +78,8 @@ def _gaps(study: Study) -> list[str]:
 
 def _sentence(text: str) -> str:
     text = text.strip()
+    if not text:
+        return ""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 

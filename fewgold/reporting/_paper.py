@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from fewgold._version import __version__
@@ -19,13 +20,12 @@ BIBTEX = f"""@software{{fewgold,
 
 
 def rounded(count: float) -> str:
-    """A number of ratings to two digits: an estimate does not bear more.
+    """A number of ratings, from a hundred on in tens: an estimate does not bear more.
 
     >>> rounded(163.4), rounded(12.6), rounded(1391)
-    ('160', '13', '1400')
+    ('160', '13', '1390')
     """
-    digits = 2 - len(str(round(count)))
-    return str(int(round(count, digits) if digits < 0 else round(count)))
+    return str(int(round(count, -1) if count >= 100 else round(count)))
 
 
 def bound_papers(study: Study) -> list[str]:
@@ -34,7 +34,7 @@ def bound_papers(study: Study) -> list[str]:
     if not isinstance(estimate, LinearEstimate):
         return []
     reference = estimate.bound.resolve(estimate, study.confidence).reference
-    return [part.strip() for part in reference.split(";") if part.strip()]
+    return [part.strip() for part in reference.split(";") if re.search(r"\(\d{4}\)", part)]
 
 
 def references(study: Study) -> list[str]:
@@ -50,20 +50,20 @@ def methods(study: Study) -> str:
     record, pool = study.record, study.ratings.sample.pool
     inside = "" if study.documents is None else f" in {study.documents['pool']} documents"
     system = study.context.get("system")
-    of = f" of {shorter(system)}" if system else ""
+    of = f" of the system {shorter(system)}" if system else ""
     sentences = [
         f"We estimated the {study.what} over {study.size} segments{inside}{of} from human ratings "
         f"of {study.n} of them ({study.n / study.size:.1%})."
     ]
     for name in study.samplers:
-        sentences.append(_words.sampler_words(name, _doc(study.estimator.sampler)).does)
+        sentences.append(_cited(_words.sampler_words(name, _doc(study.estimator.sampler))))
     told = [f"strategy {study.strategy}"]
     if study.seeds:
         told.append(f"{'seed' if len(study.seeds) == 1 else 'seeds'} {listed(study.seeds)}")
     if len(study.waves) > 1:
         told.append(f"{len(study.waves)} waves")
     sentences.append(f"Segments were drawn with fewgold {__version__} ({', '.join(told)}).")
-    sentences.append(_words.estimator_words(study.estimator.name, _doc(study.estimator)).does)
+    sentences.append(_cited(_words.estimator_words(study.estimator.name, _doc(study.estimator))))
     if study.estimator.name != "mean" and pool.metrics:
         sentences.append(f"Metrics: {listed(list(pool.metrics))}.")
     sentences += _who(study)
@@ -74,10 +74,11 @@ def methods(study: Study) -> str:
         ends = f"from {study.shown(record['low'])} to {study.shown(record['high'])}"
         if record["low"] is None or record["high"] is None:
             ends = "that is unknown"
+        label = [record["bound_label"], _words.in_text(bound_papers(study))]
         sentences.append(
             f"The estimate is {study.shown(record['value'])}, with a {error} of "
             f"{study.shown(record['se'])} and a {study.level} interval {ends} "
-            f"({record['bound_label']})."
+            f"({'; '.join(filter(None, label))})."
         )
     if study.saved.plain is not None and not study.plain:
         sentences.append(
@@ -85,6 +86,12 @@ def methods(study: Study) -> str:
             "ratings for the same standard error."
         )
     return " ".join(sentences)
+
+
+def _cited(words: _words.Words) -> str:
+    """The sentence with its papers before the full stop."""
+    papers = _words.in_text(words.papers)
+    return f"{words.does.rstrip('.')} ({papers})." if papers else words.does
 
 
 def _who(study: Study) -> list[str]:

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from fewgold.agreement import Agreement, Answers
 from fewgold.errors import DataError
+from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,35 +44,29 @@ def _nothing(value: Any) -> bool:
     return value is None or bool(pd.api.types.is_scalar(value) and pd.isna(value)) or value == ""
 
 
-def by_rater(answers: pd.DataFrame) -> pd.DataFrame:
-    """Answers, segments, mean and spread of each rater, the busiest first.
+def agreed(answers: pd.DataFrame | None, ratings: Ratings) -> tuple[Agreement | None, bool]:
+    """How far raters agree on the rated segments, and whether these answers make the ratings.
 
-    ``against`` is how much higher a rater scores than the others do on the same segments, on
-    average over the segments that they share, and ``against_se`` its standard error.
+    They do where each rating is the mean of its raters' last, first or averaged answers. Only
+    then can the error of other raters be told from them.
     """
-    import pandas as pd
-
-    scored = answers[answers["score"].notna()]
-    cells = scored.groupby(["segment", "rater"], sort=True)["score"].mean().unstack()
-    rows = []
-    for rater, own in scored.groupby("rater", sort=True):
-        gaps = (cells[rater] - cells.drop(columns=rater).mean(axis=1)).dropna()
-        k = len(gaps)
-        rows.append(
-            (
-                rater,
-                len(own),
-                int(own["segment"].nunique()),
-                float(own["score"].mean()),
-                float(own["score"].std(ddof=1)) if len(own) > 1 else math.nan,
-                k,
-                float(gaps.mean()) if k else math.nan,
-                float(gaps.std(ddof=1)) / math.sqrt(k) if k > 1 else math.nan,
-            )
-        )
-    names = ["rater", "answers", "segments", "mean", "sd", "shared", "against", "against_se"]
-    frame = pd.DataFrame(rows, columns=names)
-    return frame.sort_values(["answers", "rater"], ascending=[False, True]).reset_index(drop=True)
+    ids = {str(i): i for i in ratings.sample.ids.tolist()}
+    if answers is None:
+        return None, False
+    used = answers[answers["score"].notna() & answers["segment"].isin(ids)]
+    if not len(used):
+        return None, False
+    times = used["time"].tolist() if (used["time"] != "").all() else None
+    segments = [ids[s] for s in used["segment"]]
+    made = Answers(segments, used["rater"].tolist(), used["score"].tolist(), times)
+    wanted = dict(zip(ratings.sample.ids.tolist(), ratings.scores.tolist(), strict=True))
+    for repeats in ("last", "mean", "first"):
+        scores = made.scores(repeats=repeats)
+        if scores.keys() == wanted.keys() and all(
+            math.isclose(scores[i], wanted[i], rel_tol=1e-9, abs_tol=1e-9) for i in wanted
+        ):
+            return made.agreement(repeats), True
+    return made.agreement(), False
 
 
 def counts(

@@ -84,6 +84,8 @@ class StudyReport:
             "estimators": plain_frame(study.alternatives),
             "answers": study.counts,
             "raters": plain_frame(study.raters),
+            "agreement": None if study.agreement is None else study.agreement.to_dict(),
+            "any_raters": plain_value(study.any_raters),
             "unrated": list(study.unrated),
             "methods": _paper.methods(study),
             "references": _paper.references(study),
@@ -132,7 +134,8 @@ def study_report(
         Answers for segments that were never sampled, which were set aside.
     context
         ``tolerance`` (half-width asked for), ``score`` (what people gave, such as ``MQM score``),
-        ``system``, ``gaps`` (how missing ratings were treated), ``pool_file``, ``commands`` (to do
+        ``system``, ``gaps`` (how missing ratings were treated), ``worst_case`` (ends of the
+        interval whatever the missing scores are), ``pool_file``, ``commands`` (to do
         it again); everything else is shown at a glance as it is.
 
     Examples

@@ -9,6 +9,9 @@ from typing import Any
 from fewgold.estimate import Estimate, LinearEstimate
 from fewgold.sample import Ratings
 
+# Ratings below which two standard errors cannot be compared in earnest.
+_LEAST = 10
+
 
 @dataclass(frozen=True)
 class Saved:
@@ -98,12 +101,15 @@ def saved(ratings: Ratings, estimate: Estimate) -> Saved:
     told: dict[str, Any] = {"random_se": error, "spread": spread}
     if n == size and not process:
         return Saved(n, why="every segment was rated", **told)
+    if n < _LEAST:
+        return Saved(n, why=f"{n} ratings are too few to tell", **told)
     se = float(estimate.se)
     if not math.isfinite(se):
         return Saved(n, why="the ratings are too few for a standard error", **told)
     if variance <= 0 or se <= 0 or (linear is not None and bool(linear.spreadless)):
         return Saved(n, why="the ratings show no spread to go by", **told)
-    if not ratings.sample.design.unbiased:
-        why = "the mean of this design is biased, and a standard error does not show a bias"
+    printed = linear is not None and linear.method.endswith("-printed")
+    if printed or not ratings.sample.design.unbiased:
+        why = "this way of estimating is biased, and a standard error does not show a bias"
         return Saved(n, why=why, **told)
     return Saved(n, same_error(se, variance, whole), **told)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewgold.agreement import Agreement
 from fewgold.design import Design
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Estimate, LinearEstimate
@@ -72,7 +73,7 @@ class Study:
     def what(self) -> str:
         """What is estimated, such as ``mean human score``."""
         if "adequate" in self.ratings.sample.info:
-            share = f"share with a score {self.ratings.sample.info['adequate']}"
+            share = f"share of segments with a score {self.ratings.sample.info['adequate']}"
         else:
             share = "share of adequate segments"
         if self.linear is None:
@@ -89,10 +90,12 @@ class Study:
     @cached_property
     def places(self) -> int:
         """Decimals that show the standard error to two digits."""
-        se = self.record["se"]
-        if se is None or not se > 0:
-            return 4
-        return min(max(1 - math.floor(math.log10(se)), 0), 12)
+        se, half = self.record["se"], self.half_width
+        spread = se or (half or 0.0) / 2  # ratings without a spread may have an interval
+        if self.exact or not spread > 0:
+            value = float(self.record["value"])
+            return next((p for p in range(4) if abs(value - round(value, p)) < 5e-5), 4)
+        return min(max(1 - math.floor(math.log10(spread)), 0), 12)
 
     def shown(self, value: float | None) -> str:
         """A score with as many decimals as the standard error bears."""
@@ -139,11 +142,34 @@ class Study:
         return _raters.counts(self.answers, ids, self.unrated, self.strays)
 
     @cached_property
+    def _agreed(self) -> tuple[Agreement | None, bool]:
+        return _raters.agreed(self.answers, self.ratings)
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How far raters agree, where answers are given."""
+        return self._agreed[0]
+
+    @cached_property
     def raters(self) -> pd.DataFrame | None:
-        if self.answers is None or not self.answers["score"].notna().any():
+        """A row a rater, the busiest first."""
+        if self.agreement is None:
             return None
-        inside = self.answers["segment"].isin({str(i) for i in self.ratings.sample.ids.tolist()})
-        return _raters.by_rater(self.answers[inside]) if inside.any() else None
+        frame = self.agreement.to_frame()
+        order = sorted(range(len(frame)), key=lambda k: (-frame["answers"][k], frame["rater"][k]))
+        return frame.iloc[order].reset_index(drop=True)
+
+    @cached_property
+    def any_raters(self) -> dict[str, float] | None:
+        """Standard error and interval for any raters like these, where that can be told."""
+        agreement, same = self._agreed
+        linear = self.linear
+        if agreement is None or not same or linear is None or len(agreement.table) < 2:
+            return None
+        error = agreement.error(linear, "any")
+        low, high = agreement.interval(linear, self.confidence, "any")
+        told = {"se": error.se, "df": error.df, "low": float(low), "high": float(high)}
+        return told if all(math.isfinite(told[k]) for k in ("se", "low", "high")) else None
 
     @cached_property
     def seeds(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -28,7 +29,7 @@ class Words:
 
 _SAMPLERS = {
     "random": Words(
-        "Every set of this many segments was equally likely to be drawn.",
+        "Segments were drawn at random, every set of them equally likely.",
         "It needs no assumption and no metric, and every interval is proved or tried for it.",
         (_COCHRAN,),
     ),
@@ -70,8 +71,9 @@ _SAMPLERS = {
         ),
     ),
     "docs-balanced": Words(
-        "A random sample whose metrics average as they do in the pool, spread over the documents: "
-        "every segment had the same chance (the cube method).",
+        "Segments were drawn at random so that their metrics average as they do in the pool and "
+        "they are spread over the documents, each with the same chance: balanced sampling "
+        "by the cube method.",
         "What the metrics tell about the scores is then no longer left to chance.",
         (
             "Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91",
@@ -102,32 +104,33 @@ _SAMPLERS = {
 }
 _ESTIMATORS = {
     "mean": Words(
-        "The mean of the ratings, each weighted by how it was drawn.",
+        "The ratings were averaged, each weighted by how it was drawn.",
         "It assumes nothing about metrics.",
         (_COCHRAN,),
     ),
     "cv": Words(
-        "The mean of the ratings, corrected by how far the metrics of the rated segments are off "
-        "their mean over the whole pool (control variates).",
+        "The mean of the ratings was corrected by how far the metrics of the rated segments are "
+        "off their mean over the whole pool (control variates).",
         "Metrics are known for every segment, so chance in which segments were drawn shows in "
         "them, and can be taken out as far as metrics follow the ratings.",
         (_COCHRAN, _SALDIAS),
     ),
     "cv-knn": Words(
-        "The mean prediction, over the whole pool, from the rated segments with the most similar "
-        "metrics, corrected by what such predictions get wrong on rated segments.",
+        "Scores of the whole pool were predicted from the rated segments with the most similar "
+        "metrics, and the mean prediction was corrected by what it gets wrong on rated segments.",
         "It uses what the metrics tell even where that is not a straight line.",
         (_SALDIAS, _MODEL),
     ),
     "cv-forest": Words(
-        "The mean prediction of a random forest on the metrics over the whole pool, corrected by "
-        "what it gets wrong on rated segments that it was not trained on.",
+        "Scores of the whole pool were predicted by a random forest on the metrics, and the mean "
+        "prediction was corrected by what it gets wrong on rated segments that it was not trained "
+        "on.",
         "It uses what the metrics tell even where that is not a straight line.",
         ("Breiman (2001), Random forests, Machine Learning 45", _MODEL),
     ),
     "ridge": Words(
-        "The mean of the ratings, corrected by a regression on all metrics over the whole pool, "
-        "whose slopes are held back as far as the ratings do not bear them out.",
+        "The mean of the ratings was corrected by a ridge regression on the metrics, which are "
+        "known over the whole pool; slopes that the ratings do not bear out are held back.",
         "It uses all metrics without making too much of few ratings.",
         (
             "Hoerl and Kennard (1970), Ridge regression: biased estimation for nonorthogonal "
@@ -136,12 +139,14 @@ _ESTIMATORS = {
         ),
     ),
     "alpha": Words(
-        "A Bayesian model of the share of adequate segments: the rated segments tell how often the "
-        "metric is right, and what it says of the others is corrected by that.",
+        "The share of adequate segments was estimated by a Bayesian model: the rated segments tell "
+        "how often the metric is right, and what it says of the others is corrected by that.",
         "A metric that is often wrong still tells something, once it is known how often it is.",
         (_DANIKEN,),
     ),
 }
+# Authors and year at the head of a reference; three or more authors are the first et al.
+_AUTHORS = re.compile(r"(?:after )?([^()\d]+?) \((\d{4})\)")
 _PRINTED = "Followed as printed in the paper, known errors included, to reproduce it."
 
 
@@ -175,6 +180,16 @@ def papers(*lists: Iterable[str]) -> list[str]:
     """Papers without repeats, in alphabetical order."""
     unique = {paper for papers in lists for paper in papers if paper}
     return sorted(unique, key=lambda paper: paper.removeprefix("von ").casefold())
+
+
+def _authors(names: str) -> str:
+    return f"{names.partition(',')[0]} et al." if "," in names else names
+
+
+def in_text(papers: Iterable[str]) -> str:
+    """Papers as they are cited in running text, such as ``Owen, 1988; Cochran, 1977``."""
+    found = [f"{_authors(m[1])}, {m[2]}" for m in map(_AUTHORS.match, papers) if m]
+    return "; ".join(dict.fromkeys(found))
 
 
 _KINDS = {
