@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from fewgold.estimate import Estimate
     from fewgold.estimator import Estimator
     from fewgold.formats import Tasks
+    from fewgold.reporting import StudyReport
 
 
 class Campaign(Ledger):
@@ -146,13 +147,30 @@ class Campaign(Ledger):
     @property
     def sample(self) -> Sample:
         """All waves together, with the design that they make."""
-        found = load_whole(self._database, self.pool)
-        if found is None:
+        return self.first_waves()
+
+    def first_waves(self, count: int | None = None) -> Sample:
+        """The first waves together, all by default."""
+        found = load_whole(self._database, self.pool, count)
+        if found is not None:
+            return found
+        if self.waves and count:
             raise DataError(
-                "nothing was drawn yet. Choose segments first: fewgold select CAMPAIGN --budget N "
-                "(campaign.select(n))."
+                f"what the first {count} waves make by themselves is not kept, because "
+                f"{self.settings.strategy} learns from answers. Take all waves."
             )
-        return found
+        raise DataError(
+            "nothing was drawn yet. Choose segments first: fewgold select CAMPAIGN --budget N "
+            "(campaign.select(n))."
+        )
+
+    @property
+    def begun(self) -> int:
+        """How many waves there are up to the last one that has an answer."""
+        (last,) = self._database.execute(
+            "SELECT COALESCE(MAX(wave), 0) FROM drawn JOIN ratings USING (segment)"
+        ).fetchone()
+        return int(last)
 
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""
@@ -286,12 +304,12 @@ class Campaign(Ledger):
             _note(database, "adopt", {"count": count})
         return count
 
-    def scores(self) -> FloatArray:
+    def scores(self, waves: int | None = None) -> FloatArray:
         """One score a sampled segment, in the order of `sample`, NaN where there is no answer."""
         from fewgold.campaign._scores import scores
 
         by_id = scores(self.answers(), self.settings)
-        found = [by_id.get(i, np.nan) for i in self.sample.ids.tolist()]
+        found = [by_id.get(i, np.nan) for i in self.first_waves(waves).ids.tolist()]
         return np.array(found, dtype=np.float64)
 
     @property
@@ -299,9 +317,9 @@ class Campaign(Ledger):
         """Ids of sampled segments without an answer, in the order of drawing."""
         return tuple(self.sample.ids[np.isnan(self.scores())].tolist())
 
-    def partial(self) -> PartialRatings:
-        """The scores so far, with gaps."""
-        return PartialRatings(self.sample, self.scores(), self.settings.limits)
+    def partial(self, waves: int | None = None) -> PartialRatings:
+        """The scores of the first waves, all by default, with gaps."""
+        return PartialRatings(self.first_waves(waves), self.scores(waves), self.settings.limits)
 
     def ratings(self, gaps: str = "wait") -> Ratings:
         """One score a sampled segment; ``at-random`` takes gaps as made by chance."""
@@ -318,6 +336,7 @@ class Campaign(Ledger):
         *,
         estimator: Estimator | str | None = None,
         cut: str | None = None,
+        waves: int | None = None,
     ) -> Estimate | GapBounds:
         """The score of the whole pool.
 
@@ -331,8 +350,11 @@ class Campaign(Ledger):
             Instead of the strategy's own.
         cut
             Such as ``"<= 0"``: estimate the share of segments with such a score.
+        waves
+            Go by the first waves only, such as those before one that is not rated yet. They stand
+            for the pool by themselves.
         """
-        found = self.partial() if cut is None else self.partial().cut(cut)
+        found = self.partial(waves) if cut is None else self.partial(waves).cut(cut)
         chosen = self.estimator(estimator)
         return estimate(found, chosen, gaps, self.settings.confidence)
 
@@ -346,6 +368,15 @@ class Campaign(Ledger):
 
         with snapshot(self._database):
             return status(self)
+
+    def report(self, gaps: str = "wait", **options: Any) -> StudyReport:
+        """The report of the campaign; write it with ``.write("report.html")``.
+
+        ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``.
+        """
+        from fewgold.campaign._report import report
+
+        return report(self, gaps, **options)
 
     def tasks(self, which: str = "unrated", *, context: int = 2) -> Tasks:
         """Segments to have rated, with neighbours around them; ``all`` has rated ones as well."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fewgold.agreement import Answers
 from fewgold.campaign._settings import Settings
 
 if TYPE_CHECKING:
@@ -14,14 +15,11 @@ def in_time(answers: pd.DataFrame) -> pd.DataFrame:
     """Answers in the order of their own times where all of a rater's have one, else of arrival."""
     import pandas as pd
 
-    if answers.empty:
-        return answers
     times = pd.to_datetime(answers["time"], errors="coerce", utc=True, format="ISO8601")
     pairs = [answers["segment"], answers["rater"]]
     known = times.notna().groupby(pairs).transform("all")
-    late = times.where(known)
-    order = pd.DataFrame({"late": late, "place": range(len(answers))}, index=answers.index)
-    return answers.loc[order.sort_values(["late", "place"], na_position="first").index]
+    order = pd.DataFrame({"time": times.where(known), "place": range(len(answers))})
+    return answers.loc[order.sort_values(["time", "place"], na_position="first").index]
 
 
 def scores(answers: pd.DataFrame, settings: Settings) -> dict[str, float]:
@@ -29,8 +27,8 @@ def scores(answers: pd.DataFrame, settings: Settings) -> dict[str, float]:
     if answers.empty:
         return {}
     ordered = in_time(answers)
-    own = ordered.groupby(["segment", "rater"], sort=False)["score"].agg(settings.repeats)
-    return {str(k): float(v) for k, v in own.groupby("segment").agg(settings.among).items()}
+    told = Answers.from_table(ordered, segment="segment", rater="rater", score="score")
+    return told.scores(repeats=settings.repeats, raters=settings.among)
 
 
 def repeats(answers: pd.DataFrame) -> int:

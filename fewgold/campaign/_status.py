@@ -90,7 +90,8 @@ def status(campaign: Campaign) -> Status:
         unrated = campaign.unrated
         rated = sum(wave.n for wave in waves) - len(unrated)
         if rated:
-            partial = campaign.partial()
+            begun = campaign.begun
+            partial = campaign.partial(begun if begun < len(waves) else None)
             so_far, goal = _estimate(campaign, partial, notes)
             stop = _stop(campaign, partial)
     each = answers.groupby("segment")["rater"].nunique() if len(answers) else None
@@ -137,7 +138,7 @@ def _estimate(
     except FewgoldError as error:
         notes.append(f"no estimate yet: {error}")
         return None, None
-    made["gaps"] = int(np.isnan(partial.scores).sum())
+    made["gaps"] = int(partial.missing.size)
     if settings.tolerance is None or made["low"] is None or made["high"] is None:
         return made, None
     half = (made["high"] - made["low"]) / 2
@@ -185,10 +186,16 @@ def _stop(campaign: Campaign, partial: PartialRatings) -> dict[str, Any] | None:
 def _advice(found: Status, rule: str) -> list[str]:
     """Sentences about what is odd or wanting."""
     said = []
-    if found.estimate is not None and found.unrated:
+    if found.estimate is not None and found.estimate["gaps"]:
         said.append(
-            f"{len(found.unrated)} sampled segments have no answer yet; the estimate so far takes "
-            "that as chance. Segments that are left for last because they are hard would bias it."
+            f"{found.estimate['gaps']} sampled segments have no answer yet; the estimate so far "
+            "takes that as chance. Segments that are left for last because they are hard would "
+            "bias it."
+        )
+    elif found.estimate is not None and found.unrated:
+        said.append(
+            f"the {len(found.unrated)} segments drawn last have no answer yet; the estimate so far "
+            "is that of the waves before."
         )
     if found.changed:
         said.append(

@@ -92,10 +92,16 @@ def load_waves(database: sqlite3.Connection) -> list[Wave]:
     ]
 
 
-def load_whole(database: sqlite3.Connection, pool: Pool) -> Sample | None:
-    """All waves together as one sample, with the design that they make; None before the first."""
-    row = database.execute("SELECT whole FROM waves ORDER BY number DESC LIMIT 1").fetchone()
-    if row is None:
+def load_whole(database: sqlite3.Connection, pool: Pool, waves: int | None = None) -> Sample | None:
+    """The first waves together, all by default, as one sample with the design that they make.
+
+    None before the first wave, and for waves whose design was let go.
+    """
+    row = database.execute(
+        "SELECT whole FROM waves WHERE number <= ? ORDER BY number DESC LIMIT 1",
+        (2**31 if waves is None else waves,),
+    ).fetchone()
+    if row is None or not row[0]:
         return None
     record = json.loads(row[0])
     indices, design = design_of(record, pool)

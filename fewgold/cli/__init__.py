@@ -26,6 +26,7 @@ from fewgold.cli import (
     _init,
     _plan,
     _reliability,
+    _report,
     _reproduce,
     _roc,
     _select,
@@ -77,6 +78,7 @@ app.command("select")(_select.select)
 app.command("import")(_import.import_answers)
 app.command("status")(_status.status)
 app.command("estimate")(_estimate.estimate)
+app.command("report")(_report.report)
 app.command("export")(_export.export)
 app.command("alpha")(_alpha.alpha)
 app.command("compare")(_compare.compare)

@@ -84,6 +84,12 @@ def estimate(
             "them out), bounds (they may have any score; needs --limits).",
         ),
     ] = Gaps.wait,
+    waves: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", min=1, help="Of a campaign: go by the first waves only, rated throughout."
+        ),
+    ] = None,
     higher_is_better: Annotated[
         bool | None,
         typer.Option(
@@ -112,9 +118,11 @@ def estimate(
 
         own = {"--pool": pool, "--design": design, "--human": human, "--limits": limits}
         refuse(own | {"--id": None if id == "id" else id})
-        study = _of_campaign(file, estimator, level)
+        study = _of_campaign(file, estimator, level, waves)
         needs = by is not None and by.needs_limits and study.partial.limits is None
     else:
+        if waves is not None:
+            raise typer.BadParameter("--waves is for campaigns.")
         study = _of_sheet(file, pool, design, human, id, estimator, ends, level, gaps)
         needs = by is not None and by.needs_limits and ends is None
     if needs and passing is None:
@@ -153,13 +161,15 @@ class _Study(NamedTuple):
     confidence: float
 
 
-def _of_campaign(file: str, estimator: str | None, level: float | None) -> _Study:
+def _of_campaign(
+    file: str, estimator: str | None, level: float | None, waves: int | None
+) -> _Study:
     from fewgold.campaign import Campaign
 
     with Campaign(file) as campaign:
-        settings, seeds = campaign.settings, [wave.seed for wave in campaign.waves]
+        settings, seeds = campaign.settings, [wave.seed for wave in campaign.waves[:waves]]
         return _Study(
-            campaign.partial(), campaign.estimator(estimator), settings.strategy,
+            campaign.partial(waves), campaign.estimator(estimator), settings.strategy,
             seeds[0] if len(seeds) == 1 else seeds, level or settings.confidence,
         )  # fmt: skip
 

@@ -139,6 +139,8 @@ def write_tasks(
             quiet,
         )
     found.write_tasks(tasks, out)
+    if (second := found.beside(out)) is not None:
+        note(f"note: {found.title} needs its configuration as well: {str(second)!r}", quiet)
     return len(tasks.to_rate)
 
 

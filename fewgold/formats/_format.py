@@ -108,6 +108,10 @@ class Format(ABC):
     #: How its files end; the first is what is written.
     suffixes: ClassVar[tuple[str, ...]]
 
+    def beside(self, path: str | Path) -> Path | None:
+        """A second file that `write_tasks` puts beside the first, such as a configuration."""
+        return None
+
     @abstractmethod
     def recognises(self, probe: Probe) -> bool:
         """Whether the file is in this format, going by its content. Never raises."""

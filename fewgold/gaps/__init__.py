@@ -6,8 +6,8 @@ three choices: wait for the rest (`PartialRatings.complete`), take the gaps for 
 `PartialRatings.diagnosis` says whether they look like chance.
 """
 
-from fewgold.gaps._choice import CHOICES, estimate
+from fewgold.gaps._choice import CHOICES, estimate, ratings_for
 from fewgold.gaps._partial import PartialRatings
 from fewgold.gaps._worst import GapBounds
 
-__all__ = ["CHOICES", "GapBounds", "PartialRatings", "estimate"]
+__all__ = ["CHOICES", "GapBounds", "PartialRatings", "estimate", "ratings_for"]

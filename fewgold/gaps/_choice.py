@@ -8,6 +8,7 @@ from fewgold.estimate import Estimate
 from fewgold.estimator import Estimator
 from fewgold.gaps._partial import PartialRatings
 from fewgold.gaps._worst import GapBounds
+from fewgold.sample import Ratings
 
 #: What to do about sampled segments without an answer.
 CHOICES = ("wait", "at-random", "bounds")
@@ -33,8 +34,13 @@ def estimate(
     check_choice("gaps", gaps, CHOICES)
     if gaps == "bounds" and partial.missing.size:
         return partial.bounds(estimator, confidence)
+    return estimator.estimate(ratings_for(partial, estimator, gaps))
+
+
+def ratings_for(partial: PartialRatings, estimator: Estimator, gaps: str = "wait") -> Ratings:
+    """Ratings for an estimator: all of them, or those that are there as chance left them."""
     if gaps == "wait":
-        return estimator.estimate(partial.complete())
+        return partial.complete()
     # The binary model knows one chance for all segments, so gaps have one as well.
     within = "sample" if isinstance(estimator, BinaryPosterior) else "groups"
-    return estimator.estimate(partial.at_random(within=within))
+    return partial.at_random(within=within)

@@ -1,0 +1,77 @@
+"""The report of a campaign."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from fewgold._validate import check_choice
+from fewgold.errors import FewgoldError
+from fewgold.estimator import Estimator
+from fewgold.gaps import ratings_for
+from fewgold.reporting import StudyReport, study_report
+
+if TYPE_CHECKING:
+    from fewgold.campaign._campaign import Campaign
+
+
+def report(
+    campaign: Campaign,
+    gaps: str,
+    *,
+    estimator: Estimator | str | None = None,
+    cut: str | None = None,
+    confidence: float | None = None,
+    title: str | None = None,
+) -> StudyReport:
+    """All that is known of the campaign, ready to be shown."""
+    check_choice("gaps", gaps, ("wait", "at-random"))
+    settings, chosen = campaign.settings, campaign.estimator(estimator)
+    level = confidence or settings.confidence
+    partial = campaign.partial() if cut is None else campaign.partial().cut(cut)
+    told: dict[str, Any] = {"commands": _commands(campaign, gaps, cut)}
+    if settings.tolerance is not None and cut is None:
+        told["tolerance"] = settings.tolerance
+    if settings.system is not None:
+        told["system"] = settings.system
+    if gaps == "at-random" and campaign.unrated:
+        told["gaps"] = "taken as missing at random"
+    return study_report(
+        ratings_for(partial, chosen, gaps),
+        chosen,
+        strategy=settings.strategy,
+        title=title or settings.name,
+        confidence=level,
+        answers=campaign.answers(),
+        waves=_waves(campaign, chosen, cut, level),
+        unrated=campaign.unrated,
+        strays=len(campaign.set_aside()),
+        context=told,
+    )
+
+
+def _waves(
+    campaign: Campaign, estimator: Estimator, cut: str | None, level: float
+) -> list[dict[str, Any]]:
+    """Every wave, with the estimate after it where its answers and those before are complete."""
+    found = []
+    for wave in campaign.waves:
+        row: dict[str, Any] = {
+            "number": wave.number, "n": wave.n, "seed": wave.seed, "strategy": wave.strategy,
+            "date": wave.drawn_at[:10],
+        }  # fmt: skip
+        try:
+            made = campaign.estimate(estimator=estimator, cut=cut, waves=wave.number)
+            record = made.to_dict(level)
+            row |= {name: record[name] for name in ("value", "low", "high")}
+        except FewgoldError:  # answers are wanting, or the strategy learns
+            pass
+        found.append(row)
+    return found
+
+
+def _commands(campaign: Campaign, gaps: str, cut: str | None) -> list[str]:
+    place = shlex.quote(campaign.path.parent.name or str(campaign.path))
+    extra = "" if gaps == "wait" else f" --gaps {gaps}"
+    extra += "" if cut is None else f" --adequate {shlex.quote(cut)}"
+    return [f"fewgold estimate {place}{extra}"]
