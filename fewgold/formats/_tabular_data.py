@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fewgold._xlsx import Formula, read_sheet
+from fewgold._xlsx import read_sheet
 from fewgold.errors import DataError
 from fewgold.formats._format import read_text
 from fewgold.formats._tabular_model import Row, Sheet, bare, raw
@@ -111,9 +111,6 @@ def _row(number: int, values: Sequence[Any], header: Sequence[str]) -> Row:
     cells += [None] * (len(header) - len(cells))
     shown = raw(json.dumps([text_of(v) for v in cells], ensure_ascii=False))
     place = f"row {number}"
-    if any(isinstance(v, Formula) for v in cells):
-        why = "has a formula whose value is not in the file. Open and save it, or type the value."
-        return Row(place, (), shown, why)
     if any(v not in (None, "") for v in cells[len(header) :]):
         return Row(place, (), shown, "has cells to the right of the last column with a header.")
     return Row(place, tuple(cells[: len(header)]), shown)

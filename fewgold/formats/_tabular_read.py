@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from fewgold._xlsx import Formula
 from fewgold.formats._format import Names
 from fewgold.formats._model import Rating, Reading, Rejected, is_key
 from fewgold.formats._tabular_model import Row, Sheet
@@ -18,6 +19,7 @@ from fewgold.tables import is_empty, text_of
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
+_FORMULA = "has a formula whose value is not in the file. Open and save it, or type the value."
 _VERDICTS = {"true": 1.0, "false": 0.0}
 # Halves of characters, which no file in UTF-8 can hold, and the character 0.
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
@@ -136,8 +138,10 @@ def _ratings(
     return segment, made
 
 
-def _text(row: Row, column: int | None) -> str:
+def _text(row: Row, column: int | None, name: bool = True) -> str:
     value = None if column is None else row.cells[column]
+    if name and isinstance(value, Formula):
+        raise _Unreadable(_FORMULA)
     if isinstance(value, dict | list):
         raise _Unreadable("has a list or an object where a name is expected.")
     try:
@@ -150,6 +154,8 @@ def _text(row: Row, column: int | None) -> str:
 
 
 def _score(value: Any, verdict: bool) -> float:
+    if isinstance(value, Formula):
+        raise _Unreadable(_FORMULA.removeprefix("has "))
     text = text_of(value).strip() if not isinstance(value, dict | list) else "a list or an object"
     if verdict and text.lower() in _VERDICTS:
         return _VERDICTS[text.lower()]
@@ -181,11 +187,11 @@ def _details(row: Row, roles: Roles) -> dict[str, Any]:
     if isinstance(value, dict):
         details = dict(value)
     else:
-        details = {} if is_empty_cell(value) else {"details": _text(row, roles.details)}
+        details = {} if is_empty_cell(value) else {"details": _text(row, roles.details, name=False)}
     if roles.id is not None and not is_empty_cell(row.cells[roles.id]):
         details["id"] = _text(row, roles.id)
     if roles.comment is not None and not is_empty_cell(row.cells[roles.comment]):
-        details["comment"] = _text(row, roles.comment)
+        details["comment"] = _text(row, roles.comment, name=False)
     try:
         if details and _UNFIT.search(json.dumps(details, ensure_ascii=False)):
             raise _Unreadable("holds half a character in its details.")

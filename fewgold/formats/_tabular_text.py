@@ -16,6 +16,8 @@ from fewgold.formats._tabular_roles import familiar
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _LONGEST_CELL = 1_000_000
 _QUOTES = "has broken quotes: one is not closed, or stands in the middle of a cell."
+_KEY = re.compile(r"\bfg-\d+-[a-z2-7]{6}\b")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 # A cell in quotes that needs them, as spreadsheets write it.
 _NEEDED = re.compile(r'"(?:[^"]|"")*(?:,|"")(?:[^"]|"")*"')
 
@@ -123,7 +125,11 @@ def _parse(
             try:
                 for cells in reader:
                     end = base + reader.line_num
-                    if width and end - start > 1 and len(cells) != width:
+                    if (
+                        width
+                        and end - start > 1
+                        and (len(cells) != width or _are_rows(lines[start:end], separator, width))
+                    ):
                         raise csv.Error
                     if not (end - start == 1 and _is_blank(lines[start])):
                         yield start, end, cells, "".join(lines[start:end]).rstrip("\r\n")
@@ -139,6 +145,18 @@ def _parse(
                 start += 1
     finally:
         csv.field_size_limit(before)
+
+
+def _are_rows(lines: Sequence[str], separator: str, width: int) -> bool:
+    """True if lines that quotes make one record look like rows of their own.
+
+    A quote that was never closed meets the next one a few rows later. Then each line has all its
+    cells and a number among them, or there are several keys.
+    """
+    if len(set(_KEY.findall("".join(lines)))) > 1:
+        return True
+    rows = [[c.strip(' "\r\n') for c in line.split(separator)] for line in lines]
+    return all(len(row) == width and any(map(_NUMBER.fullmatch, row)) for row in rows)
 
 
 def _lines(text: str) -> list[str]:
