@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import json
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -221,11 +222,13 @@ def _cells(line: Line) -> tuple[dict[str, Any], str]:
 def _errors(text: str) -> Any:
     """What raters marked: JSON, or what Python prints of it in older versions; else the text."""
     parsers = (json.loads, ast.literal_eval) if len(text) < 20_000 else (json.loads,)
-    for parse in parsers:
+    for parse in parsers if text[:1] in ("[", "{") else ():
         try:
-            # Through JSON, which knows no sets and no nan.
-            found = json.loads(json.dumps(parse(text), allow_nan=False))
-        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # about odd literals in what is no Python
+                # Through JSON, which knows no sets and no nan.
+                found = json.loads(json.dumps(parse(text), allow_nan=False))
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError, Warning):
             continue
         if isinstance(found, list | dict):
             return found

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
+from fewgold.formats._export import dumps
 from fewgold.formats._format import Format, Names, Probe
-from fewgold.formats._model import Rating, Reading, Rejected, Segment, Tasks
-from fewgold.formats._mqm_rows import CONTEXT, HEADER, OURS, Row, is_header, is_row, rows_of
-from fewgold.formats._mqm_weights import NO_ERROR, MqmWeights, plain_severity
+from fewgold.formats._model import Rating, Reading, Segment, Tasks
+from fewgold.formats._mqm_read import reading_of
+from fewgold.formats._mqm_rows import CONTEXT, HEADER, OURS, is_header, is_row, rows_of
+from fewgold.formats._mqm_weights import MqmWeights, plain_severity
 from fewgold.formats._textfiles import UNNAMED, disarmed, matched, source_of, target_of
 from fewgold.tables import write_texts
 
@@ -33,8 +34,9 @@ class MqmTsv(Format):
     ``document``, ``position``, ``segment``, ``source``, ``target`` and ``errors``: category,
     severity, the target with the span marked by ``<v>``, comment and metadata of each.
 
-    Test items of severity ``HOTW-test`` are context. A rater's segment with one line that cannot
-    be read is rejected as a whole, since its score would be too low.
+    Test items of severity ``HOTW-test`` are context, and so are errors of a segment that the file
+    repeats further down. A rater's segment with one line that cannot be read is rejected as a
+    whole, since its score would be too low.
     """
 
     name = "mqm"
@@ -55,52 +57,7 @@ class MqmTsv(Format):
         weights: MqmWeights = _STANDARD,
     ) -> Reading:
         """The ratings in a file; ``names.id`` and ``names.rater`` may name other columns."""
-        rows = rows_of(path, names)
-        segment, notes = _segments(rows)
-        rejected: dict[int, Rejected] = {}
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for i, row in enumerate(rows):
-            # A broken line counts for the segment that it seems to be about.
-            if row.why or row.kind == "error":
-                groups.setdefault((*row.whereabouts, row["rater"]), []).append(i)
-        ratings, answered = [], set()
-        for places in groups.values():
-            made = [rows[i] for i in places]
-            why = [row.why or weights.unknown(row["severity"]) for row in made]
-            keys = {row.key for row in made} - {""}
-            if len(keys) > 1:
-                why = [f"lines of one segment carry different keys: {', '.join(sorted(keys))}"] * (
-                    len(made)
-                )
-            first = next(((row, w) for row, w in zip(made, why, strict=True) if w), None)
-            if first is None:
-                ratings.append(_rating(made, segment, weights))
-                answered.add(made[0].whereabouts)
-                continue
-            beside = f"of the same rater and segment as {first[0].line.place}, where {first[1]}"
-            for i, row, w in zip(places, made, why, strict=True):
-                rejected[i] = row.line.rejected(w or beside)
-        rest = [row for i, row in enumerate(rows) if row.kind != "error" and i not in rejected]
-        blank = [segment(r) for r in rest if r.kind == "blank" and r.whereabouts not in answered]
-        controls = sum(row.kind == "control" for row in rest)
-        if controls:
-            notes.append(f"{controls} lines are test items (HOTW-test), which are not counted.")
-        both = sum(
-            len(p) > 1 and any(plain_severity(rows[i]["severity"]) == NO_ERROR for i in p)
-            for p in groups.values()
-        )
-        if both:
-            notes.append(f"{both} times a segment is marked No-error beside other lines.")
-        return Reading(
-            format=self.name,
-            rows=len(rows),
-            used=len(rows) - len(rest) - len(rejected),
-            ratings=tuple(ratings),
-            blank=tuple(blank),
-            context=len(rest) - len(blank),
-            rejected=tuple(rejected[i] for i in sorted(rejected)),
-            notes=tuple(notes),
-        )
+        return reading_of(rows_of(path, names), weights)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """A line a segment, category and severity left to fill in; context says so.
@@ -111,7 +68,7 @@ class MqmTsv(Format):
         for s in tasks.segments:
             ours = {"key": s.key} if s.rate else {"key": s.key, "context": True}
             category = "" if s.rate else CONTEXT
-            lines.append([*_front(s, "", {}), category, "", _json({OURS: ours})])
+            lines.append([*_front(s, "", {}), category, "", dumps({OURS: ours})])
         _write(path, lines)
 
     def write_ratings(
@@ -126,75 +83,6 @@ class MqmTsv(Format):
         for segment, rating in matched(tasks, ratings):
             lines.extend(_error_lines(segment, rating, weights))
         _write(path, lines)
-
-
-def _segments(rows: Sequence[Row]) -> tuple[Callable[[Row], str], list[str]]:
-    """What to call the segment of a row, and what to tell about it."""
-    places: dict[str, set[tuple[str, str]]] = {}
-    for row in rows:
-        if not row.why and row["segment"]:
-            places.setdefault(row["segment"], set()).add((row["doc"], row["position"]))
-    shared = next((seg for seg, found in places.items() if len(found) > 1), None)
-    keyed: dict[tuple[str, ...], set[str]] = {}
-    for row in rows:
-        if row.key:
-            keyed.setdefault(row.whereabouts, set()).add(row.key)
-
-    def name(row: Row) -> str:
-        keys = {row.key} if row.key else keyed.get(row.whereabouts, set())
-        if len(keys) == 1:  # raters may delete it from some of the lines
-            return next(iter(keys))
-        if row["id"]:
-            return row["id"]
-        if shared is None and row["segment"] not in ("", "0"):
-            return row["segment"]
-        return f"{row['doc']}:{row['position'] or row['segment']}"
-
-    without = [row for row in rows if not row.why and row.whereabouts not in keyed]
-    notes = []
-    if shared is not None and any(not row["id"] for row in without):
-        notes.append(
-            f"the segment id {shared!r} stands for several segments, so segments are called "
-            "document:position."
-        )
-    return name, notes
-
-
-def _rating(rows: Sequence[Row], segment: Callable[[Row], str], weights: MqmWeights) -> Rating:
-    first = rows[0]
-    errors: list[dict[str, Any]] = []
-    extras: dict[str, Any] = {}
-    for row in rows:
-        if plain_severity(row["severity"]) == NO_ERROR and not _non_translation(row):
-            extras.update(row.extras)
-            continue
-        error: dict[str, Any] = {"category": row["category"], "severity": row["severity"]}
-        if row["target"]:
-            error["target"] = row["target"]
-        if "<v>" in row["source"]:
-            error["source"] = row["source"]
-        errors.append({**error, **row.extras})
-    about = {"document": "doc", "position": "position", "segment": "segment"}
-    details: dict[str, Any] = {n: first[role] for n, role in about.items() if first[role]}
-    details |= {n: _unmarked(first[n]) for n in ("source", "target") if first[n]}
-    times = [str(t) for row in rows if (t := row.ours.get("time", row.metadata.get("timestamp")))]
-    return Rating(
-        segment=segment(next((row for row in rows if row.key), first)),
-        score=weights.score((row["category"], row["severity"]) for row in rows),
-        rater=first["rater"],
-        time=max(times, key=lambda t: (len(t), t), default=""),
-        system=first.system,
-        answer=next((str(a) for row in rows if (a := row.ours.get("answer"))), ""),
-        details={**details, "errors": errors, **extras},
-    )
-
-
-def _non_translation(row: Row) -> bool:
-    return row["category"].lower().startswith("non-translation")
-
-
-def _unmarked(text: str) -> str:
-    return text.replace("<v>", "").replace("</v>", "")
 
 
 def _front(segment: Segment, system: str, details: Mapping[str, Any]) -> list[str]:
@@ -231,7 +119,7 @@ def _error_lines(segment: Segment, rating: Rating, weights: MqmWeights) -> Itera
         cells = list(front)
         cells[5] = str(error.get("source", cells[5]))
         cells[6] = str(error.get("target", cells[6]))
-        yield [*cells, error["category"], error["severity"], _json(metadata) if metadata else ""]
+        yield [*cells, error["category"], error["severity"], dumps(metadata) if metadata else ""]
 
 
 def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeights) -> None:
@@ -252,10 +140,6 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
             f"{who} is {rating.score:g}, but its errors add up to {total:g}. Give the weights that "
             "the score was made with."
         )
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _write(path: str | Path, lines: Iterable[Sequence[str]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats._format import Names
 from fewgold.formats._mqm_weights import MqmWeights, plain_severity
-from fewgold.formats._textfiles import UNNAMED, Line, armed, lines_of
+from fewgold.formats._textfiles import UNNAMED, Line, armed, json_of, lines_of
 from fewgold.tables import plain
 
 #: Column names as published, newer style.
@@ -104,7 +103,7 @@ class Row:
         if not self["note"].startswith("{"):
             return {}
         try:
-            found = json.loads(self["note"])
+            found = json_of(self["note"])
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}

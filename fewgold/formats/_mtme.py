@@ -16,7 +16,7 @@ from fewgold.formats._mqm_weights import MqmWeights
 from fewgold.formats._mtme_files import ScoreLine, Tree, is_tree, texts_of
 from fewgold.formats._mtme_tree import TreePair, list_tree, read_tree
 from fewgold.formats._mtme_write import NOTE, write_tree
-from fewgold.formats._textfiles import UNNAMED, Line
+from fewgold.formats._textfiles import UNNAMED, Line, json_of
 
 __all__ = ["MtMetricsEval", "TreePair", "list_tree", "read_tree"]
 
@@ -91,7 +91,9 @@ class MtMetricsEval(Format):
             blank=tuple(blank),
             context=len(lines) - len(ratings) - len(blank) - len(rejected),
             rejected=tuple(rejected),
-            notes=(f"human scores from {', '.join(s.path.name for s in sources)}.",),
+            notes=(
+                f"human scores from {', '.join(s.path.name for s in sources)}, signs as there.",
+            ),
         )
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
@@ -212,7 +214,7 @@ def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | No
     if cells[1].strip() == "None":
         return None, ""
     try:
-        errors = json.loads(cells[1])["errors"]
+        errors = json_of(cells[1])["errors"]
         marked = [(str(e.get("category") or ""), str(e.get("severity") or "")) for e in errors]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, 'expected None or {"errors": [...]} after the system'

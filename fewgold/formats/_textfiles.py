@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats._format import read_text
@@ -63,6 +65,15 @@ def number(text: str) -> float | None:
         return None
     value = float(text)
     return value if math.isfinite(value) else None
+
+
+def json_of(text: str) -> Any:
+    """What a cell holds in JSON; a `ValueError` if it is none, or has numbers such as NaN."""
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
 
 
 def absent(text: str) -> bool:

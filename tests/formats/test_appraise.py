@@ -110,7 +110,7 @@ def test_other_files(tmp_path: Path) -> None:
     for text in ("id,score\n1,2\n", "a,b,c,TGT,5,6,7\n", "[1, 2]", '[{"items": 3, "task": 1}]', ""):
         path = put(tmp_path, text)
         assert not Appraise().recognises(Probe(path))
-    with pytest.raises(DataError, match=r"no file of Appraise's scores.*in line 1 expected at leas"):
+    with pytest.raises(DataError, match=r"no file of Appraise's scores.*in line 1 expected at"):
         Appraise().read(put(tmp_path, "id,score", "1,2"))
     with pytest.raises(DataError, match="no batch file of Appraise"):
         Appraise().read(put(tmp_path, "[1, 2]"))
@@ -139,6 +139,10 @@ def test_batches_put_context_where_it_is_not_rated(tmp_path: Path) -> None:
     assert formats.recognise(path) is formats.get("appraise")
     got = Appraise().read(path)
     assert got.blank == tuple(KEYS[i] for i in (1, 2, 4, 6, 7)) and got.context == 4
+    del items[1]["targetID"]
+    path.write_text(json.dumps([batch]), encoding="utf-8")
+    got = Appraise().read(path)
+    assert got.rows == 9 and len(got.blank) == 4 and got.rejected[0].place == "item 2"
 
 
 def test_batches_hold_whole_documents(tmp_path: Path) -> None:

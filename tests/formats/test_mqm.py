@@ -179,6 +179,16 @@ def test_test_items_and_metadata_lines_are_context(put) -> None:  # type: ignore
     assert "1 lines are test items" in got.notes[0]
 
 
+def test_exports_put_together_count_once(put) -> None:  # type: ignore[no-untyped-def]
+    once = [line("1"), line("1"), line("1", severity="Major"), line("2"), line("1", "r2")]
+    got = MqmTsv().read(put(OLD, *once, *once, line("2", severity="Major")))
+    assert [(r.segment, r.rater, r.score) for r in got.ratings] == [
+        ("1", "r1", 7.0), ("2", "r1", 6.0), ("1", "r2", 1.0)
+    ]  # fmt: skip
+    assert (got.rows, got.used, got.context) == (11, 6, 5)
+    assert "5 lines repeat what the file says before" in got.notes[0]
+
+
 def test_ids_that_several_segments_share_are_not_trusted(put) -> None:  # type: ignore[no-untyped-def]
     path = put(OLD, line("1", doc="x", position="1"), line("1", doc="y", position="1"))
     got = MqmTsv().read(path)
@@ -186,6 +196,8 @@ def test_ids_that_several_segments_share_are_not_trusted(put) -> None:  # type: 
     assert "stands for several segments" in got.notes[0]
     path = put(OLD, line("0", doc="x", position="3"))
     assert MqmTsv().read(path).ratings[0].segment == "x:3"
+    path = put(OLD, line("0"), line("1"))
+    assert [r.segment for r in MqmTsv().read(path).ratings] == ["0", "1"]
 
 
 def test_other_columns_by_name(put) -> None:  # type: ignore[no-untyped-def]
