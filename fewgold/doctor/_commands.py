@@ -30,7 +30,7 @@ def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
     if fit.binary is not None and fit.can("binary model"):
         made.append(_alpha(seen, fit.binary))
     if not fit.rated:
-        made += [_select(seen, fit), _in_order(seen, fit)]
+        made += [_select(seen, fit), _in_order(seen, fit), _init(seen, fit)]
     elif fit.rated < seen.rows:
         made.append(_select(seen, fit))
     if fit.can("simulation"):
@@ -53,15 +53,6 @@ def out_name(path: str, tail: str) -> str:
         head, dot, ext = tail.rpartition(".")
         name = f"{stem}{head}-{number}{dot}{ext}"
     return shlex.quote(name)
-
-
-def reader(path: str) -> str:
-    """Python that reads a table with every cell as text."""
-    name = path.lower().removesuffix(".gz")
-    if name.endswith((".jsonl", ".ndjson", ".parquet", ".xlsx")):
-        return f"fewgold.tables.read_table({path!r})"
-    extra = ", sep='\\t', quoting=3" if name.endswith(".tsv") else ", sep=None, engine='python'"
-    return f"pd.read_csv({path!r}{extra}, dtype=str, keep_default_na=False)"
 
 
 def python(code: str) -> str:
@@ -130,6 +121,14 @@ def _in_order(seen: Seen, fit: Able) -> Command | None:
     return Command(text, "or rate from the top, until fewgold stop says that it is enough")
 
 
+def _init(seen: Seen, fit: Able) -> Command | None:
+    if fit.crossed:
+        return None
+    folder = out_name(seen.path, "-study")
+    text = f"fewgold init {folder} {_file(seen)}{_roles(seen)}{_metrics(seen, blind=True)}"
+    return Command(text, "or a campaign, which keeps samples and answers for days")
+
+
 def _simulate(seen: Seen, fit: Able) -> Command:
     assert fit.pool is not None
     best = registry.recommended(fit.pool)
@@ -185,9 +184,7 @@ def _alpha(seen: Seen, human: str) -> Command:
 
 def _repair(seen: Seen, errors: set[str]) -> Command | None:
     """Python that mends the one thing that can be mended without asking."""
-    text = f"import pandas as pd; t = {reader(seen.path)}; "
-    if "fewgold." in text:
-        text = text.replace("import pandas as pd;", "import fewgold.tables;")
+    text = f"from fewgold.tables import read_table; t = read_table({seen.path!r}); "
     if errors == {"no-ids"}:
         out = out_name(seen.path, "-with-ids.csv").strip("'")
         text += f"t.insert(0, 'id', range(1, len(t) + 1)); t.to_csv({out!r}, index=False)"

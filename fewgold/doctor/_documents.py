@@ -16,7 +16,8 @@ def segments_of(seen: Seen) -> list[tuple[str, str]]:
     """(id, document) of each segment once, in the order of the file."""
     assert seen.id is not None
     documents = seen.labels(seen.document) if seen.document else [""] * seen.rows
-    return list(dict.fromkeys(zip(seen.labels(seen.id), documents, strict=True)))
+    pairs = zip(seen.labels(seen.id), documents, strict=True)
+    return [pair for pair in dict.fromkeys(pairs) if pair[0]]
 
 
 def document_findings(seen: Seen) -> list[Finding]:

@@ -189,6 +189,7 @@ def _left_out(seen: Seen) -> list[Finding]:
                     "Did the metric fail? It is left out.")
         )  # fmt: skip
     gaps = {n: why for n, why in seen.left_out.items() if why.endswith(("gap", "gaps"))}
+    gaps = {n: why for n, why in gaps.items() if not seen.columns[n].odd}  # said already
     if gaps:
         rows = _gap_rows(seen, gaps)
         findings.append(
@@ -255,7 +256,8 @@ def _outliers(seen: Seen) -> list[Finding]:
     for name in dict.fromkeys([*seen.usable_metrics, *seen.human]):
         values = seen.columns[name].values
         known = values[np.isfinite(values)]
-        if known.size < 20 or is_binary(known):
+        judged = name in seen.human and scale_of(known, name) is not None
+        if known.size < 20 or is_binary(known) or judged:
             continue
         low, high = np.quantile(known, [0.25, 0.75])
         reach = _FAR * (high - low)

@@ -60,7 +60,8 @@ def examine_submission(path: str) -> Diagnosis:
     out = out_name(path.removesuffix(".gz").removesuffix(".seg.score"), ".csv").strip("'")
     code = (
         "from fewgold.datasets import read_metric_submission as read; "
-        f"t = read({path!r}); t[t.lp == {pairs[0]!r}].rename(columns={{'score': "
+        f"t = read({path!r}); t.insert(0, 'id', t.doc + ':' + t.doc_seg_id.astype(str)); "
+        f"t[t.lp == {pairs[0]!r}].rename(columns={{'score': "
         f"{table['metric'].iloc[0]!r}}}).to_csv({out!r}, index=False)"
     )
     supports = (

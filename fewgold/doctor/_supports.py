@@ -53,7 +53,8 @@ def able(seen: Seen) -> Able:
         "crossed": crossed, "binary": binary, "limits": limits,
     }  # fmt: skip
     supports = [
-        *_strategies(**context), _bounds(**context), _binary(**context), _compare(**context),
+        *_strategies(**context), *([] if pool is None else [_bounds(**context)]),
+        _binary(**context), _compare(**context),
         _simulate(**context), _plan(**context), _reliability(**context), _stop(**context),
     ]  # fmt: skip
     findings = () if problem is None else (problem,)

@@ -95,8 +95,11 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
     seen = replace(seen, leaks=given_away)
     columns = list(seen.columns.values())
     missing = _sheet_without_design(seen)
+    ids = id_findings(seen)
+    no_ids = any(f.severity == "error" for f in ids)
     findings += [
-        *id_findings(seen), *system_findings(seen), *document_findings(seen),
+        *ids, *system_findings(seen),
+        *([] if missing or no_ids else document_findings(seen)),
         *cell_findings(columns, seen.frame, seen.human), *empty_findings(columns),
         *text_findings(seen.frame, _texts(seen)), *human_findings(seen), *leaking,
         *metric_findings(seen), *missing,

@@ -1,0 +1,167 @@
+"""The commands that the doctor proposes work when they are pasted into a shell."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from doctor.shell import in_shell, runs
+from doctor.tables import pool
+from fewgold.doctor import Diagnosis, examine
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def first_runs(found: Diagnosis, folder: Path) -> str:
+    """Run the next command, which must be one for now, and return what it printed."""
+    command = found.next_commands[0]
+    assert command.now, found.summary()
+    done = runs(command.text, folder)
+    assert done.returncode == 0, f"{command.text}\n{done.stderr}"
+    return done.stdout
+
+
+def all_run(found: Diagnosis, folder: Path) -> list[str]:
+    """Run every command in turn, those for later too; return the commands' names."""
+    for command in found.next_commands:
+        done = runs(command.text, folder)
+        assert done.returncode in (0, 1), f"{command.text}\n{done.stdout}{done.stderr}"
+        assert done.returncode == 0 or command.text.startswith("fewgold doctor")
+    return [" ".join(c.text.split()[:2]) for c in found.next_commands]
+
+
+def test_an_unrated_pool_is_selected_from(tmp_path: Path) -> None:
+    pool().to_csv("my pool.csv", index=False)
+    found = examine("my pool.csv")
+    assert found.kind == "table" and found.exit_code == 0
+    assert all_run(found, tmp_path) == ["fewgold select", "fewgold select", "fewgold init"]
+    sheet = pd.read_csv("my pool-to-rate.csv")
+    assert list(sheet.columns) == ["id", "document", "source", "score"]
+    again = examine("my pool.csv")
+    assert "my pool-to-rate-2.csv" in again.next_commands[0].text
+
+
+def test_systems_are_selected_together(tmp_path: Path) -> None:
+    pool(systems=3).to_csv("pool.csv.gz", index=False)
+    found = examine("pool.csv.gz")
+    assert "--shared" in found.next_commands[0].text
+    first_runs(found, tmp_path)
+    sheet = examine("pool-to-rate.csv")
+    assert sheet.kind == "shared-sheet" and sheet.exit_code == 1 and "unrated" in sheet.codes
+    frame = pd.read_csv("pool-to-rate.csv", dtype=str)
+    frame.assign(score=np.arange(len(frame)) % 5 + 1).to_csv("pool-to-rate.csv", index=False)
+    rated = examine("pool-to-rate.csv")
+    assert rated.exit_code == 0
+    assert "sys1" in first_runs(rated, tmp_path)
+
+
+def test_rated_systems_are_compared(tmp_path: Path) -> None:
+    pool(systems=3, human=True).to_csv("rated.csv", index=False)
+    found = examine("rated.csv")
+    assert all_run(found, tmp_path)[:2] == ["fewgold compare", "fewgold simulate"]
+
+
+def test_raters_in_rows(tmp_path: Path) -> None:
+    two = [pool(systems=2, human=True).assign(rater=name) for name in ("ann", "bob")]
+    two[1]["human"] = 6 - two[1]["human"]
+    pd.concat(two).to_csv("rated.csv", index=False)
+    found = examine("rated.csv")
+    assert found.exit_code == 0, found.summary()
+    assert "--rater rater" in found.next_commands[0].text
+    assert all_run(found, tmp_path)[:2] == ["fewgold compare", "fewgold simulate"]
+
+
+def test_raters_in_columns(tmp_path: Path) -> None:
+    frame = pool(systems=2, human=True).rename(columns={"human": "rater1"})
+    frame.assign(rater2=frame["rater1"].iloc[::-1].to_numpy()).to_csv("rated.csv", index=False)
+    found = examine("rated.csv")
+    assert "--human rater1,rater2" in found.next_commands[0].text
+    all_run(found, tmp_path)
+
+
+def test_pass_or_fail_and_a_judge(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    judge = rng.integers(0, 2, 200)
+    passed = np.where(rng.random(200) < 0.8, judge, 1 - judge).astype(object)
+    passed[80:] = ""
+    pd.DataFrame({"id": range(1, 201), "judge": judge, "passed": passed}).to_csv(
+        "j.csv", index=False
+    )
+    found = examine("j.csv")
+    assert found.next_commands[0].text == "fewgold alpha j.csv --human passed --metric judge"
+    all_run(found, tmp_path)
+
+
+def test_a_leak_is_kept_out(tmp_path: Path) -> None:
+    frame = pool(human=True)
+    frame.assign(judge=frame["human"] * 20.0).to_csv("x.csv", index=False)
+    found = examine("x.csv")
+    assert "--metrics comet,bleu" in found.next_commands[0].text
+    first_runs(found, tmp_path)
+
+
+def test_a_column_that_the_user_names(tmp_path: Path) -> None:
+    pool(human=True).rename(columns={"human": "verdict"}).to_csv("x.csv", index=False)
+    assert "leak" not in examine("x.csv").codes
+    found = examine("x.csv", human="verdict")
+    assert "--human verdict" in found.next_commands[0].text
+    all_run(found, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("iconv") is None, reason="no iconv here")
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_text_is_converted(encoding: str, packed: bool, tmp_path: Path) -> None:
+    data = pool().assign(source="schön").to_csv(index=False).encode(encoding)
+    name = "x.csv.gz" if packed else "x.csv"
+    Path(name).write_bytes(gzip.compress(data) if packed else data)
+    found = examine(name)
+    assert found.exit_code == 3
+    first_runs(found, tmp_path)
+    assert set(pd.read_csv("x-utf8.csv")["source"]) == {"schön"}
+    assert examine("x-utf8.csv").exit_code == 0
+
+
+@pytest.mark.parametrize(("name", "separator"), [("x.csv", "\t"), ("x.csv", "|"), ("x.tsv", ",")])
+def test_separators_are_mended(name: str, separator: str, tmp_path: Path) -> None:
+    pool().to_csv(name, sep=separator, index=False)
+    first_runs(examine(name), tmp_path)
+    assert examine("x-commas.csv").exit_code == 0
+
+
+@pytest.mark.parametrize("broken", ["no-ids", "ids-by-document", "duplicate-rows"])
+def test_ids_are_mended(broken: str, tmp_path: Path) -> None:
+    frame = pool()
+    if broken == "no-ids":
+        frame = frame.drop(columns=["id", "source"])
+    elif broken == "ids-by-document":
+        frame["id"] = [str(k % 5) for k in range(len(frame))]
+    else:
+        frame = pd.concat([frame, frame.iloc[:4]])
+    frame.to_csv("x.csv", index=False)
+    found = examine("x.csv")
+    assert broken in found.codes and found.exit_code == 3
+    first_runs(found, tmp_path)
+    (made,) = (p for p in tmp_path.glob("x-*.csv"))
+    after = examine(made.name)
+    assert after.exit_code == 0 and int(after.facts["rows"]) == 60, after.summary()
+
+
+def test_text_is_80_wide_and_commands_paste_as_printed(tmp_path: Path) -> None:
+    pool(systems=3, human=True).to_csv("a_table_with_a_rather_long_name.csv", index=False)
+    found = examine("a_table_with_a_rather_long_name.csv")
+    lines = found.summary().splitlines()
+    assert max(map(len, lines)) <= 80
+    start = next(k for k, line in enumerate(lines) if "fewgold simulate a_" in line)
+    stop = next(k for k in range(start, len(lines)) if not lines[k].endswith("\\"))
+    printed = "\n".join(lines[start : stop + 1])
+    assert stop > start
+    assert in_shell(printed, tmp_path).returncode == 0
