@@ -23,7 +23,8 @@ def read_mqm_tsv(path: str | Path) -> pd.DataFrame:
     """Read a Google MQM file, one line per marked error, and score each rated output.
 
     Weights: major 5, minor 1, neutral 0, minor punctuation 0.1, non-translation 25; the sum
-    is capped at 25. A line "No-error" gives a score of 0.
+    is capped at 25. A line "No-error" gives a score of 0. Test items of raters (HOTW-test) are
+    left out. `fewgold.formats` reads the same files with spans, comments and other weights.
 
     Parameters
     ----------

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import Rating, Reading, Rejected, Segment, Tasks, is_key, key
+from fewgold.formats._mqm_weights import MqmWeights
+from fewgold.formats._mtme_tree import TreePair, list_tree, read_tree
 from fewgold.formats._names import get, names, read, recognise
 
 __all__ = [
     "Format",
+    "MqmWeights",
     "Names",
     "Probe",
     "Rating",
@@ -20,10 +23,13 @@ __all__ = [
     "Rejected",
     "Segment",
     "Tasks",
+    "TreePair",
     "get",
     "is_key",
     "key",
+    "list_tree",
     "names",
     "read",
+    "read_tree",
     "recognise",
 ]

@@ -82,12 +82,12 @@ class Row:
         """The system, empty where the file does not name it."""
         return "" if self["system"] == UNNAMED else self["system"]
 
-    @property
+    @cached_property
     def whereabouts(self) -> tuple[str, ...]:
         """What tells segments of a system apart."""
         return tuple(self[role] for role in ("system", "doc", "position", "segment", "id"))
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """``error``, ``blank`` (yet to be rated), ``context`` or ``control``."""
         category, severity = self["category"].strip().lower(), plain_severity(self["severity"])
@@ -114,7 +114,7 @@ class Row:
         found = self.metadata.get(OURS)
         return found if isinstance(found, dict) else {}
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The key that went out with the segment, if it is still there."""
         if self.ours.get("key"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 NO_ERROR = "no-error"
 
@@ -58,7 +59,7 @@ class MqmWeights:
     non_translation: float = 25.0
     cap: float | None = 25.0
 
-    @property
+    @cached_property
     def severities(self) -> dict[str, float]:
         """Weights by severity."""
         known = {"major": self.major, "minor": self.minor, "neutral": self.neutral, NO_ERROR: 0.0}
