@@ -96,6 +96,8 @@ def read_text(path: str | Path) -> str:
         ) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{str(path)!r} is a damaged gzip file: {error}.") from None
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None
 
 
 class Format(ABC):
