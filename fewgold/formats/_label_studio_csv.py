@@ -66,11 +66,11 @@ class LabelStudioCsv(LabelStudio):
         rows = Rows(self.name)
         records = []
         for number, cells in enumerate(lines[1:], start=2):
-            if len(cells) > len(header):
+            if len(cells) != len(header):
                 why = f"{len(cells)} cells under {len(header)} columns."
                 rows.reject(f"row {number}", why, cells)
                 continue
-            named = zip(header, cells, strict=False)
+            named = zip(header, cells, strict=True)
             records.append((f"row {number}", {name: _cell(name, cell) for name, cell in named}))
         return read_flat(self.name, records, names, rows)
 
@@ -107,7 +107,8 @@ def _flat(layout: Layout, rating: Rating) -> dict[str, Any]:
 def _csv(records: list[dict[str, Any]]) -> str:
     columns = list(records[0])
     lines = [[neutral(str(record[name])) for name in columns] for record in records]
-    return as_table([columns, *lines], ",")
+    text = as_table([columns, *lines], ",")
+    return text.encode("utf-8", "replace").decode()
 
 
 def _delimiter(header: str) -> str:
