@@ -16,8 +16,9 @@ from functools import cached_property
 from typing import Any
 
 from fewgold.campaign._database import now
+from fewgold.campaign._settings import Settings
 from fewgold.errors import DataError
-from fewgold.formats import Rating, Rejected, is_key, key
+from fewgold.formats import Rating, Reading, Rejected, is_key, key
 from fewgold.pool import Pool
 from fewgold.tables import neutral
 
@@ -71,6 +72,10 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """In plain values, for JSON."""
         return asdict(self)
+
+    def counts(self) -> dict[str, Any]:
+        """Without the rows themselves and the notes."""
+        return {k: v for k, v in self.to_dict().items() if k not in ("refused", "notes")}
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,28 @@ def check_systems(ratings: Sequence[Rating], pool: Pool, system: str | None) -> 
         )
 
 
-def store(
+def receive(
+    database: sqlite3.Connection, pool: Pool, settings: Settings, reading: Reading, source: str
+) -> Receipt:
+    """Store all that was read. The caller holds a transaction."""
+    sampled = frozenset(place for (place,) in database.execute("SELECT segment FROM drawn"))
+    number = database.execute(
+        "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, '')",
+        (now(), source, reading.format),
+    ).lastrowid
+    assert number is not None
+    finder = Finder(pool, sampled, settings.system)
+    found = _store(database, finder, reading.ratings, settings.limits, number, reading.rejected)
+    receipt = Receipt(
+        number=number, source=source, format=reading.format, rows=reading.rows, used=reading.used,
+        blank=len(reading.blank), context=reading.context, notes=reading.notes, **found,
+    )  # fmt: skip
+    counts = json.dumps(receipt.counts())
+    database.execute("UPDATE imports SET counts = ? WHERE number = ?", (counts, number))
+    return receipt
+
+
+def _store(
     database: sqlite3.Connection,
     finder: Finder,
     ratings: Iterable[Rating],
@@ -135,7 +161,7 @@ def store(
     number: int,
     rejected: Iterable[Rejected] = (),
 ) -> dict[str, Any]:
-    """Put answers where they belong. The caller holds a transaction."""
+    """Put answers where they belong."""
     stored = known = 0
     aside: dict[str, int] = {}
     refused = list(rejected)

@@ -16,7 +16,7 @@ import numpy as np
 from fewgold import formats, registry
 from fewgold._arrays import FloatArray
 from fewgold._version import __version__
-from fewgold.campaign._answers import Finder, Receipt, adopt, check_systems, store
+from fewgold.campaign._answers import Receipt, adopt, check_systems, receive
 from fewgold.campaign._database import (
     connect,
     create,
@@ -165,12 +165,16 @@ class Campaign(Ledger):
         )
 
     @property
-    def begun(self) -> int:
-        """How many waves there are up to the last one that has an answer."""
+    def begun(self) -> int | None:
+        """Waves up to the last one that has an answer; None if that is all of them.
+
+        A wave without any answer was not begun, which is not chance but a matter of time. Those
+        before stand for the pool by themselves.
+        """
         (last,) = self._database.execute(
             "SELECT COALESCE(MAX(wave), 0) FROM drawn JOIN ratings USING (segment)"
         ).fetchone()
-        return int(last)
+        return int(last) if 0 < last < len(self.waves) else None
 
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""
@@ -275,26 +279,8 @@ class Campaign(Ledger):
     def _store(self, reading: Reading, source: str) -> Receipt:
         check_systems(reading.ratings, self.pool, self.settings.system)
         with transaction(self._database) as database:
-            sampled = frozenset(p for (p,) in database.execute("SELECT segment FROM drawn"))
-            finder = Finder(self.pool, sampled, self.settings.system)
-            number = database.execute(
-                "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, '')",
-                (now(), source, reading.format),
-            ).lastrowid
-            assert number is not None
-            found = store(
-                database, finder, reading.ratings, self.settings.limits, number, reading.rejected
-            )
-            receipt = Receipt(
-                number=number, source=source, format=reading.format, rows=reading.rows,
-                used=reading.used, blank=len(reading.blank), context=reading.context,
-                notes=reading.notes, **found,
-            )  # fmt: skip
-            counts = {k: v for k, v in receipt.to_dict().items() if k not in ("refused", "notes")}
-            database.execute(
-                "UPDATE imports SET counts = ? WHERE number = ?", (json.dumps(counts), number)
-            )
-            _note(database, "import", counts)
+            receipt = receive(database, self.pool, self.settings, reading, source)
+            _note(database, "import", receipt.counts())
         return receipt
 
     def adopt(self) -> int:
@@ -344,8 +330,8 @@ class Campaign(Ledger):
         ----------
         gaps
             What to do about sampled segments without an answer. ``wait``: refuse. ``at-random``:
-            take them as made by chance, with a warning in the result. ``bounds``: assume nothing,
-            and let them have any score of the scale.
+            take them as made by chance, with a warning in the result; waves without any answer
+            are left out. ``bounds``: assume nothing, and let them have any score of the scale.
         estimator
             Instead of the strategy's own.
         cut
@@ -354,6 +340,8 @@ class Campaign(Ledger):
             Go by the first waves only, such as those before one that is not rated yet. They stand
             for the pool by themselves.
         """
+        if gaps == "at-random" and waves is None:
+            waves = self.begun
         found = self.partial(waves) if cut is None else self.partial(waves).cut(cut)
         chosen = self.estimator(estimator)
         return estimate(found, chosen, gaps, self.settings.confidence)

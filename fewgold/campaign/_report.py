@@ -28,13 +28,14 @@ def report(
     check_choice("gaps", gaps, ("wait", "at-random"))
     settings, chosen = campaign.settings, campaign.estimator(estimator)
     level = confidence or settings.confidence
-    partial = campaign.partial() if cut is None else campaign.partial().cut(cut)
+    partial = campaign.partial(campaign.begun if gaps == "at-random" else None)
+    partial = partial if cut is None else partial.cut(cut)
     told: dict[str, Any] = {"commands": _commands(campaign, gaps, cut)}
     if settings.tolerance is not None and cut is None:
         told["tolerance"] = settings.tolerance
     if settings.system is not None:
         told["system"] = settings.system
-    if gaps == "at-random" and campaign.unrated:
+    if gaps == "at-random" and partial.missing.size:
         told["gaps"] = "taken as missing at random"
     return study_report(
         ratings_for(partial, chosen, gaps),
@@ -44,7 +45,7 @@ def report(
         confidence=level,
         answers=campaign.answers(),
         waves=_waves(campaign, chosen, cut, level),
-        unrated=campaign.unrated,
+        unrated=partial.missing.tolist(),
         strays=len(campaign.set_aside()),
         context=told,
     )

@@ -90,8 +90,7 @@ def status(campaign: Campaign) -> Status:
         unrated = campaign.unrated
         rated = sum(wave.n for wave in waves) - len(unrated)
         if rated:
-            begun = campaign.begun
-            partial = campaign.partial(begun if begun < len(waves) else None)
+            partial = campaign.partial(campaign.begun)
             so_far, goal = _estimate(campaign, partial, notes)
             stop = _stop(campaign, partial)
     each = answers.groupby("segment")["rater"].nunique() if len(answers) else None

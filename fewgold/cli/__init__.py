@@ -65,30 +65,31 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Try [bold]fewgold demo[/bold] first: it needs no data and no answers.",
 )
-app.command("demo")(_demo.demo)
-app.command("doctor")(_doctor.doctor)
-app.command("init")(_init.init)
-app.command("select")(_select.select)
-app.command("import")(_import.import_answers)
-app.command("status")(_status.status)
-app.command("estimate")(_estimate.estimate)
-app.command("report")(_report.report)
-app.command("export")(_export.export)
-app.command("alpha")(_alpha.alpha)
-app.command("compare")(_compare.compare)
-app.command("stop")(_stop.stop)
-app.command("plan")(_plan.plan)
-app.command("simulate")(_simulate.simulate)
-app.command("strategies")(_strategies.strategies)
-app.command("reliability")(_reliability.reliability)
-app.command("roc")(_roc.roc)
-app.command("reproduce")(_reproduce.reproduce)
+_START, _STUDY = "Begin here", "A study, from the choice to the number"
+_AROUND, _BINARY = "Before and beyond", "Adequate or not"
+app.command("demo", rich_help_panel=_START)(_demo.demo)
+app.command("doctor", rich_help_panel=_START)(_doctor.doctor)
+app.command("strategies", rich_help_panel=_START)(_strategies.strategies)
+app.command("init", rich_help_panel=_STUDY)(_init.init)
+app.command("select", rich_help_panel=_STUDY)(_select.select)
+app.command("import", rich_help_panel=_STUDY)(_import.import_answers)
+app.command("status", rich_help_panel=_STUDY)(_status.status)
+app.command("estimate", rich_help_panel=_STUDY)(_estimate.estimate)
+app.command("report", rich_help_panel=_STUDY)(_report.report)
+app.command("export", rich_help_panel=_STUDY)(_export.export)
+app.command("stop", rich_help_panel=_STUDY)(_stop.stop)
+app.command("plan", rich_help_panel=_AROUND)(_plan.plan)
+app.command("simulate", rich_help_panel=_AROUND)(_simulate.simulate)
+app.command("compare", rich_help_panel=_AROUND)(_compare.compare)
+app.command("reliability", rich_help_panel=_AROUND)(_reliability.reliability)
+app.command("alpha", rich_help_panel=_BINARY)(_alpha.alpha)
+app.command("roc", rich_help_panel=_BINARY)(_roc.roc)
+app.command("reproduce", rich_help_panel=_AROUND)(_reproduce.reproduce)
 
 
 def _show_version(value: bool) -> None:

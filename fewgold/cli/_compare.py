@@ -156,6 +156,8 @@ def compare(
     than comparing two scores. Reads a sheet of select --shared, or any
     table with a row for each segment and system; where the score is empty
     nobody rated.
+
+    Example: [bold]fewgold compare rated.csv --human mqm --system system[/bold]
     """
     from fewgold import comparison
 

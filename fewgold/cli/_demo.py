@@ -41,16 +41,31 @@ def demo(
     ] = None,
     seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 1,
     draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 500,
+    save: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write the data instead, to try the other commands: pool.csv, and human.csv with "
+            "what people think of each segment.",
+        ),
+    ] = None,
     output: Output = Format.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """See it work on embedded data, where the true score is known."""
+    """See it work on embedded data, where the true score is known.
+
+    Example: [bold]fewgold demo --save data[/bold] writes the data, to try other
+    commands on them.
+    """
     import numpy as np
 
     from fewgold import registry, simulate
     from fewgold.datasets import load_demo
 
+    if save is not None:
+        _save(save, kind, system, json)
+        return
     pool, gold = load_demo(kind, system=system)
     amount = _parse.budget(budget, None, None, len(pool))
     name = strategy or registry.recommended(pool)
@@ -224,3 +239,34 @@ def _verdict(out: Console, result: dict[str, Any]) -> None:
         )
     else:
         out.print(f"So here {result['strategy']} does no better than a plain random sample of {n}.")
+
+
+def _save(folder: str, kind: str, system: str, json: bool) -> None:
+    """The pool with texts, and apart from it what people think."""
+    from pathlib import Path
+
+    import pandas as pd
+
+    from fewgold.cli._console import console, to_json
+    from fewgold.datasets import load_demo
+    from fewgold.errors import DataError
+    from fewgold.tables import write_texts
+
+    pool, gold = load_demo(kind, system=system, texts=True)
+    table = {"id": pool.ids, "document": pool.documents, **pool.texts, **pool.metrics}
+    files = {
+        Path(folder, "pool.csv"): pd.DataFrame(table).to_csv(index=False, lineterminator="\n"),
+        Path(folder, "human.csv"): pd.DataFrame({"id": pool.ids, "human": gold}).to_csv(
+            index=False, lineterminator="\n"
+        ),
+    }
+    for path in files:
+        if path.exists():
+            raise DataError(f"{str(path)!r} exists. Choose another folder.")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    write_texts(files)
+    names = [str(path) for path in files]
+    if json:
+        print(to_json({"files": names, "segments": len(pool)}))
+        return
+    console().print(f"[bold]Wrote {names[0]}[/bold] ({len(pool)} segments) and {names[1]}.")

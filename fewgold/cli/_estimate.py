@@ -107,6 +107,8 @@ def estimate(
 
     Checks that the pool is the one that the sample was drawn from and that
     every chosen segment has a score.
+
+    Example: [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
     """
     from fewgold.campaign import is_campaign
 
@@ -118,7 +120,7 @@ def estimate(
 
         own = {"--pool": pool, "--design": design, "--human": human, "--limits": limits}
         refuse(own | {"--id": None if id == "id" else id})
-        study = _of_campaign(file, estimator, level, waves)
+        study = _of_campaign(file, estimator, level, waves, gaps)
         needs = by is not None and by.needs_limits and study.partial.limits is None
     else:
         if waves is not None:
@@ -162,11 +164,13 @@ class _Study(NamedTuple):
 
 
 def _of_campaign(
-    file: str, estimator: str | None, level: float | None, waves: int | None
+    file: str, estimator: str | None, level: float | None, waves: int | None, gaps: Gaps
 ) -> _Study:
     from fewgold.campaign import Campaign
 
     with Campaign(file) as campaign:
+        if gaps is Gaps.at_random and waves is None:
+            waves = campaign.begun
         settings, seeds = campaign.settings, [wave.seed for wave in campaign.waves[:waves]]
         return _Study(
             campaign.partial(waves), campaign.estimator(estimator), settings.strategy,

@@ -118,6 +118,8 @@ def reliability(
     Standard deviations by bootstrap, a power law through them with x_min
     and x_max, and how soon systems are ranked as in the end. --half-width
     asks the better question: how many documents are enough?
+
+    Example: [bold]fewgold reliability rated.csv --score mqm --half-width 0.3[/bold]
     """
     from fewgold.reliability import documents_needed
     from fewgold.reliability import reliability as study

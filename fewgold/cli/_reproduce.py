@@ -82,6 +82,8 @@ def reproduce(
     saldias needs the public WMT20 files in the folder that FEWGOLD_DATA names;
     --demo runs the same on embedded synthetic data. daniken needs no data; of
     the options it has --draws, --out, --seed and --fail.
+
+    Example: [bold]fewgold reproduce saldias --demo --draws 20[/bold]
     """
     from fewgold import reproduce as library
     from fewgold.errors import DataError

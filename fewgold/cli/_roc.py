@@ -79,6 +79,8 @@ def roc(
     A threshold turns a metric into yes and no. ρ is the share of adequate
     outputs that it then recognises, η that of inadequate ones, K how much
     it tells (0 to 1), and the AUC sums up all thresholds.
+
+    Example: [bold]fewgold roc rated.csv --human mqm --adequate '<=0'[/bold]
     """
     from fewgold import tables
     from fewgold.bayes import roc_table

@@ -123,9 +123,14 @@ def select(
 ) -> None:
     """Choose which segments people should rate, and write a sheet for them.
 
+    On a campaign it draws the first wave, adds to it with --more, or hands out
+    the next segment with --next.
+
     The sheet shows ids, documents and texts, but no metrics and no system,
     so that nothing sways the raters. A side file beside it says how the
     segments were drawn; estimate needs it.
+
+    Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
     from fewgold import files, registry, tables
     from fewgold import shared as blind

@@ -119,6 +119,8 @@ def simulate(
 
     Every strategy chooses its segments, is told their ratings, and estimates
     the score of all, again and again; the truth is known, so its error is too.
+
+    Example: [bold]fewgold simulate rated.csv --human mqm --budgets 5%,10%[/bold]
     """
     from fewgold import registry
     from fewgold import simulate as run

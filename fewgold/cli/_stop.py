@@ -83,6 +83,8 @@ def stop(
     and is rated from the top. Look as often as you like: the default rule
     keeps its confidence all the same. Fix tolerance, metric and rule
     before the first rating.
+
+    Example: [bold]fewgold stop to_rate.csv --tolerance 0.5 --limits mqm[/bold]
     """
     from fewgold import files
     from fewgold.bounds import sequence

@@ -72,6 +72,8 @@ def strategies(
     """List the ways to choose segments, to estimate, and to make intervals.
 
     A strategy is SAMPLER+ESTIMATOR.
+
+    Example: [bold]fewgold strategies pool.csv[/bold]
     """
     from fewgold import registry
 
