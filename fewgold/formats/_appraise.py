@@ -226,8 +226,9 @@ def _errors(text: str) -> Any:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # about odd literals in what is no Python
-                # Through JSON, which knows no sets and no nan.
-                found = json.loads(json.dumps(parse(text), allow_nan=False))
+                # Through JSON in UTF-8, which knows no sets, no nan and no halves of characters.
+                plain = json.dumps(parse(text), allow_nan=False, ensure_ascii=False).encode()
+                found = json.loads(plain)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError, Warning):
             continue
         if isinstance(found, list | dict):
