@@ -267,6 +267,26 @@ def test_neighbours_on_a_line_are_put_together_to_twenty():
     assert not few.groups.any()
 
 
+@pytest.mark.parametrize("spread", ["human", "metrics"])
+def test_adaptive_samples_stay_marked_as_biased(spread):
+    pool, gold = load_demo("ende", rater="rater3")
+    estimator = registry.strategy(f"docs-incr-{spread}+mean", pool)
+    sample = estimator.collect(pool, lambda s: gold[s.indices], 60, rng=3).sample
+    scores = gold[sample.indices]
+    scores[::4] = np.nan
+    made = estimator.estimate(PartialRatings(sample, scores).at_random())
+    assert made.design.kind == "adaptive with gaps"
+    assert made.design.weights.sum() == pytest.approx(1)
+    assert any("does not give an unbiased mean" in note for note in made.remarks)
+
+
+def test_one_answer_says_nothing_about_the_spread():
+    partial = demo_gaps(n=5, lost=4)
+    made = Mean().estimate(partial.at_random())
+    assert np.isinf(made.se)
+    np.testing.assert_allclose(made.interval(), (0, 25))
+
+
 # What results say -------------------------------------------------------------------------------
 
 

@@ -74,14 +74,16 @@ def run(demo, sampler, lose, names=ESTIMATORS, within="groups", draws=DRAWS):
 
 
 def whole(demo, sampler, n):
-    """Hits of whole samples of n segments."""
+    """Coverage and rms(se)/sd of whole samples of n segments."""
     pool, gold = demo
     batch = registry.sampler(sampler).draw(pool, n, draws=DRAWS, rng=SEED)
     ratings = batch.rate(gold[batch.indices])
     found = {}
     for name in ESTIMATORS:
-        low, high = registry.estimator(name, pool).estimate(ratings).interval(0.95, Student())
-        found[name] = float(((low <= gold.mean()) & (gold.mean() <= high)).mean())
+        made = registry.estimator(name, pool).estimate(ratings)
+        low, high = made.interval(0.95, Student())
+        hit = float(((low <= gold.mean()) & (gold.mean() <= high)).mean())
+        found[name] = hit, sqrt((made.se**2).mean()) / made.value.std()
     return found
 
 
@@ -108,15 +110,16 @@ def test_gaps_by_chance(demo, sampler, share):
         bias = value.mean() - gold.mean()
         print(
             f"\n{sampler:14} {share:4} {name:9} bias/sd {bias / sd:+.3f}  se/sd {ratio:.3f}  "
-            f"coverage {hit.mean():.3f}  {answered} without gaps {as_many[name]:.3f}",
+            f"coverage {hit.mean():.3f}  {answered} without gaps {as_many[name][0]:.3f}",
             end="",
         )
         units = answered / (len(pool) / 65) if sampler == "docs-whole" else answered
         assert abs(bias) < 4 * sd / sqrt(DRAWS) + (gold.std() / units if p else 0.0), name
-        slopes = 1 / sqrt(1 + p / (answered - p - 2))
-        assert 0.92 * slopes < ratio < 1.08 * HIGHEST.get(sampler, 1.12), (name, ratio)
+        # Two standard deviations of 1,000 values are known to 3 % each with such long tails.
+        covered, usual = as_many[name]
+        assert 0.88 * min(usual, 1.0) < ratio < 1.08 * HIGHEST.get(sampler, 1.12), (name, ratio)
         # Both coverages are measured, each with its error.
-        assert hit.mean() > as_many[name] - 4 * sqrt(2) * MC, (name, hit.mean(), as_many[name])
+        assert hit.mean() > covered - 4 * sqrt(2) * MC, (name, hit.mean(), covered)
         assert hit.mean() < 0.95 + 0.3 * (HIGHEST.get(sampler, 1.12) * 1.08 - 1) + 4 * MC, name
 
 
@@ -135,7 +138,7 @@ def test_gaps_that_differ_between_strata_are_made_good(demo):
 
 def test_gaps_that_follow_the_scores_are_not(demo):
     """Bad segments are skipped: intervals miss, and a metric mends a part only."""
-    pool, gold = demo
+    _, gold = demo
     lose = by_chance(np.where(gold > np.quantile(gold, 0.75), 0.6, 0.1))
     found = run(demo, "random", lose, ("mean", "ridge"))
     error = {n: (v[0].mean() - gold.mean()) / v[0].std() for n, v in found.items()}
