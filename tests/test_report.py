@@ -275,3 +275,96 @@ def test_write_is_whole_or_nothing(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
     with pytest.raises(DataError, match="no folder"):
         report.write(tmp_path / "none" / "r.html", "x")
+
+
+def test_markdown_has_the_same_text_and_no_markup_of_others() -> None:
+    text = report.markdown(
+        HOSTILE[0],
+        [HOSTILE[1], "see `a<b>`"],
+        [
+            report.Facts(HOSTILE[2], [(HOSTILE[3], HOSTILE[0]), ("a|b", "`c|d`")]),
+            report.Table(HOSTILE[1], frame(), HOSTILE[0], errors={"reduction": "reduction_mc"}),
+            report.Figure("F", SVG, HOSTILE[2], HOSTILE[1]),
+            report.Text(HOSTILE[4], HOSTILE),
+        ],
+        HOSTILE[0],
+        top=[
+            report.Headline("What", "1.5", [HOSTILE[0]]),
+            report.Notes("Careful", [HOSTILE[0], "- not a list"]),
+        ],
+    )
+    bare = re.sub(r"`[^`]*`", "", text)
+    assert not re.search(r"(?<!\\)<[A-Za-z/!]", bare)
+    assert "`a<b>`" in text
+    assert text.startswith("# \\<script>alert(1)\\</script>\n")
+    assert "What: **1.5**\n" in text
+    assert "> - \\- not a list\n" in text
+    assert "| a\\|b " in text
+    assert "| `c\\|d` " in text
+    assert "|  0.171 ± 0.004 | 1418 |" in text
+    assert "<svg" not in text
+    assert text.endswith("\\</script>\n")
+    assert "\n\n\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("seg_01_b", "seg_01_b"),
+        ("_a_ **b**", r"\_a\_ \*\*b\*\*"),
+        ("3 < 4 & 5", "3 < 4 & 5"),
+        ("&lt; <b>", r"\&lt; \<b>"),
+        ("[x](y)", r"\[x\](y)"),
+        ("# h", r"\# h"),
+        ("- a", r"\- a"),
+        ("1. a", r"1\. a"),
+        ("−1.5 to 2", "−1.5 to 2"),
+        ("-5 %", "-5 %"),
+        ("a\n# b", "a # b"),
+        ("~~a~~ $x$", r"\~\~a\~\~ \$x\$"),
+        ("x `y_` _z_", r"x `y_` \_z\_"),
+        ("lone ` tick", r"lone \` tick"),
+    ],
+)
+def test_text_stays_text_in_markdown(text: str, shown: str) -> None:
+    assert report.Text("", text).markdown() == f"{shown}\n\n"
+
+
+def test_columns_line_up_in_a_terminal() -> None:
+    table = pd.DataFrame({"name": ["系统", "é", "e\u0301", "plain"], "n": [1, 10, 100, 1000]})
+    lines = report.Table("T", table).markdown().strip().splitlines()
+    assert lines == [
+        "| name  |    n |",
+        "| ----- | ---: |",
+        "| 系统  |    1 |",
+        "| é     |   10 |",
+        "| e\u0301     |  100 |",
+        "| plain | 1000 |",
+    ]
+    assert "| No rows." in report.Table("T", table.iloc[:0]).markdown()
+    with pytest.raises(DataError, match="has no columns gain"):
+        report.Table("T", table, formats={"gain": "%"}).markdown()
+
+
+def test_boxes() -> None:
+    code = report.Code("C", "a ``` b\n<c>")
+    assert "<code>a ``` b\n&lt;c&gt;</code>" in code.body()
+    assert code.markdown() == "````text\na ``` b\n<c>\n````\n\n"
+    group = report.Group("G", [report.Text("T", "x"), report.Items("", ["a", "b"])], "lead")
+    assert "<h3>T</h3>" in group.body()
+    assert group.markdown() == "lead\n\n### T\n\nx\n\n- a\n- b\n\n"
+    top = report.page("t", top=[report.Headline("What", "<1>")])
+    assert '<p class="value">&lt;1&gt;</p>' in top.partition("</header>")[0]
+    Reader(report.page("t", sections=[group, code, report.Notes("N", ["x"])]))
+
+
+def test_a_section_without_markdown_says_so() -> None:
+    @dataclass(frozen=True)
+    class Rule:
+        title: str
+
+        def body(self) -> str:
+            return "<hr>"
+
+    with pytest.raises(DataError, match=r"'x' \(Rule\) cannot stand in a Markdown document"):
+        report.markdown("t", sections=[Rule("x")])

@@ -156,6 +156,9 @@ def _options(study: Study) -> str:
     metric = getattr(bound, "metric", None)
     if spelled not in ("auto", "equal"):
         found += ["--bound", f"{spelled}:{metric}" if metric else spelled]
+    better = getattr(study.estimator, "higher_is_better", None)
+    if better is not None:
+        found.append("--higher-is-better" if better else "--lower-is-better")
     if study.confidence != 0.95:
         found += ["--confidence", f"{study.confidence:g}"]
     return "".join(f" {shlex.quote(word)}" for word in found)
