@@ -48,7 +48,7 @@ class Argilla(Format):
 
     The question is ``Names.score``, else the only one with numbers. The export of version 2 has
     no time, answer ids or details; `write_ratings` keeps those, and the system, in a field
-    ``fewgold`` of the record, which Argilla does not look at.
+    ``fewgold`` of the record, which Argilla does not look at. The rater is the ``user_id``.
     """
 
     name = "argilla"
@@ -77,7 +77,7 @@ class Argilla(Format):
         rows = Rows(self.name)
         records = _records(path)
         answers = {place: _answers(record, names) for place, record in records}
-        question = _question([a for found in answers.values() for a in found or ()], names)
+        question = _question(rows, [a for found in answers.values() for a in found or ()], names)
         unsubmitted = 0
         for place, record in records:
             found = answers[place]
@@ -90,8 +90,9 @@ class Argilla(Format):
             segment = text_of(record, *([names.id] if names.id else ["id", "external_id"])).strip()
             mine = [a for a in found if a.question in (question, "")]
             if not segment:
+                why = f"no {names.id or 'id'!r} tells which segment it is."
                 for _ in range(max(1, len(mine))):
-                    rows.reject(place, "no 'id' tells which segment it is.", record)
+                    rows.reject(place, why, record)
             elif not mine:
                 rows.unanswered(segment)
             else:
@@ -228,14 +229,18 @@ def _by_user(found: list[Any], names: Names) -> list[_Answer] | None:
     return answers
 
 
-def _question(answers: list[_Answer], names: Names) -> str | None:
+def _question(rows: Rows, answers: list[_Answer], names: Names) -> str | None:
     """The question with the score, None where nobody has answered any."""
     values: dict[str, list[Any]] = {}
     for answer in answers:
         if answer.question:
             values.setdefault(answer.question, []).append(answer.value)
     likely = [q for q, found in values.items() if mostly_scores(found)]
-    return choose("question", values, likely, names.score) if values else None
+    if not values:
+        return None
+    chosen = choose("question", values, likely, names.score)
+    rows.chose(chosen, values)
+    return chosen
 
 
 def _take(rows: Rows, place: str, segment: str, answer: _Answer) -> int:

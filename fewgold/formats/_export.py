@@ -19,6 +19,7 @@ CARRIED = (KEY, "segment_id", "document", "position")
 BEFORE, AFTER = "context_before", "context_after"
 MARK = "[context, do not rate]"
 _MOST_OPTIONS = 11
+_REACH = 2
 
 
 def dumps(value: Any, indent: int | None = None) -> str:
@@ -139,15 +140,17 @@ class Layout:
             raise DataError("there is no segment to rate: nothing to export.")
 
     @cached_property
-    def _documents(self) -> dict[str, Tasks]:
-        grouped: dict[str, list[Segment]] = {}
+    def _places(self) -> dict[tuple[str, int], list[Segment]]:
+        found: dict[tuple[str, int], list[Segment]] = {}
         for segment in self.tasks.segments:
-            grouped.setdefault(segment.document, []).append(segment)
-        return {name: Tasks(tuple(found)) for name, found in grouped.items()}
+            found.setdefault((segment.document, segment.position), []).append(segment)
+        return found
 
     def around(self, segment: Segment) -> tuple[str, str]:
         """The neighbours before and after as text, each marked as not to be rated."""
-        before, after = self._documents[segment.document].around(segment)
+        reach = range(segment.position - _REACH, segment.position + _REACH + 1)
+        near = [s for place in reach for s in self._places.get((segment.document, place), ())]
+        before, after = Tasks(tuple(near)).around(segment, _REACH)
         return "\n\n".join(map(context, before)), "\n\n".join(map(context, after))
 
     @cached_property

@@ -287,6 +287,11 @@ class Rows:
         """Something that a reader should know."""
         self._notes.append(text)
 
+    def chose(self, question: str, among: Iterable[str]) -> None:
+        """Note which of several questions was taken for the score."""
+        if len(set(among)) > 1:
+            self.note(f"the score is the answer to {question!r}.")
+
     def count(self, number: int, one: str, many: str) -> None:
         """A note about a number of rows, if there are any."""
         if number:

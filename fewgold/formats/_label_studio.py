@@ -111,7 +111,7 @@ def _read_tasks(format: str, tasks: list[Any], names: Names) -> Reading:
     field = key_field((object_of(t, "data") for t in tasks if isinstance(t, dict)), names)
     if field is not None and field != KEY:
         rows.note(f"the field {field!r} names the segments.")
-    question = _question(tasks, names.score)
+    question = _question(rows, tasks, names.score)
     skipped = 0
     for number, task in enumerate(tasks, start=1):
         place = f"task {number}"
@@ -153,7 +153,7 @@ def _results(annotation: Any) -> list[dict[str, Any]] | None:
     return found
 
 
-def _question(tasks: list[Any], wanted: str | None) -> str | None:
+def _question(rows: Rows, tasks: list[Any], wanted: str | None) -> str | None:
     """The question with the score, None where nobody has answered any."""
     found: list[str] = []
     likely: list[str] = []
@@ -165,7 +165,11 @@ def _question(tasks: list[Any], wanted: str | None) -> str | None:
                 found += [name] if name else []
                 if name and result.get("type") != "textarea":
                     likely += [name] if has_score(value_of(result.get("value"))) else []
-    return choose("question", found, likely, wanted) if found else None
+    if not found:
+        return None
+    chosen = choose("question", found, likely, wanted)
+    rows.chose(chosen, found)
+    return chosen
 
 
 def _read_annotation(

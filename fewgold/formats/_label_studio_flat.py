@@ -52,6 +52,8 @@ def read_flat(
     field = key_field(({n: v for n, v in r.items() if n != "id"} for r in objects), Names())
     field = key_field(objects, names) if names.id is not None else field
     question = _question(objects, names, field)
+    if question is not None and names.score is None:
+        rows.note(f"the score is the answer to {question!r}.")
     if field is not None and field != KEY:
         rows.note(f"the field {field!r} names the segments.")
     for place, record in records:

@@ -56,7 +56,7 @@ def read_campaign(rows: Rows, path: str | Path, names: Names) -> bool:
         segment = text_of(item, names.id or "item_id").strip()
         if models and not segment:
             for _ in models:
-                rows.reject(place, "no 'item_id' tells which segment it is.", item)
+                rows.reject(place, f"no {names.id or 'item_id'!r} tells which segment it is.", item)
         elif models:
             for _ in models:
                 rows.unanswered(segment)
@@ -84,7 +84,7 @@ def read_log(rows: Rows, path: str | Path, names: Names) -> None:
         for place, (_, line) in enumerate(lines)
         if isinstance(line, dict) and line.get("annotation") == _RESET
     }
-    slider = _slider(objects, names.score)
+    slider = _slider(rows, objects, names.score)
     taken_back = 0
     for place, (number, line) in enumerate(lines):
         where = f"line {number}"
@@ -95,7 +95,7 @@ def read_log(rows: Rows, path: str | Path, names: Names) -> None:
         elif line.get("annotation") == _RESET:
             rows.context()
         else:
-            aside = str(line.get("item_i")).startswith(_ASIDE)
+            aside = as_text(line.get("item_i")).startswith(_ASIDE)
             back = place < resets.get(_task(line), -1)
             taken_back += back
             _line(rows, where, line, slider, names, aside or back)
@@ -110,7 +110,7 @@ def _task(line: Mapping[str, Any]) -> tuple[str, str]:
     return text_of(line, "user_id"), as_text(line.get("item_i"))
 
 
-def _slider(lines: list[dict[str, Any]], wanted: str | None) -> str | None:
+def _slider(rows: Rows, lines: list[dict[str, Any]], wanted: str | None) -> str | None:
     """The slider with the score, None for Pearmut's own scale."""
     found = [
         name
@@ -123,7 +123,11 @@ def _slider(lines: list[dict[str, Any]], wanted: str | None) -> str | None:
     ]
     if wanted == "score" and wanted not in found:
         return None
-    return choose("slider", found, found, wanted) if found or wanted else None
+    if not found and wanted is None:
+        return None
+    chosen = choose("slider", found, found, wanted)
+    rows.chose(chosen, found)
+    return chosen
 
 
 def _line(
@@ -151,7 +155,7 @@ def _line(
             rows.reject(spot, "expected an object of answers by system.", answers)
         elif not segment:
             for _ in answers or [None]:
-                rows.reject(spot, "no 'item_id' tells which segment it is.", item)
+                rows.reject(spot, f"no {names.id or 'item_id'!r} tells which segment it is.", item)
         elif answers is None:
             rows.unanswered(segment)
         else:

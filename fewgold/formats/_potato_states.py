@@ -193,6 +193,8 @@ def read_entries(rows: Rows, found: list[Entry], names: Names) -> None:
             values.setdefault(scheme, []).extend(listed)
     likely = [q for q, every in values.items() if mostly_scores(every)]
     question = choose("scheme", values, likely, names.score) if values else None
+    if question is not None:
+        rows.chose(question, values)
     for entry in found:
         listed = entry.answers.get(question, []) if question else []
         try:

@@ -60,6 +60,7 @@ def test_a_task_carries_its_key_its_place_and_its_context(tmp_path):
     JSON.write_tasks(found, tmp_path / "t.json")
     listed = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
     assert [t["data"]["fewgold_key"] for t in listed] == [s.key for s in found.to_rate]
+    assert recognise(tmp_path / "t.json") is JSON
     first = listed[0]["data"]
     assert (first["segment_id"], first["document"], first["position"]) == ("a:2", "a", 2)
     assert first["source"] == "Quelle 1"
@@ -140,7 +141,7 @@ def test_every_kind_of_annotation_is_accounted_for(tmp_path):
     assert "'splendid' is no number" in reading.rejected[0].why
     assert "2 times" in reading.rejected[1].why
     assert reading.rows == 12 and reading.used == 5
-    assert reading.notes == ("raters skipped 2 tasks.",)
+    assert reading.notes == ("the score is the answer to 'score'.", "raters skipped 2 tasks.")
 
 
 def test_one_of_several_questions_is_chosen_by_name(tmp_path):

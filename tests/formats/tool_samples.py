@@ -13,6 +13,7 @@ import pytest
 from fewgold.errors import FewgoldError
 from fewgold.formats import Format, Names, Rating, Reading, Segment, Tasks, get, key, recognise
 
+DEEP = "[" * 700 + "]" * 700
 NASTY = '=1+1 <b>"fett"</b> & \'so\' $x\n\t{"a": [1]} \u2028 é 日本 😀 ]]>'
 
 
@@ -84,7 +85,7 @@ def broken(text: str, rng: random.Random) -> str:
     except ValueError:
         tree, lines = json.loads(text), False
     odd = ("null", "[]", "{}", '""', '"x"', "-3", "true", "[[]]", '{"": null}', '"\\ud800"',
-           "1e308", "[null]", "[{}]", "0.5", '{"score": 4}', '[["a", 1], 2]')  # fmt: skip
+           "1e308", "[null]", "[{}]", "0.5", '{"score": 4}', '[["a", 1], 2]', DEEP)  # fmt: skip
     for _ in range(rng.randint(1, 3)):
         holder: Any = tree
         while True:
