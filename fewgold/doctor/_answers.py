@@ -6,7 +6,7 @@ import os
 import shlex
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, 
 from fewgold.doctor._scores import is_binary, scale_of
 from fewgold.errors import FewgoldError
 from fewgold.formats import Format, Reading
+from fewgold.tables import is_empty
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Formats that are plain tables, which may hold anything.
 TABULAR = ("xlsx", "parquet", "jsonl", "tsv", "csv")
@@ -40,7 +44,9 @@ def examine_answers(path: str, form: Format) -> Diagnosis:
         )
     findings = _findings(reading)
     facts = _facts(reading)
-    if not reading.ratings:
+    if not reading.ratings and reading.blank:
+        title = f"tasks for raters in the format of {form.title}"
+    if not reading.ratings and not from_campaign(reading):
         return Diagnosis(path, form.name, title, facts, tuple(findings))
     supports, commands = _what_next(path, reading)
     return Diagnosis(path, form.name, title, facts, tuple(findings), supports, commands)
@@ -48,8 +54,17 @@ def examine_answers(path: str, form: Format) -> Diagnosis:
 
 def from_campaign(reading: Reading) -> bool:
     """Whether the answers carry the keys of a campaign."""
-    names = {r.segment for r in reading.ratings}
+    names = {*(r.segment for r in reading.ratings), *reading.blank}
     return bool(names) and all(formats.is_key(name) for name in names)
+
+
+def has_keys(frame: pd.DataFrame) -> bool:
+    """Whether a column of a table holds the keys of a campaign's segments."""
+    for name in frame.columns:
+        cells = [str(v).strip() for v in frame[name].tolist() if not is_empty(v)]
+        if cells and formats.is_key(cells[0]) and all(map(formats.is_key, cells)):
+            return True
+    return False
 
 
 def _facts(reading: Reading) -> dict[str, Any]:
@@ -119,10 +134,16 @@ def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[
     if from_campaign(reading):
         place = _campaign_near(path)
         text = f"fewgold import {shlex.quote(place or 'CAMPAIGN')} {shlex.quote(path)}"
-        why = "bring the answers home" + ("" if place else ", in place of CAMPAIGN its file")
+        why = "store the answers in the campaign that they belong to"
+        why += "" if place else "; write its folder or file for CAMPAIGN"
+        ready = bool(reading.ratings)
+        why = why if ready else f"when raters have answered: {why}"
+        said = "the rows carry the keys of a campaign, " + (
+            "so the answers find their segments" if ready else "but nobody has answered yet"
+        )
         return (
-            (Support("import", True, "the answers carry the keys of a campaign"),),
-            (Command(text, why, now=place is not None),),
+            (Support("import", ready, said),),
+            (Command(text, why, now=ready and place is not None),),
         )
     frame = reading.frame()
     systems = frame["system"].nunique()

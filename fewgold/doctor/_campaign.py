@@ -85,4 +85,8 @@ def _what_next(
     supports = (Support("estimate", ready, why), Support("further waves", True, "select --more"))
     if not facts["drawn"]:
         return supports, (select, status)
-    return supports, ((estimate, status) if ready else (status,))
+    tasks = f"{Path(shlex.split(name)[0]).stem}-tasks.csv"
+    export = Command(f"fewgold export {name} --out {shlex.quote(tasks)}", "tasks for the raters")
+    if ready:
+        return supports, (estimate, status)
+    return supports, ((status, export) if facts["rated"] else (export, status))

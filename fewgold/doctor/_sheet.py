@@ -216,6 +216,9 @@ def _what_next(
             commands.append(
                 Command(f"fewgold estimate {name} --bound star {ends}", "a guaranteed interval")
             )
+        if 0 < missing < total and not wrong:
+            text = f"fewgold estimate {name} --gaps at-random"
+            commands.append(Command(text, "only if mere chance left the others out"))
         if in_order and 0 < missing < total and scale and not wrong:
             width = (scale[1] - scale[0]) / 20
             text = f"fewgold stop {name} --tolerance {width:g} {ends}"

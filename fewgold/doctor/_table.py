@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewgold import tables
+from fewgold import formats, tables
+from fewgold.doctor._answers import examine_answers, has_keys
 from fewgold.doctor._cells import cell_findings, empty_findings, text_findings
 from fewgold.doctor._commands import commands, out_name
 from fewgold.doctor._documents import document_findings, segments_of
@@ -76,6 +77,8 @@ def examine_table(path: str, raw: Raw, human: Sequence[str] = ()) -> Diagnosis:
     for name in human:
         if name not in frame.columns:
             raise UnknownNameError("column", name, list(frame.columns))
+    if not human and has_keys(frame) and (form := formats.recognise(path)) is not None:
+        return examine_answers(path, form)
     return _diagnose(path, title, see(path, frame, human), findings)
 
 
@@ -162,6 +165,8 @@ def _facts(seen: Seen, fit: Able) -> dict[str, Any]:
         name = getattr(seen, role)
         if name is not None:
             labels = [v for v in dict.fromkeys(seen.labels(name)) if v]
+            if not labels:
+                continue
             shown = ", ".join(labels[:4]) + (", …" if len(labels) > 4 else "")
             facts[f"{role}s"] = f"{len(labels):,} (column {name}): {shown}"
     if seen.humans:
