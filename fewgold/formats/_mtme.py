@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -171,7 +170,7 @@ def _ours(tree: Tree, every: list[_Source]) -> list[_Source]:
     if not note.is_file():
         return []
     try:
-        raters = json.loads(note.read_text(encoding="utf-8"))["raters"]
+        raters = json_of(note.read_text(encoding="utf-8"))["raters"]
         named = {s.path.name: s for s in every}
         return [
             _Source(named[n].path, named[n].pair, named[n].name, str(r)) for n, r in raters.items()

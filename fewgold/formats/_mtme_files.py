@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats._format import read_text
-from fewgold.formats._textfiles import Line, absent, number
+from fewgold.formats._textfiles import Line, absent, json_of, number
 
 _PARTS = ("sources", "system-outputs")
 # Newer trees keep texts in JSON lines, under these names.
@@ -190,7 +189,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
     lines = [line for line in read_text(path).split("\n") if line.strip()]
     for i, line in enumerate(lines, 1):
         try:
-            found = json.loads(line)
+            found = json_of(line)
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):

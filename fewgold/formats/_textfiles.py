@@ -68,12 +68,14 @@ def number(text: str) -> float | None:
 
 
 def json_of(text: str) -> Any:
-    """What a cell holds in JSON; a `ValueError` if it is none, or has numbers such as NaN."""
+    """What a cell holds in JSON; a `ValueError` if it is none, or has NaN or half a character."""
 
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is no JSON")
 
-    return json.loads(text, parse_constant=refuse)
+    found = json.loads(text, parse_constant=refuse)
+    json.dumps(found, ensure_ascii=False).encode()  # no file can hold halves of characters
+    return found
 
 
 def absent(text: str) -> bool:
