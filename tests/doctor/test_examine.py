@@ -1,0 +1,143 @@
+"""What holds for every file: no traceback, plain records, the right verdict, in little time."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from doctor.tables import BROKEN, pool
+from fewgold.doctor import Command, Diagnosis, Finding, examine
+from fewgold.errors import UnknownNameError
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_exit_codes_follow_the_gravest_finding() -> None:
+    note, warning, error = (Finding(s, "c", "what") for s in ("note", "warning", "error"))  # type: ignore[arg-type]
+    assert Diagnosis("x", "k", "t").exit_code == 0
+    assert Diagnosis("x", "k", "t", findings=(note,)).exit_code == 0
+    assert Diagnosis("x", "k", "t", findings=(note, warning)).exit_code == 1
+    found = Diagnosis("x", "k", "t", findings=(note, error, warning))
+    assert found.exit_code == 3
+    assert [f.severity for f in found.findings] == ["error", "warning", "note"]
+
+
+def test_brief() -> None:
+    found = Diagnosis(
+        "x", "k", "t", findings=(Finding("warning", "c", "it is small"), Finding("note", "d", "n")),
+        next_commands=(Command("fewgold demo", "why"),),
+    )  # fmt: skip
+    assert found.brief() == "warning: it is small\nnext: fewgold demo"
+    assert Diagnosis("x", "k", "t").brief() == "fine"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "jsonl", "parquet", "xlsx"])
+def test_the_same_table_in_every_format(suffix: str) -> None:
+    frame = pool(human=True)
+    path = f"x.{suffix}"
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(path)
+    elif suffix == "xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    elif suffix == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    found = examine(path)
+    assert (found.kind, found.exit_code) == ("table", 0), found.summary()
+    assert found.facts["rows"] == 60
+    assert list(found.facts["metrics"]) == ["comet", "bleu"]
+    assert found.next_commands[0].text.startswith(f"fewgold simulate {path} --human human")
+
+
+def test_a_column_that_does_not_exist() -> None:
+    pool().to_csv("x.csv", index=False)
+    with pytest.raises(UnknownNameError, match="verdict"):
+        examine("x.csv", human="verdict")
+
+
+def test_why_not_the_other_strategies() -> None:
+    pool().drop(columns="document").to_csv("x.csv", index=False)
+    said = {s.name: (s.ok, s.detail) for s in examine("x.csv").supports}
+    assert said["by document"][0] is False and "no document column" in said["by document"][1]
+    assert said["reliability"] == (False, "no document column")
+    pool().drop(columns=["comet", "bleu"]).to_csv("y.csv", index=False)
+    said = {s.name: (s.ok, s.detail) for s in examine("y.csv").supports}
+    assert said["by metric"][0] is False
+    assert said["estimators"][1].startswith("mean only")
+
+
+@pytest.mark.parametrize(
+    ("scores", "scale"),
+    [
+        ([1, 2, 3, 4, 5], "1 to 5?"), ([0, 33, 71, 100], "0 to 100?"), ([0, 0.5, 1], "0 to 1?"),
+        ([0, 1, 5, 25, 12], "0 to 25?"), ([-25, -5, 0, -1], "-25 to 0?"), ([1, 7, 4], "1 to 7?"),
+    ],
+)  # fmt: skip
+def test_scales(scores: list[float], scale: str) -> None:
+    pool().assign(human=np.resize(scores, 60)).to_csv("x.csv", index=False)
+    assert f"scale {scale}" in examine("x.csv").facts["human scores"]["human"]
+
+
+def test_mqm_is_known_by_name_however_small() -> None:
+    pool().assign(mqm=np.resize([0, 1, 0, 2], 60)).to_csv("x.csv", index=False)
+    found = examine("x.csv")
+    assert "scale 0 to 25?" in found.facts["human scores"]["mqm"]
+    bounds = next(s.detail for s in found.supports if s.name == "bounds")
+    assert "--limits mqm" in bounds
+    cut = next(s.detail for s in found.supports if s.name == "binary model")
+    assert "--adequate '<=" in cut
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda c: c.name)
+def test_records_are_plain_json(case: object, tmp_path: Path) -> None:
+    case.make(Path(case.file))  # type: ignore[attr-defined]
+    found = examine(case.file)  # type: ignore[attr-defined]
+    record = found.to_dict()
+    assert json.loads(json.dumps(record, allow_nan=False))["exit_code"] == found.exit_code
+    assert max(map(len, found.summary().splitlines())) <= 80 or " -c " in found.summary()
+
+
+def test_mutated_files_give_a_diagnosis() -> None:
+    rng = np.random.default_rng(5)
+    base = pool(systems=2, human=True).to_csv(index=False).encode()
+    seen = set()
+    for k in range(60):
+        data = bytearray(base)
+        for place in rng.integers(0, len(data), rng.integers(1, 40)).tolist():
+            data[place] = int(rng.integers(0, 256)) if k % 2 else int(rng.choice(list(b',;"\n\t')))
+        if k % 5 == 0:
+            del data[int(rng.integers(1, len(data))) :]
+        Path("m.csv").write_bytes(bytes(data))
+        found = examine("m.csv")
+        seen.add(found.exit_code)
+        assert found.exit_code == 0 or found.findings
+    assert 3 in seen
+
+
+def test_20_000_rows_in_some_2_seconds() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "id": np.tile([f"s{k}" for k in range(4000)], 5),
+            "system": np.repeat(list("abcde"), 4000),
+            "document": np.tile([f"d{k // 12}" for k in range(4000)], 5),
+            "mqm": rng.integers(0, 26, 20_000),
+            **{f"m{k}": rng.normal(size=20_000).round(6) for k in range(20)},
+        }
+    )
+    frame.to_csv("big.csv", index=False)
+    start = time.process_time()
+    found = examine("big.csv")
+    assert time.process_time() - start < 6  # some 1.3 on a free core
+    assert found.exit_code == 0, found.summary()
