@@ -55,7 +55,7 @@ def _path(study: Study) -> report.Figure | None:
     frame = study.path
     if frame is None or len(frame) < 2:
         return None
-    ax = plots.interval_path(frame, label=study.what)
+    ax = plots.interval_path(frame, label="estimate")
     count, step = len(frame), "wave" if study.waves and "se" not in frame else "look"
     svg = plots.to_svg(ax, alt=f"Estimate and interval after each of {count} {step}s.")
     caption = (

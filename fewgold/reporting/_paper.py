@@ -47,7 +47,7 @@ def references(study: Study) -> list[str]:
 
 def methods(study: Study) -> str:
     """A paragraph for the methods section, with the numbers of this study."""
-    record, pool = study.record, study.ratings.sample.pool
+    record = study.record
     inside = "" if study.documents is None else f" in {study.documents['pool']} documents"
     system = study.context.get("system")
     of = f" of the system {shorter(system)}" if system else ""
@@ -64,8 +64,8 @@ def methods(study: Study) -> str:
         told.append(f"{len(study.waves)} waves")
     sentences.append(f"Segments were drawn with fewgold {__version__} ({', '.join(told)}).")
     sentences.append(_cited(_words.estimator_words(study.estimator.name, _doc(study.estimator))))
-    if study.estimator.name != "mean" and pool.metrics:
-        sentences.append(f"Metrics: {listed(list(pool.metrics))}.")
+    if used := used_metrics(study):
+        sentences.append(f"{'Metric' if len(used) == 1 else 'Metrics'}: {listed(used)}.")
     sentences += _who(study)
     if study.exact:
         sentences.append(f"The result is {study.shown(record['value'])}; every segment was rated.")
@@ -86,6 +86,17 @@ def methods(study: Study) -> str:
             "ratings for the same standard error."
         )
     return " ".join(sentences)
+
+
+def used_metrics(study: Study) -> list[str]:
+    """The metrics that the estimator goes by; a cut one with its threshold."""
+    how = getattr(study.estimate, "how", None)
+    if how is not None:
+        return [how] if how else []
+    if study.estimator.name == "mean":
+        return []
+    own = getattr(study.estimator, "metrics", None)
+    return list(own) if isinstance(own, tuple) else list(study.ratings.sample.pool.metrics)
 
 
 def _cited(words: _words.Words) -> str:

@@ -216,7 +216,8 @@ def _others(study: Study) -> Section:
     formats: dict[str, Any] = dict.fromkeys(
         ("value", "se", "low", "high"), lambda v: _finite(study, v)
     )
-    return report.Table("Other estimators", frame, caption, formats, names=names)
+    table = report.Table("", frame, caption, formats, names=names)
+    return report.Group("Other estimators", [table])
 
 
 def _finite(study: Study, value: float) -> str:

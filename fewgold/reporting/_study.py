@@ -235,7 +235,8 @@ class Study:
             return frame.assign(n=frame["n"].cumsum())
         if self.ratings.sample.design.kind != "simple" or self.n < 2 * _FIRST:
             return None
-        looks = np.unique(np.linspace(_FIRST, self.n, _LOOKS).round().astype(int)).tolist()
+        first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
+        looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
         try:
             rows = [(k, *self._row(self.estimator.estimate(self._first(k)))[1:5]) for k in looks]
         except FewgoldError:  # an estimator that asks for more ratings

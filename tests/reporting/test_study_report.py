@@ -345,6 +345,16 @@ def test_papers_are_those_of_the_methods() -> None:
     assert in_text(["A, B and C (2001), Title", "after D (1999), T"]) == "A et al., 2001; D, 1999"
 
 
+def test_the_metrics_named_are_those_used() -> None:
+    assert "Metric: comet." in methods(demo("random+cv-comet").study)
+    assert "Metrics: comet, bleurt, qe, chrf, bleu, ter, words." in methods(demo().study)
+    assert "Metric" not in methods(demo("random+mean").study)
+    ratings = demo("random+mean").study.ratings.cut("<= 1")
+    chosen = strategy("random+alpha-comet>=0.5", ratings.sample.pool)
+    told = study_report(ratings, chosen, strategy="random+alpha-comet>=0.5").study
+    assert "Metric: comet >= 0.5." in methods(told)
+
+
 def test_words_for_every_name() -> None:
     from fewgold.registry import estimator_names, sampler_names
 
