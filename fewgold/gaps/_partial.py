@@ -175,8 +175,15 @@ class PartialRatings:
         return _diagnosis.diagnose(self.sample, self.keep)
 
     def findings(self) -> tuple[str, ...]:
-        """What speaks against missing at random, in sentences; empty if nothing does."""
-        return _diagnosis.sentences(self.diagnosis())
+        """What speaks against missing at random, in sentences; empty if nothing does.
+
+        That the end of the list is missing does not, for a simple random sample in the order of
+        drawing: what was rated first is a random sample too.
+        """
+        frame = self.diagnosis()
+        if self.sample.design.kind == "simple":
+            frame = frame[frame["kind"] != "order"]
+        return _diagnosis.sentences(frame)
 
     def _counts(self) -> tuple[int, int]:
         """Unrated segments and all that were drawn, those given up in earlier waves included."""
