@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sessions import has_session, played, undated
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
@@ -24,6 +26,14 @@ def test_page(code: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None
     printed = capsys.readouterr().out
     if shown:
         assert printed.strip() == shown.strip()
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if has_session(p.read_text(encoding="utf-8"))], ids=lambda p: p.stem
+)
+def test_session(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert undated(played(text, tmp_path)) == undated(text)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)

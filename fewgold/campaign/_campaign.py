@@ -113,6 +113,10 @@ class Campaign(Ledger):
         """Close the file; the campaign stays."""
         self._database.close()
 
+    def __del__(self) -> None:
+        if "_database" in self.__dict__:
+            self.close()
+
     def __enter__(self) -> Self:
         return self
 

@@ -57,14 +57,16 @@ def select(
             from fewgold.cli._export import write_tasks
 
             write_tasks(campaign, out, to, "last", context=2, quiet=quiet)
-        result = _record(campaign, wave, place, out)
+        result = _record(campaign, wave, place, out, to)
     if json:
         print(to_json(result))
     else:
         _show(console(), result)
 
 
-def _record(campaign: Campaign, wave: Wave, place: str, out: str | None) -> dict[str, Any]:
+def _record(
+    campaign: Campaign, wave: Wave, place: str, out: str | None, to: str | None
+) -> dict[str, Any]:
     pool, sample = campaign.pool, campaign.sample
     rows = sample.indices[-wave.n :]
     return {
@@ -80,6 +82,7 @@ def _record(campaign: Campaign, wave: Wave, place: str, out: str | None) -> dict
         "cost": None if pool.cost is None else float(pool.cost[rows].sum()),
         "budget": campaign.settings.budget,
         "file": out,
+        "sheet": to in (None, "csv", "tsv", "xlsx"),
         "ids": list(wave.ids),
     }
 
@@ -145,5 +148,6 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         out.print(f"  [green]fewgold export {place} -o tasks.json --to label-studio[/green]")
         return
     out.print("When answers come, all or some of them:")
-    name = escape(shlex.quote(result["file"]))
+    filled = result["file"].lower().endswith((".csv", ".tsv", ".xlsx")) and result["sheet"]
+    name = escape(shlex.quote(result["file"])) if filled else "ANSWERS"
     out.print(f"  [green]fewgold import {place} {name}[/green]")

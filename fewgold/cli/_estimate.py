@@ -131,6 +131,11 @@ def estimate(
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
+    if gaps is Gaps.bounds and study.partial.limits is None and passing is None:
+        raise typer.BadParameter(
+            "--gaps bounds needs the ends of the scale, which are the worst that an unrated score "
+            "can be: --limits LOW,HIGH (of fewgold init for a campaign)."
+        )
     chosen, level = study.estimator, study.confidence
     partial = study.partial if passing is None else study.partial.cut(passing)
     if higher_is_better is not None:

@@ -72,7 +72,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ("drawn", drawn or "nothing yet"),
     ]
     if result["raters"]:
-        who = ", ".join(f"{name or 'unnamed'} {n}" for name, n in result["raters"].items())
+        who = ", ".join(f"{name or 'unnamed'} {n}" for name, n in sorted(result["raters"].items()))
         lines.append(("answers", escape(f"{result['answers']}: {who}")))
     if result["each"] > 1:
         lines.append(
@@ -93,7 +93,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     if not sampled:
         out.print(f"Next: [green]fewgold select {place} --budget 100[/green]")
     elif result["unrated"]:
-        out.print(f"Next: [green]fewgold export {place} -o to_rate.xlsx[/green]")
+        out.print(f"Next: [green]fewgold import {place} ANSWERS[/green]")
+        out.print(f"      [green]fewgold export {place} -o unrated.xlsx[/green]")
     elif result["goal"] and result["goal"]["more"]:
         more = result["goal"]["more"]
         out.print(f"Next: [green]fewgold select {place} --more {more}[/green]")

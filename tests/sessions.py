@@ -1,0 +1,72 @@
+"""Shell sessions on pages: run and compare them, or write what they print.
+
+``python tests/sessions.py PAGE`` writes. A ``console`` block holds commands after a dollar sign and
+what they print on standard output. All blocks of a page run in one folder, from top to bottom; a
+``py`` block is a script for them, called as its first line says (``# answer.py``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import fewgold
+
+BLOCK = re.compile(r"```(console|py)\n(.*?)```", re.DOTALL)
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def has_session(text: str) -> bool:
+    """True for a page with commands to run."""
+    return "```console\n" in text
+
+
+def played(text: str, folder: Path) -> str:
+    """The page with what its commands print now."""
+    return BLOCK.sub(lambda match: _block(match[1], match[2], folder), text)
+
+
+def _block(kind: str, body: str, folder: Path) -> str:
+    if kind == "py":
+        name = body.partition("\n")[0].removeprefix("# ")
+        (folder / name).write_text(body, encoding="utf-8")
+        return f"```py\n{body}```"
+    lines = []
+    for command in re.findall(r"^\$ (.*)$", body, re.MULTILINE):
+        lines += [f"$ {command}", *_run(command, folder)]
+    return "```console\n" + "".join(f"{line}\n" for line in lines) + "```"
+
+
+def _run(command: str, folder: Path) -> list[str]:
+    root = str(Path(fewgold.__file__).parents[1])
+    programs = str(Path(sys.executable).parent)
+    environment = {
+        **os.environ, "PYTHONPATH": root, "COLUMNS": "80",
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+    }  # fmt: skip
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, capture_output=True, text=True,
+        check=False, encoding="utf-8",
+    )  # fmt: skip
+    # What goes wrong is said on standard error; notes there are left out.
+    told = done.stdout + "".join(
+        line for line in done.stderr.splitlines(True) if line.startswith(("error:", "Traceback"))
+    )
+    return [line.rstrip() for line in told.rstrip("\n").splitlines()] if told else []
+
+
+def undated(text: str) -> str:
+    """Without dates, which are those of today."""
+    return DATE.sub("DATE", text)
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    for name in sys.argv[1:]:
+        page = Path(name)
+        with tempfile.TemporaryDirectory() as place:
+            page.write_text(played(page.read_text(encoding="utf-8"), Path(place)), encoding="utf-8")
