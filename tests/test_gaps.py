@@ -12,7 +12,7 @@ import pytest
 
 from fewgold import Pool, Sample, registry
 from fewgold.bayes import BinaryPosterior
-from fewgold.bounds import Betting, Hoeffding, Student
+from fewgold.bounds import Betting, Hoeffding, Student, sequence
 from fewgold.datasets import load_demo
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError, FewgoldError
@@ -331,6 +331,8 @@ def test_guarantees_do_not_rest_on_it(bound):
     with pytest.raises(DesignError, match=r"simple with gaps.*no guarantee can rest on it.*bounds"):
         Mean(bound=bound).estimate(ratings).interval()
     assert Mean().estimate(ratings).interval().low > 0
+    with pytest.raises(DesignError, match="before the first gap"):
+        sequence.path(ratings, tolerance=0.5)
 
 
 def test_waiting_lists_what_is_unrated():

@@ -217,6 +217,11 @@ def limits_of(ratings: Ratings) -> tuple[float, float]:
 
 
 def check_design(kind: str) -> None:
+    if kind == "simple with gaps":
+        raise DesignError(
+            "ratings may be looked at one by one only in the order of drawing, and here some are "
+            "missing in between. Have those rated, or look at the ratings before the first gap."
+        )
     if kind != "simple":
         raise DesignError(
             "ratings may be looked at one by one only if the segments came in a random order, as "
