@@ -103,12 +103,17 @@ def read_table(path: str | Path) -> pd.DataFrame:
             )
     except pd.errors.EmptyDataError:
         raise DataError(f"{name!r} is empty. Expected a header line and a row a segment.") from None
-    except (pd.errors.ParserError, EOFError, RecursionError, ValueError, zlib.error) as error:
+    except (OSError, EOFError, RecursionError, ValueError, zlib.error) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"cannot read {name!r}: {error}. Expected a {_kinds()} file.") from error
+        why = " ".join(str(error).split()).rstrip(".")
+        raise DataError(f"cannot read {name!r}: {why}. Expected a {_kinds()} file.") from error
     if frame.empty:
         raise DataError(f"{name!r} has no rows. Expected a row a segment.")
+    is_text = name == "-" or stem.endswith((".csv", ".tsv"))
+    if is_text and not isinstance(frame.index, pd.RangeIndex):
+        # pandas takes the first cells for an index then, and every value moves a column on.
+        raise DataError(f"rows of {name!r} have more cells than its header. Name every column.")
     return _verdicts(frame)
 
 

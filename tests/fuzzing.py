@@ -33,6 +33,7 @@ from fewgold import formats
 from fewgold.errors import FewgoldError
 from fewgold.formats import Rating, Reading, Segment, Tasks, key
 from fewgold.formats._names import _WHERE
+from fewgold.tables import read_table
 
 LONGEST = 5.0  # seconds that reading one small file may take
 TEXTS = (
@@ -655,6 +656,69 @@ def run(name: str, count: int, seed: int, folder: Path) -> list[str]:
         for asked in (name, None):
             if problem := outcome(made.path, asked):
                 failures.append(f"{made.story}, read as {asked or 'whatever it is'}: {problem}")
+    return failures
+
+
+def replaced(name: str, count: int, seed: int, folder: Path) -> list[str]:
+    """Failures when one value of a JSON format is replaced: rows then must stay as many."""
+    failures = []
+    rng = random.Random(f"{seed}:{name}:replaced")
+    for base in valid(name, folder):
+        if base.suffix == ".gz":
+            continue
+        rows = formats.read(base, name).rows
+        texts = [base.read_text(encoding="utf-8")]
+        if not _is_json(texts[0]):
+            texts = [line for line in texts[0].split("\n") if line.strip()]
+        trees = [json.loads(text) for text in texts]
+        places = [
+            (at, k) for t in trees for at, k in nodes(t) if not isinstance(at[k], dict | list)
+        ]
+        for at, k in rng.choices(places, k=count):
+            before, at[k] = at[k], rng.choice([v for v in VALUES if not isinstance(v, dict | list)])
+            path = folder / f"replaced{base.suffix}"
+            path.write_text("\n".join(json.dumps(t) for t in trees))
+            story = f"{name}, {base.name}, {k!r}: {at[k]!r} instead of {before!r}"
+            at[k] = before
+            if problem := outcome(path, name):
+                failures.append(f"{story}: {problem}")
+                continue
+            try:
+                found = formats.read(path, name).rows
+            except FewgoldError:
+                continue
+            if found != rows:
+                failures.append(f"{story}: {found} rows instead of {rows}")
+    return failures
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def tabled(count: int, seed: int, folder: Path) -> list[str]:
+    """Failures of reading damaged files as the table of a pool."""
+    failures = []
+    for name in ("csv", "tsv", "jsonl", "xlsx", "parquet"):
+        source, target = folder / f"valid-{name}", folder / f"damaged-{name}"
+        source.mkdir()
+        target.mkdir()
+        bases = valid(name, source)
+        for k in range(count):
+            made = case(name, k, seed, bases, target)
+            try:
+                with hurry(LONGEST):
+                    read_table(made.path)
+            except FewgoldError:
+                pass
+            except TooSlow:
+                failures.append(f"{made.story}: too slow as a table")
+            except Exception:
+                failures.append(f"{made.story}, as a table: {traceback.format_exc(limit=-4)}")
     return failures
 
 

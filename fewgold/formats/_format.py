@@ -59,7 +59,8 @@ class Probe:
     @cached_property
     def lines(self) -> list[str]:
         """Whole lines of the head."""
-        lines = self.text.splitlines()
+        # Not splitlines(), which also breaks at characters that texts may hold, such as U+2028.
+        lines = self.text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
         return lines[:-1] if len(self.head) == _HEAD and len(lines) > 1 else lines
 
     @cached_property

@@ -489,6 +489,8 @@ def test_recognised_by_content(tmp_path: Path) -> None:
         found = formats.recognise(target)
         assert found is not None
         assert found.name == name
+    target.write_text('{"id": "a", "text": "one\u2028two", "score": 3}\n', encoding="utf-8")
+    assert formats.read(target).ratings == (Rating("a", 3.0),)
     target.write_text("just words\nand more\n")
     assert formats.recognise(target) is None
     assert not any(formats.get(name).recognises(Probe(tmp_path)) for name in TABLES)
@@ -622,3 +624,24 @@ def test_json_that_is_no_pool(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(DataError):
             tables.read_table(tmp_path / name)
+
+
+def test_tables_whose_rows_are_longer_than_the_header(tmp_path: Path) -> None:
+    """pandas would take the first column for an index and move every value on by one."""
+    path = tmp_path / "p.csv"
+    path.write_text("id,x\na,1,2\nb,3,4\n")
+    with pytest.raises(DataError, match="more cells than its header"):
+        tables.read_table(path)
+    path.write_text("id,x\n")
+    with pytest.raises(DataError, match="has no rows"):
+        tables.read_table(path)
+    packed = tmp_path / "p.csv.gz"
+    packed.write_bytes(gzip.compress(b"id,x\na,1\n")[:-3])
+    with pytest.raises(DataError, match="cannot read"):
+        tables.read_table(packed)
+
+
+def test_cells_with_any_line_break_stay_one_cell(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_bytes(tables.as_text([["id", "x"], ["a\rb", "c\nd"]], ",").encode())
+    assert tables.read_table(path)["id"].tolist() == ["a\rb"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fewgold import formats
-from fuzzing import run, share
+from fuzzing import replaced, run, share, tabled
 
 pytestmark = pytest.mark.slow
 SEED = int(os.environ.get("FEWGOLD_SEED", "7"))
@@ -27,6 +27,17 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(name: str, tmp_path: Pa
         failures = run(name, share(TOTAL), SEED, tmp_path)
     finally:
         faulthandler.cancel_dump_traceback_later()
+    assert not failures, f"{len(failures)} failures\n" + "\n".join(failures[:5])
+
+
+@pytest.mark.parametrize("name", ["label-studio", "pearmut", "argilla", "potato", "jsonl"])
+def test_a_value_of_another_kind_makes_no_row_vanish(name: str, tmp_path: Path) -> None:
+    failures = replaced(name, 300, SEED, tmp_path)
+    assert not failures, f"{len(failures)} failures\n" + "\n".join(failures[:5])
+
+
+def test_damaged_pools_are_read_or_refused_in_a_sentence(tmp_path: Path) -> None:
+    failures = tabled(200, SEED, tmp_path)
     assert not failures, f"{len(failures)} failures\n" + "\n".join(failures[:5])
 
 
