@@ -18,7 +18,7 @@ class Saved:
     """The ratings that a plain random sample would need for the standard error of this study.
 
     A rough figure: both errors come from the same ratings. Over repeated studies of the embedded
-    data it varied by 7 to 40 per cent, and with balanced samples, whose standard error is on the
+    data it varied by 6 to 31 per cent, and with balanced samples, whose standard error is on the
     safe side, it came out about a seventh too small.
 
     Parameters

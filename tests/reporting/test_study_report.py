@@ -20,7 +20,7 @@ from fewgold.estimators import Mean
 from fewgold.gaps import PartialRatings
 from fewgold.registry import strategy
 from fewgold.reporting import StudyReport, study_report
-from fewgold.reporting._paper import bound_papers, commands, methods
+from fewgold.reporting._paper import BIBTEX, bound_papers, commands, methods
 from fewgold.reporting._words import estimator_words, in_text, sampler_words
 from fewgold.sample import Ratings
 
@@ -389,3 +389,14 @@ def test_bad_input_is_refused() -> None:
         demo(strays=-1)
     with pytest.raises(DataError, match="each wave must be a mapping"):
         demo(waves=[3])
+
+
+def test_the_citation_is_that_of_the_project() -> None:
+    whole = Path(__file__).parents[2].joinpath("CITATION.cff").read_text(encoding="utf-8")
+    for key in ("title", "license"):
+        value = re.search(rf'^{key}: "?([^"\n]+)', whole, flags=re.MULTILINE)
+        assert value
+        assert value[1] in BIBTEX
+    authors = re.findall(r"^  - name: (.+)$", whole, flags=re.MULTILINE)
+    assert authors
+    assert all(author in BIBTEX for author in authors)
