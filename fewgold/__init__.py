@@ -12,18 +12,23 @@ if TYPE_CHECKING:
         agreement,
         bayes,
         bounds,
+        campaign,
         comparison,
         datasets,
+        doctor,
         estimators,
+        formats,
         gaps,
         planning,
         registry,
         reliability,
+        reporting,
         reproduce,
         samplers,
         simulation,
         testing,
     )
+    from fewgold.campaign import Campaign
     from fewgold.errors import FewgoldError
     from fewgold.estimate import Estimate, Interval
     from fewgold.estimator import Estimator
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from fewgold.simulation import Simulation, simulate
 
 __all__ = [
+    "Campaign",
     "Cost",
     "Design",
     "Estimate",
@@ -48,13 +54,17 @@ __all__ = [
     "agreement",
     "bayes",
     "bounds",
+    "campaign",
     "comparison",
     "datasets",
+    "doctor",
     "estimators",
+    "formats",
     "gaps",
     "planning",
     "registry",
     "reliability",
+    "reporting",
     "reproduce",
     "samplers",
     "simulate",
@@ -64,6 +74,7 @@ __all__ = [
 
 # Loaded when first used (PEP 562): the command line answers --help without waiting for numpy.
 _HOME = {
+    "Campaign": "campaign",
     "Cost": "samplers",
     "Design": "design",
     "Estimate": "estimate",
