@@ -31,7 +31,7 @@ def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
         made.append(_alpha(seen, fit.binary))
     if not fit.rated:
         made += [_select(seen, fit), _in_order(seen, fit), _init(seen, fit)]
-    elif fit.rated < seen.rows:
+    elif fit.unrated:
         made.append(_select(seen, fit))
     if fit.can("simulation"):
         made.append(_simulate(seen, fit))
@@ -100,8 +100,10 @@ def _compare(seen: Seen) -> Command:
     return Command(text, "rank the systems by what people said")
 
 
-def _select(seen: Seen, fit: Able) -> Command:
+def _select(seen: Seen, fit: Able) -> Command | None:
     assert fit.pool is not None
+    if seen.rater is not None and seen.rater in (keys(seen) or ()):
+        return None  # a row a rater is a table of ratings and not a pool
     size = len(fit.pool)
     budget = size if size <= 50 else min(max(50, round(size / 10)), 200)
     several = " --shared" if fit.crossed else ""
@@ -129,8 +131,10 @@ def _init(seen: Seen, fit: Able) -> Command | None:
     return Command(text, "or a campaign, which keeps samples and answers for days")
 
 
-def _simulate(seen: Seen, fit: Able) -> Command:
+def _simulate(seen: Seen, fit: Able) -> Command | None:
     assert fit.pool is not None
+    if seen.rater in (keys(seen) or ()) and max(fit.systems, 1) * seen.count(seen.rater) > 12:
+        return None  # so many pools take minutes
     best = registry.recommended(fit.pool)
     names = list(dict.fromkeys(["random+mean", best]))
     extra = keys(seen) or ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewgold import registry
 from fewgold.doctor._documents import TINY
@@ -24,6 +25,7 @@ class Able:
     pool: Pool | None
     systems: int
     rated: int
+    unrated: int
     limits: tuple[float, float] | None
     binary: str | None
     crossed: bool
@@ -58,7 +60,20 @@ def able(seen: Seen) -> Able:
         _simulate(**context), _plan(**context), _reliability(**context), _stop(**context),
     ]  # fmt: skip
     findings = () if problem is None else (problem,)
-    return Able(pool, systems, int(known.size), limits, binary, crossed, tuple(supports), findings)
+    return Able(
+        pool, systems, int(known.size), _unrated(seen, scores), limits, binary, crossed,
+        tuple(supports), findings,
+    )  # fmt: skip
+
+
+def _unrated(seen: Seen, scores: NDArray[np.float64]) -> int:
+    """Outputs that nobody rated; with a row for each rater, one rating of an output is enough."""
+    if seen.id is None:
+        return int(np.isnan(scores).sum())
+    system = seen.labels(seen.system) if seen.system else [""] * seen.rows
+    outputs = list(zip(seen.labels(seen.id), system, strict=True))
+    done = {o for o, known in zip(outputs, np.isfinite(scores).tolist(), strict=True) if known}
+    return len(set(outputs)) - len(done)
 
 
 def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:

@@ -110,6 +110,8 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
     fit = able(seen)
     graver = any(f.severity == "error" for f in findings)
     findings += [] if graver else fit.findings
+    if fit.rated and fit.unrated and not missing:
+        findings.append(_partly(seen, fit))
     if missing:
         return Diagnosis(
             path, "sheet", "a sheet of fewgold select without its design file",
@@ -119,6 +121,17 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
         path, "table", title, facts=_facts(seen, fit), findings=tuple(findings),
         supports=fit.supports, next_commands=tuple(commands(seen, fit, findings)),
     )  # fmt: skip
+
+
+def _partly(seen: Seen, fit: Able) -> Finding:
+    return Finding(
+        "warning",
+        "partly-rated",
+        f"{plural(fit.unrated, 'output')} without a human score, and the table does not tell how "
+        "the others were chosen",
+        do="If chance chose them, results hold for all; if not, only for the rated ones. Samples "
+        "of fewgold select come with a design that settles it.",
+    )
 
 
 def _texts(seen: Seen) -> list[str]:

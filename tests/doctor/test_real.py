@@ -123,7 +123,7 @@ def _plain(command: str, path: str) -> str:
     return " ".join(kept)
 
 
-@pytest.mark.parametrize("file", ["topicalchat.csv.gz", "frank.csv.gz", "raw/mqm_ted_ende.tsv.gz"])
+@pytest.mark.parametrize("file", ["topicalchat.csv.gz", "raw/mqm_ted_ende.tsv.gz"])
 def test_commands_run(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = data_folder()

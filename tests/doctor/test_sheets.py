@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -17,13 +18,27 @@ from fewgold.doctor import Diagnosis, examine
 SHEET, SIDE = "sheet.csv", "sheet.csv.design.json"
 
 
-@pytest.fixture(autouse=True)
-def _drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pool with ids such as 007, and a sheet of 20 segments drawn from it."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pool with ids such as 007, a sheet of 20 segments drawn from it, and a campaign."""
+    made = tmp_path_factory.mktemp("template")
     frame = pool(200)
-    frame.assign(id=[f"{k:03d}" for k in range(200)]).to_csv("pool.csv", index=False)
-    draw()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        frame.assign(id=[f"{k:03d}" for k in range(200)]).to_csv("pool.csv", index=False)
+        draw()
+        for text in (
+            "fewgold init study pool.csv --limits 1,5 --seed 1",
+            "fewgold select study --budget 10 --seed 1",
+        ):
+            assert runs(text, made).returncode == 0
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _drawn(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
 
 
 def draw(*options: str) -> None:
@@ -151,7 +166,7 @@ def test_a_sheet_without_its_design() -> None:
     assert "design-missing" in found.codes and found.exit_code == 3
 
 
-@pytest.mark.parametrize("place", ["study", "study.fewgold"])
+@pytest.mark.parametrize("place", ["another", "another.fewgold"])
 def test_a_campaign(place: str) -> None:
     assert runs(f"fewgold init {place} pool.csv --limits 1,5 --seed 1", Path()).returncode == 0
     found = examine(place)
@@ -181,24 +196,14 @@ def test_a_campaign(place: str) -> None:
     ],
 )  # fmt: skip
 def test_tasks_that_nobody_has_answered(form: str, file: str) -> None:
-    campaign()
     assert runs(f"fewgold export study --to {form} -o {file}", Path()).returncode == 0
     found = examine(file)
     assert (found.kind, found.exit_code, found.codes) == (form, 1, {"unrated"}), found.summary()
     assert not any(c.now for c in found.next_commands)
 
 
-def campaign() -> None:
-    for text in (
-        "fewgold init study pool.csv --limits 1,5 --seed 1",
-        "fewgold select study --budget 10 --seed 1",
-    ):
-        assert runs(text, Path()).returncode == 0
-
-
 @pytest.mark.parametrize("answered", [10, 6])
 def test_answers_find_their_campaign(answered: int) -> None:
-    campaign()
     assert runs("fewgold export study --context 0 -o t.csv", Path()).returncode == 0
     frame = pd.read_csv("t.csv", dtype=str, keep_default_na=False)
     frame["score"] = [str(k % 5 + 1) if k < answered else "" for k in range(10)]
