@@ -37,6 +37,9 @@ def report(
         told["system"] = settings.system
     if gaps == "at-random" and partial.missing.size:
         told["gaps"] = "taken as missing at random"
+        if partial.limits is not None:
+            low, high = partial.bounds(chosen).interval(level)
+            told["worst_case"] = (float(low), float(high))
     return study_report(
         ratings_for(partial, chosen, gaps),
         chosen,

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,7 +27,8 @@ def import_answers(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[FILE]...", help="Answers, in any format that fewgold export knows."
+            metavar="[FILE]...",
+            help="Answers, in any format that fewgold export knows; - is stdin.",
         ),
     ] = None,
     source: Annotated[
@@ -70,8 +76,10 @@ def import_answers(
         raise typer.BadParameter("name a file of answers, or give --adopt.")
     receipts: list[Receipt] = []
     with Campaign(campaign) as study:
+        names = Names(id=id, score=human, rater=rater)
         for file in files or ():
-            receipts.append(study.import_file(file, source, Names(id=id, score=human, rater=rater)))
+            with _on_disk(file) as path:
+                receipts.append(study.import_file(path, source, names))
         adopted = study.adopt() if adopt else 0
         waves = study.waves
         unrated = list(study.unrated) if waves else []
@@ -94,6 +102,18 @@ def import_answers(
         _show(console(), result, receipts)
     if fail_rejected and any(r.refused for r in receipts):
         raise typer.Exit(1)
+
+
+@contextmanager
+def _on_disk(file: str) -> Iterator[str]:
+    """The file itself; standard input as a file, so that its format can be told."""
+    if file != "-":
+        yield file
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "stdin")
+        path.write_bytes(sys.stdin.buffer.read())
+        yield str(path)
 
 
 def _show(out: Console, result: dict[str, Any], receipts: list[Receipt]) -> None:

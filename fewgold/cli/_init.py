@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,7 +51,7 @@ def init(
         typer.Argument(
             metavar="POOL",
             help="Table with a row a segment: .csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
-            "stdin. It is copied into the campaign.",
+            "stdin; or a folder of mt-metrics-eval. It is copied into the campaign.",
         ),
     ],
     strategy: _options.Strategy = None,
@@ -127,6 +128,12 @@ def init(
             rich_help_panel=_RATERS,
         ),
     ] = None,
+    pair: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SRC-TGT", help="Of a folder of mt-metrics-eval: the languages, such as en-de."
+        ),
+    ] = None,
     id: _options.Id = None,
     document: _options.Document = None,
     metrics: _options.Metrics = None,
@@ -151,7 +158,14 @@ def init(
     level, ends = _parse.confidence(confidence), _parse.limits(limits)
     if bound is not None and bound not in ("equal", "hdi"):
         _parse.bound(bound)
-    table = tables.read_table(pool_file)
+    if Path(pool_file).is_dir():
+        from fewgold import formats
+
+        table = formats.read_tree(pool_file, pair, only_system)
+    elif pair is not None:
+        raise typer.BadParameter("--pair is for folders of mt-metrics-eval.")
+    else:
+        table = tables.read_table(pool_file)
     named = _options.named(id, document, metrics, cost, system, texts)
     found = roles(table, named, _parse.orientation(orientation))
     _options.single_system(table, found)

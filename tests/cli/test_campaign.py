@@ -144,6 +144,39 @@ def test_answers_go_to_other_tools_and_come_back(
     assert numbers[0]["value"] == numbers[1]["value"]
 
 
+def test_a_tree_is_a_pool(run: Run) -> None:
+    texts = {"documents/en-de.docs": "news a\n" * 6 + "news b\n" * 6,
+             "sources/en-de.txt": "".join(f"source {i}\n" for i in range(12))}  # fmt: skip
+    for system in ("one", "two"):
+        outputs = "".join(f"{system} {i}\n" for i in range(12))
+        texts[f"system-outputs/en-de/{system}.txt"] = outputs
+    scores = "".join(f"{s}\t{i * i % 7}\n" for s in ("one", "two") for i in range(12))
+    texts["metric-scores/en-de/BLEU-refA.seg.score"] = scores
+    texts["human-scores/en-de.mqm.seg.score"] = scores
+    for name, text in texts.items():
+        Path("tree", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("tree", name).write_text(text)
+    args = ("init", "study", "tree", "--pair", "en-de", "--only-system", "two", "--json")
+    made = json.loads(run(*args).stdout)
+    assert made["pool_size"] == 12 and made["metrics"] == ["BLEU-refA"]
+    assert made["pool_documents"] == 2 and made["texts"] == ["source", "output"]
+    run("select", "study", "--budget", 12)
+    done = json.loads(run("import", "study", "tree", "--json").stdout)
+    assert done["rated"] == 12 and done["imports"][0]["set_aside"] == {
+        "it rates another system": 12
+    }
+
+
+def test_answers_on_stdin(run: Run, study: str) -> None:
+    run("select", study, "--budget", 5)
+    with Campaign(study) as campaign:
+        text = "id,score\n" + "".join(f"{i},2\n" for i in campaign.unrated)
+    assert (
+        "Stored 5 new answers from stdin (csv, 5 rows)"
+        in run("import", study, "-", stdin=text).stdout
+    )
+
+
 def test_status_says_what_is_next(run: Run, study: str, answer: Callable[..., None]) -> None:
     assert "fewgold select study --budget" in run("status", study).stdout
     run("select", study, "--budget", 10)
