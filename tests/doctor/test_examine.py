@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -147,3 +148,23 @@ def test_one_of_several_raters_is_enough() -> None:
     bob["human"] = ""
     pd.concat([ann, bob]).to_csv("x.csv", index=False)
     assert "partly-rated" not in examine("x.csv").codes
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_names_every_finding() -> None:
+    source = "".join(p.read_text() for p in (ROOT / "fewgold" / "doctor").glob("*.py"))
+    codes = set(re.findall(r'Finding\(\s*"(?:error|warning|note)",\s*"([a-z-]+)"', source))
+    codes |= set(re.findall(r'_bad\(\s*"([a-z-]+)"', source))
+    assert len(codes) > 60
+    page = (ROOT / "docs" / "doctor.md").read_text()
+    assert codes <= set(re.findall(r"`([a-z-]+)`", page))
+
+
+def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "doctor.md").read_text()
+    shown = re.findall(r"```text\n\$ fewgold doctor ratings.csv\n(.*?)```", page, re.DOTALL)[0]
+    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0].split("with tempfile")[0]
+    exec(compile(f"{code}\ntable.to_csv('ratings.csv', index=False)", "page", "exec"), {})
+    assert examine("ratings.csv").summary().strip() == shown.strip()
