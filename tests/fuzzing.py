@@ -56,6 +56,13 @@ VALUES = (
 )  # fmt: skip
 
 
+NASTY = (float("nan"), float("inf"), "\ud800", 10**400, "1e999", True)
+ODD_NUMBERS = (
+    b"nan", b"inf", b"1e999", b"-1e999", b"3,5", b"", b"None", b"9" * 400, b"True", b"1.5.5",
+    b"0x10", b"1_000", b"1e5", b"-0", b"007", b" 7 ",
+)  # fmt: skip
+
+
 def there() -> tuple[str, ...]:
     """The formats whose modules exist."""
     return tuple(
@@ -185,7 +192,8 @@ def lines(data: bytes, rng: random.Random) -> bytes:
     elif how == "shuffle":
         rng.shuffle(found)
     elif how == "blank":
-        found[k:k] = [b"\n", b" \n", b"\r\n"]
+        separators = bytes(c for c in found[0] if c in b",;\t")
+        found[k:k] = [b"\n", b" \n", b"\r\n", separators + b"\n", separators + b" \n"]
     else:
         found[k:k] = [found[k]] * 300
     return b"".join(found)
@@ -217,7 +225,7 @@ def numbers(data: bytes, rng: random.Random) -> bytes:
     if not spots:
         return insert(data, rng)
     spot = rng.choice(spots)
-    odd = rng.choice((*TOKENS, b"1.5.5", b"0x10", b"1_000", b"1e5", b"-0", b"007"))
+    odd = rng.choice(ODD_NUMBERS if rng.random() < 0.7 else TOKENS)
     return data[: spot.start()] + odd + data[spot.end() :]
 
 
@@ -292,7 +300,7 @@ def prune(tree: object, rng: random.Random) -> object:
     elif how == "wrap":
         at[k] = [value]
     else:
-        at[k] = rng.choice(VALUES)
+        at[k] = rng.choice(VALUES if rng.random() < 0.7 else NASTY)
     return tree
 
 
@@ -324,7 +332,8 @@ def csv_cells(data: bytes, rng: random.Random) -> bytes:
         row = rng.choice(rows)
     except (csv.Error, UnicodeDecodeError, IndexError):
         return cells(data, rng)
-    row[rng.randrange(len(row))] = str(rng.choice(VALUES)).replace("\ud800", "")
+    odd = rng.choice(VALUES if rng.random() < 0.5 else NASTY)
+    row[rng.randrange(len(row))] = str(odd).replace("\ud800", "")
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     return out.getvalue().encode()
@@ -518,7 +527,7 @@ def case(name: str, k: int, seed: int, bases: list[Path], folder: Path) -> Case:
         elif data[:2] == b"\x1f\x8b":
             kinds += [inside] * 20
         elif name not in ("xlsx", "parquet"):
-            kinds += [csv_cells, cells, lines, numbers]
+            kinds += [csv_cells, cells, lines, lines, numbers, numbers, numbers]
         mutate = rng.choice(kinds)
         try:
             data = mutate(data, rng)

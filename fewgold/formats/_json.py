@@ -228,7 +228,7 @@ def choose(what: str, found: Iterable[str], likely: Iterable[str], wanted: str |
         raise DataError(f"no {what} of the file holds numbers. It has: {names}.")
     raise DataError(
         f"more than one {what} may hold the score: {', '.join(repr(n) for n in some[:20])}. "
-        "Say which with --score."
+        "Say which with --human."
     )
 
 

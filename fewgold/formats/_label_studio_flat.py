@@ -113,7 +113,7 @@ def _question(objects: Sequence[Mapping[str, Any]], names: Names, field: str | N
     if not bare:
         raise DataError(
             f"no field holds numbers: {', '.join(map(repr, found)) or 'none'}. "
-            "Say which is the score with --score."
+            "Say which is the score with --human."
         )
     return choose("question", bare, bare, None)
 

@@ -110,11 +110,11 @@ def _listed(score: str | None) -> list[str]:
 
 def _scores(header: Sequence[str], names: Names, path: str) -> tuple[int, ...]:
     if names.score is None:
-        return (_one(header, HUMAN_NAMES, "score", "--score", path),)
+        return (_one(header, HUMAN_NAMES, "score", "--human", path),)
     if names.score in header or "," not in names.score:
-        return (_given(header, names.score, "score", "--score"),)
+        return (_given(header, names.score, "score", "--human"),)
     parts = [part.strip() for part in names.score.split(",") if part.strip()]
-    places = tuple(_given(header, part, "score", "--score") for part in parts)
+    places = tuple(_given(header, part, "score", "--human") for part in parts)
     if len(set(places)) != len(places) or not places:
         raise DataError(f"the score columns {names.score!r} must be different ones.")
     return places
