@@ -147,7 +147,7 @@ def test_every_kind_of_annotation_is_accounted_for(tmp_path):
 def test_one_of_several_questions_is_chosen_by_name(tmp_path):
     both = answered(result({"rating": 4}, "fluency"), result({"rating": 2}, "adequacy"))
     path = export(tmp_path / "export.json", [both])
-    with pytest.raises(DataError, match=r"'fluency', 'adequacy'.*--score"):
+    with pytest.raises(DataError, match=r"'fluency', 'adequacy'.*--human"):
         JSON.read(path)
     with pytest.raises(DataError, match=r"no question 'mqm'.*'fluency', 'adequacy'"):
         JSON.read(path, Names(score="mqm"))
