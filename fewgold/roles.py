@@ -130,6 +130,8 @@ def metric_columns(frame: pd.DataFrame, taken: set[str]) -> tuple[list[str], dic
         raw = frame[name]
         if raw.dtype == bool:
             raw = raw.astype(float)
+        if raw.dtype.kind in "mM":  # dates and spans of time
+            continue
         values = pd.to_numeric(raw, errors="coerce").to_numpy(dtype=np.float64)
         whole = np.isfinite(values)
         # Text with a number here and there is text.

@@ -331,7 +331,10 @@ def _quoted(text: str) -> str:
 
 def is_empty(value: Any) -> bool:
     """True for a cell with nothing in it, of any kind of file."""
-    return value is None or value != value or not str(value).strip()
+    if isinstance(value, str):
+        return not value.strip()
+    # By its text: comparing a gap of pandas with anything gives a gap, not a truth value.
+    return value is None or str(value).strip() in ("", "nan", "NaN", "NaT", "<NA>")
 
 
 def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str) -> list[float]:

@@ -42,3 +42,13 @@ def test_counts_of_errors_give_way_and_are_never_metrics() -> None:
 def test_several_are_asked_about() -> None:
     with pytest.raises(DataError, match=r"factuality or factual_binary\?"):
         human_column(["factuality", "factual_binary", "FactCC"])
+
+
+def test_gaps_of_pandas_are_empty_and_dates_are_no_metrics() -> None:
+    assert all(map(tables.is_empty, [None, pd.NA, pd.NaT, float("nan"), "", " "]))
+    assert not any(map(tables.is_empty, [0, 0.0, False, "nan", [1], "0"]))
+    days = pd.date_range("2026-01-01", periods=3)
+    scores = pd.array([1.5, None, 2.0], dtype="Float64")
+    found, left = metric_columns(pd.DataFrame({"day": days, "comet": scores}), set())
+    assert found == []
+    assert left == {"comet": "1 gap"}

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold.doctor._model import Finding, plural, some
+from fewgold.tables import is_empty
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(,\d{3})*,\d{3}\.\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(,\d{3})*,\d{3}\.\d+")
 _COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
 _PERCENT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)\s*%")
 _NOTHING = {"nan", "na", "n/a", "none", "null", "nil", "missing", "-", "--", "?", "<na>", "."}
@@ -63,6 +64,8 @@ def column_of(series: pd.Series[Any], name: str) -> Column:
     import pandas as pd
 
     raw = series.astype(float) if series.dtype == bool else series
+    if raw.dtype.kind in "mM":  # dates and spans of time
+        return Column(name, np.full(len(raw), np.nan), raw.isna().to_numpy())
     values = pd.to_numeric(raw, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     if pd.api.types.is_numeric_dtype(raw):
         odd = {"infinite": np.flatnonzero(np.isinf(values)).tolist()}
@@ -76,6 +79,8 @@ def column_of(series: pd.Series[Any], name: str) -> Column:
             sorts.setdefault(_sort(text, values[place]), []).append(place)
         else:
             blank[place] = True
+    if "decimal-comma" in sorts and "thousands" in sorts:  # 0,12 beside 0,123: decimals both
+        sorts["decimal-comma"] = sorted(sorts["decimal-comma"] + sorts.pop("thousands"))
     filled = int((~blank).sum())
     likely = filled - len(sorts.get("words", []))
     numbers = np.isfinite(values).sum() + sum(
@@ -87,7 +92,7 @@ def column_of(series: pd.Series[Any], name: str) -> Column:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None or value != value else str(value).strip()
+    return "" if is_empty(value) else str(value).strip()
 
 
 def _sort(text: str, value: float) -> str:

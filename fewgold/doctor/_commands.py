@@ -84,9 +84,8 @@ def _metrics(seen: Seen, blind: bool = False) -> str:
     odd += [h for h in seen.humans if h not in seen.human and not looks_human(h)]
     if not seen.leaks and not odd:
         return ""
-    if any("," in m for m in seen.usable_metrics):
-        return ""
-    return f" --metrics {shlex.quote(','.join(seen.usable_metrics) or 'none')}"
+    named = [m for m in seen.usable_metrics if "," not in m]  # a list with commas cannot hold it
+    return f" --metrics {shlex.quote(','.join(named) or 'none')}"
 
 
 def _human(seen: Seen) -> str:

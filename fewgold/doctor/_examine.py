@@ -85,6 +85,8 @@ def _is_design(name: str, raw: Raw) -> bool:
 
 def _fits(suffix: str, raw: Raw) -> bool:
     """Whether the bytes may be what the name says."""
+    if suffix == ".json" and not _is_records(raw.text):
+        return False
     wanted = {".parquet": "parquet", ".xlsx": "zip"}.get(suffix)
     return raw.container == wanted if wanted else raw.container in ("text", "foreign")
 
@@ -117,7 +119,7 @@ def _neither(name: str, raw: Raw) -> Diagnosis:
                     do=f"If it is a table, let its name end in {right}; unpack other archives.")
         )  # fmt: skip
         return _unknown(name, what, *findings)
-    if ending(name):
+    if ending(name) and ending(name) != ".json":
         findings.append(
             Finding("error", "wrong-name", f"it is text, not what {ending(name)} stands for",
                     do="Give the file the name of what it is, such as .csv.")
@@ -126,7 +128,8 @@ def _neither(name: str, raw: Raw) -> Diagnosis:
     if _is_json(raw.text):
         findings.append(
             Finding("error", "json", "JSON that is no export of an annotation tool known here",
-                    do="A table in JSON has an object a line and a name that ends in .jsonl. "
+                    do="A table in JSON is a list of objects, or an object a line in a file that "
+                    "ends in .jsonl. "
                     + _EXPECTED)
         )  # fmt: skip
         return _unknown(name, "JSON", *findings)
@@ -134,6 +137,15 @@ def _neither(name: str, raw: Raw) -> Diagnosis:
         Finding("error", "not-a-table", "text, but no table that its name would tell", do=_EXPECTED)
     )
     return _unknown(name, "text", *findings)
+
+
+def _is_records(text: str) -> bool:
+    """A list of objects in JSON, which is a table."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, list) and bool(found) and all(isinstance(r, dict) for r in found)
 
 
 def _is_json(text: str) -> bool:

@@ -100,6 +100,17 @@ def _widths(
                 "separator at the end of each row does the same.",
             )
         ]
+    if len(widths) == 1 and len(header) < min(widths):
+        return [
+            Finding(
+                "error",
+                "no-header",
+                f"the first line has {plural(len(header), 'cell')} and every row after it "
+                f"{min(widths)}",
+                f"it reads: {', '.join(header)[:60]}",
+                "Is there a title or a remark above the names of the columns? Remove it.",
+            )
+        ]
     wrong = [(n, len(r)) for n, r in zip(numbers, rows, strict=True) if len(r) != len(header)]
     long = any(width > len(header) for _, width in wrong)
     where = "; ".join(f"line {n:,} has {width}" for n, width in wrong[:3])
@@ -154,6 +165,16 @@ def _names(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Finding
                 "Remove the blanks: options must repeat the names to the letter.",
             )
         )
+    if bare.count("") > max(1, len(bare) // 2):
+        return [
+            Finding(
+                "error",
+                "no-header",
+                f"the first line names {len(bare) - bare.count('')} of {len(bare)} columns",
+                f"it reads: {', '.join(header)[:60]}",
+                "Is there a title or a remark above the names of the columns? Remove it.",
+            )
+        ]
     if "" in bare:
         places = [k + 1 for k, name in enumerate(bare) if not name]
         findings.append(

@@ -39,7 +39,7 @@ def test_brief() -> None:
     assert Diagnosis("x", "k", "t").brief() == "fine"
 
 
-@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "jsonl", "parquet", "xlsx"])
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "jsonl", "json", "parquet", "xlsx"])
 def test_the_same_table_in_every_format(suffix: str) -> None:
     frame = pool(human=True)
     path = f"x.{suffix}"
@@ -49,8 +49,8 @@ def test_the_same_table_in_every_format(suffix: str) -> None:
     elif suffix == "xlsx":
         pytest.importorskip("openpyxl")
         frame.to_excel(path, index=False)
-    elif suffix == "jsonl":
-        frame.to_json(path, orient="records", lines=True)
+    elif suffix in ("jsonl", "json"):
+        frame.to_json(path, orient="records", lines=suffix == "jsonl")
     else:
         frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
     found = examine(path)
