@@ -10,7 +10,7 @@ from typing import Any
 from fewgold._xlsx import read_sheet
 from fewgold.errors import DataError
 from fewgold.formats._format import read_text
-from fewgold.formats._tabular_model import Row, Sheet, bare, raw
+from fewgold.formats._tabular_model import GUIDE, Row, Sheet, bare, raw
 from fewgold.tables import text_of
 
 
@@ -101,7 +101,7 @@ def read_xlsx(path: str | Path) -> Sheet:
         )
     header = tuple(bare(text_of(v)) for v in cells.rows[0][1])
     rows = tuple(_row(number, values, header) for number, values in cells.rows[1:])
-    others = ", ".join(map(repr, cells.others))
+    others = ", ".join(repr(other) for other in cells.others if other != GUIDE)
     note = f"only the sheet {cells.name!r} is read, not {others}."
     return Sheet(header, rows, (note,) if others else ())
 

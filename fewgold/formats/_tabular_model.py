@@ -14,6 +14,8 @@ YES, CONTEXT = "yes", "no (context)"
 #: leave out empty cells at the end of a row, and a file cut short has no whole key.
 TAIL = ("rater", "comment", "key")
 RATE = "rate"
+#: The sheet of a workbook that explains the tasks.
+GUIDE = "how to rate"
 _MOST_RAW = 1000
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats._model import Tasks
-from fewgold.formats._tabular_model import CONTEXT, RATE, TAIL, guard
+from fewgold.formats._tabular_model import CONTEXT, GUIDE, RATE, TAIL, guard
 from fewgold.formats._tabular_write import Grid, as_text
 
 _WIDTHS = {
@@ -122,7 +122,7 @@ def _explain(book: Any, tasks: Tasks) -> None:
     ]
     if tasks.limits:
         lines.insert(3, f"The scale goes from {tasks.limits[0]:g} to {tasks.limits[1]:g}.")
-    sheet = book.create_sheet("how to rate")
+    sheet = book.create_sheet(GUIDE)
     for k, line in enumerate(lines, 1):
         _put(sheet.cell(k, 1), line)
     sheet.column_dimensions["A"].width = 100

@@ -220,6 +220,10 @@ def test_the_spreadsheet_helps_raters(tmp_path: Path) -> None:
         assert sheet.cell(k, 1).data_type == "s"
         assert sheet.cell(k, header.index("source") + 1).alignment.wrap_text
     assert tasks.question in [c.value for c in book["how to rate"]["A"]]
+    assert not [note for note in formats.read(path).notes if "only the sheet" in note]
+    book.create_sheet("mine")
+    book.save(path)
+    assert "only the sheet 'tasks' is read, not 'mine'." in formats.read(path).notes
 
 
 def test_what_a_format_cannot_hold_is_refused_and_nothing_written(tmp_path: Path) -> None:
