@@ -32,8 +32,8 @@ from fewgold.errors import DataError, UnknownNameError
 if TYPE_CHECKING:
     import pandas as pd
 
-_NAMES = {".csv": "CSV", ".tsv": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON",
-          ".parquet": "Parquet", ".xlsx": "XLSX"}  # fmt: skip
+_NAMES = {".csv": "CSV", ".tsv": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
+          ".json": "JSON", ".parquet": "Parquet", ".xlsx": "XLSX"}  # fmt: skip
 _WAYS = {1: "larger is better", -1: "larger is worse", 0: "covariate", None: "way unknown"}
 
 
