@@ -61,6 +61,6 @@ def read(path: str | Path, format: str | None = None, names: Names = Names()) ->
     if found is None:
         raise DataError(
             f"{str(path)!r} is in none of the formats that are known: {', '.join(_WHERE)}. If it "
-            "is in one of them after all, name it with --format."
+            "is in one of them after all, name it with --from (format=)."
         )
     return found.read(path, names)
