@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from fewgold.errors import DataError
@@ -87,15 +88,23 @@ class Tasks:
     raters: tuple[str, ...] = ()
     score: str = "score"
 
-    @property
+    @cached_property
     def to_rate(self) -> tuple[Segment, ...]:
         """The segments that need an answer."""
         return tuple(s for s in self.segments if s.rate)
 
-    @property
+    @cached_property
     def text_names(self) -> tuple[str, ...]:
         """Names of the texts, in the order of their first appearance."""
         return tuple(dict.fromkeys(name for s in self.segments for name in s.texts))
+
+    @cached_property
+    def _positions(self) -> dict[str, dict[int, Segment]]:
+        """The segments of each document by position."""
+        found: dict[str, dict[int, Segment]] = {}
+        for s in self.segments:
+            found.setdefault(s.document, {})[s.position] = s
+        return found
 
     def around(self, segment: Segment, reach: int = 2) -> tuple[list[Segment], list[Segment]]:
         """The neighbours before and after a segment in its document, nearest ``reach`` of each.
@@ -104,7 +113,7 @@ class Tasks:
         """
         if not segment.document:
             return [], []
-        beside = {s.position: s for s in self.segments if s.document == segment.document}
+        beside = self._positions.get(segment.document, {})
         before: list[Segment] = []
         after: list[Segment] = []
         for step in range(1, reach + 1):
