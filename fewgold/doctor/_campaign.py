@@ -31,9 +31,9 @@ def examine_campaign(path: str, file: Path) -> Diagnosis:
     title = "a fewgold campaign"
     try:
         facts = _read(file)
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter quotes damaged names
         found = Finding("error", "database-damaged", f"the database cannot be read: {error}",
-                        do="Take the last good copy; leave its -wal file beside it.")  # fmt: skip
+                        do="May you read its folder? Else take the last good copy.")  # fmt: skip
         return Diagnosis(path, "campaign", title, findings=(found,))
     if facts is None:
         found = Finding("error", "other-database", "a SQLite database, but not a fewgold campaign",
@@ -69,6 +69,9 @@ def _read(file: Path) -> dict[str, Any] | None:
         (mark,) = database.execute("PRAGMA application_id").fetchone()
         if mark != _APPLICATION:
             return None
+        (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        if state != "ok":
+            raise sqlite3.DatabaseError(state)
         return {name: database.execute(sql).fetchone()[0] for name, sql in _COUNTS.items()}
 
 

@@ -14,13 +14,13 @@ from fewgold.doctor._answers import examine_answers, has_keys
 from fewgold.doctor._cells import cell_findings, empty_findings, text_findings
 from fewgold.doctor._commands import commands, out_name
 from fewgold.doctor._documents import document_findings, segments_of
+from fewgold.doctor._human import human_findings
 from fewgold.doctor._ids import id_findings, keys, system_findings
 from fewgold.doctor._lines import check_lines
 from fewgold.doctor._model import Command, Diagnosis, Finding, plural, some
 from fewgold.doctor._raw import Raw
 from fewgold.doctor._scores import (
     describe,
-    human_findings,
     leaks,
     metric_findings,
     orientations,
@@ -67,6 +67,12 @@ def examine_table(path: str, raw: Raw, human: Sequence[str] = ()) -> Diagnosis:
         findings.append(Finding("error", "unreadable", str(error)))
         return Diagnosis(path, "table", title, findings=tuple(findings))
     frame = frame.rename(columns=str)
+    if suffix == ".parquet" and (damaged := _damaged(frame)):
+        findings.append(
+            Finding("error", "unreadable", "text in it is damaged",
+                    f"column {some(damaged)}", "Write the file again.")
+        )  # fmt: skip
+        return Diagnosis(path, "table", title, findings=tuple(findings))
     bare = _empty_rows(frame)
     if bare:
         findings.append(
@@ -80,6 +86,17 @@ def examine_table(path: str, raw: Raw, human: Sequence[str] = ()) -> Diagnosis:
     if not human and has_keys(frame) and (form := formats.recognise(path)) is not None:
         return examine_answers(path, form)
     return _diagnose(path, title, see(path, frame, human), findings)
+
+
+def _damaged(frame: pd.DataFrame) -> list[str]:
+    """Columns of Parquet whose text cannot be decoded, which shows only when it is looked at."""
+    found = []
+    for name in frame.columns:
+        try:
+            frame[name].tolist()
+        except Exception:  # pyarrow has errors of its own, which need not be installed
+            found.append(str(name))
+    return found
 
 
 def _empty_rows(frame: pd.DataFrame) -> list[int]:

@@ -168,3 +168,13 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> N
     code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0].split("with tempfile")[0]
     exec(compile(f"{code}\ntable.to_csv('ratings.csv', index=False)", "page", "exec"), {})
     assert examine("ratings.csv").summary().strip() == shown.strip()
+
+
+def test_parquet_with_damaged_text() -> None:
+    pytest.importorskip("pyarrow")
+    pool().to_parquet("x.parquet", compression="none", use_dictionary=False)
+    data = Path("x.parquet").read_bytes()
+    Path("x.parquet").write_bytes(data.replace(b"s007", b"s0\xff7"))
+    found = examine("x.parquet")
+    assert found.exit_code == 3 and found.codes == {"unreadable"}
+    assert found.findings[0].where == "column id"

@@ -229,3 +229,16 @@ def test_folders() -> None:
     Path("empty").mkdir()
     found = examine("empty")
     assert found.exit_code == 3 and "it is empty" in found.summary()
+
+
+def test_damaged_campaigns_give_a_sentence() -> None:
+    whole = Path("study/campaign.fewgold").read_bytes()
+    rng = np.random.default_rng(2)
+    codes = set()
+    for _ in range(40):
+        data = bytearray(whole)
+        for place in rng.integers(100, len(data), 30).tolist():
+            data[place] = int(rng.integers(0, 256))
+        Path("damaged.fewgold").write_bytes(bytes(data))
+        codes |= examine("damaged.fewgold").codes
+    assert "database-damaged" in codes
