@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from fewgold.errors import DataError
@@ -36,7 +38,8 @@ def workbook(grid: Grid, tasks: Tasks) -> bytes:
     sheet = book.active
     sheet.title = grid.title
     wrapped = Alignment(wrap_text=True, vertical="top")
-    grey, head = PatternFill("solid", fgColor="E8E8E8"), PatternFill("solid", fgColor="D9E2EC")
+    head = Font(bold=True), PatternFill("solid", fgColor="D9E2EC")
+    grey = Font(color="808080"), PatternFill("solid", fgColor="E8E8E8")
     rate = grid.header.index(RATE) if RATE in grid.header else None
     for k, row in enumerate((grid.header, *grid.rows), 1):
         aside = rate is not None and row[rate] == CONTEXT
@@ -45,9 +48,9 @@ def workbook(grid: Grid, tasks: Tasks) -> bytes:
             _put(cell, value)
             cell.alignment = wrapped
             if k == 1:
-                cell.font, cell.fill = Font(bold=True), head
+                cell.font, cell.fill = head
             elif aside:
-                cell.font, cell.fill = Font(color="808080"), grey
+                cell.font, cell.fill = grey
     sheet.freeze_panes = "A2"
     for j, name in enumerate(grid.header, 1):
         width = _WIDTHS.get(name, 12 if name == tasks.score else _TEXT_WIDTH)
@@ -84,6 +87,7 @@ def _put(cell: Any, value: Any) -> None:
 
 def _validate(sheet: Any, grid: Grid, tasks: Tasks, rate: int) -> None:
     from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.cell_range import MultiCellRange
     from openpyxl.worksheet.datavalidation import DataValidation
 
     low, high = tasks.limits or (-1e9, 1e9)
@@ -99,16 +103,31 @@ def _validate(sheet: Any, grid: Grid, tasks: Tasks, rate: int) -> None:
     )  # fmt: skip
     who = DataValidation(type="list", formula1=f'"{",".join(tasks.raters)}"', allow_blank=True)
     names = get_column_letter(rate + 2), get_column_letter(rate + 2 + 1 + TAIL.index("rater"))
-    for k, row in enumerate(grid.rows, 2):
-        (aside if row[rate] == CONTEXT else score).add(f"{names[0]}{k}")
-        if row[rate] != CONTEXT:
-            who.add(f"{names[1]}{k}")
+    context = [row[rate] == CONTEXT for row in grid.rows]
+    score.sqref = MultiCellRange(_runs(names[0], context, False))
+    aside.sqref = MultiCellRange(_runs(names[0], context, True))
+    who.sqref = MultiCellRange(_runs(names[1], context, False))
     # A list is a text of at most 255 characters in which names must not have commas or quotes.
     fits = len(who.formula1) <= 257 and not any(set(r) & set(',"') for r in tasks.raters)
     for rule in (score, aside, *((who,) if fits and len(tasks.raters) > 1 else ())):
         if rule.sqref.ranges:
             rule.showErrorMessage = rule.showInputMessage = True
             sheet.add_data_validation(rule)
+
+
+def _runs(column: str, marks: Sequence[bool], wanted: bool) -> str:
+    """The cells below the header with this mark, as ranges: one by one would take minutes.
+
+    >>> _runs("C", [True, True, False, True], True)
+    'C2:C3 C5:C5'
+    """
+    runs, row = [], 2
+    for mark, group in groupby(marks):
+        size = len(list(group))
+        if mark is wanted:
+            runs.append(f"{column}{row}:{column}{row + size - 1}")
+        row += size
+    return " ".join(runs)
 
 
 def _explain(book: Any, tasks: Tasks) -> None:
