@@ -18,6 +18,8 @@ from fewgold._arrays import FloatArray, IntArray, codes_of
 from fewgold._orientation import known_orientation
 from fewgold.errors import DataError, UnknownNameError
 
+_ROOM = 10**7  # characters in a column of texts of one width
+
 
 @dataclass(frozen=True, eq=False)
 class Pool:
@@ -284,7 +286,9 @@ def _column(name: str, values: Any) -> NDArray[Any]:
                 f"{int(missing.argmax())}. Every segment needs one."
             )
         if all(isinstance(v, str) for v in array.tolist()):
-            array = array.astype(str)
+            # Every cell of a text array takes the room of the longest: not where one is an article.
+            longest = max((len(v) for v in array.tolist()), default=0)
+            array = array.astype(str) if longest * array.size <= _ROOM else array
     return array
 
 

@@ -89,9 +89,8 @@ class Finder:
     @cached_property
     def _places(self) -> dict[str, int]:
         ids = [str(i) for i in self.pool.ids.tolist()]
-        return {neutral(i): place for place, i in enumerate(ids)} | {
-            i: place for place, i in enumerate(ids)
-        }
+        exact = {i: place for place, i in enumerate(ids)}
+        return {form: exact[i] for i in ids for form in forms(i)} | exact
 
     def find(self, rating: Rating) -> tuple[int | None, str]:
         """The place of the segment in the pool, and why the answer does not count, if so."""
@@ -104,12 +103,16 @@ class Finder:
             return place, OTHER
         return place, "" if place in self.sampled else UNSAMPLED
 
+    def _by_id(self, name: str) -> int | None:
+        found = self._places.get(name)
+        return self._places.get(name.strip()) if found is None else found
+
     def _place(self, rating: Rating) -> tuple[int | None, str]:
         name = rating.segment.strip()
-        if not is_key(name) or name in self._places:
-            found = self._places.get(name)
+        found = self._by_id(rating.segment)
+        if not is_key(name) or found is not None:
             if found is None and rating.system:
-                found = self._places.get(f"{rating.system}:{name}")
+                found = self._by_id(f"{rating.system}:{name}")
             return found, "" if found is not None else UNKNOWN
         place = int(name.split("-")[1])
         if place >= len(self.pool):
@@ -118,8 +121,27 @@ class Finder:
             return None, FOREIGN
         # A spreadsheet may have spoilt the id, which is why there is a key. But where the id is
         # that of another segment, rows were shifted against each other.
-        other = self._places.get(str(rating.details.get("id", "")).strip(), place)
-        return place, "" if other == place else CONFLICT
+        other = self._by_id(str(rating.details.get("id", "")))
+        return place, "" if other in (None, place) else CONFLICT
+
+
+def forms(id: str) -> set[str]:
+    """What tools and spreadsheets may make of an id: without blanks around it, with a quote."""
+    return {id.strip(), neutral(id), neutral(id.strip())}
+
+
+def check_ids(pool: Pool) -> None:
+    """Refuse ids of which one could come back as another: its answer would count for that one."""
+    known: dict[str, str] = {}
+    for id in (str(i) for i in pool.ids.tolist()):
+        if not id.strip():
+            raise DataError("a segment has a blank id, which no answer could name. Give it one.")
+        for form in forms(id) | {id}:
+            if known.setdefault(form, id) != id:
+                raise DataError(
+                    f"the ids {known[form][:40]!r} and {id[:40]!r} cannot be told apart once a "
+                    "tool has trimmed blanks or a spreadsheet added a quote. Rename one of them."
+                )
 
 
 def check_systems(ratings: Sequence[Rating], pool: Pool, system: str | None) -> None:

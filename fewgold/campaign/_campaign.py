@@ -16,7 +16,7 @@ import numpy as np
 from fewgold import formats, registry
 from fewgold._arrays import FloatArray
 from fewgold._version import __version__
-from fewgold.campaign._answers import Receipt, adopt, check_systems, receive
+from fewgold.campaign._answers import Receipt, adopt, check_ids, check_systems, receive
 from fewgold.campaign._database import (
     connect,
     create,
@@ -87,6 +87,7 @@ class Campaign(Ledger):
         a seed a new one.
         """
         place = database_path(path)
+        check_ids(pool)
         chosen = strategy or registry.recommended(pool)
         made = registry.strategy(chosen, pool)
         given = Settings(

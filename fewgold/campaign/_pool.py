@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,15 +52,15 @@ def load_pool(database: sqlite3.Connection, fingerprint: str) -> Pool:
         "SELECT name, orientation, scores FROM metrics ORDER BY place"
     ).fetchall()
     pool = Pool(
-        ids=np.array(ids),
+        ids=_labels(ids),
         metrics={
             name: np.frombuffer(scores, dtype=_FLOAT).astype(np.float64)
             for name, _, scores in metrics
         },
-        documents=None if documents[0] is None else np.array(documents),
-        system=None if system[0] is None else np.array(system),
+        documents=None if documents[0] is None else _labels(documents),
+        system=None if system[0] is None else _labels(system),
         cost=None if cost[0] is None else np.array(cost, dtype=np.float64),
-        texts={name: np.array([row[name] for row in shown]) for name in shown[0]},
+        texts={name: _labels([row[name] for row in shown]) for name in shown[0]},
         orientation={name: sign for name, sign, _ in metrics if sign is not None},
     )
     if pool.fingerprint != fingerprint:
@@ -68,6 +69,11 @@ def load_pool(database: sqlite3.Connection, fingerprint: str) -> Pool:
             f"{fingerprint}. Take a copy of the file from before."
         )
     return pool
+
+
+def _labels(values: Sequence[str]) -> NDArray[Any]:
+    # As objects: an array of texts would give each the room of the longest.
+    return np.array(values, dtype=object)
 
 
 def _words(column: NDArray[Any]) -> list[str]:

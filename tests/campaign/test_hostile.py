@@ -1,0 +1,67 @@
+"""Odd ids, damaged files, full disks, long waits: a sentence each time, and no wrong number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fewgold import formats
+from fewgold.campaign import Campaign
+from fewgold.errors import DataError
+from fewgold.formats import Rating, key
+from fewgold.pool import Pool
+
+ODD = [
+    "ü ñ 中", "007", "7", "=cmd|'/c calc'!A0", "x" * 10_000, "line\nbreak", "tab\there",
+    "fg-1-abcdef", "fg-999-abcdef", "FG-2-ABCDEF", "Case", "case", "o'neil", "'o'neil", "  lead",
+    "trail ", "1.0", "1", "1e3", "NaN", "None", "-5", "@x", 'q"q', "a,b", "<script>", "e\u0301",
+    "é", "\u2028ls", "../x", "#", "%20",
+]  # fmt: skip
+
+
+def odd_pool() -> Pool:
+    return Pool(
+        ids=np.array(ODD, dtype=object),
+        documents=np.array([f"d{k % 3}" for k in range(len(ODD))]),
+        texts={"output": np.array([f"=out {k}\n<b>" for k in range(len(ODD))])},
+    )
+
+
+def test_odd_ids_get_their_own_answers(tmp_path: Path) -> None:
+    pool = odd_pool()
+    truth = {i: float(k) for k, i in enumerate(ODD)}
+    by_id = [Rating(i, truth[i], "ann") for i in ODD]
+    by_key = [
+        Rating(key(k, i, pool.fingerprint), truth[i], "ann", details={"id": i})
+        for k, i in enumerate(ODD)
+    ]
+    for name, given in (("id", by_id), ("key", by_key)):
+        with Campaign.create(tmp_path / name, pool, strategy="random+mean", seed=1) as study:
+            study.select(len(ODD))
+            assert study.add(given).stored == len(ODD)
+        with Campaign(tmp_path / name) as again:
+            assert again.pool.ids.tolist() == ODD
+            assert dict(zip(again.sample.ids.tolist(), again.scores(), strict=True)) == truth
+            for format in ("csv", "xlsx", "jsonl"):
+                path = tmp_path / f"{name}.{format}"
+                formats.get(format).write_ratings(again.tasks("all"), again.rated(), path)
+                assert again.import_file(path).known == len(ODD)
+
+
+@pytest.mark.parametrize("pair", [("trail", "trail "), ("=x", "'=x"), (" a", "a ")])
+def test_ids_that_would_be_confused_are_refused(tmp_path: Path, pair: tuple[str, str]) -> None:
+    """An answer to one of them could come back as one to the other."""
+    with pytest.raises(DataError, match="cannot be told apart"):
+        Campaign.create(tmp_path / "s", Pool(ids=np.array([*pair, "b"])), seed=1)
+    assert not (tmp_path / "s").exists()
+
+
+def test_one_long_text_does_not_take_the_room_of_all(tmp_path: Path) -> None:
+    texts = np.array(["short"] * 2999 + ["long " * 4000], dtype=object)
+    pool = Pool(ids=np.arange(3000), texts={"source": texts})
+    assert pool.texts["source"].nbytes < 10**6
+    with Campaign.create(tmp_path / "s", pool, seed=1) as study:
+        back = study.pool.texts["source"]
+    assert back.nbytes < 10**6 and back.tolist() == texts.tolist()
