@@ -26,13 +26,16 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
 
 # Names that people give to these columns, best first. Compared in lower case without separators.
 ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
-DOCUMENT_NAMES = ("document", "documentid", "docid", "doc", "conversation", "conversationid")
+DOCUMENT_NAMES = (
+    "document", "documentid", "docid", "doc", "conversation", "conversationid", "dialogue",
+    "dialogueid", "dialog", "dialogid",
+)  # fmt: skip
 HUMAN_NAMES = (
     "human", "score", "rating", "gold", "mqm", "da", "humanscore", "label", "passed", "stars",
     "adequate",
 )  # fmt: skip
 COST_NAMES = ("cost", "seconds", "price")
-SYSTEM_NAMES = ("system", "model", "sys")
+SYSTEM_NAMES = ("system", "model", "sys", "systemid", "systemname", "modelname", "modelid")
 POSITION_NAMES = ("position", "docsegid", "index", "line")
 # What raters look at. References stay out: in most protocols raters must not see them.
 TEXT_NAMES = (

@@ -89,7 +89,7 @@ def _facts(reading: Reading) -> dict[str, Any]:
     if reading.context:
         facts["context"] = f"{reading.context:,} rows that are not to be rated"
     if reading.notes:
-        facts["read as"] = "; ".join(reading.notes)
+        facts["read as"] = "; ".join(n.rstrip(".") for n in reading.notes)
     return facts
 
 

@@ -78,6 +78,12 @@ def _roles(seen: Seen, document: bool = True, system: bool = True) -> str:
     return text
 
 
+def _texts(seen: Seen) -> str:
+    """``--texts``, where raters would get ids alone."""
+    named = [t for t in seen.texts if "," not in t]
+    return "" if seen.texts_named or not named else f" --texts {shlex.quote(','.join(named))}"
+
+
 def _metrics(seen: Seen, blind: bool = False) -> str:
     """``--metrics``, where a guess would take a column too many; ``blind`` to human columns."""
     odd = [h for h in seen.human if not looks_human(h)] if blind else []
@@ -108,6 +114,7 @@ def _select(seen: Seen, fit: Able) -> Command | None:
     several = " --shared" if fit.crossed else ""
     sheet = out_name(seen.path, "-to-rate.csv")
     text = f"fewgold select {_file(seen)} --budget {budget}{several}{_roles(seen)}"
+    text += _texts(seen)
     text += f"{_metrics(seen, blind=True)} --out {sheet}"
     what = "outputs of all systems on the same segments" if several else "segments"
     return Command(text, f"choose {what} for people to rate")
@@ -118,7 +125,7 @@ def _in_order(seen: Seen, fit: Able) -> Command | None:
         return None
     sheet = out_name(seen.path, "-in-order.csv")
     text = f"fewgold select {_file(seen)} --budget 100% --strategy random --in-order"
-    text += f"{_roles(seen)}{_metrics(seen, blind=True)} --out {sheet}"
+    text += f"{_roles(seen)}{_texts(seen)}{_metrics(seen, blind=True)} --out {sheet}"
     return Command(text, "or rate from the top, until fewgold stop says that it is enough")
 
 
@@ -126,7 +133,8 @@ def _init(seen: Seen, fit: Able) -> Command | None:
     if fit.crossed:
         return None
     folder = out_name(seen.path, "-study")
-    text = f"fewgold init {folder} {_file(seen)}{_roles(seen)}{_metrics(seen, blind=True)}"
+    text = f"fewgold init {folder} {_file(seen)}{_roles(seen)}{_texts(seen)}"
+    text += _metrics(seen, blind=True)
     return Command(text, "or a campaign, which keeps samples and answers for days")
 
 

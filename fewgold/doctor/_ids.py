@@ -32,7 +32,7 @@ def id_findings(seen: Seen) -> list[Finding]:
         ]
     ids = seen.labels(seen.id)
     findings = [*_missing(seen.id, ids), *_mangled(seen.id, ids), *_padded(seen)]
-    if seen.guessed.get("id") is None:
+    if seen.guessed.get("id") is None and all(ids) and keys(seen) is not None:
         findings.append(
             Finding(
                 "note",

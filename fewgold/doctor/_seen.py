@@ -38,6 +38,8 @@ class Seen:
         What the commands take for metrics; ``left_out`` says what they do not, and why.
     guessed
         The id, document and system that the commands find by themselves.
+    texts_named
+        Whether they find the texts.
     """
 
     path: str
@@ -49,6 +51,7 @@ class Seen:
     rater: str | None = None
     cost: str | None = None
     texts: tuple[str, ...] = ()
+    texts_named: bool = False
     human: tuple[str, ...] = ()
     humans: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -104,19 +107,20 @@ def see(path: str, frame: pd.DataFrame, human: Sequence[str] = ()) -> Seen:
     seen = Seen(path, frame, columns, rater=rater, human=tuple(chosen))
     seen = replace(seen, humans=tuple(dict.fromkeys([*chosen, *likely])))
     given = dict(_NOTHING)
-    document = None
     try:
         found = roles(rest, given, {})
         guessed = {k: found.columns[k] for k in ("id", "document", "system")}
     except DataError:
-        guessed = {"id": None}
-        given["id"], document = _other_id(rest, seen)
-        if given["id"] is None:
-            system = tables.guess_column(names, tables.SYSTEM_NAMES)
-            return replace(seen, guessed=guessed, system=system, document=document)
+        other = _other_id(rest, seen)
+        guessed = {"id": None, "system": tables.guess_column(names, tables.SYSTEM_NAMES)}
+        if other["id"] is None:
+            lone = replace(seen, document=other["document"], system=other["system"])
+            return replace(lone, guessed=guessed)
+        given |= {"id": other["id"], "system": other["system"]}
         found = roles(rest, given, {})
-        guessed |= {k: found.columns[k] for k in ("document", "system")}
+        guessed["document"] = found.columns["document"]
     roled = found.columns
+    shown = tuple(roled["texts"] or ()) or _other_texts(rest, seen, roled)
     return replace(
         seen,
         guessed=guessed,
@@ -124,7 +128,8 @@ def see(path: str, frame: pd.DataFrame, human: Sequence[str] = ()) -> Seen:
         document=roled["document"],
         system=roled["system"],
         cost=roled["cost"],
-        texts=tuple(roled["texts"] or ()),
+        texts=shown,
+        texts_named=bool(roled["texts"]),
         metrics=tuple(roled["metrics"]),
         left_out=dict(found.left_out),
     )
@@ -144,26 +149,57 @@ def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:
     return (overall or filled)[:1]
 
 
-def _other_id(frame: pd.DataFrame, seen: Seen) -> tuple[str | None, str | None]:
-    """A column that names segments though it is not called so, and the document if there is one.
+def _other_id(frame: pd.DataFrame, seen: Seen) -> dict[str, str | None]:
+    """A column that names segments though it is not called so, with document and system.
 
-    Each value must stand once, or once for each system.
+    Each value must stand once, or once for each system. Running text never names segments, however
+    different its cells are. A column whose name says id and whose cells are spoilt is taken too, so
+    that somebody is told.
     """
     names = [str(c) for c in frame.columns]
     system = tables.guess_column(names, tables.SYSTEM_NAMES)
     document = tables.guess_column(names, tables.DOCUMENT_NAMES)
-    texts = {n for n in names if tables.plain(n) in tables.TEXT_NAMES}
-    for name in names:
-        column = seen.columns[name]
-        if name in texts or name == system or column.blank.any():
-            continue
-        if column.numeric and not tables.looks_like_position(name):
-            continue
+    texts = {n for n in names if tables.plain(n) in tables.TEXT_NAMES or wordy(seen.labels(n))}
+    free = [n for n in names if n not in texts and n != system]
+    free = [n for n in free if not seen.columns[n].numeric or tables.looks_like_position(n)]
+    found: dict[str, str | None] = {"id": None, "document": document, "system": system}
+    for name in free:
         labels = seen.labels(name)
-        alone = len(set(labels)) == len(labels)
+        alone = len(set(labels)) == len(labels) and not seen.columns[name].blank.any()
         if alone or (system is not None and _once_each(labels, seen.labels(system))):
-            return name, None if name == document else document
-    return None, document
+            return found | {"id": name, "document": None if name == document else document}
+    called = [n for n in free if {"id", "ids"} & set(tables.parts(n)) and n != document]
+    for name in called:
+        labels = seen.labels(name)
+        for other in free if system is None else ():
+            few = 2 <= seen.count(other) <= 20 and other != document
+            if few and not seen.columns[other].numeric and _once_each(labels, seen.labels(other)):
+                return found | {"id": name, "system": other}
+        if document is not None:
+            pairs = set(zip(labels, seen.labels(document), strict=True))
+            if len(pairs) == len(labels):
+                return found | {"id": name}
+    most = max(called, key=seen.count, default=None)
+    if most is not None and 2 * seen.count(most) > seen.rows:
+        found["id"] = most
+    return found
+
+
+def _other_texts(frame: pd.DataFrame, seen: Seen, roled: Mapping[str, Any]) -> tuple[str, ...]:
+    """Columns of running text under names of their own; references are not for raters."""
+    taken = {roled["id"], roled["document"], roled["system"]}
+    unseen = {"ref", "refs", "reference", "references", "comment", "comments", "note", "notes"}
+    return tuple(
+        n
+        for n in map(str, frame.columns)
+        if n not in taken and not unseen & set(tables.parts(n)) and wordy(seen.labels(n))
+    )
+
+
+def wordy(labels: Sequence[str]) -> bool:
+    """True for running text: more than three words a cell, on average."""
+    filled = [v for v in labels if v]
+    return bool(filled) and sum(len(v.split()) for v in filled) > 3 * len(filled)
 
 
 def _once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _NAMES = {".csv": "CSV", ".tsv": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
           ".json": "JSON", ".parquet": "Parquet", ".xlsx": "XLSX"}  # fmt: skip
-_WAYS = {1: "larger is better", -1: "larger is worse", 0: "covariate", None: "way unknown"}
+_WAYS = {1: "larger is better", -1: "larger is worse", 0: "covariate", None: "direction unknown"}
 
 
 def ending(path: str) -> str:
@@ -121,8 +121,8 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
         *ids, *system_findings(seen),
         *([] if missing or no_ids else document_findings(seen)),
         *cell_findings(columns, seen.frame, seen.human), *empty_findings(columns),
-        *text_findings(seen.frame, _texts(seen)), *human_findings(seen), *leaking,
-        *metric_findings(seen), *missing,
+        *text_findings(seen.frame, _texts(seen)), *_elsewhere(seen), *human_findings(seen),
+        *leaking, *metric_findings(seen), *missing,
     ]  # fmt: skip
     fit = able(seen)
     graver = any(f.severity == "error" for f in findings)
@@ -149,6 +149,17 @@ def _partly(seen: Seen, fit: Able) -> Finding:
         do="If chance chose them, results hold for all; if not, only for the rated ones. Samples "
         "of fewgold select come with a design that settles it.",
     )
+
+
+def _elsewhere(seen: Seen) -> list[Finding]:
+    """Texts that the commands would not show by themselves."""
+    if seen.texts_named or not seen.texts:
+        return []
+    return [
+        Finding("note", "texts-elsewhere", "running text under names that the commands do not know",
+                some(list(seen.texts)), "Raters see what is named with --texts, and ids alone "
+                "otherwise. Leave out what they must not see.")
+    ]  # fmt: skip
 
 
 def _texts(seen: Seen) -> list[str]:
