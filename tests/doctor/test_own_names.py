@@ -1,4 +1,4 @@
-"""Tables with names of their owner's: texts are no ids, spoilt ids are told of, systems are found."""
+"""Tables with names of their owner's: texts are no ids, spoilt ids are told of."""
 
 from __future__ import annotations
 
