@@ -10,11 +10,12 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fewgold.errors import DataError
+from fewgold.campaign._trouble import Connection, sentence
+from fewgold.errors import DataError, FewgoldError
 
 #: "fewg", so that the file tells what it is.
 APPLICATION = 0x66657767
@@ -138,11 +139,8 @@ def connect(path: Path) -> sqlite3.Connection:
         )
     if not is_campaign(path):
         raise DataError(f"{str(path)!r} is not a campaign of fewgold, or it is damaged.")
-    try:
-        database = _connect(path)
-        (version,) = database.execute("PRAGMA user_version").fetchone()
-    except sqlite3.DatabaseError as error:
-        raise DataError(f"{str(path)!r} cannot be opened: {error}.") from None
+    database = _connect(path)
+    (version,) = database.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
         database.close()
         raise DataError(
@@ -153,29 +151,49 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-    database.execute("PRAGMA journal_mode = WAL")
-    database.execute("PRAGMA synchronous = FULL")
-    database.execute("PRAGMA foreign_keys = ON")
+    # One may look at a campaign in an archive that one may not write to, where SQLite cannot put
+    # its log beside the file. A log that is there holds answers and must be read.
+    log = Path(f"{path}-wal")
+    fixed = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    if fixed and not (log.is_file() and log.stat().st_size):
+        return _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
+    database = _open(f"{path.resolve().as_uri()}?mode=rw")
+    try:
+        if not fixed:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            database.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        database.close()
+        raise
     return database
+
+
+def _open(uri: str) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(
+            uri, timeout=patience(), isolation_level=None, uri=True, factory=Connection
+        )
+    except sqlite3.Error as error:
+        raise sentence(error) from None
+
+
+def patience() -> float:
+    """Seconds to wait for another writer; ``FEWGOLD_PATIENCE`` says otherwise."""
+    told = os.environ.get("FEWGOLD_PATIENCE", "")
+    try:
+        return max(float(told), 0.0) if told else _PATIENCE
+    except ValueError:
+        raise FewgoldError(f"FEWGOLD_PATIENCE must be a number of seconds; got {told!r}.") from None
 
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """All of it or nothing, with no other writer in between; it is on the disk afterwards."""
-    try:
-        database.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        raise DataError(
-            f"the campaign cannot be written to: {error}. Is another program holding it, or is it "
-            "read-only?"
-        ) from None
+    database.execute("BEGIN IMMEDIATE")
     try:
         yield database
         database.execute("COMMIT")
-    except sqlite3.OperationalError as error:
-        _undo(database)
-        raise DataError(f"the campaign cannot be written to: {error}.") from None
     except BaseException:
         _undo(database)
         raise
@@ -192,8 +210,9 @@ def snapshot(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def _undo(database: sqlite3.Connection) -> None:
-    if database.in_transaction:
-        database.execute("ROLLBACK")
+    with suppress(DataError):  # of a file that cannot be read any more; the first error counts
+        if database.in_transaction:
+            database.execute("ROLLBACK")
 
 
 def now() -> str:

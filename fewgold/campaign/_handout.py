@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
+from collections.abc import Mapping
+from typing import Any
 
-# The first segment in the order of drawing that this rater has not rated, and that fewer raters
-# than wanted have rated or are at work on.
+import numpy as np
+
+from fewgold._arrays import IntArray, codes_of
+
+# Segments that this rater has not rated, and that fewer raters than wanted have rated or are at
+# work on: of the first wave that has any.
 _OPEN = """
-SELECT drawn.segment FROM drawn
+SELECT drawn.segment, wave, place FROM drawn
 WHERE NOT EXISTS (SELECT 1 FROM ratings WHERE segment = drawn.segment AND rater = :rater)
 AND (
     SELECT COUNT(*) FROM (
@@ -18,7 +25,6 @@ AND (
         WHERE segment = drawn.segment AND rater != :rater AND at > :since
     )
 ) < :each
-ORDER BY wave, place LIMIT 1
 """
 
 
@@ -26,8 +32,34 @@ def claim(database: sqlite3.Connection, rater: str, each: int, hold: float) -> i
     """The place of an open segment, kept for the rater. The caller holds a transaction."""
     moment = time.time()
     wanted = {"rater": rater, "since": moment - hold, "each": each}
-    row = database.execute(_OPEN, wanted).fetchone()
-    if row is None:
+    first = database.execute(f"{_OPEN} ORDER BY wave LIMIT 1", wanted).fetchone()
+    if first is None:
         return None
-    database.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (row[0], rater, moment))
-    return int(row[0])
+    wave = first[1]
+    seed, own = database.execute("SELECT seed, own FROM waves WHERE number = ?", (wave,)).fetchone()
+    turn = turns(json.loads(own), seed)
+    rows = database.execute(f"{_OPEN} AND wave = :wave", {**wanted, "wave": wave}).fetchall()
+    segment = min(rows, key=lambda row: turn[row[2]])[0]
+    database.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (segment, rater, moment))
+    return int(segment)
+
+
+def turns(own: Mapping[str, Any], seed: int) -> IntArray:
+    """When each segment of a wave is handed out, 0 for the first: (n,) in the order of drawing.
+
+    Whoever stops half-way has rated the first ones. They stand for the rest only if chance decided
+    which they are, and most samples are listed by stratum or along a line. So segments come in
+    a random order that the seed fixes; those of a unit that was drawn whole, one after the other.
+    A simple random sample lies in a random order already, which stopping rules go by, and one that
+    learns must keep to its own.
+    """
+    segments = own["segments"]
+    n = len(segments)
+    if own["kind"] in ("simple", "adaptive"):
+        return np.arange(n)
+    units = codes_of(np.array([s.get("unit", place) for place, s in enumerate(segments)]))
+    # A stream of its own: that of the draw itself would tie the order to what was drawn.
+    chance = np.random.default_rng([seed, 1]).permutation(int(units.max()) + 1)
+    turn = np.empty(n, dtype=np.int64)
+    turn[np.argsort(chance[units], kind="stable")] = np.arange(n)
+    return turn

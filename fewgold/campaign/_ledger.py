@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from typing import TYPE_CHECKING
 
 from fewgold.campaign._answers import adoptable
+from fewgold.campaign._settings import Settings
+from fewgold.campaign._trouble import damaged, reading
 from fewgold.formats import Rating, key
 
 if TYPE_CHECKING:
@@ -17,13 +20,17 @@ class Ledger:
     """What came in and what happened."""
 
     _database: sqlite3.Connection
+    settings: Settings
 
     def answers(self) -> pd.DataFrame:
         """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
-        return self._table(
+        found = self._table(
             "SELECT id AS segment, score, rater, time, answer, details, import, stored_at "
             "FROM ratings JOIN segments ON segments.place = ratings.segment ORDER BY number"
         )
+        if not all(isinstance(s, float) and math.isfinite(s) for s in found["score"].tolist()):
+            raise damaged("a score is no number")
+        return found
 
     def rated(self) -> list[Rating]:
         """Every answer that counts, as it would go to another tool."""
@@ -31,14 +38,15 @@ class Ledger:
             "SELECT segments.place, id, score, rater, time, answer, details FROM ratings "
             "JOIN segments ON segments.place = ratings.segment ORDER BY number"
         )
-        (text,) = self._database.execute(
-            "SELECT value FROM meta WHERE name = 'fingerprint'"
-        ).fetchone()
-        fingerprint = json.loads(text)
-        return [
-            Rating(key(place, id, fingerprint), score, rater, time, "", answer, json.loads(details))
-            for place, id, score, rater, time, answer, details in rows
-        ]
+        fingerprint = self.settings.fingerprint
+        with reading("the answers"):
+            return [
+                Rating(
+                    key(place, id, fingerprint), float(score), str(rater), str(time), "",
+                    str(answer), json.loads(details),
+                )
+                for place, id, score, rater, time, answer, details in rows
+            ]  # fmt: skip
 
     def set_aside(self) -> pd.DataFrame:
         """Answers that do not count, and why."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewgold.campaign._trouble import reading
 from fewgold.errors import DataError
 from fewgold.pool import Pool
 
@@ -43,6 +44,17 @@ def save_pool(database: sqlite3.Connection, pool: Pool) -> None:
 
 def load_pool(database: sqlite3.Connection, fingerprint: str) -> Pool:
     """The pool as it was written; the fingerprint tells if somebody changed the file."""
+    with reading("the pool"):
+        pool = _load(database)
+        if pool.fingerprint != fingerprint:
+            raise DataError(
+                f"the pool in this campaign was changed: its fingerprint is {pool.fingerprint} "
+                f"and was {fingerprint}. Take a copy of the file from before."
+            )
+    return pool
+
+
+def _load(database: sqlite3.Connection) -> Pool:
     rows = database.execute(
         "SELECT id, document, system, cost, texts FROM segments ORDER BY place"
     ).fetchall()
@@ -51,7 +63,7 @@ def load_pool(database: sqlite3.Connection, fingerprint: str) -> Pool:
     metrics = database.execute(
         "SELECT name, orientation, scores FROM metrics ORDER BY place"
     ).fetchall()
-    pool = Pool(
+    return Pool(
         ids=_labels(ids),
         metrics={
             name: np.frombuffer(scores, dtype=_FLOAT).astype(np.float64)
@@ -63,12 +75,6 @@ def load_pool(database: sqlite3.Connection, fingerprint: str) -> Pool:
         texts={name: _labels([row[name] for row in shown]) for name in shown[0]},
         orientation={name: sign for name, sign, _ in metrics if sign is not None},
     )
-    if pool.fingerprint != fingerprint:
-        raise DataError(
-            f"the pool in this campaign was changed: its fingerprint is {pool.fingerprint} and was "
-            f"{fingerprint}. Take a copy of the file from before."
-        )
-    return pool
 
 
 def _labels(values: Sequence[str]) -> NDArray[Any]:

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from fewgold._validate import as_limits, check_choice, check_confidence, check_count
-from fewgold.errors import DataError, FewgoldError
+from fewgold.campaign._trouble import damaged, reading
+from fewgold.errors import FewgoldError
 
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
@@ -105,11 +106,12 @@ def save_settings(database: sqlite3.Connection, settings: Settings) -> None:
 
 def load_settings(database: sqlite3.Connection) -> Settings:
     """The settings of a campaign."""
-    found: Mapping[str, Any] = {
-        name: json.loads(value) for name, value in database.execute("SELECT * FROM meta")
-    }
+    with reading("the settings"):
+        found: Mapping[str, Any] = {
+            name: json.loads(value) for name, value in database.execute("SELECT * FROM meta")
+        }
     known = {f.name for f in fields(Settings)}
     try:
         return Settings(**{k: v for k, v in found.items() if k in known})
-    except (TypeError, FewgoldError) as error:
-        raise DataError(f"the settings of this campaign are damaged: {error}.") from None
+    except (TypeError, ValueError, AttributeError) as error:
+        raise damaged(f"the settings: {error}") from None

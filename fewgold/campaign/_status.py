@@ -203,6 +203,11 @@ def _advice(found: Status, rule: str) -> list[str]:
             f"{found.changed} segments were rated twice by the same rater and not alike; the mean "
             "of the answers counts."
         )  # fmt: skip
+    if found.raters.get("") and (found.changed or found.each > 1 or len(found.raters) > 1):
+        said.append(
+            f"{found.raters['']} answers name no rater and count as one person's. Import files of "
+            "several people with --by NAME each."
+        )
     if found.set_aside:
         reasons = "; ".join(f"{count}: {why}" for why, count in found.set_aside.items())
         said.append(f"answers that were set aside and do not count: {reasons}.")

@@ -13,7 +13,7 @@ from fewgold.pool import Pool
 if TYPE_CHECKING:
     from fewgold.campaign._campaign import Campaign
 
-WHICH = ("unrated", "all", "last")
+WHICH = ("unrated", "wanting", "all", "last")
 
 
 def segment(pool: Pool, place: int, position: int | None = None, rate: bool = True) -> Segment:
@@ -46,6 +46,11 @@ def tasks(campaign: Campaign, which: str, context: int) -> Tasks:
     if which == "unrated":
         names = set(campaign.unrated)
         wanted = {p for p in wanted if str(pool.ids[p]) in names}
+    if which == "wanting":
+        answers = campaign.answers()
+        raters = answers.groupby("segment")["rater"].nunique().to_dict()
+        each = campaign.settings.each
+        wanted = {p for p in wanted if raters.get(str(pool.ids[p]), 0) < each}
     if pool.documents is None or not context:
         shown = [segment(pool, place) for place in sorted(wanted)]
     else:

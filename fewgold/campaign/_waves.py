@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fewgold.campaign._database import now
+from fewgold.campaign._trouble import damaged, reading
 from fewgold.pool import Pool
 from fewgold.records import design_of, drawn
 from fewgold.sample import Sample
@@ -81,15 +82,21 @@ def load_waves(database: sqlite3.Connection) -> list[Wave]:
     for number, id in database.execute(
         "SELECT wave, id FROM drawn JOIN segments ON segments.place = drawn.segment "
         "ORDER BY wave, drawn.place"
-    ):
+    ).fetchall():
         ids.setdefault(number, []).append(id)
     rows = database.execute(
         "SELECT number, drawn_at, strategy, sampler, seed, budget, n FROM waves ORDER BY number"
-    )
-    return [
-        Wave(number, at, strategy, sampler, seed, json.loads(budget), n, tuple(ids[number]))
-        for number, at, strategy, sampler, seed, budget, n in rows
-    ]
+    ).fetchall()
+    with reading("the waves"):
+        found = [
+            Wave(number, at, strategy, sampler, seed, json.loads(budget), n, tuple(ids[number]))
+            for number, at, strategy, sampler, seed, budget, n in rows
+        ]
+    if [w.number for w in found] != list(range(1, len(ids) + 1)) or any(
+        w.n != len(w.ids) for w in found
+    ):
+        raise damaged("the waves: segments are missing")
+    return found
 
 
 def load_whole(database: sqlite3.Connection, pool: Pool, waves: int | None = None) -> Sample | None:
@@ -103,6 +110,7 @@ def load_whole(database: sqlite3.Connection, pool: Pool, waves: int | None = Non
     ).fetchone()
     if row is None or not row[0]:
         return None
-    record = json.loads(row[0])
-    indices, design = design_of(record, pool)
-    return Sample(pool, indices, design, info=record["info"])
+    with reading("the design"):
+        record = json.loads(row[0])
+        indices, design = design_of(record, pool)
+        return Sample(pool, indices, design, info=record["info"])

@@ -65,3 +65,57 @@ def test_one_long_text_does_not_take_the_room_of_all(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "s", pool, seed=1) as study:
         back = study.pool.texts["source"]
     assert back.nbytes < 10**6 and back.tolist() == texts.tolist()
+
+
+def test_damaged_files_get_a_sentence(tmp_path: Path, campaign: Campaign) -> None:
+    """Random bytes, lost ends and zeros anywhere: an answer or a sentence, never anything else."""
+    wave = campaign.select(20)
+    campaign.add(Rating(i, 5.0, "ann") for i in wave.ids[:15])
+    campaign.more(5)
+    campaign.close()
+    data, rng = campaign.path.read_bytes(), np.random.default_rng(3)
+    refused = 0
+    for k in range(60):
+        hurt = bytearray(data)
+        at = int(rng.integers(100, len(data)))
+        if k % 3 == 0:
+            del hurt[at:]
+        else:
+            size = 5000 if k % 3 == 1 else 3
+            hurt[at : at + size] = rng.bytes(size)
+        path = tmp_path / f"{k}.fewgold"
+        path.write_bytes(hurt)
+        for act in (
+            lambda s: s.status(), lambda s: s.tasks(), lambda s: s.rated(), lambda s: s.more(3),
+            lambda s: s.add([Rating(wave.ids[16], 7.0)]), lambda s: s.next("bob"),
+        ):  # fmt: skip
+            try:
+                with Campaign(path) as study:
+                    act(study)
+            except DataError as error:
+                refused += 1
+                assert str(error).endswith(".")
+    assert refused > 60
+
+
+def test_a_campaign_that_somebody_holds_is_waited_for(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = campaign.select(5).ids[0]
+    monkeypatch.setenv("FEWGOLD_PATIENCE", "0.1")
+    with Campaign(campaign.path) as other:
+        campaign._database.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DataError, match="another program has been writing"):
+            other.add([Rating(one, 5.0)])
+        assert other.status().answers == 0  # one may look meanwhile
+        campaign._database.execute("ROLLBACK")
+        assert other.add([Rating(one, 5.0)]).stored == 1
+
+
+def test_places_with_odd_names(tmp_path: Path, pool: Pool) -> None:
+    for name in ("a b", "ü?x=1#y%20", "what?mode=ro"):
+        with Campaign.create(tmp_path / name, pool, seed=1) as study:
+            study.select(5)
+        assert [p.name for p in (tmp_path / name).iterdir()] == ["campaign.fewgold"]
+        with Campaign(tmp_path / name) as study:
+            assert study.sample.n == 5
