@@ -193,8 +193,8 @@ def _advice(found: Status, rule: str) -> list[str]:
         )
     elif found.estimate is not None and found.unrated:
         said.append(
-            f"the {len(found.unrated)} segments drawn last have no answer yet; the estimate so far "
-            "is that of the waves before."
+            f"{len(found.unrated)} segments of the last waves have no answer yet; the estimate so "
+            "far is that of the waves before, which tell more by themselves until then."
         )
     if found.changed:
         said.append(
@@ -218,7 +218,8 @@ def _advice(found: Status, rule: str) -> list[str]:
         )
     if found.rejected:
         said.append(f"{found.rejected} rows of imported files could not be read and are kept.")
-    if found.goal is not None and found.stop is None and found.goal["more"] == 0:
+    fired = found.stop is not None and found.stop["fired"]
+    if found.goal is not None and found.goal["more"] == 0 and not fired:
         said.append(
             "the interval is as narrow as wanted. It holds for one look at the end: stopping the "
             "moment it looks narrow makes it err more often than it says."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fewgold._arrays import IntArray
 from fewgold._validate import check_choice, check_count
 from fewgold.formats import Segment, Tasks, key
 from fewgold.pool import Pool
@@ -36,7 +37,11 @@ def _position(pool: Pool, place: int) -> int:
 
 
 def tasks(campaign: Campaign, which: str, context: int) -> Tasks:
-    """What is to be rated, document by document in reading order."""
+    """What is to be rated, document by document in reading order.
+
+    Documents come in a random order that the seed fixes: whoever stops half-way has then rated
+    documents that chance chose, and not those that stand first in the pool.
+    """
     check_choice("which", which, WHICH)
     check_count("context", context, 0)
     pool, sample = campaign.pool, campaign.sample
@@ -51,26 +56,24 @@ def tasks(campaign: Campaign, which: str, context: int) -> Tasks:
         raters = answers.groupby("segment")["rater"].nunique().to_dict()
         each = campaign.settings.each
         wanted = {p for p in wanted if raters.get(str(pool.ids[p]), 0) < each}
-    if pool.documents is None or not context:
-        shown = [segment(pool, place) for place in sorted(wanted)]
-    else:
-        shown = _with_context(pool, wanted, context)
     settings = campaign.settings
+    rng = np.random.default_rng([settings.seed, 2])
+    if pool.documents is None or not context:
+        shown = [segment(pool, place) for place in rng.permutation(sorted(wanted)).tolist()]
+    else:
+        shown = _with_context(pool, wanted, context, rng.permutation(int(pool.codes.max()) + 1))
     return Tasks(
         tuple(shown), name=settings.name, question=settings.question, limits=settings.limits
     )
 
 
-def _with_context(pool: Pool, wanted: set[int], context: int) -> list[Segment]:
-    """Wanted segments and up to ``context`` neighbours on either side, documents as they come."""
+def _with_context(pool: Pool, wanted: set[int], context: int, line: IntArray) -> list[Segment]:
+    """Wanted segments and up to ``context`` neighbours on either side, documents by ``line``."""
     codes = pool.codes
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(codes.max() + 2))
-    first: dict[int, int] = {}
-    for place in sorted(wanted):
-        first.setdefault(int(codes[place]), place)
     shown = []
-    for code in first:
+    for code in sorted({int(codes[place]) for place in wanted}, key=line.__getitem__):
         members = order[starts[code] : starts[code + 1]].tolist()
         rated = [k for k, place in enumerate(members) if place in wanted]
         near = sorted({n for k in rated for n in range(k - context, k + context + 1)})

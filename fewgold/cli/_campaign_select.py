@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fewgold.cli import _parse
-from fewgold.cli._console import console, pairs, to_json
+from fewgold.cli._console import console, pairs, sheet_suffix, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -144,7 +144,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         return
     if result["file"] is None:
         out.print("Write what is to be rated, for a spreadsheet or an annotation tool:")
-        out.print(f"  [green]fewgold export {place} -o to_rate.xlsx[/green]")
+        out.print(f"  [green]fewgold export {place} -o to_rate{sheet_suffix()}[/green]")
         out.print(f"  [green]fewgold export {place} -o tasks.json --to label-studio[/green]")
         return
     out.print("When answers come, all or some of them:")

@@ -57,6 +57,13 @@ def guess_human(names: Sequence[str], quiet: bool) -> str:
     return found
 
 
+def sheet_suffix() -> str:
+    """How a proposed sheet ends: a workbook where one can be written."""
+    from importlib.util import find_spec
+
+    return ".csv" if find_spec("openpyxl") is None else ".xlsx"
+
+
 def drawn(save: Callable[[Any], object], plot: Callable[[], Any], quiet: bool) -> bool:
     """Draw and save a figure; without matplotlib say so and go on: the numbers are worth having."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,7 @@ class What(StrEnum):
     """What is written."""
 
     unrated = "unrated"
+    wanting = "wanting"
     all = "all"
     last = "last"
     ratings = "ratings"
@@ -50,8 +52,9 @@ def export(
         What,
         typer.Option(
             metavar="WHAT",
-            help="Segments to rate: unrated (default), last (of the last wave) or all. Or what "
-            "came: ratings, set-aside, rejected, journal.",
+            help="Segments to rate: unrated (default), wanting (fewer raters than --each of init "
+            "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
+            "rejected, journal.",
         ),
     ] = What.unrated,
     context: Annotated[
@@ -75,9 +78,10 @@ def export(
     """
     from fewgold.campaign import Campaign
 
+    tasks = what in (What.unrated, What.wanting, What.all, What.last)
     check_target(out, to, force)
     with Campaign(campaign) as study:
-        if what in (What.unrated, What.all, What.last):
+        if tasks:
             count = write_tasks(study, out, to, what.value, context, quiet)
         elif what is What.ratings:
             count = _write_ratings(study, out, to, context)
@@ -89,9 +93,9 @@ def export(
     from rich.markup import escape
 
     screen = console()
-    named = "segments to rate" if what in (What.unrated, What.all, What.last) else what.value
+    named = "segments to rate" if tasks else what.value
     screen.print(f"[bold]Wrote {count} {named}[/bold] to {escape(out)}.")
-    if what in (What.unrated, What.all, What.last):
+    if tasks:
         screen.print()
         screen.print("When answers come, all or some of them:")
         place = escape(shlex.quote(campaign))
@@ -101,7 +105,7 @@ def export(
 def check_target(out: str, to: str | None, force: bool = False) -> Format:
     """The format of a file that may be written, or a sentence why it may not."""
     from fewgold import formats
-    from fewgold.errors import UnknownNameError
+    from fewgold.errors import DataError, UnknownNameError
 
     if to is None:
         to = _BY_SUFFIX.get(Path(out).suffix.lower())
@@ -114,6 +118,11 @@ def check_target(out: str, to: str | None, force: bool = False) -> Format:
         found = formats.get(to)
     except UnknownNameError as error:
         raise typer.BadParameter(str(error)) from None
+    if to == "xlsx" and find_spec("openpyxl") is None:
+        raise DataError(
+            "writing spreadsheets needs openpyxl. Install it with: pip install 'fewgold[xlsx]', "
+            "or write a .csv file, which spreadsheets open too."
+        )
     if Path(out).exists() and not force:
         raise typer.BadParameter(
             f"{out!r} exists and may hold answers. Choose another name, or overwrite it with "
@@ -131,7 +140,12 @@ def write_tasks(
     found = check_target(out, to, force=True)
     tasks = campaign.tasks(which, context=context)
     if not tasks.to_rate:
-        raise DataError("every sampled segment has an answer: there is nothing to write.")
+        raise DataError(
+            "every sampled segment has as many raters as were wanted: there is nothing to write."
+            if which == "wanting"
+            else "every sampled segment has an answer: there is nothing to write. Those that want "
+            "further raters are written with --what wanting, all with --what all."
+        )
     if not tasks.text_names:
         note(
             "note: the pool has no texts to show, so that raters get ids only. Texts are named "

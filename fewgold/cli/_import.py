@@ -47,6 +47,9 @@ def import_answers(
     rater: Annotated[
         str | None, typer.Option(metavar="FIELD", help="Field of the rater's name.")
     ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="NAME", help="Rater of the answers that name none.")
+    ] = "",
     adopt: Annotated[
         bool,
         typer.Option(
@@ -79,7 +82,7 @@ def import_answers(
         names = Names(id=id, score=human, rater=rater)
         for file in files or ():
             with _on_disk(file) as path:
-                receipts.append(study.import_file(path, source, names))
+                receipts.append(study.import_file(path, source, names, by=by.strip()))
         adopted = study.adopt() if adopt else 0
         waves = study.waves
         unrated = list(study.unrated) if waves else []

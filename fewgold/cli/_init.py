@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import _options, _parse
-from fewgold.cli._console import Json, Quiet, console, note, pairs, to_json
+from fewgold.cli._console import Json, Quiet, console, note, pairs, sheet_suffix, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -222,4 +222,4 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     out.print()
     out.print("Choose what to rate:")
     quoted = escape(shlex.quote(result["campaign"]))
-    out.print(f"  [green]fewgold select {quoted} --budget 100 -o to_rate.xlsx[/green]")
+    out.print(f"  [green]fewgold select {quoted} --budget 100 -o to_rate{sheet_suffix()}[/green]")

@@ -58,6 +58,7 @@ def report(
     Example: [bold]fewgold report study -o report.html[/bold]
     """
     from fewgold.campaign import Campaign, is_campaign
+    from fewgold.errors import DataError
 
     if gaps not in ("wait", "at-random"):
         raise typer.BadParameter(f"--gaps must be wait or at-random; got {gaps!r}.")
@@ -68,15 +69,24 @@ def report(
     level = None if confidence is None else _parse.confidence(confidence)
     passing = _parse.cut("--adequate", adequate)
     cut = None if passing is None else str(passing)
-    if is_campaign(file):
-        if limits is not None or pool is not None:
-            raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
-        with Campaign(file) as campaign:
-            made = campaign.report(
-                gaps, estimator=estimator, cut=cut, confidence=level, title=title
+    if is_campaign(file) and (limits is not None or pool is not None):
+        raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
+    try:
+        if is_campaign(file):
+            with Campaign(file) as campaign:
+                made = campaign.report(
+                    gaps, estimator=estimator, cut=cut, confidence=level, title=title
+                )
+        else:
+            made = _of_sheet(file, title, gaps, estimator, level, cut, _parse.limits(limits), pool)
+    except DataError as error:
+        raise DataError(
+            str(error).replace(
+                "at_random() takes the gaps for chance, bounds(estimator) reckons with the worst",
+                "--gaps at-random takes the gaps for chance, and the report then tells the worst "
+                "case as well",
             )
-    else:
-        made = _of_sheet(file, title, gaps, estimator, level, cut, _parse.limits(limits), pool)
+        ) from None
     try:
         import matplotlib  # noqa: F401
     except ImportError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli._console import Json, console, decimals, pairs, plain, to_json
+from fewgold.cli._console import Json, console, decimals, pairs, plain, sheet_suffix, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,7 +94,10 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         out.print(f"Next: [green]fewgold select {place} --budget 100[/green]")
     elif result["unrated"]:
         out.print(f"Next: [green]fewgold import {place} ANSWERS[/green]")
-        out.print(f"      [green]fewgold export {place} -o unrated.xlsx[/green]")
+        out.print(f"      [green]fewgold export {place} -o unrated{sheet_suffix()}[/green]")
+    elif result["each"] > 1 and result["wanting"]:
+        name = f"wanting{sheet_suffix()}"
+        out.print(f"Next: [green]fewgold export {place} -o {name} --what wanting[/green]")
     elif result["goal"] and result["goal"]["more"]:
         more = result["goal"]["more"]
         out.print(f"Next: [green]fewgold select {place} --more {more}[/green]")
