@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 # An answer that was there before the wave was drawn says nothing about whether raters are at it.
 _LAST = """
-SELECT COALESCE(MAX(number), 0) FROM waves
+SELECT COALESCE(MAX(waves.number), 0) FROM waves
 WHERE EXISTS (
-    SELECT 1 FROM drawn JOIN ratings USING (segment) WHERE wave = number AND stored_at >= drawn_at
+    SELECT 1 FROM drawn JOIN ratings USING (segment)
+    WHERE wave = waves.number AND stored_at >= drawn_at
 ) OR n = (SELECT COUNT(DISTINCT segment) FROM drawn JOIN ratings USING (segment)
-          WHERE wave = number)
+          WHERE wave = waves.number)
 """
 
 
