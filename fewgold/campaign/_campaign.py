@@ -29,8 +29,8 @@ from fewgold.campaign._database import (
 from fewgold.campaign._estimate import chosen_estimator
 from fewgold.campaign._ledger import Ledger
 from fewgold.campaign._pool import load_pool, save_pool
-from fewgold.campaign._settings import Settings, load_settings, save_settings
-from fewgold.campaign._waves import Wave, load_waves, load_whole, save_wave, wave_seed
+from fewgold.campaign._settings import Settings, check_seed, load_settings, save_settings
+from fewgold.campaign._waves import Wave, check_left, load_waves, load_whole, save_wave, wave_seed
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names, Rating, Reading, Segment
 from fewgold.gaps import GapBounds, PartialRatings, estimate
@@ -209,6 +209,7 @@ class Campaign(Ledger):
         before = len(self.waves)
         if not before:
             raise FewgoldError("nothing was drawn yet. Draw the first wave with --budget N.")
+        check_left(self.pool, self.sample.n)
         step = self.strategy.sampler.step
         if step is None:
             return self._draw(budget, seed, before)
@@ -219,7 +220,7 @@ class Campaign(Ledger):
 
     def _draw(self, budget: Budget, seed: int | None, before: int) -> Wave:
         number = before + 1
-        own = wave_seed(self.settings.seed, number) if seed is None else seed
+        own = wave_seed(self.settings.seed, number) if seed is None else check_seed(seed)
         given = self._given() if before else None
         sample = self.strategy.select(self.pool, budget, given=given, rng=own)
         # What the waves make together does not depend on the scores of the new one.

@@ -78,24 +78,31 @@ CREATE INDEX ratings_by_segment ON ratings (segment);
 
 def database_path(path: str | Path) -> Path:
     """The file of a campaign that is a folder or a file."""
+    if not str(path).strip():
+        raise DataError("a campaign needs the name of a folder, or of a .fewgold file.")
     place = Path(path)
     return place if place.suffix == Path(FILE).suffix else place / FILE
 
 
 def is_campaign(path: str | Path) -> bool:
     """True where a campaign lies: a folder with one in it, or its file."""
-    place = database_path(path)
     try:
-        with open(place, "rb") as file:
+        with open(database_path(path), "rb") as file:
             head = file.read(72)
-    except OSError:
+    except (OSError, ValueError):  # no such name can be
         return False
     return head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION.to_bytes(4, "big")
 
 
 def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     """A new file, whole or not at all: made beside its place and then moved there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(
+            f"no folder {str(path.parent)!r} can be made: there is a file of that name. Name a new "
+            "folder."
+        ) from None
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     made = Path(name)

@@ -79,8 +79,7 @@ class Settings:
         check_choice("among", self.among, AMONG)
         check_choice("rule", self.rule, RULES)
         check_count("each", self.each)
-        if self.seed < 0:
-            raise FewgoldError(f"seed must not be negative; got {self.seed}.")
+        check_seed(self.seed)
         ends = as_limits(self.limits)
         object.__setattr__(self, "limits", ends)
         if self.tolerance is not None:
@@ -94,6 +93,13 @@ class Settings:
     def changed(self, **values: Any) -> Settings:
         """The settings with some of them changed."""
         return replace(self, **values)
+
+
+def check_seed(seed: int) -> int:
+    """A seed that the file can hold."""
+    if not 0 <= seed < 2**63:
+        raise FewgoldError(f"seed must lie in 0 to {2**63 - 1}; got {seed}.")
+    return seed
 
 
 def save_settings(database: sqlite3.Connection, settings: Settings) -> None:

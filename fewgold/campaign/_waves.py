@@ -11,6 +11,7 @@ import numpy as np
 
 from fewgold.campaign._database import now
 from fewgold.campaign._trouble import damaged, reading
+from fewgold.errors import FewgoldError
 from fewgold.pool import Pool
 from fewgold.records import design_of, drawn
 from fewgold.sample import Sample
@@ -32,6 +33,14 @@ class Wave:
     def to_dict(self) -> dict[str, Any]:
         """The wave in plain values, without its segments."""
         return {k: v for k, v in self.__dict__.items() if k != "ids"}
+
+
+def check_left(pool: Pool, drawn: int) -> None:
+    """Refuse to draw from a pool that is drawn to the last segment."""
+    if drawn >= len(pool):
+        raise FewgoldError(
+            f"all {len(pool)} segments of the pool were drawn already: there is nothing to add."
+        )
 
 
 def wave_seed(seed: int, number: int) -> int:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fewgold import formats
-from fewgold.campaign import Campaign
-from fewgold.errors import DataError
+from fewgold.campaign import Campaign, is_campaign
+from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, key
 from fewgold.pool import Pool
 
@@ -119,3 +119,25 @@ def test_places_with_odd_names(tmp_path: Path, pool: Pool) -> None:
         assert [p.name for p in (tmp_path / name).iterdir()] == ["campaign.fewgold"]
         with Campaign(tmp_path / name) as study:
             assert study.sample.n == 5
+
+
+def test_nothing_is_left_to_draw(campaign: Campaign) -> None:
+    campaign.select(60)
+    with pytest.raises(FewgoldError, match="all 60 segments of the pool were drawn already"):
+        campaign.more(1)
+
+
+def test_seeds_and_places_that_cannot_be(tmp_path: Path, campaign: Campaign, pool: Pool) -> None:
+    for seed in (-1, 2**63):
+        with pytest.raises(FewgoldError, match="seed must lie in 0 to"):
+            campaign.select(5, seed=seed)
+        with pytest.raises(FewgoldError, match="seed must lie in 0 to"):
+            Campaign.create(tmp_path / "s", pool, seed=seed)
+    assert not campaign.waves and not (tmp_path / "s").exists()
+    (tmp_path / "file").write_text("")
+    for place in ("file", "file/x"):
+        with pytest.raises(DataError, match="there is a file of that name"):
+            Campaign.create(tmp_path / place, pool)
+    with pytest.raises(DataError, match="needs the name of a folder"):
+        Campaign.create("", pool)
+    assert not is_campaign("") and not is_campaign("a\0b")
