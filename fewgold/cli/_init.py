@@ -171,6 +171,12 @@ def init(
     _options.single_system(table, found)
     for sentence in found.notes():
         note(f"note: {sentence}", quiet)
+    if (column := found.columns["system"]) is not None and (many := table[column].nunique()) > 1:
+        note(
+            f"note: the pool holds {many} systems, and the score is that of all together. In a "
+            "folder of mt-metrics-eval --only-system NAME takes one; of a table keep its rows.",
+            quiet,
+        )
     pool = files.build_pool(table, found.columns)
     with Campaign.create(
         campaign, pool, name=name, strategy=strategy, seed=seed, limits=ends, tolerance=tolerance,

@@ -137,6 +137,7 @@ def _explain(book: Any, tasks: Tasks) -> None:
         tasks.question,
         f"Type a number into the column {tasks.score!r} of each row that says 'yes' under 'rate'.",
         "Grey rows are context: read them, do not rate them.",
+        "Write your name under 'rater' in every row that you rate, if others rate as well.",
         "Leave the column 'key' as it is: it tells which segment an answer is about.",
     ]
     if tasks.limits:
