@@ -141,3 +141,31 @@ def test_seeds_and_places_that_cannot_be(tmp_path: Path, campaign: Campaign, poo
     with pytest.raises(DataError, match="needs the name of a folder"):
         Campaign.create("", pool)
     assert not is_campaign("") and not is_campaign("a\0b")
+
+
+@pytest.mark.parametrize(
+    ("late", "early"),
+    [
+        ("2026-11-16T12:00:00", "2026-11-16T11:00:00"),
+        ("2026-11-16 12:00:00.25", "2026-11-16 12:00"),
+        ("1763300000.5", "1763300000.25"),
+        ("1763300000000", "1763200000000"),
+        ("1763300000", "2020-01-01T00:00:00Z"),
+        ("Mon, 16 Nov 2026 12:00:00 GMT", "Mon, 16 Nov 2026 11:00:00 GMT"),
+        ("9999-12-31T23:59:59Z", "2026-01-01"),
+    ],
+)
+def test_times_of_every_kind_have_an_order(campaign: Campaign, late: str, early: str) -> None:
+    one, two = campaign.select(5).ids[:2]
+    campaign.add([Rating(one, 40, "ann", late), Rating(two, 20, "ann", early)])
+    campaign.add([Rating(one, 80, "ann", early), Rating(two, 10, "ann", late)])
+    assert sorted(campaign.scores()[:2].tolist()) == [10, 40]
+
+
+def test_times_that_are_none_leave_the_order_of_arrival(campaign: Campaign) -> None:
+    for k, id in enumerate(campaign.select(5).ids):
+        first, then = [("11/16/2026", "11/15/2026"), ("soon", "2020-01-01"), ("9" * 400, "1e999"),
+                       ("", "nan"), ("0000-00-00", "2026-01-01")][k]  # fmt: skip
+        campaign.add([Rating(id, 1, "ann", first)])
+        campaign.add([Rating(id, 2, "ann", then)])
+    assert campaign.scores().tolist() == [2.0] * 5
