@@ -173,6 +173,14 @@ def pairs(out: Console, lines: Sequence[tuple[str, str]]) -> None:
     out.print(Padding(table, (0, 0, 0, 2)))
 
 
+def remarks(out: Console, sentences: Sequence[str]) -> None:
+    """Sentences that a reader must see, each with its lines under one another."""
+    from rich.markup import escape
+
+    if sentences:
+        pairs(out, [("[yellow]note:[/yellow]", escape(sentence)) for sentence in sentences])
+
+
 @contextmanager
 def progress_bars(quiet: bool) -> Iterator[Any]:
     """Progress on stderr, where somebody is looking: ``show(name, done, total)``, a bar a name."""

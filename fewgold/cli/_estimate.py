@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from fewgold.cli import _options, _parse
-from fewgold.cli._console import Format, Json, Output, Quiet, decimals, emit, note, pairs, plain
+from fewgold.cli._console import (
+    Format,
+    Json,
+    Output,
+    Quiet,
+    decimals,
+    emit,
+    note,
+    pairs,
+    plain,
+    remarks,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -311,8 +322,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
 def _show_end(out: Console, result: dict[str, Any]) -> None:
     from rich.markup import escape
 
-    for sentence in result["notes"]:
-        out.print(f"  [yellow]note:[/yellow] {escape(sentence)}")
+    remarks(out, result["notes"])
     out.print()
     out.print("To cite how the number was made:")
     out.print(f"  {escape(result['signature'])}", soft_wrap=True)

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli._console import Json, console, decimals, pairs, plain, sheet_suffix, to_json
+from fewgold.cli._console import (
+    Json,
+    console,
+    decimals,
+    pairs,
+    plain,
+    remarks,
+    sheet_suffix,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,8 +95,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         )
     lines += _numbers(result)
     pairs(out, lines)
-    for sentence in result["notes"]:
-        out.print(f"  [yellow]note:[/yellow] {escape(sentence)}")
+    remarks(out, result["notes"])
     out.print()
     place = escape(shlex.quote(result["campaign"]))
     if not sampled:

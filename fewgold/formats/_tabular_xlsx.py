@@ -39,7 +39,7 @@ def workbook(grid: Grid, tasks: Tasks) -> bytes:
     sheet.title = grid.title
     wrapped = Alignment(wrap_text=True, vertical="top")
     head = Font(bold=True), PatternFill("solid", fgColor="D9E2EC")
-    grey = Font(color="808080"), PatternFill("solid", fgColor="E8E8E8")
+    grey = Font(color="595959"), PatternFill("solid", fgColor="EEEEEE")
     rate = grid.header.index(RATE) if RATE in grid.header else None
     for k, row in enumerate((grid.header, *grid.rows), 1):
         aside = rate is not None and row[rate] == CONTEXT

@@ -72,7 +72,7 @@ _SAMPLERS = {
     ),
     "docs-balanced": Words(
         "Segments were drawn at random so that their metrics average as they do in the pool and "
-        "they are spread over the documents, each with the same chance: balanced sampling "
+        "they are spread over the documents, all with the same chance in one draw: balanced sampling "
         "by the cube method.",
         "What the metrics tell about the scores is then no longer left to chance.",
         (
@@ -145,6 +145,13 @@ _ESTIMATORS = {
         (_DANIKEN,),
     ),
 }
+# The binary model where there was no metric to correct.
+_ALONE = Words(
+    "The share of adequate segments was estimated by a Bayesian model from the ratings alone; no "
+    "metric was used.",
+    "It assumes nothing about metrics.",
+    (_DANIKEN,),
+)
 # Authors and year at the head of a reference; three or more authors are the first et al.
 _AUTHORS = re.compile(r"(?:after )?([^()\d]+?) \((\d{4})\)")
 _PRINTED = "Followed as printed in the paper, known errors included, to reproduce it."
@@ -155,8 +162,13 @@ def sampler_words(name: str, doc: str = "") -> Words:
     return _found(name, _SAMPLERS, doc)
 
 
-def estimator_words(name: str, doc: str = "") -> Words:
-    """What an estimator does; ``doc`` is the docstring that speaks for one of your own."""
+def estimator_words(name: str, doc: str = "", *, how: str | None = None) -> Words:
+    """What an estimator does; ``doc`` is the docstring that speaks for one of your own.
+
+    ``how`` is how the binary model used a metric, empty if it used none.
+    """
+    if how == "":
+        return _ALONE
     return _found(name, _ESTIMATORS, doc)
 
 
