@@ -63,7 +63,9 @@ def methods(study: Study) -> str:
     if len(study.waves) > 1:
         told.append(f"{len(study.waves)} waves")
     sentences.append(f"Segments were drawn with fewgold {__version__} ({', '.join(told)}).")
-    sentences.append(_cited(_words.estimator_words(study.estimator.name, _doc(study.estimator))))
+    how = getattr(study.estimate, "how", None)
+    own = _words.estimator_words(study.estimator.name, _doc(study.estimator), how=how)
+    sentences.append(_cited(own))
     if used := used_metrics(study):
         sentences.append(f"{'Metric' if len(used) == 1 else 'Metrics'}: {listed(used)}.")
     sentences += _who(study)
@@ -115,7 +117,9 @@ def _who(study: Study) -> list[str]:
             f"{each:.3g} for each rated segment on average."
         )
     if study.unrated:
-        told.append(f"{counted(len(study.unrated), 'sampled segment')} remained without a rating.")
+        how = ", taken as missing at random" if study.ratings.warnings else ""
+        without = counted(len(study.unrated), "sampled segment")
+        told.append(f"{without} remained without a rating{how}.")
     return told
 
 

@@ -71,7 +71,7 @@ def _by_rater(study: Study) -> Section:
 def _agreeing(study: Study) -> list[Section]:
     """How far raters agree, and what other raters like them might have said."""
     agreement = study.agreement
-    if agreement is None or not agreement.shared:
+    if agreement is None:
         return []
     told = []
     if not math.isnan(agreement.alpha):
@@ -80,13 +80,13 @@ def _agreeing(study: Study) -> list[Section]:
             f"{fixed(agreement.alpha_nominal, 2)} for scores as categories, on {agreement.shared} "
             "segments that two or more rated: 1 is perfect agreement, 0 that of chance."
         )
+    told.append("The interval of this report is for these answers of these raters.")
     wide = study.any_raters
     if wide is not None:
         told.append(
-            "The interval of this report is for these answers of these raters. For any raters like "
-            f"them the standard error is {study.shown(wide['se'])} and the {study.level} interval "
-            f"{study.shown(wide['low'])} to {study.shown(wide['high'])} (Student, approximate; "
-            f"roughly known from {len(agreement.table)} raters)."
+            f"For any raters like them the standard error is {study.shown(wide['se'])} and the "
+            f"{study.level} interval {study.shown(wide['low'])} to {study.shown(wide['high'])} "
+            f"(Student, approximate; roughly known from {len(agreement.table)} raters)."
         )
     told += [f"{note[:1].upper()}{note[1:]}." for note in agreement.notes]
-    return [report.Text("Agreement", told)] if told else []
+    return [report.Text("Agreement", told)]

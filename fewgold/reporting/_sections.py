@@ -122,7 +122,10 @@ def _sampled(study: Study) -> Section:
     for name in study.samplers:
         words = _words.sampler_words(name, type(study.estimator.sampler).__doc__ or "")
         told.append(f"Sampler `{name}`: {words.does} {words.why}".strip())
-    words = _words.estimator_words(study.estimator.name, type(study.estimator).__doc__ or "")
+    how = getattr(study.estimate, "how", None)
+    words = _words.estimator_words(
+        study.estimator.name, type(study.estimator).__doc__ or "", how=how
+    )
     told.append(f"Estimator `{study.estimator.name}`: {words.does} {words.why}".strip())
     told.append(_chances(study))
     parts: list[Section] = [report.Text("", told)]
