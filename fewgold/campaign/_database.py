@@ -96,6 +96,7 @@ def is_campaign(path: str | Path) -> bool:
 
 def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     """A new file, whole or not at all: made beside its place and then moved there."""
+    fresh = not path.parent.exists()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -124,6 +125,9 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     finally:
         for tail in ("", "-wal", "-shm"):
             Path(f"{made}{tail}").unlink(missing_ok=True)
+        if fresh and not path.exists():
+            with suppress(OSError):  # somebody put something into it meanwhile
+                path.parent.rmdir()
 
 
 def _place(made: Path, path: Path) -> None:

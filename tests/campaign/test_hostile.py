@@ -169,3 +169,15 @@ def test_times_that_are_none_leave_the_order_of_arrival(campaign: Campaign) -> N
         campaign.add([Rating(id, 1, "ann", first)])
         campaign.add([Rating(id, 2, "ann", then)])
     assert campaign.scores().tolist() == [2.0] * 5
+
+
+def test_a_beginning_that_fails_leaves_nothing(
+    tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fewgold.campaign._campaign.save_settings", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Campaign.create(tmp_path / "s", pool, seed=1)
+    assert not list(tmp_path.iterdir())
