@@ -72,8 +72,8 @@ _SAMPLERS = {
     ),
     "docs-balanced": Words(
         "Segments were drawn at random so that their metrics average as they do in the pool and "
-        "they are spread over the documents, all with the same chance in one draw: balanced sampling "
-        "by the cube method.",
+        "they are spread over the documents, all with the same chance in one draw: balanced "
+        "sampling by the cube method.",
         "What the metrics tell about the scores is then no longer left to chance.",
         (
             "Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91",
