@@ -26,7 +26,7 @@ from fewgold.campaign._database import (
     snapshot,
     transaction,
 )  # fmt: skip
-from fewgold.campaign._estimate import chosen_estimator
+from fewgold.campaign._estimate import check_bound, chosen_estimator
 from fewgold.campaign._ledger import Ledger
 from fewgold.campaign._pool import load_pool, save_pool
 from fewgold.campaign._settings import Settings, check_seed, load_settings, save_settings
@@ -100,8 +100,7 @@ class Campaign(Ledger):
             version=__version__,
             **settings,
         )
-        if given.bound is not None and given.bound not in ("equal", "hdi"):
-            registry.bound(given.bound)
+        check_bound(made, given, pool)
 
         def fill(database: Any) -> None:
             save_pool(database, pool)

@@ -160,11 +160,16 @@ def _needed(ratio: float, n: int, size: int) -> int:
 
 
 def _stop(campaign: Campaign, partial: PartialRatings) -> dict[str, Any] | None:
-    """What the rule says of the answers that came in the order of drawing, up to the first gap."""
+    """What the rule says of the answers that came in the order of drawing, up to the first gap.
+
+    A segment that still wants a rater is a gap: its score may change.
+    """
     settings, sample = campaign.settings, partial.sample
     if settings.tolerance is None or settings.limits is None or sample.design.kind != "simple":
         return None
-    gaps = np.flatnonzero(np.isnan(partial.scores))
+    raters = campaign.answers().groupby("segment")["rater"].nunique()
+    enough = set(raters.index[raters >= settings.each])
+    gaps = np.flatnonzero([str(i) not in enough for i in sample.ids.tolist()])
     upto = int(gaps[0]) if gaps.size else sample.n
     if not upto:
         return None

@@ -94,6 +94,27 @@ def test_random_waves_make_a_random_sample(tmp_path: Path, pool: Pool, answer: o
     assert status.stop["low"] <= float(study.scores().mean()) <= status.stop["high"]
 
 
+def test_the_rule_waits_for_all_raters(tmp_path: Path, pool: Pool, answer: object) -> None:
+    study = Campaign.create(
+        tmp_path / "s", pool, strategy="random", seed=2, limits=(0, 100), tolerance=20, each=2
+    )
+    ids = list(study.select(20).ids)
+    study.add(answer(ids))  # type: ignore[operator]
+    assert study.status().stop is None
+    study.add(answer(ids[:7], "bob"))  # type: ignore[operator]
+    stop = study.status().stop
+    assert stop is not None and stop["looked_at"] == 7
+
+
+def test_a_bound_that_does_not_fit_is_refused_at_the_beginning(tmp_path: Path, pool: Pool) -> None:
+    with pytest.raises(FewgoldError, match="star does not go with docs-balanced"):
+        Campaign.create(tmp_path / "s", pool, bound="star", limits=(0, 100))
+    with pytest.raises(FewgoldError, match="none-such"):
+        Campaign.create(tmp_path / "s", pool, bound="none-such")
+    assert not (tmp_path / "s").exists()
+    Campaign.create(tmp_path / "s", pool, bound="star", strategy="random+mean", limits=(0, 100))
+
+
 def test_unbiased_over_waves_with_late_answers(tmp_path: Path) -> None:
     """Over many campaigns with two waves, the mean of estimates is the truth."""
     pool, gold = fg.datasets.load_demo("zhen")
