@@ -125,11 +125,17 @@ def test_chunks_few_enough_for_one_group():
 def test_two_waves_of_simple_random():
     first = rated(SimpleRandom(), 9)
     wave = SimpleRandom().draw(POOL, 7, given=first, rng=1)
-    made = Mean().estimate(wave.rate(GOLD[wave.indices]))
+    scores = np.r_[first.scores, GOLD[wave.indices]]
     value, variance = two_waves(first.scores, GOLD[wave.indices], SIZE)
+    joined = first.sample.design.then(wave.design, SIZE)
+    mean, covariance = joined.moments(scores[None, :])
+    assert mean[0] == pytest.approx(value, rel=1e-12)
+    assert covariance[0, 0] == pytest.approx(variance, rel=1e-10)
+    # Both together are one random sample, and estimated so.
+    made = Mean().estimate(wave.rate(GOLD[wave.indices]))
     assert made.value == pytest.approx(value, rel=1e-12)
-    assert made.value == pytest.approx(np.r_[first.scores, GOLD[wave.indices]].mean(), rel=1e-12)
-    assert made.se**2 == pytest.approx(variance, rel=1e-10)
+    assert made.value == pytest.approx(scores.mean(), rel=1e-12)
+    assert made.se**2 == pytest.approx(scores.var(ddof=1) * (1 / 16 - 1 / SIZE), rel=1e-12)
 
 
 # Control variates ---------------------------------------------------------------------------
