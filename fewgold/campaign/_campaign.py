@@ -26,8 +26,8 @@ from fewgold.campaign._database import (
     snapshot,
     transaction,
 )  # fmt: skip
+from fewgold.campaign._desk import Desk
 from fewgold.campaign._estimate import check_bound, chosen_estimator
-from fewgold.campaign._ledger import Ledger
 from fewgold.campaign._pool import load_pool, save_pool
 from fewgold.campaign._settings import Settings, check_seed, load_settings, save_settings
 from fewgold.campaign._waves import Wave, check_left, load_waves, load_whole, save_wave, wave_seed
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from fewgold.reporting import StudyReport
 
 
-class Campaign(Ledger):
+class Campaign(Desk):
     """A study that lives in a file, from the first draw to the number.
 
     Everything that changes it is written at once and whole: when a method returns, its effect
@@ -66,10 +66,12 @@ class Campaign(Ledger):
     >>> study.close(); folder.cleanup()
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, pool: Pool | None = None) -> None:
         self.path = database_path(path)
         self._database = connect(self.path)
         self.settings = load_settings(self._database)
+        if pool is not None and pool.fingerprint == self.settings.fingerprint:
+            self.__dict__["pool"] = pool  # read before, by somebody who opens it often
 
     @classmethod
     def create(

@@ -68,6 +68,19 @@ CREATE TABLE claims (
     segment INTEGER NOT NULL REFERENCES drawn (segment), rater TEXT NOT NULL, at REAL NOT NULL,
     PRIMARY KEY (segment, rater)
 );
+CREATE TABLE withdrawn (
+    number INTEGER PRIMARY KEY, segment INTEGER NOT NULL REFERENCES drawn (segment),
+    score REAL NOT NULL, rater TEXT NOT NULL, time TEXT NOT NULL, answer TEXT NOT NULL,
+    details TEXT NOT NULL, import INTEGER NOT NULL REFERENCES imports (number),
+    stored_at TEXT NOT NULL, withdrawn_at TEXT NOT NULL
+);
+CREATE TABLE skips (
+    segment INTEGER NOT NULL REFERENCES drawn (segment), rater TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (segment, rater)
+);
+CREATE TABLE raters (
+    name TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, made_at TEXT NOT NULL
+);
 CREATE TABLE journal (
     number INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, what TEXT NOT NULL,
     details TEXT NOT NULL

@@ -12,11 +12,12 @@ import numpy as np
 
 from fewgold._arrays import IntArray, codes_of
 
-# Segments that this rater has not rated, and that fewer raters than wanted have rated or are at
-# work on: of the first wave that has any.
+# Segments that this rater has not rated or skipped, and that fewer raters than wanted have rated or
+# are at work on: of the first wave that has any.
 _OPEN = """
 SELECT drawn.segment, wave, place FROM drawn
 WHERE NOT EXISTS (SELECT 1 FROM ratings WHERE segment = drawn.segment AND rater = :rater)
+AND NOT EXISTS (SELECT 1 FROM skips WHERE segment = drawn.segment AND rater = :rater)
 AND (
     SELECT COUNT(*) FROM (
         SELECT rater FROM ratings WHERE segment = drawn.segment
@@ -26,12 +27,20 @@ AND (
     )
 ) < :each
 """
+# What the rater was given last and has not answered comes first, such as after taking it back.
+_OWN = """
+SELECT o.segment FROM ({open}) AS o JOIN claims ON claims.segment = o.segment
+WHERE claims.rater = :rater AND claims.at > :since ORDER BY claims.at DESC LIMIT 1
+"""
 
 
 def claim(database: sqlite3.Connection, rater: str, each: int, hold: float) -> int | None:
     """The place of an open segment, kept for the rater. The caller holds a transaction."""
-    moment = time.time()
-    wanted = {"rater": rater, "since": moment - hold, "each": each}
+    wanted = {"rater": rater, "since": time.time() - hold, "each": each}
+    mine = database.execute(_OWN.format(open=_OPEN), wanted).fetchone()
+    if mine is not None:
+        keep(database, mine[0], rater)
+        return int(mine[0])
     first = database.execute(f"{_OPEN} ORDER BY wave LIMIT 1", wanted).fetchone()
     if first is None:
         return None
@@ -40,8 +49,15 @@ def claim(database: sqlite3.Connection, rater: str, each: int, hold: float) -> i
     turn = turns(json.loads(own), seed)
     rows = database.execute(f"{_OPEN} AND wave = :wave", {**wanted, "wave": wave}).fetchall()
     segment = min(rows, key=lambda row: turn[row[2]])[0]
-    database.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (segment, rater, moment))
+    keep(database, segment, rater)
     return int(segment)
+
+
+def keep(database: sqlite3.Connection, segment: int, rater: str) -> None:
+    """Note that a rater has a segment. The caller holds a transaction."""
+    database.execute(
+        "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (segment, rater, time.time())
+    )
 
 
 def turns(own: Mapping[str, Any], seed: int) -> IntArray:

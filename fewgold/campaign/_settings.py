@@ -15,6 +15,7 @@ from fewgold.errors import FewgoldError
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
 RULES = ("kelly", "hall")
+SHOWN = ("metrics", "system", "estimate")
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,9 @@ class Settings:
         What raters are asked.
     system
         The system whose outputs the pool holds, where files hold several.
+    shown
+        What raters may see besides texts, on pages: ``metrics``, ``system``, ``estimate``. Nothing
+        by default, since it would sway them.
     budget
         Ratings to be had in all, for strategies that hand out one segment at a time.
     fingerprint, created_at, version
@@ -68,6 +72,7 @@ class Settings:
     among: str = "mean"
     question: str = "How good is this output?"
     system: str | None = None
+    shown: tuple[str, ...] = ()
     budget: int | None = None
     fingerprint: str = ""
     created_at: str = ""
@@ -78,6 +83,9 @@ class Settings:
         check_choice("repeats", self.repeats, REPEATS)
         check_choice("among", self.among, AMONG)
         check_choice("rule", self.rule, RULES)
+        object.__setattr__(
+            self, "shown", tuple(check_choice("shown", s, SHOWN) for s in self.shown)
+        )
         check_count("each", self.each)
         check_seed(self.seed)
         ends = as_limits(self.limits)

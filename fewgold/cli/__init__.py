@@ -30,6 +30,7 @@ from fewgold.cli import (
     _reproduce,
     _roc,
     _select,
+    _serve,
     _simulate,
     _status,
     _stop,
@@ -82,6 +83,7 @@ app.command("status", rich_help_panel=_STUDY)(_status.status)
 app.command("estimate", rich_help_panel=_STUDY)(_estimate.estimate)
 app.command("report", rich_help_panel=_STUDY)(_report.report)
 app.command("export", rich_help_panel=_STUDY)(_export.export)
+app.command("serve", rich_help_panel=_STUDY)(_serve.serve)
 app.command("stop", rich_help_panel=_STUDY)(_stop.stop)
 app.command("plan", rich_help_panel=_AROUND)(_plan.plan)
 app.command("simulate", rich_help_panel=_AROUND)(_simulate.simulate)

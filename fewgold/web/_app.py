@@ -1,0 +1,77 @@
+"""The application: pages for planning, annotating and exploring, behind one guard."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from fewgold.campaign import Campaign
+from fewgold.errors import FewgoldError
+from fewgold.web import _annotate, _explore, _plan, _raters, _replay
+from fewgold.web._security import LOOPBACK, Guard, same
+from fewgold.web._site import Site
+
+_HERE = Path(__file__).parent
+
+
+def create_app(
+    campaign: str | Path | None = None,
+    *,
+    token: str | None = None,
+    hosts: frozenset[str] = LOOPBACK,
+    port: int = 0,
+    secure: bool = False,
+) -> FastAPI:
+    """The application, ready for any ASGI server.
+
+    Parameters
+    ----------
+    campaign
+        A campaign to annotate and to explore; without one there are the pages for planning.
+    token
+        Secret of the owner; a new one if none is given. It is ``app.state.site.token``.
+    hosts
+        Names under which the server answers.
+    port
+        Of the server, which tells its cookie from others on the same machine.
+    secure
+        True behind HTTPS: the cookie then travels nowhere else.
+    """
+    path = None if campaign is None else Path(campaign)
+    if path is not None:
+        Campaign(path).close()  # what is wrong with it is said before anybody comes
+    site = Site(path, token or secrets.token_urlsafe(24), f"fewgold_owner_{port}")
+    app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.site = site
+    app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
+    for part in (_plan, _annotate, _raters, _explore, _replay):
+        app.include_router(part.routes(site))
+
+    @app.get("/", response_class=HTMLResponse)
+    def home(request: Request, token: str | None = None) -> Any:
+        if token is None:
+            return site.page(request, "home.html")
+        if not same(token, site.token):
+            raise HTTPException(403, "This address is not the one that fewgold serve printed.")
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(
+            site.cookie, site.token, httponly=True, samesite="lax", secure=secure, path="/"
+        )
+        return answer
+
+    @app.exception_handler(FewgoldError)
+    def mistake(request: Request, error: FewgoldError) -> HTMLResponse:
+        return site.page(request, "trouble.html", 400, sentence=str(error))
+
+    @app.exception_handler(StarletteHTTPException)
+    def trouble(request: Request, error: StarletteHTTPException) -> HTMLResponse:
+        return site.page(request, "trouble.html", error.status_code, sentence=str(error.detail))
+
+    app.add_middleware(Guard, hosts=hosts)
+    return app
