@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 from typing import Annotated
 
 import typer
 
-from fewgold.cli._console import Json, Quiet, note, to_json
+from fewgold.cli._console import Json, Quiet, fail, note, to_json
+
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})
+_NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
+_TOKEN = re.compile(r"[A-Za-z0-9_.~-]{16,}")
 
 
 def serve(
@@ -70,23 +75,38 @@ def serve(
     from fewgold.cli import _parse
     from fewgold.web._security import LOOPBACK
 
+    host = host.lower()
     names = frozenset(n.lower() for n in _parse.names(name))
+    strange = sorted(n for n in names if not _NAME.fullmatch(n))
+    if strange:
+        raise typer.BadParameter(
+            f"--name {strange[0]}: a name alone is wanted, without http:// and without a port, "
+            "such as rate.example.org."
+        )
     if host not in LOOPBACK and not public:
         raise typer.BadParameter(
             f"--host {host} can be reached from other machines. If that is meant, say so with "
             "--public."
         )
-    if public and not names and host in ("0.0.0.0", "::"):
+    if not names and host in _EVERYWHERE:
         raise typer.BadParameter(
             "--public needs the names under which browsers reach it: --name rate.example.org."
         )
-    if token is not None and len(token) < 16:
-        raise typer.BadParameter("--token must have 16 characters or more.")
+    if token is not None and not _TOKEN.fullmatch(token):
+        raise typer.BadParameter(
+            "--token must have 16 characters or more: letters, digits, and any of - _ . ~"
+        )
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
+        try:
+            listening.bind((host, port))
+        except OSError as error:
+            fail(
+                f"cannot listen on {host}, port {port}: {error.strerror or error}. "
+                "Choose another with --port, or none for any that is free."
+            )
         found = int(listening.getsockname()[1])
-        hosts = frozenset({host}) | names | (LOOPBACK if host in LOOPBACK else frozenset())
+        hosts = names | (LOOPBACK if host in LOOPBACK else {host} - _EVERYWHERE)
         app = create_app(campaign, token=token, hosts=hosts, port=found, secure=https)
         shown = sorted(names)[0] if names else host
         shown = f"[{shown}]" if ":" in shown else shown
@@ -102,7 +122,7 @@ def serve(
         server = uvicorn.Server(
             uvicorn.Config(
                 app, log_level="warning", server_header=False, access_log=False, lifespan="off",
-                timeout_graceful_shutdown=5, proxy_headers=False,
+                ws="none", timeout_graceful_shutdown=5, proxy_headers=False,
             )
         )  # fmt: skip
         server.run(sockets=[listening])

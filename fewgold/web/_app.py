@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
@@ -14,7 +15,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from fewgold.campaign import Campaign
 from fewgold.errors import FewgoldError
 from fewgold.web import _annotate, _explore, _plan, _raters, _replay
-from fewgold.web._security import LOOPBACK, Guard, same
+from fewgold.web._security import HEADERS, LOOPBACK, Guard, same
 from fewgold.web._site import Site
 
 _HERE = Path(__file__).parent
@@ -73,5 +74,26 @@ def create_app(
     def trouble(request: Request, error: StarletteHTTPException) -> HTMLResponse:
         return site.page(request, "trouble.html", error.status_code, sentence=str(error.detail))
 
-    app.add_middleware(Guard, hosts=hosts)
+    @app.exception_handler(RequestValidationError)
+    def misfit(request: Request, error: RequestValidationError) -> HTMLResponse:
+        fields = ", ".join(sorted({str(e["loc"][-1]) for e in error.errors()}))
+        return site.page(
+            request,
+            "trouble.html",
+            400,
+            sentence=f"That cannot be read: {fields}. Go back and try again.",
+        )
+
+    @app.exception_handler(Exception)
+    def fault(request: Request, error: Exception) -> HTMLResponse:
+        # Starlette asks this outside of all middleware and then raises the error again, so that
+        # the server writes it to stderr with its traceback.
+        sentence = (
+            "Something went wrong here; the server's window says what. Stored answers are safe."
+        )
+        page = site.page(request, "trouble.html", 500, sentence=sentence)
+        page.raw_headers += [*HEADERS, (b"cache-control", b"no-store")]
+        return page
+
+    app.add_middleware(Guard, hosts=hosts, cookie=site.cookie, token=site.token)
     return app

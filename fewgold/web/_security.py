@@ -9,10 +9,13 @@ elsewhere.
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -21,16 +24,19 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS = (
+#: Sent with every answer. The referrer stays with us but is not left out: without one, browsers
+#: hide where a form comes from, and we could not tell our own.
+HEADERS = (
     (b"content-security-policy", _POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
@@ -46,72 +52,95 @@ class Guard:
         What comes behind it.
     hosts
         Names and addresses under which we answer.
-    most
-        Bytes that the body of a request may have.
+    cookie, token
+        By which the owner is known.
+    most, little
+        Bytes that the body of a request may have, from the owner and from others.
     """
 
     app: App
     hosts: frozenset[str] = LOOPBACK
+    cookie: str = ""
+    token: str = ""
     most: int = 50_000_000
+    little: int = 1_000_000
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self.app(scope, receive, send)
-            return  # no other protocol is spoken here
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
-        trouble = self._trouble(scope, headers)
-        if trouble is not None:
-            await _refuse(send, *trouble)
-            return
-        await self.app(scope, self._bounded(receive), _with_headers(scope, send))
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http":
+            most = self.most if self._owner(scope) else self.little
+            trouble = self._trouble(scope, most)
+            if trouble is not None:
+                await _refuse(send, *trouble)
+            else:
+                await self.app(scope, _bounded(receive, most), _with_headers(scope, send))
 
-    def _trouble(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
-        host = headers.get("host", "")
-        if _name(f"//{host}") not in self.hosts:
+    def _owner(self, scope: Scope) -> bool:
+        given = (cookie_parser(value).get(self.cookie) for value in _values(scope, b"cookie"))
+        return bool(self.token) and any(same(g, self.token) for g in given)
+
+    def _trouble(self, scope: Scope, most: int) -> tuple[int, str] | None:
+        hosts = _values(scope, b"host")
+        if len(hosts) != 1 or _name(hosts[0]) not in self.hosts:
             return 421, "This server does not answer under that name."
-        if scope["method"] not in _SAFE and not _own(headers, host):
+        if scope["method"] not in _SAFE and not _own(scope, hosts[0]):
             return 403, "This was not sent by a page of this server."
-        size = headers.get("content-length", "0")
-        if not size.isdigit() or int(size) > self.most:
-            return 413, f"That is too large: {self.most // 1_000_000} MB at most."
+        for size in _values(scope, b"content-length"):
+            if not (size.isascii() and size.isdecimal() and len(size) < 16):
+                return 400, "The length of what was sent is not a number."
+            if int(size) > most:
+                return 413, _too_large(most)
         return None
 
-    def _bounded(self, receive: Receive) -> Receive:
-        """Count what comes: a sender need not tell the length, or may tell a wrong one."""
-        seen = 0
 
-        async def bounded() -> Message:
-            nonlocal seen
-            message = await receive()
-            if message["type"] == "http.request":
-                seen += len(message.get("body", b""))
-                if seen > self.most:
-                    return {"type": "http.disconnect"}
-            return message
+def _bounded(receive: Receive, most: int) -> Receive:
+    """Count what comes: a sender need not tell the length, or may tell a wrong one."""
+    seen = 0
 
-        return bounded
+    async def bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        if message["type"] == "http.request":
+            seen += len(message.get("body", b""))
+            if seen > most:
+                raise HTTPException(413, _too_large(most))
+        return message
 
-
-def _name(address: str) -> str:
-    try:
-        return (urlsplit(address).hostname or "").lower()
-    except ValueError:
-        return ""
+    return bounded
 
 
-def _own(headers: dict[str, str], host: str) -> bool:
+def _too_large(most: int) -> str:
+    return f"That is too large: {most // 1_000_000} MB at most."
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    """All values of a header; some attacks send one twice."""
+    return [v.decode("latin-1") for k, v in scope["headers"] if k.lower() == name]
+
+
+def _name(host: str) -> str:
+    """Of the server that is asked for, without a port; empty for what is no host at all."""
+    found = _HOST.fullmatch(host.lower())
+    return "" if found is None else found.group(1).strip("[]")
+
+
+def _own(scope: Scope, host: str) -> bool:
     """Whether a page of ours sent it, by what browsers say and pages cannot forge."""
-    origin = headers.get("origin")
-    if origin is not None:
-        return origin.partition("://")[2].lower() == host.lower()
-    return headers.get("sec-fetch-site") == "same-origin"
+    origins, sites = _values(scope, b"origin"), _values(scope, b"sec-fetch-site")
+    if not origins and not sites:
+        return False
+    return all(
+        o.lower() in (f"http://{host}".lower(), f"https://{host}".lower()) for o in origins
+    ) and all(s == "same-origin" for s in sites)
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            own = list(message.get("headers", [])) + list(_HEADERS)
+            own = list(message.get("headers", [])) + list(HEADERS)
             if not scope["path"].startswith("/static/"):
                 own.append((b"cache-control", b"no-store"))
             message = {**message, "headers": own}
@@ -121,7 +150,7 @@ def _with_headers(scope: Scope, send: Send) -> Send:
 
 
 async def _refuse(send: Send, status: int, sentence: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), *_HEADERS]
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": sentence.encode()})
 
