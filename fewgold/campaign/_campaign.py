@@ -277,18 +277,19 @@ class Campaign(Desk):
 
     def import_file(
         self, path: str | Path, format: str | None = None, names: Names | None = None, *,
-        by: str = "",
+        by: str = "", source: str = "",
     ) -> Receipt:  # fmt: skip
         """Store the answers of a file in any format of `fewgold.formats`.
 
         ``by`` is the rater of answers that do not name theirs. Sheets of two people who did not
-        write their names would else pass for second thoughts of one.
+        write their names would else pass for second thoughts of one. ``source`` is what to call
+        the file, if not by its own name.
         """
         reading = formats.read(path, format, names or Names())
         if by:
             told = tuple(r if r.rater else replace(r, rater=by) for r in reading.ratings)
             reading = replace(reading, ratings=told)
-        return self._store(reading, Path(path).name)
+        return self._store(reading, source or Path(path).name)
 
     def _store(self, reading: Reading, source: str) -> Receipt:
         check_systems(reading.ratings, self.pool, self.settings.system)

@@ -225,7 +225,10 @@ def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def snapshot(database: sqlite3.Connection) -> Iterator[None]:
-    """Read everything as of one moment, whatever others write meanwhile."""
+    """Read everything as of one moment, whatever others write meanwhile; within one, that one."""
+    if database.in_transaction:
+        yield
+        return
     database.execute("BEGIN")
     try:
         yield

@@ -8,11 +8,14 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from fewgold.campaign._answers import adoptable
+from fewgold.campaign._database import snapshot
 from fewgold.campaign._settings import Settings
 from fewgold.campaign._trouble import damaged, reading
 from fewgold.formats import Rating, key
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import pandas as pd
 
 
@@ -21,6 +24,18 @@ class Ledger:
 
     _database: sqlite3.Connection
     settings: Settings
+
+    def moment(self) -> AbstractContextManager[None]:
+        """Read as of one moment while it lasts, whatever others write; nothing can be changed."""
+        return snapshot(self._database)
+
+    def state(self) -> tuple[int, ...]:
+        """Numbers that change with everything that is stored, and cost next to nothing to read."""
+        counted = ("ratings", "set_aside", "rejected", "imports", "journal")
+        last = dict(self._database.execute("SELECT name, seq FROM sqlite_sequence"))
+        (gone,) = self._database.execute("SELECT COUNT(*) FROM withdrawn").fetchone()
+        (waves,) = self._database.execute("SELECT COUNT(*) FROM waves").fetchone()
+        return (*(int(last.get(name, 0)) for name in counted), int(gone), int(waves))
 
     def answers(self) -> pd.DataFrame:
         """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
