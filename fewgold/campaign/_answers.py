@@ -27,7 +27,7 @@ UNSAMPLED = "the segment was not sampled"
 FOREIGN = "the key belongs to another campaign"
 CONFLICT = "the key and the id name different segments"
 OTHER = "it rates another system"
-_INSERT = (
+INSERT = (
     "INSERT OR IGNORE INTO ratings (segment, score, rater, time, answer, details, import, "
     "stored_at, twin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
@@ -197,11 +197,11 @@ def _store(
             sentence = f"the score {rating.score:g} is outside {limits[0]:g} to {limits[1]:g}"
             refused.append(Rejected(f"segment {rating.segment}", sentence, raw))
             continue
-        twin = _twin(place if place is not None else rating.segment, rating)
+        twin = twin_of(place if place is not None else rating.segment, rating)
         detail = json.dumps(dict(rating.details), default=str)
         own = (rating.score, rating.rater, rating.time, rating.answer, detail, number, now(), twin)
         if not why:
-            done = database.execute(_INSERT, (place, *own)).rowcount
+            done = database.execute(INSERT, (place, *own)).rowcount
             stored += done
         else:
             done = database.execute(
@@ -232,7 +232,7 @@ def _texts(rating: Rating) -> tuple[str, ...]:
     return rating.segment, rating.rater, rating.time, rating.system, rating.answer
 
 
-def _twin(segment: int | str, rating: Rating) -> str:
+def twin_of(segment: int | str, rating: Rating) -> str:
     """The same for two answers that say the same: one of them came twice."""
     told = (rating.system, rating.rater, repr(float(rating.score)), rating.time, rating.answer)
     return _digest(repr(segment), *told)
@@ -260,6 +260,6 @@ def adopt(database: sqlite3.Connection) -> int:
         (UNSAMPLED,),
     ).fetchall()
     for number, *rest in rows:
-        database.execute(_INSERT, rest)
+        database.execute(INSERT, rest)
         database.execute("DELETE FROM set_aside WHERE number = ?", (number,))
     return len(rows)

@@ -2,13 +2,51 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+from dataclasses import dataclass
+from typing import Any
 
+from fewgold.campaign._answers import INSERT, twin_of
 from fewgold.campaign._database import now, transaction
+from fewgold.campaign._handout import keep
 from fewgold.campaign._ledger import Ledger
 from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import Rating, is_key, key
 
+#: What imports are called that hold an answer from a page.
+PAGE = "page"
 _COLUMNS = "number, segment, score, rater, time, answer, details, import, stored_at"
+_FROM_PAGE = f"(SELECT format FROM imports WHERE imports.number = import) = '{PAGE}'"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of an answer from a page.
+
+    Parameters
+    ----------
+    new
+        False if it came before: a form that was sent twice.
+    score
+        The score that is stored, which is that of the first time.
+    withdrawn
+        True if the rater has taken it back since.
+    """
+
+    new: bool
+    score: float
+    withdrawn: bool = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Answers so far: of one rater, of all, and how many are wanted. Segments rated by enough
+    raters count no further ones."""
+
+    own: int
+    all: int
+    wanted: int
 
 
 class Desk(Ledger):
@@ -50,39 +88,124 @@ class Desk(Ledger):
         ).fetchone()
         return int(count)
 
-    def withdraw(self, rater: str) -> str | None:
-        """Take the rater's last answer back and hand them its segment again; its id, or None."""
+    def progress(self, rater: str) -> Progress:
+        """How far one rater and all of them have come, against the sample or the budget."""
+        each, budget = self.settings.each, self.settings.budget
+        (drawn,) = self._database.execute("SELECT COUNT(*) FROM drawn").fetchone()
+        (done,) = self._database.execute(
+            "SELECT COALESCE(SUM(MIN(raters, ?)), 0) FROM "
+            "(SELECT COUNT(DISTINCT rater) AS raters FROM ratings GROUP BY segment)",
+            (each,),
+        ).fetchone()
+        return Progress(self.rated_by(rater), int(done), max(int(drawn), budget or 0) * each)
+
+    def rate(self, rating: Rating) -> Kept:
+        """Store an answer from a page, once however often it is sent; it is on the disk then.
+
+        ``rating.answer`` names the form that it came with. The first answer with that name counts;
+        a later one says what is stored. Whether the rater was to get this segment does not matter:
+        they saw it.
+        """
+        if not rating.rater or not rating.answer:
+            raise FewgoldError("an answer from a page needs a rater and the name of its form.")
+        with transaction(self._database) as database:
+            for table in ("ratings", "withdrawn"):
+                row = database.execute(
+                    f"SELECT score FROM {table} WHERE rater = ? AND answer = ? AND {_FROM_PAGE}",
+                    (rating.rater, rating.answer),
+                ).fetchone()
+                if row is not None:
+                    return Kept(False, float(row[0]), table == "withdrawn")
+            place = self._place(rating.segment)
+            if limits := self.settings.limits:
+                low, high = limits
+                if not low <= rating.score <= high:
+                    raise DataError(
+                        f"the score {rating.score:g} is outside {low:g} to {high:g}. Nothing was "
+                        "stored."
+                    )
+            number = database.execute(
+                "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, ?)",
+                (now(), PAGE, PAGE, json.dumps({"rows": 1, "used": 1, "stored": 1})),
+            ).lastrowid
+            details = json.dumps(dict(rating.details), default=str)
+            own = (rating.score, rating.rater, rating.time, rating.answer, details)
+            database.execute(INSERT, (place, *own, number, now(), twin_of(place, rating)))
+            # Whoever rates what they had skipped has looked at it again.
+            database.execute(
+                "DELETE FROM skips WHERE segment = ? AND rater = ?", (place, rating.rater)
+            )
+        return Kept(True, rating.score)
+
+    def last(self, rater: str) -> tuple[str, str] | None:
+        """What a rater did last on pages and may undo: ``answer`` or ``skip``, and its name."""
+        answer = self._database.execute(
+            f"SELECT answer, stored_at FROM ratings WHERE rater = ? AND {_FROM_PAGE} "
+            "ORDER BY number DESC LIMIT 1",
+            (rater,),
+        ).fetchone()
+        skip = self._database.execute(
+            "SELECT place, id, at FROM skips JOIN segments ON segments.place = skips.segment "
+            "WHERE rater = ? ORDER BY at DESC, skips.rowid DESC LIMIT 1",
+            (rater,),
+        ).fetchone()
+        if skip is not None and (answer is None or skip[2] > answer[1]):
+            return "skip", key(skip[0], skip[1], self.settings.fingerprint)
+        return None if answer is None else ("answer", str(answer[0]))
+
+    def withdraw(self, rater: str, answer: str | None = None) -> str | None:
+        """Take a rater's last answer from a page back and hand them its segment again; its id.
+
+        With ``answer``, the name of its form, only if that is the last one. None if there is
+        nothing to take back; what was taken back before stays so.
+        """
         with transaction(self._database) as database:
             row = database.execute(
-                "SELECT number, segment, id FROM ratings "
+                "SELECT number, segment, id, answer FROM ratings "
                 "JOIN segments ON segments.place = ratings.segment "
-                "WHERE rater = ? ORDER BY number DESC LIMIT 1",
+                f"WHERE rater = ? AND {_FROM_PAGE} ORDER BY number DESC LIMIT 1",
                 (rater,),
             ).fetchone()
-            if row is None:
-                return None
-            number, segment, id = row
+            if row is None or answer not in (None, row[3]):
+                return self._withdrawn(rater, answer)
+            number, segment, id, _ = row
             database.execute(
                 f"INSERT INTO withdrawn SELECT {_COLUMNS}, ? FROM ratings WHERE number = ?",
                 (now(), number),
             )
             database.execute("DELETE FROM ratings WHERE number = ?", (number,))
             # The newest claim is what the rater gets next.
-            self._claim(segment, rater)
+            keep(database, segment, rater)
         return str(id)
+
+    def _withdrawn(self, rater: str, answer: str | None) -> str | None:
+        row = self._database.execute(
+            "SELECT id FROM withdrawn JOIN segments ON segments.place = withdrawn.segment "
+            "WHERE rater = ? AND answer = ?",
+            (rater, answer),
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def taken_back(self, rater: str, segment: str) -> Rating | None:
+        """What a rater took back of a segment (its key) and has not answered again since."""
+        row = self._database.execute(
+            "SELECT score, time, answer, details, number FROM withdrawn AS w "
+            "WHERE segment = :place AND rater = :rater AND NOT EXISTS (SELECT 1 FROM ratings "
+            "WHERE segment = :place AND rater = :rater AND number > w.number) "
+            "ORDER BY number DESC LIMIT 1",
+            {"place": self._place(segment), "rater": rater},
+        ).fetchone()
+        if row is None:
+            return None
+        score, time, answer, details, _ = row
+        return Rating(segment, float(score), rater, time, "", answer, json.loads(details))
 
     def skip(self, id: str, rater: str) -> None:
         """Do not hand a segment to this rater again, unless they ask for what they skipped."""
         with transaction(self._database) as database:
-            row = database.execute(
-                "SELECT segment FROM drawn JOIN segments ON segments.place = drawn.segment "
-                "WHERE id = ?",
-                (id,),
-            ).fetchone()
-            if row is None:
-                raise DataError(f"the segment {id!r} was not sampled.")
-            database.execute("INSERT OR IGNORE INTO skips VALUES (?, ?, ?)", (*row, rater, now()))
-            database.execute("DELETE FROM claims WHERE segment = ? AND rater = ?", (*row, rater))
+            place = self._sampled(id)
+            database.execute("INSERT OR IGNORE INTO skips VALUES (?, ?, ?)", (place, rater, now()))
+            database.execute("DELETE FROM claims WHERE segment = ? AND rater = ?", (place, rater))
 
     def skipped(self, rater: str) -> int:
         """Segments that a rater skipped and nobody gave them again."""
@@ -91,12 +214,66 @@ class Desk(Ledger):
         ).fetchone()
         return int(count)
 
-    def unskip(self, rater: str) -> None:
-        """Hand out again what a rater skipped."""
+    def unskip(self, rater: str, id: str | None = None) -> None:
+        """Hand out again what a rater skipped: one segment at once, or all in their turn."""
         with transaction(self._database) as database:
-            database.execute("DELETE FROM skips WHERE rater = ?", (rater,))
+            if id is None:
+                database.execute("DELETE FROM skips WHERE rater = ?", (rater,))
+                return
+            place = self._sampled(id)
+            gone = database.execute(
+                "DELETE FROM skips WHERE segment = ? AND rater = ?", (place, rater)
+            ).rowcount
+            if gone:
+                keep(database, place, rater)
 
-    def _claim(self, segment: int, rater: str) -> None:
-        from fewgold.campaign._handout import keep
+    def left(self, rater: str) -> tuple[int, int]:
+        """Segments that still want a rater and could have this one: skipped by them, and others.
 
-        keep(self._database, segment, rater)
+        The others are with other raters just now if `Campaign.next` does not hand them out.
+        """
+        skipped, other = self._database.execute(
+            "SELECT COALESCE(SUM(skipped), 0), COUNT(*) - COALESCE(SUM(skipped), 0) FROM ("
+            "SELECT EXISTS (SELECT 1 FROM skips WHERE segment = drawn.segment AND rater = :rater) "
+            "AS skipped FROM drawn WHERE NOT EXISTS "
+            "(SELECT 1 FROM ratings WHERE segment = drawn.segment AND rater = :rater) AND "
+            "(SELECT COUNT(DISTINCT rater) FROM ratings WHERE segment = drawn.segment) < :each)",
+            {"rater": rater, "each": self.settings.each},
+        ).fetchone()
+        return int(skipped), int(other)
+
+    def id_of(self, segment: str) -> str:
+        """The id of a sampled segment, by its key."""
+        return self._row(self._place(segment))
+
+    def _place(self, segment: str) -> int:
+        """The place of a sampled segment, by its key."""
+        name = segment.strip().lower()
+        place = int(name.split("-")[1]) if is_key(name) and len(name) < 30 else -1
+        if (
+            not 0 <= place < 2**62
+            or key(place, self._row(place), self.settings.fingerprint) != name
+        ):
+            raise DataError(
+                "this form names a segment that was not sampled in this campaign. Nothing was "
+                "stored. Load the page again."
+            )
+        return place
+
+    def _row(self, place: int) -> str:
+        row: Any = self._database.execute(
+            "SELECT id FROM segments JOIN drawn ON drawn.segment = segments.place "
+            "WHERE segments.place = ?",
+            (place,),
+        ).fetchone()
+        return "" if row is None else str(row[0])
+
+    def _sampled(self, id: str) -> int:
+        row = self._database.execute(
+            "SELECT segment FROM drawn JOIN segments ON segments.place = drawn.segment "
+            "WHERE id = ?",
+            (id,),
+        ).fetchone()
+        if row is None:
+            raise DataError(f"the segment {id!r} was not sampled.")
+        return int(row[0])
