@@ -100,6 +100,7 @@ def serve(
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, port))
+            listening.listen(2048)  # who comes as soon as the address is printed waits in line
         except OSError as error:
             fail(
                 f"cannot listen on {host}, port {port}: {error.strerror or error}. "

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin
 
 import pytest
 from fastapi import FastAPI
@@ -168,14 +168,7 @@ def test_two_hosts_or_two_origins_are_refused(client: Client) -> None:
 
 def test_the_owner_comes_with_the_token(client: Client) -> None:
     stranger = client()
-    for token in (
-        "",
-        "wrong",
-        live.TOKEN[:-1],
-        live.TOKEN + "x",
-        "é",
-        "\ud800".encode("utf-8", "replace").decode(),
-    ):
+    for token in ("", "wrong", live.TOKEN[:-1], live.TOKEN + "x", "é", "\x00"):
         answer = stranger.get("/", params={"token": token})
         assert answer.status_code == 403
         assert "set-cookie" not in answer.headers
@@ -336,13 +329,11 @@ def test_attacks_in_addresses(hostile: tuple[FastAPI, str], client: Client) -> N
     "path",
     ["../_app.py", "..%2f_app.py", "%2e%2e/_app.py", "..%5c_app.py",
      "%2e%2e%2f%2e%2e%2f_version.py",
-     "/etc/passwd", "%00", "style.css%00.html", "....//_app.py", ".", "..", "x" * 5000, "C:%5cx",
-     "%ff%fe"],
+     "/etc/passwd", "%00", "style.css%00.html", "....//_app.py", "x" * 5000, "C:%5cx", "%ff%fe"],
 )  # fmt: skip
 def test_files_outside_are_not_served(client: Client, path: str) -> None:
     answer = client(faults=False).get(f"/static/{path}")
-    assert answer.status_code in (200, 404)  # 200: the client itself made /_app.py… of it, or home
-    assert answer.status_code == 404 or urlsplit(str(answer.url)).path == "/"
+    assert answer.status_code == 404
     assert "create_app" not in answer.text
     check(answer, path)
 
