@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
 from fewgold.campaign._answers import INSERT, twin_of
 from fewgold.campaign._database import now, transaction
@@ -41,8 +41,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class Progress:
-    """Answers so far: of one rater, of all, and how many are wanted. Segments rated by enough
-    raters count no further ones."""
+    """Answers so far: of one rater, of all, and how many are wanted.
+
+    Answers beyond the raters that a segment shall have do not bring the end nearer, and ``all``
+    leaves them out.
+    """
 
     own: int
     all: int
@@ -117,25 +120,25 @@ class Desk(Ledger):
                 if row is not None:
                     return Kept(False, float(row[0]), table == "withdrawn")
             place = self._place(rating.segment)
-            if limits := self.settings.limits:
-                low, high = limits
-                if not low <= rating.score <= high:
-                    raise DataError(
-                        f"the score {rating.score:g} is outside {low:g} to {high:g}. Nothing was "
-                        "stored."
-                    )
+            low, high = self.settings.limits or (-math.inf, math.inf)
+            if not (low <= rating.score <= high and math.isfinite(rating.score)):
+                raise DataError(
+                    f"the score {rating.score:g} is outside {low:g} to {high:g}; it was not stored."
+                )
             number = database.execute(
                 "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, ?)",
                 (now(), PAGE, PAGE, json.dumps({"rows": 1, "used": 1, "stored": 1})),
             ).lastrowid
             details = json.dumps(dict(rating.details), default=str)
             own = (rating.score, rating.rater, rating.time, rating.answer, details)
-            database.execute(INSERT, (place, *own, number, now(), twin_of(place, rating)))
+            new = database.execute(
+                INSERT, (place, *own, number, now(), twin_of(place, rating))
+            ).rowcount
             # Whoever rates what they had skipped has looked at it again.
             database.execute(
                 "DELETE FROM skips WHERE segment = ? AND rater = ?", (place, rating.rater)
             )
-        return Kept(True, rating.score)
+        return Kept(bool(new), rating.score)
 
     def last(self, rater: str) -> tuple[str, str] | None:
         """What a rater did last on pages and may undo: ``answer`` or ``skip``, and its name."""
@@ -244,29 +247,34 @@ class Desk(Ledger):
 
     def id_of(self, segment: str) -> str:
         """The id of a sampled segment, by its key."""
-        return self._row(self._place(segment))
+        return self._ids(self._place(segment))[0]
+
+    def key_of(self, id: str) -> str:
+        """The key of a sampled segment, by its id."""
+        return self._key(self._sampled(id))
 
     def _place(self, segment: str) -> int:
         """The place of a sampled segment, by its key."""
         name = segment.strip().lower()
         place = int(name.split("-")[1]) if is_key(name) and len(name) < 30 else -1
-        if (
-            not 0 <= place < 2**62
-            or key(place, self._row(place), self.settings.fingerprint) != name
-        ):
+        if not 0 <= place < 2**62 or name != self._key(place):
             raise DataError(
                 "this form names a segment that was not sampled in this campaign. Nothing was "
                 "stored. Load the page again."
             )
         return place
 
-    def _row(self, place: int) -> str:
-        row: Any = self._database.execute(
+    def _key(self, place: int) -> str:
+        return "".join(key(place, id, self.settings.fingerprint) for id in self._ids(place))
+
+    def _ids(self, place: int) -> list[str]:
+        """The id of a sampled segment; none if there is no such one."""
+        rows = self._database.execute(
             "SELECT id FROM segments JOIN drawn ON drawn.segment = segments.place "
             "WHERE segments.place = ?",
             (place,),
-        ).fetchone()
-        return "" if row is None else str(row[0])
+        )
+        return [str(id) for (id,) in rows]
 
     def _sampled(self, id: str) -> int:
         row = self._database.execute(

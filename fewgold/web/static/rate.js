@@ -1,0 +1,126 @@
+// Keys, focus, and sending again when the server does not answer. The page works without it.
+(() => {
+  "use strict";
+  const $ = (id) => document.getElementById(id);
+  const AGAIN = 1500, BOUNCE = 150;
+  let sending = false, off = false, lastKey = "", lastAt = -1e9, timer = 0;
+  try { off = localStorage.getItem("fewgold-keys") === "off"; } catch { /* no storage: keys are on */ }
+
+  const home = () => {
+    const field = document.querySelector("#desk [data-home]");
+    // A field that takes the focus opens the keyboard of a phone over the text.
+    const fine = matchMedia("(pointer: fine)").matches;
+    const place = field && (fine || field.tagName !== "INPUT" || $("trouble")) ? field : $("segment");
+    if (!place) return;
+    place.focus({ preventScroll: true });
+    if (place.tagName === "INPUT") place.select();
+  };
+
+  const ready = () => {
+    if ($("keys")) $("keys").checked = !off;
+    const slider = $("slider"), score = $("score");
+    if (slider && score) {
+      slider.hidden = false;
+      slider.addEventListener("input", () => { score.value = slider.value; });
+      score.addEventListener("input", () => {
+        const value = Number(score.value.replace(",", "."));
+        if (score.value.trim() && Number.isFinite(value)) slider.value = value;
+      });
+    }
+  };
+
+  const busy = (on) => {
+    sending = on;
+    if ($("desk")) $("desk").setAttribute("aria-busy", String(on));
+  };
+
+  document.addEventListener("keydown", (event) => {
+    const from = event.target, key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (!$("desk") || event.isComposing) return;
+    if (from.id === "comment") {
+      if (key === "Escape") { event.preventDefault(); home(); }
+      if (key === "Enter" && (event.ctrlKey || event.metaKey) && $("send") && !sending) $("send").click();
+      return;
+    }
+    if (off || event.ctrlKey || event.altKey || event.metaKey) return;
+    const button = [...document.querySelectorAll("#desk [data-keys]")].find((b) => b.dataset.keys.split(" ").includes(key));
+    const press = button || { u: $("undo"), s: $("skip") }[key];
+    if (press) {
+      event.preventDefault();
+      const bounced = key === lastKey && event.timeStamp - lastAt < BOUNCE;
+      lastKey = key; lastAt = event.timeStamp;
+      // A key that is held down or bounces would rate a segment that nobody has seen.
+      if (!sending && !event.repeat && !bounced) press.click();
+    } else if (key === "c" && $("comment")) {
+      event.preventDefault();
+      $("comment").focus();
+    } else if (key === "?") {
+      event.preventDefault();
+      $("help").open = !$("help").open;
+      if ($("help").open) $("help").querySelector("summary").focus(); else home();
+    } else if ($("score") && from.id !== "score" && from.id !== "slider" && /^[-0-9.,]$/.test(key)) {
+      $("score").value = "";
+      $("score").focus();
+    } else if (key === "Enter" && $("send") && (from === document.body || from.id === "segment" || from.id === "slider")) {
+      event.preventDefault();
+      if (!sending && !event.repeat) $("send").click();
+    }
+  });
+
+  // Enter held down in the field, and the second press of a double click, are no answers either.
+  document.addEventListener("keydown", (event) => {
+    if (event.repeat && event.key === "Enter" && event.target.id === "score") event.preventDefault();
+  }, true);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("#desk button") && (sending || event.detail > 1)) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }, true);
+  document.addEventListener("change", (event) => {
+    if (event.target.id !== "keys") return;
+    off = !event.target.checked;
+    try { localStorage.setItem("fewgold-keys", off ? "off" : "on"); } catch { /* for this page only */ }
+  });
+
+  const posted = (event) => event.detail.elt && event.detail.elt.tagName === "FORM";
+  const again = (form, event) => {
+    $("offline").hidden = false;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      sending = false;
+      if (!form.isConnected) return;
+      const pressed = event && event.submitter;
+      form.requestSubmit(pressed && pressed.isConnected ? pressed : undefined);
+    }, AGAIN);
+  };
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (!posted(event)) return;
+    if (sending) event.preventDefault(); else busy(true);
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const status = event.detail.xhr.status;
+    if (status === 400 && event.detail.xhr.responseText.includes('id="answer"')) {
+      event.detail.shouldSwap = true;
+      event.detail.isError = false;
+    } else if (status >= 400 && status < 500) {
+      location.reload(); // the link leads nowhere any more, or the campaign has changed
+    } else if (status < 400) {
+      $("offline").hidden = true;
+    }
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!posted(event)) return;
+    const status = event.detail.xhr ? event.detail.xhr.status : 0;
+    const sent = event.detail.requestConfig.triggeringEvent;
+    if (status === 0 || status >= 500) again(event.detail.elt, sent); else busy(false);
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.detail.target && event.detail.target.id !== "desk") return;
+    ready();
+    window.scrollTo(0, 0);
+    home();
+  });
+  ready();
+  home();
+})();
