@@ -112,14 +112,6 @@ class Campaign(Desk):
         create(place, fill)
         return cls(path)
 
-    def close(self) -> None:
-        """Close the file; the campaign stays."""
-        self._database.close()
-
-    def __del__(self) -> None:
-        if "_database" in self.__dict__:
-            self.close()
-
     def __enter__(self) -> Self:
         return self
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fewgold.campaign._answers import adoptable
@@ -24,6 +25,16 @@ class Ledger:
 
     _database: sqlite3.Connection
     settings: Settings
+
+    def close(self) -> None:
+        """Close the file; the campaign stays."""
+        self._database.close()
+
+    def __del__(self) -> None:
+        # Another thread may collect it, which may not even close what is closed.
+        if "_database" in self.__dict__:
+            with suppress(sqlite3.ProgrammingError):
+                self.close()
 
     def moment(self) -> AbstractContextManager[None]:
         """Read as of one moment while it lasts, whatever others write; nothing can be changed."""
