@@ -62,6 +62,10 @@ def plan(
         float,
         typer.Option(metavar="R", help="Of metrics with human scores.", rich_help_panel=_GUESS),
     ] = 0.0,
+    metrics: Annotated[
+        int,
+        typer.Option(metavar="K", min=1, help="Metrics that are used.", rich_help_panel=_GUESS),
+    ] = 1,
     icc: Annotated[
         float | None,
         typer.Option(
@@ -205,7 +209,8 @@ def plan(
     names = _parse.names(strategies) or None
     found = _made(
         named[0], goal, names, size, rating_cost, quiet,
-        {"sd": sd, "correlation": correlation, "icc": icc, "per_document": per_document},
+        {"sd": sd, "correlation": correlation, "slopes": metrics, "icc": icc,
+         "per_document": per_document},
         {"limits": limits, "pilot": pilot, "assurance": assurance, "history": history,
          "human": human, "cost": cost, "draws": draws, "seed": seed},
         {"alpha": alpha, "rho": rho, "eta": eta, "metric": metric_ratings, "known": known},

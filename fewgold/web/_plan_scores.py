@@ -12,9 +12,9 @@ from fewgold.web._plan_fields import Field, Form, by_name
 from fewgold.web._plan_lines import arguments, command
 
 GOALS = {
-    "half_width": "an interval that reaches so far to either side",
-    "tolerance": "an error that stays within so much",
-    "difference": "a difference of two systems that is found",
+    "half_width": "an interval of ± so much",
+    "tolerance": "an error within so much",
+    "difference": "a difference that is found",
 }
 _REACHED = {"half_width": "half-width", "tolerance": "error", "difference": "difference found"}
 FIELDS = by_name(
@@ -38,7 +38,7 @@ FIELDS = by_name(
           slider=(0, 1, 0.01), hint="0.15 and 0.28 on WMT20. Empty: documents are left out."),
     Field("per_document", "Segments of a document", "14", 1, 1_000_000, optional=True,
           slider=(1, 50, 1), hint="Empty: whole documents are left out."),
-    Field("low", "Scale from", "0", -1e9, 1e9),
+    Field("low", "Scale from", "0", -1e9, 1e9, hint="Used if nothing but the scale is known."),
     Field("high", "Scale to", "25", -1e9, 1e9),
     Field("cost", "Cost of a rating", "1", 0.000001, 1e6, hint="In any unit."),
 )  # fmt: skip
