@@ -1,12 +1,271 @@
-"""Replay."""
+"""Compare and simulate on ratings that one has: the pages under /replay, for the owner."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
 
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import ClientDisconnect
+
+from fewgold.errors import DataError, FewgoldError
+from fewgold.web import _replay_compare, _replay_data, _replay_roc, _replay_simulate
+from fewgold.web._jobs import Job, Jobs
+from fewgold.web._replay_data import Tables
+from fewgold.web._replay_form import Fields, checked
+from fewgold.web._replay_show import (
+    KINDS,
+    Recent,
+    attached,
+    csv_answer,
+    drawn,
+    drawn_page,
+    figure_answer,
+    figures_there,
+    known,
+)
 from fewgold.web._site import Site
+
+
+async def _sent(request: Request) -> AsyncIterator[FormData]:
+    """What a form sent, files included, read only after the owner was recognised."""
+    try:
+        async with request.form(max_files=1, max_fields=3000, max_part_size=1 << 20) as form:
+            yield form
+    except ClientDisconnect:
+        raise HTTPException(413, "That is too large.") from None
+
+
+Sent = Annotated[FormData, Depends(_sent)]
 
 
 def routes(site: Site) -> APIRouter:
     """The pages."""
-    return APIRouter()
+    router = APIRouter(prefix="/replay", dependencies=[Depends(site.owner)])
+    tables, jobs = Tables(), Jobs()
+    _choosing(router, site, tables, jobs)
+    _comparing(router, site, tables)
+    _simulating(router, site, tables, jobs)
+    _watching(router, site, jobs)
+    _separating(router, site, tables)
+    return router
+
+
+def _choosing(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None:
+    def start(request: Request, status: int = 200, trouble: str | None = None) -> HTMLResponse:
+        return site.page(
+            request, "replay.html", status, demos=_replay_data.DEMOS, uploads=tables.uploads(),
+            suffixes=_replay_data.SUFFIXES, most=_replay_data.MOST_ROWS, jobs=jobs.all(),
+            trouble=trouble,
+        )  # fmt: skip
+
+    @router.get("")
+    def choose(request: Request) -> HTMLResponse:
+        return start(request)
+
+    @router.post("/upload")
+    def upload(request: Request, form: Sent) -> Response:
+        file = form.get("file")
+        try:
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise DataError("no file came. Choose one first.")
+            data = tables.add(file.filename, file.file)
+        except FewgoldError as error:
+            return start(request, 400, str(error))
+        return RedirectResponse(f"/replay/table?data={data.key}", 303)
+
+    @router.post("/forget")
+    def forget(request: Request, form: Sent) -> Response:
+        tables.remove(Fields.of(form).text("data"))
+        return RedirectResponse("/replay", 303)
+
+    @router.get("/table")
+    def table(request: Request) -> HTMLResponse:
+        data = tables.get(Fields.of(request.query_params).text("data"))
+        rows = [[str(v)[:80] for v in row] for row in data.frame.head(5).to_numpy().tolist()]
+        return site.page(
+            request, "replay_table.html", data=data, rows=rows, found=_replay_compare.guess(data)
+        )
+
+
+def _comparing(router: APIRouter, site: Site, tables: Tables) -> None:
+    recent, images = Recent(6), Recent(40)
+
+    def result(fields: Fields) -> Any:
+        data = tables.get(fields.text("data"))
+        return recent.get(fields.query(), lambda: _replay_compare.run(fields, data))
+
+    @router.get("/compare")
+    def compare(request: Request) -> HTMLResponse:
+        fields = Fields.of(request.query_params)
+        data = tables.get(fields.text("data"))
+        shown, trouble, line = None, None, None
+        columns = _replay_compare.guess(data)
+        try:
+            columns = _replay_compare.chosen(fields, data)
+            if fields.sent:
+                shown = _replay_compare.show(result(fields))
+                line = _replay_compare.command(fields, data)
+        except FewgoldError as error:
+            trouble = str(error)
+        return site.page(
+            request, "replay_compare.html", 400 if trouble else 200, data=data, fields=fields,
+            columns=columns, shown=shown, trouble=trouble, command=line, options=_replay_compare,
+            humans=checked(data.columns, columns.human), query=fields.query(),
+            metrics=checked(data.columns, columns.metrics), figures=figures_there(),
+        )  # fmt: skip
+
+    @router.get("/compare/figure/{kind}.{suffix}")
+    def figure(request: Request, kind: str, suffix: str) -> Response:
+        known(kind, _replay_compare.FIGURES, "figure"), known(suffix, KINDS, "figure")
+        fields = Fields.of(request.query_params)
+        found = result(Fields(tuple(p for p in fields.pairs if p[0] != "keep")))
+        made = images.get(
+            (id(found), kind, suffix), lambda: (drawn(lambda: found.plot(kind), suffix), found)
+        )
+        return figure_answer(made[0], suffix, kind, bool(fields.text("keep")))
+
+    @router.get("/compare/table/{name}.csv")
+    def download(request: Request, name: str) -> Response:
+        known(name, _replay_compare.TABLES, "table")
+        found = result(Fields.of(request.query_params))
+        return csv_answer(_replay_compare.frame_of(found, name), f"{name}.csv")
+
+
+def _simulating(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None:
+    def form(request: Request, fields: Fields, trouble: str | None = None) -> HTMLResponse:
+        from fewgold.registry import bound_names
+
+        data = tables.get(fields.text("data"))
+        try:
+            columns, by = _replay_simulate.chosen(fields, data)
+        except FewgoldError:  # a column that is not there: the sentence says so
+            columns, by = _replay_compare.guess(data), None
+        names = _replay_simulate.strategies(data, columns)
+        ticked = _replay_simulate.ticked(fields, names)
+        typed = ", ".join(name for name in ticked if name not in names)
+        return site.page(
+            request, "replay_simulate.html", 400 if trouble else 200, data=data, fields=fields,
+            columns=columns, by=by, trouble=trouble, options=_replay_simulate, typed=typed,
+            strategies=checked(names, ticked), bounds=checked(bound_names(), fields.many("bound")),
+            metrics=checked(data.columns, columns.metrics),
+        )  # fmt: skip
+
+    @router.get("/simulate")
+    def simulate(request: Request) -> HTMLResponse:
+        return form(request, Fields.of(request.query_params))
+
+    @router.post("/simulate")
+    def start(request: Request, sent: Sent) -> Response:
+        fields = Fields.of(sent)
+        data = tables.get(fields.text("data"))
+        try:
+            made = _replay_simulate.prepare(fields, data)
+            job = jobs.start(
+                f"Simulation on {data.name}", made.run, notes=made.notes,
+                form=f"/replay/simulate?{fields.query()}",
+                command=_replay_simulate.command(fields, data),
+            )  # fmt: skip
+        except FewgoldError as error:
+            return form(request, fields, str(error))
+        return RedirectResponse(f"/replay/job/{job.id}", 303)
+
+
+def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
+    images = Recent(60)
+
+    def of(id: str) -> Job:
+        found = jobs.get(id)
+        if found is None:
+            raise HTTPException(404, "This job is not known here (any more).")
+        return found
+
+    def finished(id: str) -> Any:
+        job = of(id)
+        if job.state != "finished":
+            raise HTTPException(404, "This job has no result.")
+        return job.result
+
+    @router.get("/job/{id}")
+    def page(request: Request, id: str) -> HTMLResponse:
+        job = of(id)
+        state = job.state
+        shown = _replay_simulate.show(job.result) if state == "finished" else None
+        return site.page(
+            request, "replay_job.html", job=job, state=state, shown=shown, figures=figures_there()
+        )
+
+    @router.get("/job/{id}/progress")
+    def progress(request: Request, id: str) -> Response:
+        job = of(id)
+        if job.state != "running":
+            return Response(status_code=200, headers={"HX-Redirect": f"/replay/job/{job.id}"})
+        return site.page(request, "replay_progress.html", job=job)
+
+    @router.post("/job/{id}/cancel")
+    def cancel(request: Request, id: str) -> Response:
+        job = of(id)
+        jobs.cancel(job)
+        job.wait(1.0)
+        return RedirectResponse(f"/replay/job/{job.id}", 303)
+
+    @router.get("/job/{id}/figure/{kind}.{suffix}")
+    def figure(request: Request, id: str, kind: str, suffix: str) -> Response:
+        result = finished(id)
+        known(kind, _replay_simulate.show(result)["figures"], "figure")
+        known(suffix, KINDS, "figure")
+        made = images.get((id, kind, suffix), lambda: drawn(lambda: result.plot(kind), suffix))
+        return figure_answer(made, suffix, kind, bool(request.query_params.get("keep")))
+
+    @router.get("/job/{id}/table/{name}.csv")
+    def table(id: str, name: str) -> Response:
+        known(name, _replay_simulate.TABLES, "table")
+        return csv_answer(_replay_simulate.frame_of(finished(id), name), f"{name}.csv")
+
+    @router.get("/job/{id}/report.html")
+    def report(id: str) -> Response:
+        result = finished(id)
+        made = images.get((id, "report"), lambda: drawn_page(result.to_html))
+        return HTMLResponse(made, headers=attached("report.html"))
+
+
+def _separating(router: APIRouter, site: Site, tables: Tables) -> None:
+    recent, images = Recent(6), Recent(12)
+
+    def result(fields: Fields) -> Any:
+        data = tables.get(fields.text("data"))
+        return recent.get(fields.query(), lambda: _replay_roc.run(fields, data))
+
+    @router.get("/roc")
+    def roc(request: Request) -> HTMLResponse:
+        fields = Fields.of(request.query_params)
+        data = tables.get(fields.text("data"))
+        shown, trouble, line = None, None, None
+        columns = _replay_compare.guess(data)
+        try:
+            columns = _replay_roc.chosen(fields, data)
+            if fields.sent:
+                shown = _replay_roc.show(result(fields))
+                line = _replay_roc.command(fields, data)
+        except FewgoldError as error:
+            trouble = str(error)
+        return site.page(
+            request, "replay_roc.html", 400 if trouble else 200, data=data, fields=fields,
+            columns=columns, shown=shown, trouble=trouble, command=line, query=fields.query(),
+            metrics=checked(data.columns, columns.metrics), figures=figures_there(),
+            adequate=fields.text("adequate", "" if fields.sent else _replay_roc.first_cut(data)),
+        )  # fmt: skip
+
+    @router.get("/roc/figure/roc.{suffix}")
+    def figure(request: Request, suffix: str) -> Response:
+        known(suffix, KINDS, "figure")
+        fields = Fields.of(request.query_params)
+        found = result(Fields(tuple(p for p in fields.pairs if p[0] != "keep")))
+        made = images.get((id(found), suffix), lambda: (drawn(found.plot, suffix), found))
+        return figure_answer(made[0], suffix, "roc", bool(fields.text("keep")))
+
+    @router.get("/roc/table/roc.csv")
+    def download(request: Request) -> Response:
+        return csv_answer(result(Fields.of(request.query_params)).to_frame(), "roc.csv")

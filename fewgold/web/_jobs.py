@@ -1,0 +1,151 @@
+"""Work that takes longer than a page may: in threads, with progress, and it can be stopped."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import secrets
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from fewgold.errors import FewgoldError
+
+Progress = Callable[[int, int], None]
+Work = Callable[[Progress], Any]
+
+_LOG = logging.getLogger(__name__)
+
+
+class CancelledError(Exception):
+    """Somebody asked a job to stop; raised inside it where it reports its progress."""
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work. Pages read it; its own thread alone writes to it.
+
+    Parameters
+    ----------
+    id
+        Cannot be guessed.
+    title
+        What it does.
+    facts
+        What pages need beside the result, such as the link that restores the form.
+    state
+        ``running``, ``finished``, ``cancelled`` or ``failed``.
+    """
+
+    id: str
+    title: str
+    facts: dict[str, Any] = field(default_factory=dict)
+    state: str = "running"
+    done: int = 0
+    total: int = 0
+    result: Any = None
+    sentence: str = ""
+    begun: float = field(default_factory=time.monotonic)
+    seconds: float | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop and has not yet."""
+        return self.state == "running" and self.stop.is_set()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it began, or that it took."""
+        return time.monotonic() - self.begun if self.seconds is None else self.seconds
+
+    def report(self, done: int, total: int) -> None:
+        """Progress, called by the work; this is where it stops when asked to."""
+        self.done, self.total = done, total
+        if self.stop.is_set():
+            raise CancelledError
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until it is over; False if it is not after so many seconds."""
+        if self.thread is not None:
+            self.thread.join(seconds)
+        return self.state != "running"
+
+
+class Jobs:
+    """Jobs of this server: few run at once, and the last ones that ended are kept.
+
+    Examples
+    --------
+    >>> jobs = Jobs()
+    >>> job = jobs.start("adding", lambda progress: sum(range(4)))
+    >>> job.wait(), job.state, job.result
+    (True, 'finished', 6)
+    """
+
+    def __init__(self, running: int = 2, kept: int = 20) -> None:
+        self.running, self.kept = running, kept
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+        own = weakref.ref(self)
+        atexit.register(lambda: None if (jobs := own()) is None else jobs.close())
+
+    def start(self, title: str, work: Work, **facts: Any) -> Job:
+        """Begin a job; refused with a sentence where enough of them run."""
+        job = Job(secrets.token_urlsafe(18), title, facts)
+        job.thread = threading.Thread(target=_run, args=(job, work), name="job", daemon=True)
+        with self._lock:
+            busy = sum(j.state == "running" for j in self._jobs.values())
+            if busy >= self.running:
+                raise FewgoldError(
+                    f"{busy} jobs are running already, which is as many as may. Wait for one of "
+                    "them, or cancel it."
+                )
+            over = [j.id for j in self._jobs.values() if j.state != "running"]
+            for old in over[: max(len(over) - self.kept + 1, 0)]:
+                del self._jobs[old]
+            self._jobs[job.id] = job
+            job.thread.start()
+        return job
+
+    def get(self, id: str) -> Job | None:
+        """The job of that id, if it is known."""
+        with self._lock:
+            return self._jobs.get(id)
+
+    def all(self) -> list[Job]:
+        """All that are known, the latest first."""
+        with self._lock:
+            return list(self._jobs.values())[::-1]
+
+    def cancel(self, job: Job) -> None:
+        """Ask a job to stop; it does when it next reports its progress."""
+        job.stop.set()
+
+    def close(self) -> None:
+        """Ask all to stop: the server ends. Their threads do not keep it from ending."""
+        for job in self.all():
+            job.stop.set()
+
+
+def _run(job: Job, work: Work) -> None:
+    state, sentence, result = "failed", "", None
+    try:
+        job.report(0, 0)
+        result = work(job.report)
+        state = "finished"
+    except CancelledError:
+        state = "cancelled"
+    except FewgoldError as error:
+        sentence = str(error)
+    except MemoryError:
+        sentence = "There is not enough memory for this. Take fewer draws, budgets or strategies."
+    except Exception as error:
+        _LOG.exception("a job failed")
+        sentence = f"This failed in a way that was not foreseen ({type(error).__name__}: {error})."
+    job.result, job.sentence, job.seconds = result, sentence, time.monotonic() - job.begun
+    job.state = state  # last: who sees it finished sees its result
