@@ -16,6 +16,15 @@
     if (place.tagName === "INPUT") place.select();
   };
 
+  // From the top, or further down where context would push what is to be rated off the screen.
+  const show = () => {
+    const text = document.querySelector("#desk .torate"), bar = document.querySelector("#desk .bar");
+    window.scrollTo(0, 0);
+    if (!text || !bar) return;
+    const place = text.getBoundingClientRect(), room = innerHeight - bar.offsetHeight - 8;
+    if (place.bottom > room) window.scrollTo(0, Math.min(place.bottom - room, Math.max(place.top - 48, 0)));
+  };
+
   const ready = () => {
     if ($("keys")) $("keys").checked = !off;
     const slider = $("slider"), score = $("score");
@@ -83,7 +92,7 @@
     try { localStorage.setItem("fewgold-keys", off ? "off" : "on"); } catch { /* for this page only */ }
   });
 
-  const posted = (event) => event.detail.elt && event.detail.elt.tagName === "FORM";
+  const posted = (event) => event.detail.requestConfig.verb === "post";
   const again = (form, event) => {
     $("offline").hidden = false;
     clearTimeout(timer);
@@ -113,14 +122,15 @@
     if (!posted(event)) return;
     const status = event.detail.xhr ? event.detail.xhr.status : 0;
     const sent = event.detail.requestConfig.triggeringEvent;
-    if (status === 0 || status >= 500) again(event.detail.elt, sent); else busy(false);
+    if (status === 0 || status >= 500) again(event.detail.requestConfig.elt, sent); else busy(false);
   });
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.detail.target && event.detail.target.id !== "desk") return;
     ready();
-    window.scrollTo(0, 0);
+    show();
     home();
   });
   ready();
+  show();
   home();
 })();
