@@ -45,11 +45,12 @@ def create_app(
         True behind HTTPS: the cookie then travels nowhere else.
     """
     path = None if campaign is None else Path(campaign)
-    if path is not None:
-        Campaign(path).close()  # what is wrong with it is said before anybody comes
+    # What is wrong with it is said before anybody comes. It stays open: SQLite tidies up whenever
+    # the last one closes a file, which would be after every answer.
+    kept = None if path is None else Campaign(path)
     site = Site(path, token or secrets.token_urlsafe(24), f"fewgold_owner_{port}")
     app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.site = site
+    app.state.site, app.state.kept = site, kept
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     for part in (_plan, _annotate, _raters, _explore, _replay):
         app.include_router(part.routes(site))

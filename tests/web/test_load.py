@@ -1,0 +1,109 @@
+"""Twenty raters at once: every answer is stored, and stored once."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+from fewgold.campaign import Campaign
+from fewgold.pool import Pool
+from web.e2e.live import Server
+
+RATERS, RATINGS = 20, 1000
+
+
+def hidden(page: str, name: str) -> str:
+    """The value of a field in a form."""
+    for tag in re.findall(r"<input[^>]*>", page):
+        if f'name="{name}"' in tag:
+            return unescape(re.search(r'value="([^"]*)"', tag)[1])
+    raise AssertionError(f"no field {name} in {page}")
+
+
+@dataclass
+class Rater:
+    """Somebody who answers as fast as the server does, and presses twice now and then."""
+
+    number: int
+    secret: str
+    port: int
+    told: dict[str, float] = field(default_factory=dict)
+    codes: Counter[int] = field(default_factory=Counter)
+
+    def work(self, count: int) -> None:
+        wire = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        page = self.ask(wire, "GET")
+        for k in range(count):
+            key, score = hidden(page, "segment"), float((7 * k + self.number) % 101)
+            form = {"segment": key, "form": hidden(page, "form"), "score": f"{score:g}"}
+            page = self.ask(wire, "POST", form)
+            assert key not in self.told
+            self.told[key] = score  # acknowledged
+            if k % 10 == 0:
+                page = self.ask(wire, "POST", form)
+        wire.close()
+
+    def ask(
+        self, wire: http.client.HTTPConnection, method: str, form: dict[str, str] | None = None
+    ) -> str:
+        headers = {
+            "Origin": f"http://127.0.0.1:{self.port}",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "HX-Request": "true",
+        }
+        wire.request(method, f"/rate/{self.secret}", urlencode(form or {}), headers)
+        answer = wire.getresponse()
+        text = answer.read().decode()
+        self.codes[answer.status] += 1
+        assert answer.status == 200, text
+        return text
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> tuple[Path, list[str]]:
+    size = RATINGS + 200
+    rng = np.random.default_rng(2)
+    pool = Pool(
+        ids=np.array([f"seg{k}" for k in range(size)]),
+        metrics={"comet": rng.normal(size=size)},
+        documents=np.array([f"doc{k // 8}" for k in range(size)]),
+        texts={"output": np.array([f"Output {k}" for k in range(size)])},
+    )
+    path = tmp_path / "study"
+    with Campaign.create(path, pool, seed=1, limits=(0, 100)) as made:
+        made.select(RATINGS + RATERS)  # each is shown one more at the end
+        return path, [made.add_rater(f"rater {k}") for k in range(RATERS)]
+
+
+def test_twenty_raters_at_once(study: tuple[Path, list[str]]) -> None:
+    path, secrets = study
+    with Server(path) as server:
+        raters = [Rater(k, secret, server.port) for k, secret in enumerate(secrets)]
+        began = time.perf_counter()
+        with ThreadPoolExecutor(RATERS) as crowd:
+            for done in [crowd.submit(r.work, RATINGS // RATERS) for r in raters]:
+                done.result()
+        seconds = time.perf_counter() - began
+    codes = sum((r.codes for r in raters), Counter())
+    print(f"{RATINGS} ratings in {seconds:.1f} s: {RATINGS / seconds:.0f} a second; {dict(codes)}")
+    assert codes == {200: RATINGS * 11 // 10 + RATERS}
+
+    with Campaign(path) as campaign:
+        stored = campaign.rated()
+        assert len(stored) == RATINGS
+        assert len({r.segment for r in stored}) == RATINGS  # one rater was wanted for each
+        assert {(r.rater, r.segment): r.score for r in stored} == {
+            (f"rater {r.number}", key): score for r in raters for key, score in r.told.items()
+        }
+        assert len(campaign.unrated) == RATERS
+    assert not any("Traceback" in line for line in server.errors)
