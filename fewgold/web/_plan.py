@@ -26,40 +26,54 @@ def routes(site: Site) -> APIRouter:
     router = APIRouter(prefix="/plan")
     site.templates.filters["number"] = number
 
-    def shown(request: Request, name: str, form: Form, path: str, **parts: Any) -> HTMLResponse:
-        link = f"{path}?{form.query}"
-        # Sentences beside fields, and the headline, lie outside of what htmx replaces.
-        beside = name.endswith("_results.html")
-        answer = site.page(request, name, form=form, link=link, beside=beside, **parts)
-        if beside:
-            answer.headers["HX-Replace-Url"] = link
+    def whole(request: Request, name: str, form: Form, **parts: Any) -> HTMLResponse:
+        link = f"/plan/{name}?{form.query}"
+        return site.page(request, f"plan_{name}.html", form=form, link=link, beside=False, **parts)
+
+    def piece(
+        request: Request, name: str, form: Form, fields: Sequence[str], **parts: Any
+    ) -> Response:
+        """A part of the page. Where a value is missing, what htmx has shown so far stays."""
+        page, _, part = name.partition("_")
+        link, stays = f"/plan/{page}?{form.query}", _by_htmx(request) and form.lacks(*fields)
+        if part != "results":
+            if stays:
+                return Response(status_code=204)
+            return site.page(
+                request, f"plan_{name}.html", form=form, link=link, beside=False, **parts
+            )
+        # Sentences beside fields, and the headline, lie outside of what is replaced.
+        answer = site.page(request, f"plan_{name}.html", form=form, link=link, beside=True, **parts)
+        answer.headers["HX-Replace-Url"] = link
+        if stays:
+            answer.headers["HX-Reswap"] = "none"
         return answer
 
     @router.get("/binary", response_class=HTMLResponse)
     def binary_page(request: Request) -> Any:
         form = binary.read(request.query_params)
         parts = _main(form) | {"needed": _needed(form), "map": _map(form), "split": _split(form)}
-        return shown(request, "plan_binary.html", form, "/plan/binary", **parts)
+        return whole(request, "binary", form, **parts)
 
     @router.get("/binary/results", response_class=HTMLResponse)
     def binary_results(request: Request) -> Any:
         form = binary.read(request.query_params)
-        return shown(request, "plan_binary_results.html", form, "/plan/binary", **_main(form))
+        return piece(request, "binary_results", form, binary.STUDY, **_main(form))
 
     @router.get("/binary/needed", response_class=HTMLResponse)
     def binary_needed(request: Request) -> Any:
         form = binary.read(request.query_params)
-        return shown(request, "plan_binary_needed.html", form, "/plan/binary", needed=_needed(form))
+        return piece(request, "binary_needed", form, _NEEDED, needed=_needed(form))
 
     @router.get("/binary/map", response_class=HTMLResponse)
     def binary_map(request: Request) -> Any:
         form = binary.read(request.query_params)
-        return shown(request, "plan_binary_map.html", form, "/plan/binary", map=_map(form))
+        return piece(request, "binary_map", form, _MAP, map=_map(form))
 
     @router.get("/binary/split", response_class=HTMLResponse)
     def binary_split(request: Request) -> Any:
         form = binary.read(request.query_params)
-        return shown(request, "plan_binary_split.html", form, "/plan/binary", split=_split(form))
+        return piece(request, "binary_split", form, _SPLIT, split=_split(form))
 
     @router.get("/binary/results.csv")
     def binary_csv(request: Request) -> Response:
@@ -71,7 +85,7 @@ def routes(site: Site) -> APIRouter:
 
     @router.get("/binary/map.csv")
     def binary_map_csv(request: Request) -> Response:
-        form = _usable(binary.read(request.query_params), *binary.STUDY, "x", "y")
+        form = _usable(binary.read(request.query_params), *_MAP)
         found = heat_map(form)
         rows = [
             [y, x, value]
@@ -89,14 +103,12 @@ def routes(site: Site) -> APIRouter:
     @router.get("/scores", response_class=HTMLResponse)
     def scores_page(request: Request) -> Any:
         form = scores.read(request.query_params)
-        return shown(request, "plan_scores.html", form, "/plan/scores", answer=_scores(form))
+        return whole(request, "scores", form, answer=_scores(form))
 
     @router.get("/scores/results", response_class=HTMLResponse)
     def scores_results(request: Request) -> Any:
         form = scores.read(request.query_params)
-        return shown(
-            request, "plan_scores_results.html", form, "/plan/scores", answer=_scores(form)
-        )
+        return piece(request, "scores_results", form, scores.used(form), answer=_scores(form))
 
     @router.get("/scores/results.csv")
     def scores_csv(request: Request) -> Response:
@@ -116,10 +128,16 @@ def routes(site: Site) -> APIRouter:
     return router
 
 
+_NEEDED = ("difference", "alpha", "metric", "rho", "eta", "rates", "level", "power")
+_MAP = (*binary.STUDY, "x", "y")
 _SPLIT = (
     "budget", "human_cost", "metric_cost", "alpha", "rho", "eta", "rates", "level", "power", "items"
 )  # fmt: skip
 Part = tuple[T | None, str]
+
+
+def _by_htmx(request: Request) -> bool:
+    return "hx-request" in request.headers
 
 
 def _main(form: Form) -> dict[str, Any]:
@@ -131,12 +149,11 @@ def _main(form: Form) -> dict[str, Any]:
 
 
 def _needed(form: Form) -> Part[binary.Needed]:
-    fields = ("difference", "alpha", "metric", "rho", "eta", "rates", "level", "power")
-    return _part(form, binary.needed, *fields)
+    return _part(form, binary.needed, *_NEEDED)
 
 
 def _map(form: Form) -> Part[Any]:
-    return _part(form, heat_map, *binary.STUDY, "x", "y")
+    return _part(form, heat_map, *_MAP)
 
 
 def _split(form: Form) -> Part[binary.Divided]:

@@ -361,7 +361,7 @@ def _divided(items: tuple[tuple[str, Any], ...]) -> Divided:
     if len({x for x, _ in tried}) > 2:
         shown = chart(
             [("measurable difference", tried, mark)],
-            "human ratings; the rest of the budget goes to the metric",
+            "human ratings; the rest is for the metric",
             "difference", height=260,
         )  # fmt: skip
     return Divided(split, shown, code, command("fewgold plan", options))
