@@ -10,7 +10,7 @@ from fewgold.errors import FewgoldError
 
 _NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})")
 _STEPS = 7  # more buttons than that are slower than a field
-_PENALTIES = (0, 1, 2, 5, 10, 15, 25)
+_PENALTIES = (0, 1, 2, 5, 10, 25)
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def view(
         "after": [_texts(campaign.pool, p) for p in after],
         "facts": _facts(campaign, place),
         "typed": typed,
-        "old": old is not None,
+        "old": "" if old is None else plain(old.score),
         "nonce": typed.nonce or secrets.token_urlsafe(12),
         "since": typed.since or f"{time.time():.3f}",
     }
@@ -124,14 +124,10 @@ def _idle(campaign: Campaign, rater: str) -> dict[str, Any]:
     skipped, other = campaign.left(rater)
     if not campaign.waves:
         state = "early"
-    elif other:
+    elif other or _learns(campaign):  # such a strategy draws on when what is open was answered
         state = "wait"
-    elif skipped:
-        state = "skipped"
     else:
-        state = "done"
-    if state == "done" and _learns(campaign):
-        state = "wait"  # the strategy draws on when answers of others have come
+        state = "skipped" if skipped else "done"
     return {"state": state, "skipped": skipped}
 
 
