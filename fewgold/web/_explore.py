@@ -64,8 +64,9 @@ def routes(site: Site) -> APIRouter:
             values = _judged(view, cut, f"/explore/metric/{place}")
             return site.page(
                 request, "explore_metric.html", metric=name, place=place, found=found,
-                figures=available(), without=WITHOUT, told=view.status, version=view.version,
-                level=headline(view)["level"], **values,
+                judge=view.campaign.pool.orientation.get(name) != 0, figures=available(),
+                without=WITHOUT, told=view.status, at=view.version, level=headline(view)["level"],
+                **values,
             )  # fmt: skip
 
     @router.post("/explore/more")
@@ -102,7 +103,7 @@ def _number(view: View) -> dict[str, Any]:
     status = view.status
     return {
         "told": status,
-        "version": view.version,
+        "at": view.version,
         "head": headline(view),
         "announcement": announcement(view),
         "goal": None if status.goal is None else goal_line(status.goal),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Every figure by its name in addresses; the last ones are followed by the place of a metric.
 PLAIN = ("growth", "sequence", "estimators", "roc")
-BY_METRIC = ("scatter", "shape")
+BY_METRIC = ("scatter", "shape", "roc")
 _DOTS = 400  # of a scatter plot; more take room and show no more
 
 
@@ -46,7 +46,11 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
         frame = growth(view)
         if not len(frame):
             raise NoSuchFigure("There is no estimate yet, and nothing to draw.")
-        return plots.interval_path(frame.assign(n=frame["answers"]), label="estimate")
+        count = frame["answers"]  # the first intervals are very wide, and would hide the others
+        late = frame.assign(n=count)[count >= count.iloc[-1] / 4].reset_index(drop=True)
+        ax = plots.interval_path(late, label="estimate")
+        ax.set_xlabel("answers")
+        return ax
     if name == "sequence":
         path = stopping_path(view)
         if path is None:
@@ -62,6 +66,8 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
         return view.roc(cut).plot()
     base, _, place = name.rpartition("-")
     metric = view.metrics[int(place)]
+    if base == "roc":
+        return _roc(view, metric, cut)
     sample, scores = study.ratings.sample, study.ratings.scores
     values, weights = view.campaign.pool.metrics[metric], sample.design.weights
     at, label = values[sample.indices], shorter(metric, 40)
@@ -69,6 +75,18 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
         line = weighted_line(at, scores, weights)
         return plots.scatter_fit(at[:_DOTS], scores[:_DOTS], line, xlabel=label)
     return plots.two_distributions(values, at, weights, label=label)
+
+
+def _roc(view: View, metric: str, cut: str) -> Axes:
+    """The curve of one metric."""
+    import pandas as pd
+
+    table = view.roc(cut)
+    if metric not in table.rocs:
+        raise NoSuchFigure(f"{shorter(metric)} is a covariate, and judges nothing.")
+    roc, point = table.roc(metric), table.point(metric)
+    marked = pd.DataFrame([{"system": metric, "fpr": 1 - point.eta, "tpr": point.rho}])
+    return plots.roc_curves(roc.curve().assign(system=metric, auc=roc.auc), marked)
 
 
 def known(view: View, name: str) -> bool:

@@ -95,9 +95,10 @@ def changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
     """What differs from the settings, checked; an error says what is wrong with it."""
     before = told(campaign)
     cleaned = {name: text.replace("\r\n", "\n").strip() for name, text in typed.items()}
-    values = {
+    read = {
         name: _read(name, text) for name, text in cleaned.items() if text != before[name].strip()
     }
+    values = {name: v for name, v in read.items() if v != getattr(campaign.settings, name)}
     campaign.settings.changed(**values)
     ends = as_limits(values.get("limits"))
     if ends is not None:

@@ -73,6 +73,10 @@ def _shown(form: Callable[[Any], str], value: Any) -> str:
     return "–" if gap else form(value)
 
 
+def _plain(value: Any) -> str:
+    return f"{value:.6g}"
+
+
 def _text(value: Any) -> str:
     return number(value, digits=4) if isinstance(value, float) else shorter(value, 160)
 
@@ -161,6 +165,7 @@ _TWO = {c: (lambda v: fixed(v, 2)) for c in ("r", "low", "high")}
 _SHARE = {"share": lambda v: f"{v:.1%}"}
 _RATERS = {c: (lambda v: fixed(v, 2)) for c in ("mean", "sd", "correlation", "self_difference")}
 _PER_CENT = {c: (lambda v: f"{v:.0%}") for c in ("same", "self_same")}
+_SCORE = {"score": _plain}
 
 #: Every table by its name in addresses.
 TABLES: dict[str, Kind] = {
@@ -221,7 +226,7 @@ TABLES: dict[str, Kind] = {
         _of("pulls"),
         "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
         "dominates, look at its rating again.",
-        {"share": lambda v: f"{v:.0%}", "segment": _short, "document": _short},
+        {"share": lambda v: f"{v:.0%}", "segment": _short, "document": _short, "score": _plain},
     ),
     "raters": Kind(
         "Raters",
@@ -236,11 +241,12 @@ TABLES: dict[str, Kind] = {
             "self_difference": "differs again by",
         },
     ),
-    "answers": Kind("Answers", lambda view: view.answers, "The last ones.", last=True),
+    "answers": Kind("Answers", lambda view: view.answers, "The last ones.", _SCORE, last=True),
     "set-aside": Kind(
         "Set aside",
         lambda view: view.campaign.set_aside(),
         "Answers that are kept and do not count, and why.",
+        _SCORE,
     ),
     "rejected": Kind(
         "Rejected",

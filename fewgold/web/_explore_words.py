@@ -129,4 +129,4 @@ def cut_hints(scores: Sequence[float]) -> list[str]:
     middle = sorted(scores)[len(scores) // 2]
     low = middle if middle < seen[-1] else seen[-2]
     high = middle if middle > seen[0] else seen[1]
-    return [f"<= {low:g}", f">= {high:g}"]
+    return [f"<= {low:.3g}", f">= {high:.3g}"]

@@ -1,0 +1,494 @@
+"""Explore: its numbers are those of the library, and nobody but the owner sees them."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import math
+import tempfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from starlette.testclient import TestClient
+
+from fewgold.bayes import roc_table
+from fewgold.campaign import Campaign
+from fewgold.formats import Rating
+from fewgold.web import _explore, _explore_figures, create_app
+from fewgold.web._explore_growth import looks
+from fewgold.web._explore_tables import TABLES
+from fewgold.web._explore_tables import csv as as_csv
+from fewgold.web._explore_words import cut_hints, decimals
+from web.e2e.live import SCRIPT, small_pool
+
+WORSE = '=HYPERLINK("http://x")'
+PATHS = [
+    "/explore", "/explore/number", "/explore/metric/0", "/explore/figure/growth.svg",
+    "/explore/table/journal.csv", "/explore/status.json", "/explore/report.html",
+    "/explore/answers", "/explore/tasks", "/explore/import", "/explore/settings",
+]  # fmt: skip
+
+
+def begin(path: Path, rated: int = 45, budget: int = 60, **settings: Any) -> Campaign:
+    """A campaign whose first segments, in the order of drawing, are rated, some by two people."""
+    pool, human = small_pool()
+    made = Campaign.create(path, pool, seed=3, **{"limits": (0, 100), **settings})
+    wave = made.select(budget)
+    given = []
+    for k, segment in enumerate(wave.ids[:rated]):
+        given.append(Rating(segment, human[segment], "ann"))
+        if k % 3 == 0:
+            given.append(Rating(segment, min(100.0, human[segment] + k % 7), SCRIPT))
+    made.add(given)
+    return made
+
+
+def client_of(path: Path, owner: bool = True) -> TestClient:
+    app = create_app(path, token="t")
+    client = TestClient(
+        app, base_url="http://127.0.0.1", headers={"Origin": "http://127.0.0.1"},
+        raise_server_exceptions=True,
+    )  # fmt: skip
+    if owner:
+        client.cookies.set(app.state.site.cookie, "t")
+    return client
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign that is only looked at."""
+    path = tmp_path_factory.mktemp("explore") / "study"
+    with begin(path, tolerance=2.0) as made:
+        made.add([Rating(WORSE, 5, WORSE), Rating(made.waves[0].ids[0], 500, "ann")])
+    return path
+
+
+@pytest.fixture(scope="module")
+def owner(place: Path) -> Iterator[TestClient]:
+    with client_of(place) as client:
+        yield client
+
+
+def frame(client: TestClient, name: str, query: str = "") -> pd.DataFrame:
+    answer = client.get(f"/explore/table/{name}.csv{query}")
+    assert answer.status_code == 200
+    return pd.read_csv(io.StringIO(answer.text), keep_default_na=False, na_values=[""])
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_for_the_owner_alone(place: Path, path: str) -> None:
+    with client_of(place, owner=False) as stranger:
+        assert stranger.get(path).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["more", "adopt", "settings", "import"])
+def test_changes_are_for_the_owner_alone(place: Path, path: str) -> None:
+    with client_of(place, owner=False) as stranger:
+        assert stranger.post(f"/explore/{path}", data={"count": "3"}).status_code == 403
+
+
+def test_the_number_is_that_of_the_status(place: Path, owner: TestClient) -> None:
+    with Campaign(place) as campaign:
+        found = campaign.status()
+    made = found.estimate
+    assert made is not None
+    digits = decimals(made["se"])
+    for path in ("/explore", "/explore/number"):
+        text = html.unescape(owner.get(path).text)
+        for name in ("value", "low", "high"):
+            assert f'id="{name}" value="{made[name]!r}">{made[name]:.{digits}f}<' in text
+        assert f"({made['bound_label']})" in text
+        assert f"{found.rated} of {found.sampled} sampled segments rated" in text
+        assert f"about {found.goal['needed']} ratings" in text  # type: ignore[index]
+        for note in found.notes:
+            assert note in text
+    told = json.loads(owner.get("/explore/status.json").text)
+    assert told == json.loads(json.dumps(found.to_dict()))
+
+
+@pytest.mark.parametrize(
+    ("table", "part"),
+    [
+        ("correlations", "correlations"), ("likeness", "sample_and_pool"), ("pulls", "pulls"),
+        ("estimators", "estimators"), ("raters", "raters"),
+    ],
+)  # fmt: skip
+def test_tables_are_those_of_the_report(
+    place: Path, owner: TestClient, table: str, part: str
+) -> None:
+    with Campaign(place) as campaign:
+        wanted = campaign.report("at-random").to_dict()[part]
+    found = frame(owner, table).to_dict("records")
+    assert len(found) == len(wanted) > 0
+    for row, other in zip(found, wanted, strict=True):
+        for name, value in other.items():
+            if isinstance(value, float | int):
+                assert row[name] == value, name  # to the last digit
+            elif value is None:
+                assert math.isnan(row[name])
+            else:
+                assert str(row[name]) == value
+
+
+def test_documents_are_counted(place: Path, owner: TestClient) -> None:
+    found = frame(owner, "documents")
+    with Campaign(place) as campaign:
+        sample, scores = campaign.sample, campaign.scores()
+        names = campaign.pool.documents
+    assert names is not None
+    assert found["sampled"].sum() == sample.n == 60
+    assert found["rated"].sum() == (~np.isnan(scores)).sum() == 45
+    assert (found["segments"] == 6).all()
+    first = found["document"][0]
+    inside = scores[names[sample.indices] == first]
+    assert found["mean"][0] == pytest.approx(np.nanmean(inside), rel=1e-12)
+
+
+def test_growth_is_what_the_status_said_then(
+    place: Path, owner: TestClient, tmp_path: Path
+) -> None:
+    found = frame(owner, "growth").set_index("answers")
+    with Campaign(place) as campaign:
+        rows, made = campaign.answers(), campaign.status().estimate
+        seed = campaign.settings.seed
+    assert made is not None
+    assert found.index.tolist() == [*looks(len(rows)), len(rows)]
+    assert found["value"].iloc[-1] == made["value"]
+    pool, _ = small_pool()
+    with Campaign.create(tmp_path / "then", pool, seed=seed, limits=(0, 100)) as then:
+        then.select(60)
+        seen = 0
+        for k in (20, 50):
+            part = rows[seen:k].itertuples()
+            then.add([Rating(row.segment, row.score, row.rater) for row in part])
+            seen = k
+            wanted = then.status().estimate
+            assert wanted is not None
+            for name in ("n", "value", "se", "low", "high"):
+                assert found.loc[k, name] == wanted[name]
+
+
+def test_growth_over_waves(tmp_path: Path) -> None:
+    pool, human = small_pool()
+    with Campaign.create(tmp_path / "s", pool, seed=3, limits=(0, 100)) as made:
+        said = {}
+        for _ in range(2):
+            wave = made.more(20) if made.waves else made.select(20)
+            for k in range(0, 20, 5):
+                made.add([Rating(i, human[i], "ann") for i in wave.ids[k : k + 5]])
+                said[len(made.answers())] = made.status().estimate
+    with client_of(tmp_path / "s") as owner:
+        found = frame(owner, "growth")
+        waves = frame(owner, "waves")
+    assert found["answers"].tolist() == [5, 8, 10, 12, 15, 20, 25, 30, 40]
+    shared = found[found["answers"].isin(list(said))]
+    assert shared["answers"].tolist() == [5, 10, 15, 20, 25, 30, 40]
+    for count, value, low in zip(shared["answers"], shared["value"], shared["low"], strict=True):
+        assert said[count] is not None
+        assert (value, low) == (said[count]["value"], said[count]["low"])
+    assert waves["value"].tolist() == [said[20]["value"], said[40]["value"]]
+
+
+def test_nothing_is_sent_again_until_something_changed(tmp_path: Path) -> None:
+    with begin(tmp_path / "s", rated=12) as campaign, client_of(tmp_path / "s") as owner:
+
+        def seen() -> str:
+            return owner.get("/explore/number").text.partition('name="seen" value="')[2][:16]
+
+        first = seen()
+        assert owner.get("/explore/number", params={"seen": first}).status_code == 204
+        given = campaign.next("ann")
+        assert given is not None
+        before = owner.get("/explore/number").text
+        campaign.rate(Rating(given.key, 3, "ann", answer="a form"))
+        after = owner.get("/explore/number", params={"seen": first, "page": first})
+        assert after.status_code == 200
+        assert 'href="/explore">Show all tables' in after.text
+        assert 'value="13"></progress>' in after.text and after.text != before
+        second = seen()
+        campaign.withdraw("ann")
+        third = seen()
+        campaign.change(confidence=0.9)
+        assert len({first, second, third, seen()}) == 4
+        assert "90% interval" in owner.get("/explore/number").text
+
+
+def test_costly_parts_are_made_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count, lock, real = {"status": 0, "report": 0}, threading.Lock(), Campaign.status
+    report = Campaign.report
+
+    def status(self: Campaign) -> Any:
+        with lock:
+            count["status"] += 1
+        return real(self)
+
+    def reported(self: Campaign, *a: Any, **k: Any) -> Any:
+        with lock:
+            count["report"] += 1
+        return report(self, *a, **k)
+
+    monkeypatch.setattr(Campaign, "status", status)
+    monkeypatch.setattr(Campaign, "report", reported)
+    with client_of(place) as owner, ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: owner.get("/explore").text, range(8)))
+    assert len(set(answers)) == 1
+    assert count == {"status": 1, "report": 1}
+
+
+def test_first_and_further_waves(tmp_path: Path) -> None:
+    pool, _ = small_pool()
+    Campaign.create(tmp_path / "s", pool, seed=3, limits=(0, 100)).close()
+    with client_of(tmp_path / "s") as owner:
+        assert "Draw the first wave" in owner.get("/explore").text
+        send = {"count": "30", "waves": "0"}
+        drawn = owner.post("/explore/more", data=send, follow_redirects=False)
+        assert (drawn.status_code, drawn.headers["location"]) == (303, "/explore#waves")
+        again = owner.post("/explore/more", data=send)
+        assert again.status_code == 400 and "a wave was drawn since" in again.text
+        assert "none is rated yet" in owner.get("/explore").text
+        owner.post("/explore/more", data={"count": "10", "waves": "1"})
+        for bad in ("0", "-3", "many", "1e3", "", "٣"):
+            refused = owner.post("/explore/more", data={"count": bad, "waves": "2"})
+            assert refused.status_code == 400 and "whole number" in refused.text
+        assert owner.post("/explore/more").status_code == 400
+        assert frame(owner, "waves")["segments"].tolist() == [30, 10]
+
+
+def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
+    with begin(tmp_path / "s") as campaign, client_of(tmp_path / "s") as owner:
+        form = {
+            "tolerance": "1.5", "confidence": "0.9", "rule": "kelly", "each": "2",
+            "repeats": "first", "among": "median", "limits": "-5, 120", "question": f"{SCRIPT}?",
+        }  # fmt: skip
+        sent = owner.post("/explore/settings", data=form)
+        assert sent.status_code == 200 and "The settings are changed" in sent.text
+        assert SCRIPT not in sent.text
+        with Campaign(tmp_path / "s") as now:
+            found, journal = now.settings, now.journal()
+        assert (found.tolerance, found.confidence, found.each) == (1.5, 0.9, 2)
+        assert (found.repeats, found.among, found.limits) == ("first", "median", (-5.0, 120.0))
+        noted = json.loads(journal["details"].iloc[-1])
+        assert journal["what"].iloc[-1] == "change" and "rule" not in noted
+        assert noted["tolerance"] == 1.5
+        owner.post("/explore/settings", data=form)
+        assert len(campaign.journal()) == len(journal)  # nothing changed, nothing noted
+        for name, value, said in (
+            ("limits", "0 to 10", "answers are outside"), ("limits", "nonsense", "nonsense"),
+            ("tolerance", "x", "must be a number"), ("tolerance", "1000", "half of the scale"),
+            ("confidence", "2", "confidence must lie"), ("each", "0", "each must be"),
+            ("repeats", "never", "repeats must be one of"), ("question", " ", "the question"),
+        ):  # fmt: skip
+            refused = owner.post("/explore/settings", data=form | {name: value})
+            assert refused.status_code == 400 and said in refused.text, (name, value)
+        assert len(campaign.journal()) == len(journal)
+
+
+def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    with begin(tmp_path / "s", rated=10) as campaign, client_of(tmp_path / "s") as owner:
+        wave, undrawn = campaign.waves[0].ids, campaign.pool.ids.tolist()
+        undrawn = [i for i in undrawn if i not in wave]
+        rows = [(wave[20], "50"), (wave[21], "999"), (undrawn[0], "3"), (SCRIPT, "4")]
+        text = "id,score\n" + "".join(f"{i},{s}\n" for i, s in rows)
+        name = f"../../{SCRIPT}.csv"
+        sent = owner.post(
+            "/explore/import", data={"by": "bob"}, files={"file": (name, text.encode())}
+        )
+        assert sent.status_code == 200 and SCRIPT not in sent.text
+        assert "Stored 1 new answer<" in sent.text
+        assert "the segment was not sampled" in sent.text and "is outside 0 to 100" in sent.text
+        assert campaign.answers()["rater"].iloc[-1] == "bob"
+        again = owner.post("/explore/import", files={"file": ("a.csv", b"")})
+        assert again.status_code == 400 and "a.csv" in again.text
+        assert "temporary" not in again.text  # where it lay for a moment is nobody's business
+        assert owner.post("/explore/import").status_code == 400
+        odd = owner.post("/explore/import", data={"format": "odd"}, files={"file": ("a.csv", text)})
+        assert odd.status_code == 400 and "odd" in odd.text
+        assert not list((tmp_path / "temporary").iterdir())
+        campaign.more(len(campaign.pool) - 60)
+        assert "Let them count" in owner.get("/explore").text
+        assert owner.post("/explore/adopt", follow_redirects=False).status_code == 303
+        assert campaign.adoptable() == 0
+        assert campaign.answers()["segment"].iloc[-1] == undrawn[0]
+
+
+def test_files_that_unpack_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import gzip
+
+    monkeypatch.setattr("fewgold.web._explore_files._UNPACKED", 1000)
+    with begin(tmp_path / "s", rated=3), client_of(tmp_path / "s") as owner:
+        data = gzip.compress(b"id,score\n" + b"x,1\n" * 1000)
+        refused = owner.post("/explore/import", files={"file": ("a.csv.gz", data)})
+        assert refused.status_code == 400 and "too large" in refused.text
+
+
+def test_answers_go_round(place: Path, owner: TestClient, tmp_path: Path) -> None:
+    from fewgold import formats
+
+    with Campaign(place) as campaign:
+        wanted = sorted((r.segment, r.score, r.rater) for r in campaign.rated())
+    for name in ("csv", "jsonl", "label-studio"):
+        sent = owner.get("/explore/answers", params={"to": name})
+        file = tmp_path / f"back{formats.get(name).suffixes[0]}"
+        file.write_bytes(sent.content)
+        read = formats.get(name).read(file).ratings
+        found = sorted((r.segment, r.score, r.rater) for r in read)
+        assert found == wanted
+    packed = owner.get("/explore/tasks", params={"to": "label-studio", "which": "unrated"})
+    names = zipfile.ZipFile(io.BytesIO(packed.content)).namelist()
+    assert names == ["to_rate.config.xml", "to_rate.json"]
+    assert owner.get("/explore/answers", params={"to": "../x"}).status_code == 400
+    assert owner.get("/explore/tasks", params={"which": "x"}).status_code == 400
+
+
+def test_the_report_is_the_report(place: Path, owner: TestClient) -> None:
+    with Campaign(place) as campaign:
+        wanted = campaign.report("at-random").markdown()
+    sent = owner.get("/explore/report.md")
+    assert sent.text == wanted
+    assert sent.headers["content-disposition"] == 'attachment; filename="report.md"'
+    page = owner.get("/explore/report.html")
+    assert page.text.startswith("<!doctype html") and SCRIPT not in page.text
+    waiting = owner.get("/explore/report.md?gaps=wait")
+    assert waiting.status_code == 400 and "are unrated" in waiting.text
+    assert owner.get("/explore/report.pdf").status_code == 404
+    assert owner.get("/explore/report.md?gaps=odd").status_code == 400
+
+
+def test_figures(owner: TestClient) -> None:
+    for name in ("growth", "estimators", "scatter-0", "shape-1", "roc-0"):
+        drawn = owner.get(f"/explore/figure/{name}.svg?cut=>%3D 70")
+        assert drawn.status_code == 200
+        assert drawn.headers["content-type"] == "image/svg+xml" and b"<svg" in drawn.content
+    assert owner.get("/explore/figure/scatter-1.png").content.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/explore/figure/scatter-2.svg", "/explore/figure/scatter-00.svg",
+        "/explore/figure/odd.svg", "/explore/figure/growth.pdf", "/explore/table/odd.csv",
+        "/explore/figure/..%2f..%2fgrowth.svg", "/explore/metric/2", "/explore/metric/-1",
+        "/explore/metric/x", "/explore/table/..%2fjournal.csv", "/explore/figure/sequence.svg",
+        "/explore/table/strata.csv",
+    ],
+)  # fmt: skip
+def test_names_come_from_fixed_lists(owner: TestClient, path: str) -> None:
+    assert owner.get(path).status_code == 404
+
+
+def test_roc_is_that_of_the_library(place: Path, owner: TestClient) -> None:
+    with Campaign(place) as campaign:
+        ratings = campaign.ratings("at-random")
+        at = ratings.sample.indices
+        own = {name: v[at] for name, v in campaign.pool.metrics.items()}
+    table = pd.DataFrame({"human": ratings.scores} | own)
+    wanted = roc_table(table, human="human", metrics=list(own), adequate=">= 70").to_frame()
+    found = frame(owner, "roc", "?cut=>%3D+70")
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+    page = owner.get("/explore?cut=>%3D+70").text
+    assert f">{wanted['auc'][0]:.2f}</td>" in page
+    for bad in ("nonsense", ">= 1000", "<= 100"):
+        page = owner.get("/explore", params={"cut": bad})
+        assert page.status_code == 200 and 'id="roc-trouble"' in page.text
+    assert owner.get("/explore/table/roc.csv?cut=odd").status_code == 400
+
+
+def test_the_stopping_rule_announces_itself(tmp_path: Path) -> None:
+    made = begin(tmp_path / "s", rated=150, budget=160, strategy="random+mean", tolerance=12.0)
+    with made as campaign:
+        stop = campaign.status().stop
+        assert stop is not None and stop["fired"]
+    with client_of(tmp_path / "s") as owner:
+        page = owner.get("/explore").text
+        assert "The stopping rule says: stop" in page
+        assert f"stop: {stop['after']} ratings are enough" in page
+        steps = frame(owner, "sequence")
+        assert len(steps) == stop["looked_at"]
+        assert (steps["low"].iloc[-1], steps["high"].iloc[-1]) == (stop["low"], stop["high"])
+        assert owner.get("/explore/figure/sequence.svg").status_code == 200
+
+
+def test_a_tolerance_that_is_reached(tmp_path: Path) -> None:
+    begin(tmp_path / "s", rated=60, tolerance=20.0).close()
+    with client_of(tmp_path / "s") as owner:
+        assert "The tolerance is reached" in owner.get("/explore/number").text
+
+
+def test_what_others_wrote_is_escaped_and_neutral(place: Path, owner: TestClient) -> None:
+    for path in ("/explore", "/explore/number", "/explore/metric/0", "/explore/import"):
+        text = owner.get(path).text
+        assert SCRIPT not in text and " style=" not in text and " onclick" not in text
+    assert (
+        SCRIPT.replace("<", "&lt;").replace(">", "&gt;").replace("'", "&#39;")
+        in owner.get("/explore").text
+    )
+    rows = list(csv.reader(io.StringIO(owner.get("/explore/table/set-aside.csv").text)))
+    assert rows[1][0] == "'" + WORSE
+    assert all(not c.startswith(("=", "@")) for row in rows for c in row)
+
+
+def test_cells() -> None:
+    given = pd.DataFrame({"=a": ["-1+2", None], "b": [-0.1, math.nan]})
+    assert as_csv(given) == "'=a,b\n'-1+2,-0.1\n,\n"
+
+
+def test_without_matplotlib(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_explore, "available", lambda: False)
+    monkeypatch.setattr(_explore_figures, "available", lambda: False)
+    with client_of(place) as owner:
+        page = owner.get("/explore").text
+        assert "Figures need matplotlib" in page and "<img" not in page
+        assert owner.get("/explore/figure/growth.svg").status_code == 404
+
+
+def test_an_empty_campaign_has_all_pages(tmp_path: Path) -> None:
+    pool, _ = small_pool()
+    Campaign.create(tmp_path / "s", pool, seed=3).close()
+    with client_of(tmp_path / "s") as owner:
+        for path in ("/explore", "/explore/number", "/explore/metric/0", "/explore/settings"):
+            assert owner.get(path).status_code == 200, path
+        assert owner.get("/explore/figure/growth.svg").status_code == 404
+        for name in set(TABLES) - {"journal"}:
+            assert owner.get(f"/explore/table/{name}.csv").status_code in (200, 404)
+        assert owner.get("/explore/report.md").status_code == 400
+        assert owner.get("/explore/answers").status_code == 400
+
+
+@pytest.mark.parametrize("rated", [1, 2, 3])
+def test_few_answers(tmp_path: Path, rated: int) -> None:
+    begin(tmp_path / "s", rated=rated).close()
+    with client_of(tmp_path / "s") as owner:
+        assert owner.get("/explore?cut=>%3D+70").status_code == 200
+        assert owner.get("/explore/metric/1").status_code == 200
+
+
+def test_a_strategy_that_learns(tmp_path: Path) -> None:
+    pool, human = small_pool()
+    path = tmp_path / "s"
+    with Campaign.create(
+        path, pool, seed=3, limits=(0, 100), strategy="docs-incr-human+mean"
+    ) as made:
+        made.select(12)
+        while (given := made.next("ann")) is not None:
+            made.add([Rating(given.id, human[given.id], "ann")])
+    with client_of(path) as owner:
+        page = owner.get("/explore")
+        assert page.status_code == 200 and "learns from answers" in page.text
+
+
+def test_cuts_to_begin_with() -> None:
+    assert cut_hints([0.0, 1.0, 1.0]) == []
+    assert cut_hints([3.0]) == []
+    assert cut_hints([0.0, 0.0, 5.0]) == ["<= 0", ">= 5"]
+    assert cut_hints([1.0, 2.0, 3.0]) == ["<= 2", ">= 2"]
