@@ -333,9 +333,9 @@ def test_a_strategy_that_learns_chooses_the_next(tmp_path: Path) -> None:
     assert 'data-testid="wait"' in ann.look().text and 'data-testid="skipped"' in ann.text
     bob.rate("3")
     assert campaign.sample.n == first + 1
-    for k in range(first, 20):
-        who = ann if k % 2 else bob
-        who.look().rate(str(k))
+    for k in range(first, 20):  # whoever answers gets what the answer led to
+        assert campaign.sample.n == k + 1 and 'data-testid="wait"' in ann.look().text
+        bob.rate(str(k))
     assert len(stored(campaign)) == 20 == campaign.sample.n
     assert "Done. Thank you!" in ann.look().text
 
