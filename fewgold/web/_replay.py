@@ -11,7 +11,13 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import ClientDisconnect
 
 from fewgold.errors import DataError, FewgoldError
-from fewgold.web import _replay_compare, _replay_data, _replay_roc, _replay_simulate
+from fewgold.web import (
+    _replay_compare,
+    _replay_data,
+    _replay_reliability,
+    _replay_roc,
+    _replay_simulate,
+)
 from fewgold.web._jobs import Job, Jobs
 from fewgold.web._replay_data import Tables
 from fewgold.web._replay_form import Fields, checked
@@ -38,6 +44,8 @@ async def _sent(request: Request) -> AsyncIterator[FormData]:
         raise HTTPException(413, "That is too large.") from None
 
 
+# What runs as a job, by kind: both have show, plot, frame_of and TABLES.
+_KINDS: dict[str, Any] = {"simulate": _replay_simulate, "reliability": _replay_reliability}
 Sent = Annotated[FormData, Depends(_sent)]
 
 
@@ -48,6 +56,7 @@ def routes(site: Site) -> APIRouter:
     _choosing(router, site, tables, jobs)
     _comparing(router, site, tables)
     _simulating(router, site, tables, jobs)
+    _counting(router, site, tables, jobs)
     _watching(router, site, jobs)
     _separating(router, site, tables)
     return router
@@ -164,9 +173,41 @@ def _simulating(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> No
         try:
             made = _replay_simulate.prepare(fields, data)
             job = jobs.start(
-                f"Simulation on {data.name}", made.run, notes=made.notes,
+                f"Simulation on {data.short}", made.run, kind="simulate", notes=made.notes,
                 form=f"/replay/simulate?{fields.query()}",
                 command=_replay_simulate.command(fields, data),
+            )  # fmt: skip
+        except FewgoldError as error:
+            return form(request, fields, str(error))
+        return RedirectResponse(f"/replay/job/{job.id}", 303)
+
+
+def _counting(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None:
+    def form(request: Request, fields: Fields, trouble: str | None = None) -> HTMLResponse:
+        data = tables.get(fields.text("data"))
+        try:
+            columns = _replay_reliability.chosen(fields, data)
+        except FewgoldError:  # a column that is not there: the sentence says so
+            columns = _replay_compare.guess(data)
+        return site.page(
+            request, "replay_reliability.html", 400 if trouble else 200, data=data, fields=fields,
+            columns=columns, trouble=trouble, options=_replay_reliability,
+            scores=checked(data.columns, columns.human),
+        )  # fmt: skip
+
+    @router.get("/reliability")
+    def reliability(request: Request) -> HTMLResponse:
+        return form(request, Fields.of(request.query_params))
+
+    @router.post("/reliability")
+    def start(request: Request, sent: Sent) -> Response:
+        fields = Fields.of(sent)
+        data = tables.get(fields.text("data"))
+        try:
+            job = jobs.start(
+                f"Reliability on {data.short}", _replay_reliability.prepare(fields, data),
+                kind="reliability", notes=(), form=f"/replay/reliability?{fields.query()}",
+                command=_replay_reliability.command(fields, data),
             )  # fmt: skip
         except FewgoldError as error:
             return form(request, fields, str(error))
@@ -182,17 +223,17 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
             raise HTTPException(404, "This job is not known here (any more).")
         return found
 
-    def finished(id: str) -> Any:
+    def finished(id: str) -> tuple[Any, Any]:
         job = of(id)
         if job.state != "finished":
             raise HTTPException(404, "This job has no result.")
-        return job.result
+        return job.result, _KINDS[job.facts["kind"]]
 
     @router.get("/job/{id}")
     def page(request: Request, id: str) -> HTMLResponse:
         job = of(id)
         state = job.state
-        shown = _replay_simulate.show(job.result) if state == "finished" else None
+        shown = _KINDS[job.facts["kind"]].show(job.result) if state == "finished" else None
         return site.page(
             request, "replay_job.html", job=job, state=state, shown=shown, figures=figures_there()
         )
@@ -213,20 +254,25 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
 
     @router.get("/job/{id}/figure/{kind}.{suffix}")
     def figure(request: Request, id: str, kind: str, suffix: str) -> Response:
-        result = finished(id)
-        known(kind, _replay_simulate.show(result)["figures"], "figure")
+        result, part = finished(id)
+        known(kind, part.show(result)["figures"], "figure")
         known(suffix, KINDS, "figure")
-        made = images.get((id, kind, suffix), lambda: drawn(lambda: result.plot(kind), suffix))
+        made = images.get(
+            (id, kind, suffix), lambda: drawn(lambda: part.plot(result, kind), suffix)
+        )
         return figure_answer(made, suffix, kind, bool(request.query_params.get("keep")))
 
     @router.get("/job/{id}/table/{name}.csv")
     def table(id: str, name: str) -> Response:
-        known(name, _replay_simulate.TABLES, "table")
-        return csv_answer(_replay_simulate.frame_of(finished(id), name), f"{name}.csv")
+        result, part = finished(id)
+        known(name, part.show(result)["tables"], "table")
+        return csv_answer(part.frame_of(result, name), f"{name}.csv")
 
     @router.get("/job/{id}/report.html")
     def report(id: str) -> Response:
-        result = finished(id)
+        result, part = finished(id)
+        if part is not _replay_simulate:
+            raise HTTPException(404, "There is no such page of this job.")
         made = images.get((id, "report"), lambda: drawn_page(result.to_html))
         return HTMLResponse(made, headers=attached("report.html"))
 

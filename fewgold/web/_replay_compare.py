@@ -55,7 +55,8 @@ def guess(data: Data) -> Columns:
     try:
         found = roles(rest, {**none, "texts": []}, {})
         c = found.columns
-        notes = tuple(s.replace(" Name those you want with --metrics.", "") for s in found.notes())
+        hint = " Name those you want with --metrics."
+        notes = tuple(s.replace(hint, "").rstrip(".") for s in found.notes())
         return Columns(
             tuple(human), c["system"], c["id"], c["document"], tuple(c["metrics"]), notes
         )

@@ -50,6 +50,11 @@ class Data:
         """``ende`` or ``zhen`` for the embedded sets."""
         return self.key.removeprefix("demo-") if self.key in DEMOS else None
 
+    @property
+    def short(self) -> str:
+        """What to call it where there is little room."""
+        return self.key if self.demo else self.name
+
     @cached_property
     def columns(self) -> list[str]:
         return [str(c) for c in self.frame.columns]

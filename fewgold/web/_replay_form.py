@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fewgold.cut import Cut
     from fewgold.web._replay_data import Data
 
+_KNOW_DEMOS = ("simulate", "reliability")  # commands that take demo-ende for a file
 NUMBER = r"\d+(?:\.\d+)?|\.\d+"
 
 
@@ -161,7 +162,8 @@ def _budget(number: float, percent: bool, part: str) -> float | int:
 
 def command(name: str, data: Data, options: Iterable[tuple[str, str | None]]) -> str:
     """The line that does the same on the command line; an option with None is a flag."""
-    file = data.file if name != "simulate" or data.demo is None else data.key
+    known = data.demo is not None and name in _KNOW_DEMOS
+    file = data.key if known else data.file
     file = f"./{file}" if file.startswith("-") else file
     words = ["fewgold", name, file]
     for option, value in options:
@@ -170,7 +172,7 @@ def command(name: str, data: Data, options: Iterable[tuple[str, str | None]]) ->
         else:  # values may begin with a dash
             words += [option, value] if not value.startswith("-") else [f"{option}={value}"]
     line = shlex.join(words)
-    return line if name == "simulate" or data.demo is None else f"{_export(data)}\n{line}"
+    return line if known or data.demo is None else f"{_export(data)}\n{line}"
 
 
 def _export(data: Data) -> str:

@@ -245,3 +245,8 @@ def _by_budget(result: Simulation) -> Grid:
         f"{result.baseline} would have had the same mean squared error."
     )
     return Grid("by-budget", caption, heads, rows)
+
+
+def plot(result: Simulation, kind: str) -> Any:
+    """A figure."""
+    return result.plot(kind)
