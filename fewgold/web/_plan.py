@@ -145,6 +145,7 @@ def _main(form: Form) -> dict[str, Any]:
         "answer": _part(form, binary.answer, *binary.STUDY),
         "chance": _part(form, binary.chance, *binary.STUDY, "difference"),
         "whole_set": _part(form, binary.whole_set, *binary.STUDY, "items"),
+        "blind": binary.blind(form),
     }
 
 

@@ -18,7 +18,6 @@ from fewgold.planning import (
     measurable_difference,
     ratings_needed,
 )
-from fewgold.planning._difference import standard_errors
 from fewgold.web._draw import Chart, chart
 from fewgold.web._plan_fields import Field, Form, by_name
 from fewgold.web._plan_lines import arguments, command, wrapped
@@ -97,6 +96,12 @@ def study(form: Form) -> dict[str, Any]:
     if form["rates"] == "known" and "rho" in found:
         found["known"] = True
     return found
+
+
+def blind(form: Form) -> bool:
+    """Whether nothing tells how often the metric is right."""
+    pairs = form["human"] if form["paired"] is None else form["paired"]
+    return bool(form["metric"]) and form["rates"] == "estimated" and pairs == 0
 
 
 @dataclass(frozen=True)
@@ -233,7 +238,6 @@ class WholeSet:
     sd: float
     low: float
     high: float
-    epsilon: float
     code: str
 
 
@@ -272,9 +276,7 @@ def _whole_set(items: tuple[tuple[str, Any], ...], size: int, level: float) -> W
         f"print(*posterior.interval({confidence!r}))",
     ]
     low, high = (float(end) for end in posterior.interval(confidence))
-    sd = float(posterior.sd)
-    epsilon = float(standard_errors(level)) * sd
-    return WholeSet(size, float(posterior.mean), sd, low, high, epsilon, "\n".join(lines))
+    return WholeSet(size, float(posterior.mean), float(posterior.sd), low, high, "\n".join(lines))
 
 
 @dataclass(frozen=True)

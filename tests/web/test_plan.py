@@ -30,6 +30,7 @@ from fewgold.planning import (
     plan,
     plan_binary,
     plan_worst_case,
+    ratings_needed,
 )
 from fewgold.report import number
 from fewgold.web import _plan_binary as binary
@@ -140,6 +141,22 @@ def test_the_main_numbers_are_those_of_the_library(client, sent):
     assert rows["Credible interval of the success rate"] == (
         f"{number(low, digits=4)} to {number(high, digits=4)}"
     )
+
+
+def test_whether_the_metric_helps(client):
+    epsilon = float(measurable_difference(alpha=0.6, rho=0.9, eta=0.9, human=500, metric=10_000))
+    alone = float(measurable_difference(alpha=0.6, human=500))
+    said = text(get(client, "/plan/binary/results"), "verdict")
+    assert f"falls by {number(1 - epsilon / alone, percent=True, digits=2)}" in said
+    assert f"as if people had rated {ratings_needed(epsilon, alpha=0.6):,} items" in said
+    said = text(get(client, "/plan/binary/results", rho="0.5", eta="0.5"), "verdict")
+    assert said.startswith("The metric hardly matters")
+    said = text(get(client, "/plan/binary/results", metric="0"), "verdict")
+    assert said.startswith("No items are rated by the metric alone.")
+    page = get(client, "/plan/binary/results", human="0")
+    assert "nothing tells how often it is right" in text(page, "blind")
+    for sent in ({}, {"human": "0", "rates": "known"}, {"human": "0", "paired": "5"}):
+        assert 'data-testid="blind"' not in get(client, "/plan/binary/results", **sent)
 
 
 def test_a_test_set_of_people_alone_and_with_a_metric(client):
