@@ -98,7 +98,10 @@ def database_path(path: str | Path) -> Path:
 
 
 def is_campaign(path: str | Path) -> bool:
-    """True where a campaign lies: a folder with one in it, or its file."""
+    """True where a campaign lies: a folder with one in it, or its file.
+
+    Not for a campaign that this process has open (see `_check`).
+    """
     try:
         with open(database_path(path), "rb") as file:
             head = file.read(72)
@@ -121,7 +124,7 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     os.close(handle)
     made = Path(name)
     try:
-        with closing(_connect(made)) as database, transaction(database):
+        with closing(_connect(made, new=True)) as database, transaction(database):
             for statement in _SCHEMA.split(";"):
                 database.execute(statement)
             database.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -161,8 +164,6 @@ def connect(path: Path) -> sqlite3.Connection:
         raise DataError(
             f"there is no campaign at {str(path)!r}. Begin one with: fewgold init FOLDER POOL."
         )
-    if not is_campaign(path):
-        raise DataError(f"{str(path)!r} is not a campaign of fewgold, or it is damaged.")
     database = _connect(path)
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
@@ -174,15 +175,19 @@ def connect(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, new: bool = False) -> sqlite3.Connection:
     # One may look at a campaign in an archive that one may not write to, where SQLite cannot put
     # its log beside the file. A log that is there holds answers and must be read.
     log = Path(f"{path}-wal")
     fixed = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
     if fixed and not (log.is_file() and log.stat().st_size):
-        return _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
+        database = _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
+        _check(database, path)
+        return database
     database = _open(f"{path.resolve().as_uri()}?mode=rw")
     try:
+        if not new:
+            _check(database, path)
         if not fixed:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
@@ -191,6 +196,23 @@ def _connect(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _check(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse what is no campaign, before anything in it is changed.
+
+    SQLite must be asked. A process that opens and closes the file by itself loses the locks that
+    all of its connections hold on it, and then other processes take the log away under them.
+    """
+    why = f"{str(path)!r} is not a campaign of fewgold, or it is damaged."
+    try:
+        (found,) = database.execute("PRAGMA application_id").fetchone()
+    except DataError as error:
+        database.close()
+        raise (DataError(why) if "not a database" in str(error) else error) from None
+    if found != APPLICATION:
+        database.close()
+        raise DataError(why)
 
 
 def _open(uri: str) -> sqlite3.Connection:

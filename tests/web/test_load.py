@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import re
+import subprocess
+import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -107,3 +109,15 @@ def test_twenty_raters_at_once(study: tuple[Path, list[str]]) -> None:
         }
         assert len(campaign.unrated) == RATERS
     assert not any("Traceback" in line for line in server.errors)
+
+
+def test_others_may_look_while_it_is_served(study: tuple[Path, list[str]]) -> None:
+    """A process that opens the campaign and closes it takes nothing away from the server."""
+    path, secrets = study
+    look = f"from fewgold.campaign import Campaign as C\nwith C({str(path)!r}) as c: print(len(c.rated()))"  # noqa: E501
+    with Server(path) as server:
+        rater = Rater(0, secrets[0], server.port)
+        for k in range(1, 4):
+            rater.work(2)
+            told = subprocess.run([sys.executable, "-c", look], capture_output=True, check=True)
+            assert int(told.stdout) == 2 * k

@@ -367,7 +367,6 @@ def test_methods_that_are_not_meant(client: Client) -> None:
         "/openapi.json",
         "/nothing",
         "/raters/",
-        "//evil.example",
         "/%0d%0aX:1",
     ):
         answer = client(owner=True, faults=False).get(path, follow_redirects=False)
