@@ -44,6 +44,13 @@ class Columns:
 
 def guess(data: Data) -> Columns:
     """What the columns probably are; a gap where their names do not tell."""
+    if data.guessed is None:
+        data.guessed = _guess(data)
+    found: Columns = data.guessed
+    return found
+
+
+def _guess(data: Data) -> Columns:
     from fewgold.roles import human_columns, metric_columns, roles
     from fewgold.tables import DOCUMENT_NAMES, SYSTEM_NAMES, guess_column
 

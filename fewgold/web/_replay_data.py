@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from fewgold import tables
 from fewgold.errors import DataError, FewgoldError
@@ -44,6 +44,7 @@ class Data:
     name: str
     frame: pd.DataFrame
     used: float = field(default_factory=time.monotonic)
+    guessed: Any = None  # what the columns are, worked out once
 
     @property
     def demo(self) -> str | None:
@@ -156,7 +157,23 @@ def _read(path: Path, shown: str) -> pd.DataFrame:
         raise DataError(
             f"the table has {len(frame.columns)} columns; {MOST_COLUMNS} at most. Leave some out."
         )
-    return frame.set_axis([str(c) for c in frame.columns], axis=1)
+    names = [str(c) for c in frame.columns]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise DataError(f"{shown!r} has two columns {twice!r}. Rename one.")
+    return _flat(frame.set_axis(names, axis=1))
+
+
+def _flat(frame: pd.DataFrame) -> pd.DataFrame:
+    """With lists and objects in cells, which JSON and Parquet may hold, as text."""
+    from pandas.api.types import is_scalar
+
+    nested = {
+        name: [v if is_scalar(v) else str(v) for v in frame[name].tolist()]
+        for name in frame.columns
+        if frame[name].dtype == object and not all(map(is_scalar, frame[name].tolist()))
+    }
+    return frame.assign(**nested)
 
 
 def _check_lines(path: Path) -> None:

@@ -89,6 +89,7 @@ def ticked(fields: Fields, listed: list[str]) -> list[str]:
 def prepare(fields: Fields, data: Data) -> Request:
     """Everything that the form asks for, or a sentence on what is wrong with it."""
     from fewgold import registry
+    from fewgold.simulation._run import _refuse_unknown
 
     columns, by = chosen(fields, data)
     names = ticked(fields, [])
@@ -114,6 +115,8 @@ def prepare(fields: Fields, data: Data) -> Request:
     if passing is not None:
         studies = {k: s._replace(gold=passing(s.gold).astype(float)) for k, s in studies.items()}
         asked["limits"] = (0.0, 1.0)
+    for name in (*names, asked["baseline"]):
+        _refuse_unknown(name, studies)
     cells = len(studies) * (len(names) + 1) * len(asked["budgets"])
     if cells > _MOST_CELLS:
         raise FewgoldError(

@@ -459,12 +459,9 @@ def test_bad_simulations_get_a_sentence(
 ) -> None:
     form = {"data": "demo-ende", "go": "1", "strategy": "random+mean", "draws": "2"}
     answer = owner.post("/replay/simulate", data={**form, **change})
-    if answer.status_code == 200:  # found out by the job
-        answer_text = ended(owner, str(answer.url))
-    else:
-        assert answer.status_code == 400
-        answer_text = answer.text
-    assert sentence in html.unescape(answer_text)
+    assert answer.status_code == 400
+    assert sentence in html.unescape(answer.text)
+    assert 'id="simulate"' in answer.text  # the form is still there
 
 
 def test_a_simulation_shows_its_progress_and_can_be_cancelled(
@@ -500,6 +497,23 @@ def test_a_simulation_shows_its_progress_and_can_be_cancelled(
     stopped = owner.post(f"{addresses[0]}/cancel")
     assert "Cancelled after" in stopped.text
     assert "Cancelled after" in owner.post(f"{addresses[1]}/cancel").text
+
+
+def test_what_a_job_finds_out_is_a_sentence(owner: TestClient) -> None:
+    form = {"data": "demo-ende", "go": "1", "strategy": "random+mean", "draws": "2"}
+    form |= {"budgets": "99999"}  # more than there are segments
+    begun = owner.post("/replay/simulate", data=form)
+    text = ended(owner, str(begun.url))
+    assert 'data-testid="state"' in text
+    assert "no strategy worked on these data" in text
+
+
+def test_nested_cells_are_text(owner: TestClient) -> None:
+    rows = small().assign(system=[["A"]] * 40 + [["B"]] * 40).to_dict("records")
+    key = uploaded(owner, "a.json", json.dumps(rows).encode())
+    query = {"data": key, "go": "1", "human": "mqm", "system": "system", "id": "id"}
+    text = owner.get("/replay/compare", params=query).text
+    assert {row[1] for row in cells(text, "ranking")} == {"['A']", "['B']"}
 
 
 def test_unknown_addresses(owner: TestClient) -> None:
