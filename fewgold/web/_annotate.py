@@ -37,7 +37,10 @@ def routes(site: Site) -> APIRouter:
     def answer(request: Request, campaign: Campaign, token: str, **more: Any) -> Response:
         """A page for whoever asked without JavaScript, else the part of it that changes."""
         status = more.pop("status", 200)
+        seen = more.pop("seen", None)
         values = view(campaign, _rater(campaign, token), token, **more)
+        if _partial(request) and seen and values.get("seen") == seen:
+            return Response(status_code=204)  # somebody waits, and it is as it was
         name = "rate_desk.html" if _partial(request) else "rate.html"
         return site.page(request, name, status, fragment=_partial(request), **values)
 
@@ -51,12 +54,17 @@ def routes(site: Site) -> APIRouter:
 
     @router.get("")
     def desk(
-        request: Request, token: str, again: str | None = None, kept: str | None = None
+        request: Request,
+        token: str,
+        again: str | None = None,
+        kept: str | None = None,
+        seen: str | None = None,
     ) -> Response:
         with site.open() as campaign:
             rater = _rater(campaign, token)
             shown = again if again and _may_see_again(campaign, rater, again) else None
-            return answer(request, campaign, token, again=shown, said=KEPT if kept else "")
+            said = KEPT if kept else ""
+            return answer(request, campaign, token, again=shown, said=said, seen=seen)
 
     @router.post("")
     def rate(request: Request, token: str, form: Form) -> Response:

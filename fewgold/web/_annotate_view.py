@@ -74,7 +74,9 @@ def view(
     }
     key = again if again is not None else _next(campaign, rater)
     if key is None:
-        return values | _idle(campaign, rater)
+        values |= _idle(campaign, rater)
+        seen = f"{values['state']}-{values['skipped']}-{values['progress'].all}"
+        return values | {"seen": seen}
     place = int(key.split("-")[1])
     old = campaign.taken_back(rater, key)
     if typed is None and old is not None:

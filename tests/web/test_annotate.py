@@ -306,7 +306,11 @@ def test_raters_wait_for_each_other(campaign: Campaign) -> None:
         ann.rate("50")
     assert 'data-testid="wait"' in ann.text and 'hx-trigger="every 5s"' in ann.text
     assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in ann.text
+    (seen,) = re.findall(r'hx-get="/rate/[^"?]+(\?seen=[^"]+)"', ann.text)
+    ann.headers = HTMX
+    assert ann.look(seen).status == 204  # nothing has changed
     bob.rate("40")
+    assert ann.look(seen).status == 200 and "Done. Thank you!" in ann.text
     assert "Done. Thank you!" in ann.look().text and "Done. Thank you!" in bob.look().text
     assert sorted(r for _, _, r in stored(campaign)) == ["ann"] * 5 + ["bob"]
 

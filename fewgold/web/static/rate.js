@@ -76,9 +76,12 @@
     }
   });
 
-  // Enter held down in the field, and the second press of a double click, are no answers either.
+  // Enter held down or pressed twice, and the second press of a double click, are no answers either.
   document.addEventListener("keydown", (event) => {
-    if (event.repeat && event.key === "Enter" && event.target.id === "score") event.preventDefault();
+    if (event.key !== "Enter" || event.target.id !== "score") return;
+    const bounced = lastKey === "Enter" && event.timeStamp - lastAt < BOUNCE;
+    lastKey = "Enter"; lastAt = event.timeStamp;
+    if (event.repeat || bounced || sending) event.preventDefault();
   }, true);
   document.addEventListener("click", (event) => {
     if (event.target.closest("#desk button") && (sending || event.detail > 1)) {
@@ -127,6 +130,8 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.detail.target && event.detail.target.id !== "desk") return;
     ready();
+    // Whoever waits keeps their place until there is something to rate.
+    if (event.detail.requestConfig && event.detail.requestConfig.verb === "get" && !$("segment")) return;
     show();
     home();
   });
