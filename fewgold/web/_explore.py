@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fewgold.errors import FewgoldError
+from fewgold.report._number import fixed
 from fewgold.reporting._figures import WITHOUT, available
 from fewgold.web import _explore_files, _explore_settings
 from fewgold.web._explore_growth import growth
@@ -57,13 +58,14 @@ def routes(site: Site) -> APIRouter:
             if place not in {str(k) for k in range(len(view.metrics))}:
                 raise HTTPException(404, "There is no such metric.")
             name, study = view.metrics[int(place)], view.study
-            found = None
+            found, short = None, {}
             if study is not None:
                 rows = study.correlations
                 found = rows[rows["metric"] == name].iloc[0].to_dict()
+                short = {end: fixed(found[end], 2) for end in ("r", "low", "high")}
             values = _judged(view, cut, f"/explore/metric/{place}")
             return site.page(
-                request, "explore_metric.html", metric=name, place=place, found=found,
+                request, "explore_metric.html", metric=name, place=place, found=found, short=short,
                 judge=view.campaign.pool.orientation.get(name) != 0, figures=available(),
                 without=WITHOUT, told=view.status, at=view.version, level=headline(view)["level"],
                 **values,

@@ -32,7 +32,7 @@ def drawn(view: View, name: str, kind: str, cut: str = "") -> bytes:
     """A figure as SVG or PNG."""
     if not available():
         raise NoSuchFigure(WITHOUT)
-    return view.shelf.get(("figure", name, kind, cut), lambda: _file(view, name, kind, cut))
+    return view.figures.get((name, kind, cut), lambda: _file(view, name, kind, cut))
 
 
 def _file(view: View, name: str, kind: str, cut: str) -> bytes:

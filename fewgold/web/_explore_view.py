@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fewgold.reporting._study import Study
 
 T = TypeVar("T")
-_STATES = 3  # of the campaign whose results are kept
+_STATES = 6  # shelves that are kept, two for each state of the campaign
 _LOOKS = 500  # earlier estimates that are kept, which do not change any more
 _PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
 
@@ -75,6 +75,8 @@ class View:
         self.store = store
         self.state = campaign.state()
         self.shelf = store.shelf((campaign.settings, self.state))
+        #: A shelf of their own: who wants a number shall not wait for a figure.
+        self.figures = store.shelf((campaign.settings, self.state, "figures"))
 
     @property
     def version(self) -> str:
