@@ -30,7 +30,8 @@ LAYERS = [
     {"shared", "reporting"},
     {"doctor"},
     {"campaign", "reproduce"},
-    {"web", "cli"},
+    {"web"},
+    {"cli"},
     {"__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
