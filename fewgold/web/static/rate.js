@@ -78,6 +78,7 @@
 
   // Enter held down or pressed twice, and the second press of a double click, are no answers either.
   document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== lastKey.toLowerCase()) lastKey = ""; // another key came between
     if (event.key !== "Enter" || event.target.id !== "score") return;
     const bounced = lastKey === "Enter" && event.timeStamp - lastAt < BOUNCE;
     lastKey = "Enter"; lastAt = event.timeStamp;
