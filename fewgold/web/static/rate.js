@@ -12,6 +12,7 @@
     const fine = matchMedia("(pointer: fine)").matches;
     const place = field && (fine || field.tagName !== "INPUT" || $("trouble")) ? field : $("segment");
     if (!place) return;
+    if (place === document.activeElement && place.value) return; // somebody types already
     place.focus({ preventScroll: true });
     if (place.tagName === "INPUT") place.select();
   };

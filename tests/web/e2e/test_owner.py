@@ -44,11 +44,11 @@ def test_planning(visit: Visit) -> None:
 
         page.goto(f"{server.origin}/plan/scores")
         first = page.inner_text("#results")
-        page.fill("[name=tolerance]", "0.7")
+        page.fill("[name=wanted]", "0.7")
         page.wait_for_function(
             "(b) => document.querySelector('#results').innerText !== b", arg=first
         )
-        page.wait_for_function("() => location.search.includes('tolerance=0.7')")
+        page.wait_for_function("() => location.search.includes('wanted=0.7')")
         assert visit(page.url).inner_text("#results") == page.inner_text("#results")
 
 
@@ -78,6 +78,7 @@ def test_the_estimate_moves_while_answers_come(visit: Visit, tmp_path: Path) -> 
         assert float(page.get_attribute("#value", "value")) == after["value"] != float(before)
         assert float(page.get_attribute("#low", "value")) == after["low"]
         assert float(page.get_attribute("#high", "value")) == after["high"]
+        page.close()
 
 
 def test_from_a_new_rater_to_the_download(visit: Visit, tmp_path: Path) -> None:

@@ -27,9 +27,10 @@ def onward(page: Any, before: str) -> str:
     """Wait for the next segment, which is what acknowledges the answer to the one before."""
     page.wait_for_function(
         "(b) => document.querySelector('#segment')?.dataset.segment !== b && "
-        "!document.querySelector('#desk[aria-busy=true]')",
-        arg=before,
-    )
+        "!document.querySelector('#desk[aria-busy=true]') && "
+        "document.activeElement !== document.body",
+        arg=before, timeout=20_000,
+    )  # fmt: skip
     return shown(page)
 
 
@@ -161,4 +162,5 @@ def test_attacks_do_nothing(visit: Visit, tmp_path: Path) -> None:
             assert page.goto(f"{server.origin}{where}").status == 200
             page.wait_for_timeout(100)
             assert page.locator("main script, main img[src=x], main [onerror]").count() == 0
+        page.close()
         assert not any("Traceback" in line for line in server.errors)
