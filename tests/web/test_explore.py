@@ -153,6 +153,14 @@ def test_documents_are_counted(place: Path, owner: TestClient) -> None:
     assert found["mean"][0] == pytest.approx(np.nanmean(inside), rel=1e-12)
 
 
+def test_strata_are_those_of_the_report(tmp_path: Path) -> None:
+    with begin(tmp_path / "s", rated=60, strategy="metrics-prop+mean") as campaign:
+        wanted = campaign.report().to_dict()["strata"]
+    with client_of(tmp_path / "s") as owner:
+        assert frame(owner, "strata").to_dict("records") == wanted
+        assert 'data-testid="table-strata"' in owner.get("/explore").text
+
+
 def test_growth_is_what_the_status_said_then(
     place: Path, owner: TestClient, tmp_path: Path
 ) -> None:
