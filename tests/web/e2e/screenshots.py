@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -11,7 +13,6 @@ ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from fewgold.campaign import Campaign  # noqa: E402
-from fewgold.datasets import load_demo  # noqa: E402
 from fewgold.formats import Rating  # noqa: E402
 from web.e2e import live  # noqa: E402
 
@@ -20,14 +21,23 @@ OUT = ROOT / "docs" / "pages"
 
 def study(path: Path) -> str:
     """A campaign on the demo's data, half of it rated; the secret of a rater."""
-    pool, human = load_demo()
-    scores = dict(zip(pool.ids.tolist(), human.tolist(), strict=True))
-    with Campaign.create(path, pool, seed=1, limits="mqm", tolerance=0.5) as made:
-        made.select(120)
+    data = path.parent / "data"
+    for command in (
+        ["demo", "--save", data],
+        ["init", path, data / "pool.csv", "--limits", "mqm", "--tolerance", "0.5", "--seed", "1"],
+        ["select", path, "--budget", "120"],
+    ):
+        words = [sys.executable, "-m", "fewgold", *map(str, command)]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    with open(data / "human.csv", encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    scores = {id: float(score) for id, score in rows}
+    with Campaign(path) as made:
         for k in range(70):
-            given = made.next(("ann", "bob")[k % 2])
+            rater = ("ann", "bob")[k % 2]
+            given = made.next(rater)
             assert given is not None
-            made.add([Rating(given.id, scores[given.id], ("ann", "bob")[k % 2])])
+            made.add([Rating(given.id, scores[given.id], rater)])
         made.add_rater("ann")
         return made.add_rater("zoë")
 
