@@ -179,6 +179,7 @@ class Campaign(Desk):
             raise FewgoldError(f"{', '.join(wrong)} cannot be changed once a campaign has begun.")
         changed = self.settings.changed(**values)
         with transaction(self._database) as database:
+            self._check_scale(changed.limits)
             save_settings(database, changed)
             _note(database, "change", values)
         self.settings = changed

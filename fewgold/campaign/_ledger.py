@@ -12,6 +12,7 @@ from fewgold.campaign._answers import adoptable
 from fewgold.campaign._database import snapshot
 from fewgold.campaign._settings import Settings
 from fewgold.campaign._trouble import damaged, reading
+from fewgold.errors import DataError
 from fewgold.formats import Rating, key
 
 if TYPE_CHECKING:
@@ -98,3 +99,14 @@ class Ledger:
     def adoptable(self) -> int:
         """Answers that were set aside and whose segments were sampled since."""
         return adoptable(self._database)
+
+    def _check_scale(self, limits: tuple[float, float] | None) -> None:
+        """Refuse a scale that answers do not fit which are there already."""
+        if limits is None:
+            return
+        low, high = self._database.execute("SELECT MIN(score), MAX(score) FROM ratings").fetchone()
+        if low is not None and (low < limits[0] or high > limits[1]):
+            raise DataError(
+                f"the scale {limits[0]:g} to {limits[1]:g} does not hold the answers that are "
+                f"there, which go from {low:g} to {high:g}."
+            )

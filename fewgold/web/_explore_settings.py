@@ -100,14 +100,6 @@ def changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
     }
     values = {name: v for name, v in read.items() if v != getattr(campaign.settings, name)}
     campaign.settings.changed(**values)
-    ends = as_limits(values.get("limits"))
-    if ends is not None:
-        out = [float(s) for s in campaign.answers()["score"] if not ends[0] <= s <= ends[1]]
-        if out:
-            raise FewgoldError(
-                f"{len(out)} answers are outside of {ends[0]:g} to {ends[1]:g}, such as "
-                f"{out[0]:g}: the scale cannot be changed to that."
-            )
     return values
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.errors import DataError, FewgoldError
+from fewgold.web._drawing import DRAWING
 from fewgold.web._site import Site
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Store:
         self._shelves: OrderedDict[Hashable, Shelf] = OrderedDict()
         self.past = Shelf(_LOOKS)
         #: Figures are drawn one at a time: how they look is a setting of the whole process.
-        self.drawing = RLock()
+        self.drawing = DRAWING
 
     def shelf(self, state: Hashable) -> Shelf:
         """The shelf of a state."""

@@ -15,13 +15,13 @@ from fastapi import HTTPException
 from fastapi.responses import Response
 
 from fewgold import tables
+from fewgold.web._drawing import DRAWING
 
 if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
 KINDS = {"svg": "image/svg+xml", "png": "image/png"}
-_DRAWING = threading.Lock()  # matplotlib's settings belong to the whole process
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ def drawn(plot: Callable[[], Any], suffix: str) -> bytes:
     """A figure as SVG or PNG, the same bytes as the library writes."""
     from fewgold import plots
 
-    with _DRAWING, tempfile.TemporaryDirectory(prefix="fewgold-") as folder:
+    with DRAWING, tempfile.TemporaryDirectory(prefix="fewgold-") as folder:
         return plots.save(plot(), Path(folder, f"figure.{suffix}")).read_bytes()
 
 
 def drawn_page(write: Callable[[], str]) -> str:
     """A page with figures in it."""
-    with _DRAWING:
+    with DRAWING:
         return write()
 
 

@@ -290,7 +290,7 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
         owner.post("/explore/settings", data=form)
         assert len(campaign.journal()) == len(journal)  # nothing changed, nothing noted
         for name, value, said in (
-            ("limits", "0 to 10", "answers are outside"), ("limits", "nonsense", "nonsense"),
+            ("limits", "0 to 10", "does not hold the answers"), ("limits", "nonsense", "nonsense"),
             ("tolerance", "x", "must be a number"), ("tolerance", "1000", "half of the scale"),
             ("confidence", "2", "confidence must lie"), ("each", "0", "each must be"),
             ("repeats", "never", "repeats must be one of"), ("question", " ", "the question"),
