@@ -40,7 +40,7 @@ CREATE TABLE waves (
 );
 CREATE TABLE drawn (
     segment INTEGER PRIMARY KEY REFERENCES segments (place),
-    wave INTEGER NOT NULL REFERENCES waves (number), place INTEGER NOT NULL
+    wave INTEGER NOT NULL REFERENCES waves (number), place INTEGER NOT NULL, turn INTEGER NOT NULL
 );
 CREATE TABLE imports (
     number INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, source TEXT NOT NULL,
@@ -86,6 +86,8 @@ CREATE TABLE journal (
     details TEXT NOT NULL
 );
 CREATE INDEX ratings_by_segment ON ratings (segment);
+CREATE INDEX ratings_by_form ON ratings (rater, answer);
+CREATE INDEX drawn_by_turn ON drawn (wave, turn);
 """
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -13,9 +12,9 @@ import numpy as np
 from fewgold._arrays import IntArray, codes_of
 
 # Segments that this rater has not rated or skipped, and that fewer raters than wanted have rated or
-# are at work on: of the first wave that has any.
+# are at work on.
 _OPEN = """
-SELECT drawn.segment, wave, place FROM drawn
+SELECT drawn.segment FROM drawn
 WHERE NOT EXISTS (SELECT 1 FROM ratings WHERE segment = drawn.segment AND rater = :rater)
 AND NOT EXISTS (SELECT 1 FROM skips WHERE segment = drawn.segment AND rater = :rater)
 AND (
@@ -41,16 +40,11 @@ def claim(database: sqlite3.Connection, rater: str, each: int, hold: float) -> i
     if mine is not None:
         keep(database, mine[0], rater)
         return int(mine[0])
-    first = database.execute(f"{_OPEN} ORDER BY wave LIMIT 1", wanted).fetchone()
-    if first is None:
+    row = database.execute(f"{_OPEN} ORDER BY wave, turn LIMIT 1", wanted).fetchone()
+    if row is None:
         return None
-    wave = first[1]
-    seed, own = database.execute("SELECT seed, own FROM waves WHERE number = ?", (wave,)).fetchone()
-    turn = turns(json.loads(own), seed)
-    rows = database.execute(f"{_OPEN} AND wave = :wave", {**wanted, "wave": wave}).fetchall()
-    segment = min(rows, key=lambda row: turn[row[2]])[0]
-    keep(database, segment, rater)
-    return int(segment)
+    keep(database, row[0], rater)
+    return int(row[0])
 
 
 def keep(database: sqlite3.Connection, segment: int, rater: str) -> None:

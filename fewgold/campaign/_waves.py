@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fewgold.campaign._database import now
+from fewgold.campaign._handout import turns
 from fewgold.campaign._trouble import damaged, reading
 from fewgold.errors import FewgoldError
 from fewgold.pool import Pool
@@ -67,21 +68,27 @@ def save_wave(
     there is a further one, so that it is let go.
     """
     pool = sample.pool
+    own = drawn(pool, sample.indices, sample.design)
     if whole.design.kind == "adaptive":
         database.execute("UPDATE waves SET whole = '' WHERE number = ?", (number - 1,))
     database.execute(
         "INSERT INTO waves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             number, now(), strategy, str(sample.info.get("sampler", sample.design.kind)), seed,
-            json.dumps(budget), sample.n, json.dumps(drawn(pool, sample.indices, sample.design)),
+            json.dumps(budget), sample.n, json.dumps(own),
             json.dumps(
                 {**drawn(pool, whole.indices, whole.design), "info": dict(whole.info)}
             ),
         ),
     )  # fmt: skip
     database.executemany(
-        "INSERT INTO drawn VALUES (?, ?, ?)",
-        [(int(row), number, place) for place, row in enumerate(sample.indices.tolist())],
+        "INSERT INTO drawn VALUES (?, ?, ?, ?)",
+        [
+            (int(row), number, place, int(turn))
+            for place, (row, turn) in enumerate(
+                zip(sample.indices.tolist(), turns(own, seed), strict=True)
+            )
+        ],
     )
 
 

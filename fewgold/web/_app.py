@@ -48,7 +48,7 @@ def create_app(
     # What is wrong with it is said before anybody comes. It stays open: SQLite tidies up whenever
     # the last one closes a file, which would be after every answer.
     kept = None if path is None else Campaign(path)
-    site = Site(path, token or secrets.token_urlsafe(24), f"fewgold_owner_{port}")
+    site = Site(path, token or secrets.token_urlsafe(24), f"fewgold_owner_{port}", secure)
     app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.site, app.state.kept = site, kept
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
@@ -63,7 +63,7 @@ def create_app(
             raise HTTPException(403, "This address is not the one that fewgold serve printed.")
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
-            site.cookie, site.token, httponly=True, samesite="lax", secure=secure, path="/"
+            site.cookie, site.token, httponly=True, samesite="lax", secure=site.secure, path="/"
         )
         return answer
 

@@ -326,6 +326,9 @@ def _needed(
     return Needed(alone, with_metric, trouble, "\n".join(lines), command("fewgold plan", options))
 
 
+_MOST = 10_000_000  # ratings that a budget may pay for: more take seconds to look through
+
+
 @dataclass(frozen=True)
 class Divided:
     """The best split of a budget."""
@@ -341,6 +344,8 @@ def divided(form: Form) -> Divided:
     given = ("budget", "human_cost", "metric_cost", "alpha", "rho", "eta", "items", "level")
     values = {name: form[name] for name in given}
     values |= {"known": form["rates"] == "known" or None, "power": form["power"]}
+    if values["budget"] > _MOST * min(values["human_cost"], values["metric_cost"]):
+        raise FewgoldError(f"This budget pays for more than {_MOST:,} ratings. Give a smaller one.")
     return _divided(tuple(values.items()))
 
 

@@ -31,7 +31,7 @@ def routes(site: Site) -> APIRouter:
     def page(request: Request, campaign: Campaign, status: int = 200, **more: Any) -> Response:
         given = {"trouble": {}, "named": "", "each": str(campaign.settings.each)}
         return site.page(
-            request, "raters.html", status, **_values(request, campaign), **given | more
+            request, "raters.html", status, **_values(site, request, campaign), **given | more
         )
 
     @router.get("")
@@ -42,7 +42,7 @@ def routes(site: Site) -> APIRouter:
     @router.get("/state")
     def state(request: Request) -> Response:
         with site.open() as campaign:
-            return site.page(request, "raters_state.html", **_values(request, campaign))
+            return site.page(request, "raters_state.html", **_values(site, request, campaign))
 
     @router.post("")
     def add(request: Request, form: Form) -> Response:
@@ -84,8 +84,8 @@ def routes(site: Site) -> APIRouter:
     return router
 
 
-def _values(request: Request, campaign: Campaign) -> dict[str, Any]:
-    base = str(request.base_url)
+def _values(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
+    base = str(request.base_url.replace(scheme="https") if site.secure else request.base_url)
     people = [
         {
             "name": name,

@@ -30,11 +30,14 @@ class Site:
         Secret of the owner: it comes with the address that is printed, and then with a cookie.
     cookie
         Name of that cookie; servers on other ports of this machine have others.
+    secure
+        Browsers reach it by HTTPS, whatever speaks to this server itself.
     """
 
     campaign: Path | None
     token: str
     cookie: str
+    secure: bool = False
 
     def __post_init__(self) -> None:
         self.templates = Environment(

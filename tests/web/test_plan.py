@@ -523,3 +523,10 @@ def test_numbers_are_read_strictly():
     for text_ in ("inf", "1_0.5", "0,5"):
         assert "alpha" in Form.of(binary.FIELDS, {"alpha": text_}).errors
     assert Form.of(binary.FIELDS, {"human": " 70 "})["human"] == 70
+
+
+def test_a_budget_beyond_all_bounds_gets_a_sentence(client: TestClient) -> None:
+    page = client.get("/plan/binary/split?budget=1e9")
+    assert page.status_code == 200 and "more than 10,000,000 ratings" in page.text
+    assert client.get("/plan/binary?budget=1e9").status_code == 200
+    assert client.get("/plan/binary/split.csv?budget=1e9").status_code == 400

@@ -154,3 +154,13 @@ def test_strangers_see_nothing(campaign: Campaign) -> None:
     client = TestClient(create_app(campaign.path), base_url="http://127.0.0.1")
     page = client.get("/raters")
     assert page.status_code == 403 and campaign.links()["ann"] not in page.text
+
+
+def test_links_say_https_where_browsers_need_it(campaign: Campaign) -> None:
+    app = create_app(campaign.path, secure=True)
+    client = TestClient(app, base_url="http://127.0.0.1")
+    token = campaign.add_rater("ann")
+    page = client.get(
+        "/raters", headers={"Cookie": f"{app.state.site.cookie}={app.state.site.token}"}
+    )
+    assert f"https://127.0.0.1/rate/{token}" in page.text
