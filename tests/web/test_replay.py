@@ -363,7 +363,7 @@ def test_nothing_of_an_upload_stays_on_the_disk(
     ("name", "content", "sentence"),
     [
         ("a.txt", b"id\n1\n", "cannot tell the format of 'a.txt'"),
-        ("a.csv.gz", gzip.compress(b"id\n1\n"), "cannot tell the format of 'a.csv.gz'"),
+        ("a.csv.gz", gzip.compress(b"id\n1\n", mtime=0), "cannot tell the format of 'a.csv.gz'"),
         ("a.csv", b"", "'a.csv' is empty"),
         ("a.csv", b"id,mqm\n", "'a.csv' has no rows"),
         ("a.jsonl", b"[1", "cannot read 'a.jsonl'"),
