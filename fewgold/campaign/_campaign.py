@@ -170,7 +170,10 @@ class Campaign(Desk):
         One without answers was not begun, and one with few tells less than those before alone.
         """
         count = begun(self, last_begun(self._database))
-        return count if 0 < count < len(self.waves) else None
+        if not 0 < count < len(self.waves):
+            return None
+        # A strategy that learns keeps the whole only: the last segment is a gap until its answer.
+        return None if load_whole(self._database, self.pool, count) is None else count
 
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fewgold import report
-from fewgold.campaign import Campaign
+from fewgold.campaign import Campaign, Settings
 from fewgold.formats import Segment
 from fewgold.pool import Pool
 from fewgold.web._annotate_scale import Scale, plain
@@ -65,7 +65,7 @@ def view(
         "token": token,
         "rater": rater,
         "said": said,
-        "question": campaign.settings.question,
+        "question": _question(campaign),
         "scale": Scale(campaign.settings.limits),
         "progress": campaign.progress(rater),
         "last": _last(campaign, rater),
@@ -94,6 +94,14 @@ def view(
         "nonce": typed.nonce or secrets.token_urlsafe(12),
         "since": typed.since or f"{time.time():.3f}",
     }
+
+
+def _question(campaign: Campaign) -> str:
+    """That of the campaign; the one that nobody chose cannot be answered by yes or no."""
+    settings = campaign.settings
+    if settings.limits == (0, 1) and settings.question == Settings.question:
+        return "Is this output adequate?"
+    return settings.question
 
 
 def around(pool: Pool, place: int) -> tuple[list[int], list[int]]:

@@ -318,6 +318,7 @@ def _needed(
         options |= {"rho": rho, "eta": eta, "metric_ratings": metric, "known": known}
         lines.append(f"print(ratings_needed({gap!r}, {arguments(goal | more)}))")
         try:
+            _soon(metric, known)
             with_metric = ratings_needed(gap, **goal, **more | {"known": known})
         except FewgoldError as error:
             trouble = str(error)
@@ -326,6 +327,16 @@ def _needed(
     return Needed(alone, with_metric, trouble, "\n".join(lines), command("fewgold plan", options))
 
 
+def _soon(metric: int, known: bool) -> None:
+    """Refuse a search that takes many seconds, which a page does not have."""
+    if metric > _MANY and not known:
+        raise FewgoldError(
+            f"With more than {_MANY:,} metric ratings the search takes longer than a page has. The "
+            "lines below take as long as they need."
+        )
+
+
+_MANY = 100_000  # metric ratings up to which a search is a matter of a moment
 _MOST = 10_000_000  # ratings that a budget may pay for: more take seconds to look through
 
 
@@ -344,7 +355,8 @@ def divided(form: Form) -> Divided:
     given = ("budget", "human_cost", "metric_cost", "alpha", "rho", "eta", "items", "level")
     values = {name: form[name] for name in given}
     values |= {"known": form["rates"] == "known" or None, "power": form["power"]}
-    if values["budget"] > _MOST * min(values["human_cost"], values["metric_cost"]):
+    cheapest = min(values["human_cost"], values["metric_cost"])
+    if values["items"] is None and values["budget"] > _MOST * cheapest:
         raise FewgoldError(f"This budget pays for more than {_MOST:,} ratings. Give a smaller one.")
     return _divided(tuple(values.items()))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from fewgold.errors import FewgoldError
 from fewgold.planning import measurable_difference
 from fewgold.web._draw import Heat, heat
 from fewgold.web._plan_binary import AXES, FIELDS, study
@@ -25,6 +27,9 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "level": (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
     "power": (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99),
 }
+_COUNTS = ("human", "metric", "paired")
+_QUICK = 50_000  # ratings up to which a whole map is a matter of a moment
+_PATIENCE = 1.5  # seconds
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,13 @@ def _heat_map(x: str, y: str, here: tuple[Any, Any], items: tuple[tuple[str, Any
     values = {k: v for k, v in items if v is not None and k not in (x, y)}
     columns, rows = (_axis(name, own, values) for name, own in zip((x, y), here, strict=True))
     arrays: dict[str, Any] = {y: np.array(rows)[:, None], x: np.array(columns)}
-    found = measurable_difference(**values, **arrays)
-    table = tuple(tuple(float(v) for v in row) for row in found)
+    sizes = [v for k, v in values.items() if k in _COUNTS]
+    sizes += [max(axis) for k, axis in ((x, columns), (y, rows)) if k in _COUNTS]
+    if max(sizes, default=0) > _QUICK:
+        table = _by_cells(x, y, columns, rows, values)
+    else:
+        found = measurable_difference(**values, **arrays)
+        table = tuple(tuple(float(v) for v in row) for row in found)
     names = [
         [f"{v:,}" if isinstance(v, int) else f"{v:g}" for v in axis] for axis in (columns, rows)
     ]
@@ -75,6 +85,26 @@ def _heat_map(x: str, y: str, here: tuple[Any, Any], items: tuple[tuple[str, Any
     )
     power = None if "power" in (x, y) else values.get("power")
     return Map(x, y, columns, rows, table, shown, power, code)
+
+
+def _by_cells(
+    x: str, y: str, columns: tuple[Any, ...], rows: tuple[Any, ...], values: dict[str, Any]
+) -> tuple[tuple[float, ...], ...]:
+    """One by one: a cell of a large study may take half a second, and a page has not so long."""
+    ends = time.monotonic() + _PATIENCE
+    table = []
+    for row in rows:
+        line = []
+        for column in columns:
+            if time.monotonic() > ends:
+                raise FewgoldError(
+                    f"This map takes more than the {_PATIENCE:g} seconds that a page has. Choose "
+                    "fewer ratings or other axes; `fewgold.planning.measurable_difference` takes "
+                    "as long as it needs."
+                )
+            line.append(float(measurable_difference(**values, **{y: row, x: column})))
+        table.append(tuple(line))
+    return tuple(table)
 
 
 def _axis(name: str, own: Any, values: dict[str, Any]) -> tuple[Any, ...]:

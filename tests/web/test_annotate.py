@@ -439,3 +439,12 @@ def test_killed_servers_lose_nothing_that_two_raters_were_told(tmp_path: Path) -
     assert len(found) - len(told) <= 2 * 2
     segments = [segment for segment, _, _ in found]
     assert len(segments) == len(set(segments))  # nobody was given what the other had
+
+
+def test_a_question_that_yes_and_no_answer(tmp_path: Path) -> None:
+    """The question that nobody chose asks how good it is; yes is no answer to that."""
+    campaign = begin(tmp_path, limits=(0, 1))
+    campaign.select(3)
+    assert "Is this output adequate?" in rater(campaign).look().text
+    campaign.change(question="Is it fluent?")
+    assert "Is it fluent?" in rater(campaign).look().text

@@ -488,6 +488,18 @@ def test_a_strategy_that_learns(tmp_path: Path) -> None:
         path, pool, seed=3, limits=(0, 100), strategy="docs-incr-human+mean"
     ) as made:
         made.select(12)
+        for _ in range(6):
+            given = made.next("ann")
+            assert given is not None
+            made.add([Rating(given.id, human[given.id], "ann")])
+        assert made.next("ann") is not None  # drawn, and without an answer
+        said = made.status().estimate
+        assert said is not None and said["gaps"] == 1 and said["n"] == 6
+    with client_of(path) as owner:
+        shown = f"{said['value']:.{decimals(said['se'])}f}"
+        assert shown in owner.get("/explore/number").text
+        assert owner.get("/explore").status_code == 200
+    with Campaign(path) as made:
         while (given := made.next("ann")) is not None:
             made.add([Rating(given.id, human[given.id], "ann")])
     with client_of(path) as owner:

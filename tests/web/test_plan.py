@@ -34,8 +34,8 @@ from fewgold.planning import (
 )
 from fewgold.report import number
 from fewgold.web import _plan_binary as binary
+from fewgold.web import _plan_map, create_app
 from fewgold.web import _plan_scores as scores
-from fewgold.web import create_app
 from fewgold.web._draw import Axis, luminance, shade
 from fewgold.web._plan_fields import Form
 
@@ -530,3 +530,26 @@ def test_a_budget_beyond_all_bounds_gets_a_sentence(client: TestClient) -> None:
     assert page.status_code == 200 and "more than 10,000,000 ratings" in page.text
     assert client.get("/plan/binary?budget=1e9").status_code == 200
     assert client.get("/plan/binary/split.csv?budget=1e9").status_code == 400
+
+
+def test_what_takes_long_gets_a_sentence(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """These pages are open to everybody: nobody may keep the server busy for long."""
+    large = {"human": "1000000", "metric": "1000000", "rho": "0.999", "eta": "0.999"}
+    monkeypatch.setattr(_plan_map, "_PATIENCE", 0.0)
+    assert "takes more than the 0 seconds" in get(client, "/plan/binary/map", x="paired", **large)
+    page = get(client, "/plan/binary/needed", **large)
+    assert "takes longer than a page has" in page and "ratings_needed" in page
+    known = get(client, "/plan/binary/needed", **large, rates="known")
+    assert "takes longer" not in known
+
+
+def test_large_maps_are_those_of_the_library():
+    form = binary.read({"human": "60000", "x": "level", "y": "power"})
+    found = _plan_map.heat_map(form)
+    wanted = measurable_difference(
+        alpha=0.6, rho=0.9, eta=0.9, human=60_000, metric=10_000,
+        power=np.array(found.rows)[:, None], level=list(found.columns),
+    )  # fmt: skip
+    np.testing.assert_allclose(found.values, wanted, rtol=1e-9)
