@@ -228,4 +228,6 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     out.print()
     out.print("Choose what to rate:")
     quoted = escape(shlex.quote(result["campaign"]))
-    out.print(f"  [green]fewgold select {quoted} --budget 100 -o to_rate{sheet_suffix()}[/green]")
+    some = min(100, -(-result["pool_size"] // 2))
+    sheet = f"to_rate{sheet_suffix()}"
+    out.print(f"  [green]fewgold select {quoted} --budget {some} -o {sheet}[/green]")

@@ -99,7 +99,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     out.print()
     place = escape(shlex.quote(result["campaign"]))
     if not sampled:
-        out.print(f"Next: [green]fewgold select {place} --budget 100[/green]")
+        some = min(100, -(-size // 2))
+        out.print(f"Next: [green]fewgold select {place} --budget {some}[/green]")
     elif result["unrated"]:
         out.print(f"Next: [green]fewgold import {place} ANSWERS[/green]")
         out.print(f"      [green]fewgold export {place} -o unrated{sheet_suffix()}[/green]")
