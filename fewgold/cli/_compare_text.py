@@ -18,7 +18,7 @@ def show(out: Console, result: Comparison) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from fewgold.comparison._text import decimals
+    from fewgold.comparison._text import decimals, findings
 
     facts, level = result.facts, f"{100 * result.confidence:.10g}%"
     about = (
@@ -58,7 +58,8 @@ def show(out: Console, result: Comparison) -> None:
         out.print()
         _raters(out, result)
     out.print()
-    for sentence in _sentences(result):
+    first, *others = findings(result)
+    for sentence in (f"* {first}", *others):  # the star of the table
         out.print(Text(sentence))
     for sentence in result.remarks:
         out.print(Text.assemble(("note: ", "yellow"), sentence))
@@ -138,24 +139,3 @@ def _raters(out: Console, result: Comparison) -> None:
 
 def _number(value: float, digits: int, sign: str = "") -> str:
     return "–" if value != value else f"{value:{sign}.{digits}f}".replace("-", "−")
-
-
-def _sentences(result: Comparison) -> list[str]:
-    import numpy as np
-
-    pairs = result.differences()
-    by = {"holm": "by Holm", "fdr": "by FDR", "none": "not corrected"}[result.correction]
-    found = [
-        f"* {int(pairs['significant'].sum())} of {len(pairs)} differences are significant at "
-        f"{result.level:g} ({by})."
-    ]
-    gain = float(result.pairs.gain)
-    if gain > 0:
-        found.append(f"Metrics took {100 * gain:.0f}% off the variance of the differences.")
-    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
-    if factor.size:
-        found.append(
-            f"Rated on different {result.facts['unit']}s, differences would have "
-            f"{np.median(factor):.1f} times the variance."
-        )
-    return found

@@ -81,3 +81,23 @@ def decimals(error: float, digits: int = 2) -> int:
     if not (math.isfinite(error) and error > 0):
         return 3
     return min(max(digits - 1 - math.floor(math.log10(error)), 0), 8)
+
+
+def findings(result: Comparison) -> list[str]:
+    """What stands out: significant differences first, then what metrics and pairing gained."""
+    pairs = result.differences()
+    by = {"holm": "by Holm", "fdr": "by FDR", "none": "not corrected"}[result.correction]
+    found = [
+        f"{int(pairs['significant'].sum())} of {len(pairs)} differences are significant at "
+        f"{result.level:g} ({by})."
+    ]
+    gain = float(result.pairs.gain)
+    if gain > 0:
+        found.append(f"Metrics took {100 * gain:.0f}% off the variance of the differences.")
+    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
+    if factor.size:
+        found.append(
+            f"Rated on different {result.facts['unit']}s, differences would have "
+            f"{np.median(factor):.1f} times the variance."
+        )
+    return found

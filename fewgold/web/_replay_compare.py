@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fewgold.comparison._text import findings
 from fewgold.errors import DataError
 from fewgold.web import _replay_form as form
 from fewgold.web._replay_form import Fields
@@ -174,7 +175,7 @@ def show(result: Comparison) -> dict[str, Any]:
         "lead": f"{len(result.systems)} systems on {facts['n']} rated segments; the result is "
         f"about {about}.",
         "grids": grids,
-        "sentences": _sentences(result),
+        "sentences": findings(result),
         "notes": result.remarks,
         "signature": result.signature(),
         "tables": [t for t in TABLES if t != "raters" or result.people is not None],
@@ -254,24 +255,3 @@ def _raters(result: Comparison) -> Grid:
 
 def _number(value: float, digits: int, sign: str = "") -> str:
     return "–" if math.isnan(value) else minus(f"{value:{sign}.{digits}f}")
-
-
-def _sentences(result: Comparison) -> list[str]:
-    import numpy as np
-
-    pairs = result.differences()
-    by = {"holm": "by Holm", "fdr": "by FDR", "none": "not corrected"}[result.correction]
-    found = [
-        f"{int(pairs['significant'].sum())} of {len(pairs)} differences are significant at "
-        f"{result.level:g} ({by})."
-    ]
-    gain = float(result.pairs.gain)
-    if gain > 0:
-        found.append(f"Metrics took {100 * gain:.0f}% off the variance of the differences.")
-    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
-    if factor.size:
-        found.append(
-            f"Rated on different {result.facts['unit']}s, differences would have "
-            f"{np.median(factor):.1f} times the variance."
-        )
-    return found
