@@ -243,21 +243,6 @@ def guess_column(columns: Iterable[str], names: Iterable[str]) -> str | None:
     return None
 
 
-def numeric_columns(frame: pd.DataFrame, leave_out: Iterable[str] = ()) -> list[str]:
-    """Columns that hold a number in every row, except those left out."""
-    import pandas as pd
-
-    skip = set(leave_out)
-    numeric: list[str] = []
-    for name in frame.columns:
-        if name in skip:
-            continue
-        column: Any = pd.to_numeric(frame[name], errors="coerce")
-        if column.notna().all():
-            numeric.append(str(name))
-    return numeric
-
-
 def parts(name: str) -> list[str]:
     """The words of a column's name: ``"raterA_score2"`` gives rater, a, score."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name))
