@@ -12,9 +12,10 @@ WORKERS ?= 4
 # What `fewgold demo` needs beyond the library itself, such as [plots].
 DEMO_EXTRAS :=
 
-# One stamp for each kind of set-up; the second includes the first.
+# One stamp for each kind of set-up; each includes the one before.
 DEMO_READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
+SPARK_READY := $(VENV)/.ready-spark
 PINS := pyproject.toml constraints.txt $(VENV)/pyvenv.cfg
 
 export UV_SYSTEM_CERTS := 1
@@ -31,7 +32,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test theory lint clean
+.PHONY: help demo test theory spark docs lint clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +45,12 @@ test: lint  ## Set up and run all that CI runs: ruff, mypy, pytest
 
 theory: $(TEST_READY)  ## Run the slow tests of coverage and calibration
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m slow -n auto --maxprocesses $(WORKERS)
+
+spark: $(SPARK_READY)  ## Run the tests that need a local Spark (and Java 17)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m spark tests/stored
+
+docs: $(TEST_READY)  ## Build the documentation site in build/docs
+	$(BIN)/python -m sphinx -W -q -b html docs build/docs
 
 lint: $(TEST_READY)  ## Check style and types only
 	$(BIN)/ruff check .
@@ -65,6 +72,12 @@ $(TEST_READY): $(PINS)
 	@$(INSTALL) '.[dev]'
 	@$(BIN)/python -m compileall -q fewgold
 	@touch $(DEMO_READY) $@
+
+$(SPARK_READY): $(PINS)
+	@echo "Setting up $(VENV) with the development tools and Spark ..."
+	@$(INSTALL) '.[dev,spark]'
+	@$(BIN)/python -m compileall -q fewgold
+	@touch $(DEMO_READY) $(TEST_READY) $@
 
 ifneq ($(UV),)
 $(VENV)/pyvenv.cfg:
