@@ -1,4 +1,4 @@
-"""Do standard errors and intervals tell the truth? On the embedded data, by simulation.
+"""Do standard errors and intervals tell the truth? On the embedded data, for docs/coverage.md.
 
     python benchmarks/calibration.py [--draws 2000] [--kind ende] [--noise] [--n-jobs 2]
 
@@ -11,8 +11,11 @@ metrics by random numbers.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Hashable
 
 import numpy as np
+from _common import arguments as common
+from _common import read, table
 
 from fewgold import Pool, simulate
 from fewgold.datasets import load_demo
@@ -24,14 +27,18 @@ STRATEGIES = [
 ]  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--kind", default="ende")
     parser.add_argument("--budgets", default="5,10,20,50", help="percentages")
-    parser.add_argument("--noise", action="store_true")
+    parser.add_argument("--noise", action="store_true", help="metrics are random numbers")
     parser.add_argument("--n-jobs", type=int, default=1)
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = read(arguments(), draws=20)
     pool, gold = load_demo(options.kind)
     if options.noise:
         rng = np.random.default_rng(0)
@@ -42,19 +49,20 @@ def main() -> None:
         *(pool, gold, STRATEGIES, shares), draws=options.draws, rng=1, n_jobs=options.n_jobs
     )
     frame = result.to_frame()
-    print(f"{options.kind}, {len(pool)} segments, {options.draws} draws, 95% intervals (auto)")
-    print("each cell: coverage %, se/spread, bias/spread, error/error of random+mean\n")
-    print(f"{'':22}" + "".join(f"{s:>26.0%}" for s in shares))
+    print(f"{options.kind}, {len(pool)} segments, {options.draws} draws, 95 % intervals (`auto`). ")
+    print("In each cell: coverage in %, se/spread, bias/spread, error/error of `random+mean`.\n")
+    rows = []
     for name in STRATEGIES:
         cells = frame[frame["strategy"] == name].to_dict("records")
-        print(
-            f"{name:22}"
-            + "".join(
-                f"{100 * c['coverage']:11.1f} {c['se_ratio']:4.2f} {c['bias'] / c['sd']:+5.2f} "
-                f"{1 - c['reduction']:4.2f}"
-                for c in cells
-            )
-        )
+        rows.append([f"`{name}`", *(figures(c) for c in cells)])
+    table(["", *(f"{s:.0%}" for s in shares)], rows)
+
+
+def figures(cell: dict[Hashable, float]) -> str:
+    return (
+        f"{100 * cell['coverage']:.1f} {cell['se_ratio']:.2f} {cell['bias'] / cell['sd']:+.2f} "
+        f"{1 - cell['reduction']:.2f}"
+    )
 
 
 if __name__ == "__main__":

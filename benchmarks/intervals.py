@@ -1,4 +1,4 @@
-"""Intervals side by side: how often they hold the truth, how wide they are, how long they take.
+"""Intervals side by side: how often they hold, how wide they are; for docs/intervals.md.
 
     python benchmarks/intervals.py [--draws 500] [--data wmt20_ende,wmt20_zhen] [--whole]
     python benchmarks/intervals.py --skewed        # few ratings of the most skewed real scores
@@ -8,9 +8,9 @@
 The first: simple random samples of 10, 30 and 50 % of the segments of each system, scores from 0
 to 25, 95 % intervals of the plain mean. ``holds`` is the share of intervals with the true mean in
 them, ``t`` half of their width (cut at the limits), ``slack`` t − |error|, ``H/t`` the half-width
-of the paper's Hoeffding formula (R = 25, not cut) over t, ``ms`` the time of one interval of one
-study of 10 %. Half of the documents are the pool, as in the paper, or all with ``--whole``. Needs
-the files that `data_folder` finds.
+of the paper's Hoeffding formula (R = 25, not cut) over t. Half of the documents are the pool, as in
+the paper, or all with ``--whole``. ``--time`` shows the time of one interval of one study of 10 %
+instead. Needs the real WMT20 files, and ``--skewed`` those of the TED talks as well.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from _common import arguments as common
+from _common import need, read, table
 
 from fewgold import Pool
 from fewgold._arrays import FloatArray
@@ -80,12 +82,11 @@ def milliseconds(made: LinearEstimate, bound: Bound) -> float:
     return 1000 * best
 
 
-def study(name: str, draws: int, whole: bool) -> dict[str, FloatArray]:
-    """Mean figures over the systems: method -> (shares, 3), printed as a table."""
-    tried, took = methods(name), {}
+def study(name: str, systems: list[str], draws: int, whole: bool) -> None:
+    """Mean figures over the systems."""
+    tried = methods(name)
     total = {key: np.zeros((len(SHARES), 3)) for key in tried}
     formula = np.zeros(len(SHARES))
-    systems = real_systems(name)
     for k, system in enumerate(systems):
         pool, gold = half(*load_real(name, system=system), whole, k)
         for i, share in enumerate(SHARES):
@@ -95,58 +96,60 @@ def study(name: str, draws: int, whole: bool) -> dict[str, FloatArray]:
             formula[i] += 25 * np.sqrt(left * np.log(2 / 0.05) / 2) / len(systems)
             for key, bound in tried.items():
                 total[key][i] += np.array(figures(made, gold.mean(), bound)) / len(systems)
-                if k == i == 0:
-                    took[key] = milliseconds(made, bound)
-    print(f"\n{name}: {len(systems)} systems, N about {len(gold)}, {draws} draws each, 95 %")
-    print(f"{'':22}{'':12}{'holds %':>17} {'t':>17} {'slack':>17} {'H/t':>14} {'ms':>8}")
+    print(f"{name}: {len(systems)} systems, N about {len(gold)}, {draws} draws each, 95 %\n")
+    rows = []
     for key, bound in tried.items():
         holds, width, slack = total[key].T
-        wider = formula / width
-        print(
-            f"{key:22}{bound.kind:12}"
-            + " ".join(f"{100 * v:5.1f}" for v in holds)
-            + " "
-            + " ".join(f"{v:5.2f}" for v in width)
-            + " "
-            + " ".join(f"{v:5.2f}" for v in slack)
-            + " "
-            + " ".join(f"{v:4.1f}" for v in wider)
-            + f" {took[key]:8.2f}"
-        )
+        rows.append([
+            key, bound.kind,
+            *(f"{100 * v:.1f}" for v in holds), *(f"{v:.2f}" for v in (*width, *slack)),
+            *(f"{v:.1f}" for v in formula / width),
+        ])  # fmt: skip
     pair = "EnDe" if name.endswith("ende") else "ZhEn"
     base = [TABLE5[pair][share]["base"] for share in SHARES]
-    cells = zip(*((c.cal, c.t, c.slack) for c in base), strict=True)
-    holds_, width_, slack_ = (" ".join(f"{v:5.4g}" for v in row) for row in cells)
-    print(f"{'Table 5, as printed':34}{holds_} {width_} {slack_}")
-    return total
+    cells = [[f"{v:.4g}" for v in row] for row in zip(*((c.cal, c.t, c.slack) for c in base))]  # noqa: B905
+    rows.append(["Table 5, as printed", "", *(v for row in cells for v in row), "", "", ""])
+    heads = [f"{what} {share:.0%}" for what in ("holds", "t", "slack", "H/t") for share in SHARES]
+    table(["", "promise", *heads], rows, left=2)
 
 
+def times(name: str, draws: int) -> None:
+    """Milliseconds of one interval, the best of five."""
+    pool, gold = half(*load_real(name, system=real_systems(name)[0]), False, 0)
+    made = drawn(pool, gold, round(0.1 * len(pool)), draws, 0)
+    print(f"{name}: one study of {made.ratings.n} of {len(pool)} segments\n")
+    cells = [(key, f"{milliseconds(made, bound):.2f}") for key, bound in methods(name).items()]
+    table(["", "ms"], cells)
+
+
+ADAPTIVE: dict[str, Bound] = {
+    "student": Student(), "hall": Hall(), "bootstrap-t": BootstrapT(),
+    "likelihood": Likelihood(), "auto": Auto(),
+}  # fmt: skip
 SMALL = (30, 50, 70, 100, 140, 280)
 
 
-def skewed(name: str, draws: int) -> None:
+def skewed(name: str, systems: list[str], draws: int) -> None:
     """Few ratings: worst and mean coverage over the systems, and widths over the oracle's."""
-    tried = {"student": Student(), "hall": Hall(), "bootstrap-t": BootstrapT()}
-    tried |= {"likelihood": Likelihood(), "auto": Auto()}
-    print(f"\n{name}, {draws} draws: worst and mean coverage in %, t over that of the known spread")
-    print(f"{'':14}" + "".join(f"{n:>18}" for n in SMALL))
-    cells: dict[str, list[list[tuple[float, float]]]] = {key: [] for key in tried}
-    for k, system in enumerate(real_systems(name)):
+    cells: dict[str, list[list[tuple[float, float]]]] = {key: [] for key in ADAPTIVE}
+    for k, system in enumerate(systems):
         pool, gold = load_real(name, system=system)
-        rows: dict[str, list[tuple[float, float]]] = {key: [] for key in tried}
+        rows: dict[str, list[tuple[float, float]]] = {key: [] for key in ADAPTIVE}
         for n in SMALL:
             made = drawn(pool, gold, n, draws, 1000 * k + n)
             oracle = 1.96 * gold.std(ddof=1) * np.sqrt(1 / n - 1 / len(gold))
-            for key, bound in tried.items():
+            for key, bound in ADAPTIVE.items():
                 holds, width, _ = figures(made, gold.mean(), bound)
                 rows[key].append((holds, width / oracle))
         for key, row in rows.items():
             cells[key].append(row)
-    for key, table in cells.items():
-        found = np.array(table)
+    print(f"{name}, {draws} draws: worst and mean coverage in %, t over that of the known spread\n")
+    lines = []
+    for key, found in ((key, np.array(part)) for key, part in cells.items()):
         worst, mean, width = found[..., 0].min(0), found[..., 0].mean(0), found[..., 1].mean(0)
-        line = (f"{100 * a:7.1f}{100 * b:6.1f}{c:5.2f}" for a, b, c in zip(worst, mean, width))  # noqa: B905
-        print(f"{key:14}" + "".join(line))
+        cell = (f"{100 * a:.1f} {100 * b:.1f} {c:.2f}" for a, b, c in zip(worst, mean, width))  # noqa: B905
+        lines.append([f"`{key}`", *cell])
+    table(["ratings", *map(str, SMALL)], lines)
 
 
 def populations(size: int = 1400) -> Iterator[tuple[str, FloatArray]]:
@@ -165,23 +168,19 @@ def populations(size: int = 1400) -> Iterator[tuple[str, FloatArray]]:
 
 def choose(draws: int) -> None:
     """Coverage and mean half-width over that of the known spread, by number of ratings."""
-    tried = {"student": Student(), "hall": Hall(), "bootstrap-t": BootstrapT()}
-    tried |= {"likelihood": Likelihood(), "auto": Auto()}
     sizes = (6, 10, 15, 16, 20, 30, 45, 59, 60, 100, 200)
     for title, gold in populations():
         u = (gold - gold.mean()) / gold.std()
-        print(f"\n{title}, skewness {(u**3).mean():.1f}: coverage in %, width; {draws} draws")
-        print(f"{'':14}" + "".join(f"{n:>11}" for n in sizes))
         pool = Pool(np.arange(len(gold)))
-        rows: dict[str, str] = dict.fromkeys(tried, "")
+        rows: dict[str, list[str]] = {key: [f"`{key}`"] for key in ADAPTIVE}
         for n in sizes:
             made = drawn(pool, gold, n, draws, n)
             oracle = 1.96 * gold.std(ddof=1) * np.sqrt(1 / n - 1 / len(gold))
-            for key, bound in tried.items():
+            for key, bound in ADAPTIVE.items():
                 holds, width, _ = figures(made, gold.mean(), bound)
-                rows[key] += f"{100 * holds:6.1f}{width / oracle:5.2f}"
-        for key, row in rows.items():
-            print(f"{key:14}{row}")
+                rows[key].append(f"{100 * holds:.1f} {width / oracle:.2f}")
+        print(f"{title}, skewness {(u**3).mean():.1f}: coverage in %, width; {draws} draws\n")
+        table(["ratings", *map(str, sizes)], rows.values())
 
 
 def plot(path: str, draws: int) -> None:
@@ -225,25 +224,37 @@ def plot(path: str, draws: int) -> None:
     figure.savefig(path, metadata={"Date": None} if path.endswith("svg") else None)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=500)
     parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
-    parser.add_argument("--whole", action="store_true")
-    parser.add_argument("--skewed", action="store_true")
-    parser.add_argument("--choose", action="store_true")
-    parser.add_argument("--plot", metavar="FILE")
-    options = parser.parse_args()
+    parser.add_argument("--systems", type=int, help="only the first systems of each")
+    parser.add_argument("--whole", action="store_true", help="all documents are the pool")
+    parser.add_argument("--skewed", action="store_true", help="few ratings, real scores")
+    parser.add_argument("--choose", action="store_true", help="populations of many shapes")
+    parser.add_argument("--time", action="store_true", help="milliseconds of one interval")
+    parser.add_argument("--plot", metavar="FILE", help="draw the figure of the page")
+    return parser
+
+
+def main() -> None:
+    options = read(arguments(), draws=20, systems=1)
+    names = options.data.split(",") + ["ted_ende"] * options.skewed
     if options.choose:
         choose(options.draws)
-    elif options.plot:
+        return
+    if options.plot:
         plot(options.plot, options.draws)
-    elif options.skewed:
-        for name in (*options.data.split(","), "ted_ende"):
-            skewed(name, options.draws)
-    else:
-        for name in options.data.split(","):
-            study(name, options.draws, options.whole)
+        return
+    need(*names)
+    for name in names:
+        systems = real_systems(name)[: options.systems]
+        if options.skewed:
+            skewed(name, systems, options.draws)
+        elif options.time:
+            times(name, options.draws)
+        else:
+            study(name, systems, options.draws, options.whole)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Error reduction over random + mean on the real WMT20 ratings, both language pairs.
+"""Error reduction over random + mean on the real WMT20 ratings, for docs/evidence.md and README.
 
     python benchmarks/wmt20.py [--draws 400] [--budgets 5,10,20,50] [--all] [--n-jobs 2]
 
 For each system the mean absolute error of every strategy is divided by that of random + mean with
 as many ratings, and one less that ratio is averaged over systems. ``oracle`` is the regression on
-all metrics with the slope that only all N scores could tell. Needs the files that
-`fewgold.datasets.data_folder` finds.
+all metrics with the slope that only all N scores could tell. ± is the Monte-Carlo error of the
+mean over budgets; "of oracle" the share of the reduction of ``docs-sys+oracle``, on average and at
+the worst budget; bias is in units of the error of ``random+mean``. Needs the real WMT20 files.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import sys
 
 import numpy as np
 import pandas as pd
+from _common import arguments as common
+from _common import need, read, table
 
 from fewgold import Estimator, Pool, Sampler, simulate
 from fewgold._arrays import FloatArray
-from fewgold.datasets import data_folder, load_real, real_systems
+from fewgold.datasets import load_real, real_systems
 from fewgold.estimators import ControlVariates
 from fewgold.samplers import Balanced, Systematic
 
@@ -42,11 +45,13 @@ def oracle(pool: Pool, gold: FloatArray, sampler: Sampler) -> ControlVariates:
     return ControlVariates(slopes=dict(zip(pool.metrics, slopes, strict=True)), sampler=sampler)
 
 
-def run(name: str, shares: list[float], draws: int, names: list[str], jobs: int) -> pd.DataFrame:
-    """Cells of all systems. The oracle differs by system, so each is simulated by itself."""
+def run(
+    name: str, systems: list[str], shares: list[float], draws: int, names: list[str], jobs: int
+) -> pd.DataFrame:
+    """Cells of some systems. The oracle differs by system, so each is simulated by itself."""
     frames = []
     metrics = [*METRICS[name], "target_length"]
-    for system in real_systems(name):
+    for system in systems:
         whole, gold = load_real(name, system=system)
         pool = Pool(
             whole.ids, {m: whole.metrics[m] for m in metrics}, whole.documents,
@@ -65,39 +70,51 @@ def run(name: str, shares: list[float], draws: int, names: list[str], jobs: int)
     return pd.concat(frames)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--budgets", default="5,10,20,50", help="percentages")
     parser.add_argument("--all", action="store_true", help="kNN and incremental ones too")
     parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
+    parser.add_argument("--systems", type=int, help="only the first systems of each")
     parser.add_argument("--n-jobs", type=int, default=1)
-    options = parser.parse_args()
-    if data_folder() is None:
-        sys.exit("The real data are not here. Set FEWGOLD_DATA to their folder.")
+    return parser
+
+
+def show(cells: pd.DataFrame) -> None:
+    base = cells[cells.strategy == "random+mean"].set_index(["pool", "budget"])["abs_error"]
+    cells["bias"] /= base.loc[list(zip(cells.pool, cells.budget, strict=True))].to_numpy()
+    gain = cells.pivot_table("reduction", "strategy", "budget", sort=False) * 100
+    mc = cells.groupby("strategy")["reduction_mc"]
+    noise = 100 * mc.agg(lambda m: float(np.sqrt((m**2).sum())) / m.size)
+    top = gain.loc["docs-sys+oracle"]
+    rows = []
+    for strategy in map(str, gain.index):
+        if strategy == "random+mean":
+            continue
+        row = gain.loc[strategy]
+        bias = cells.loc[cells.strategy == strategy, "bias"].mean()
+        rows.append([
+            f"`{strategy}`", *(f"{c:.1f}" for c in row), f"{row.mean():.1f}",
+            f"{noise[strategy]:.1f}", f"{row.mean() / top.mean():.0%}", f"{(row / top).min():.0%}",
+            f"{bias:+.3f}",
+        ])  # fmt: skip
+    table(
+        ["", *(f"{s:.0%}" for s in gain.columns), "mean", "±", "of oracle", "worst", "bias"], rows
+    )
+
+
+def main() -> None:
+    options = read(arguments(), draws=10, budgets="5,20", systems=1)
+    sets = options.data.split(",")
+    need(*sets)
     shares = [float(b) / 100 for b in options.budgets.split(",")]
     names = ["random+mean", *(LONG if options.all else []), *SHORT]
-    for name in options.data.split(","):
-        cells = run(name, shares, options.draws, names, options.n_jobs)
-        base = cells[cells.strategy == "random+mean"].set_index(["pool", "budget"])["abs_error"]
-        cells["bias"] /= base.loc[list(zip(cells.pool, cells.budget, strict=True))].to_numpy()
-        gain = cells.pivot_table("reduction", "strategy", "budget", sort=False) * 100
-        mc = cells.groupby("strategy")["reduction_mc"]
-        noise = 100 * mc.agg(lambda m: float(np.sqrt((m**2).sum())) / m.size)
-        print(f"\n{name}: error reduction over random+mean in %, {options.draws} draws a system")
-        head = f"{'':36}" + "".join(f"{s:>8.0%}" for s in shares)
-        print(head + "    mean     ±   of oracle      bias")
-        print("(±: Monte-Carlo error of the mean; of oracle: share of docs-sys+oracle's reduction,")
-        print("mean and worst budget; bias in units of the error of random+mean)")
-        top = gain.loc["docs-sys+oracle"]
-        for strategy in map(str, gain.index):
-            row = gain.loc[strategy]
-            bias = cells.loc[cells.strategy == strategy, "bias"].mean()
-            print(
-                f"{strategy:36}" + "".join(f"{c:8.1f}" for c in row)
-                + f"{row.mean():8.1f}{noise[strategy]:6.1f}{row.mean() / top.mean():7.0%}"
-                + f"{(row / top).min():6.0%} {bias:+8.3f}"
-            )  # fmt: skip
+    for name in sets:
+        systems = real_systems(name)[: options.systems]
+        cells = run(name, systems, shares, options.draws, names, options.n_jobs)
+        print(f"{name}: error reduction over `random+mean` in %, {options.draws} draws a system\n")
+        show(cells)
 
 
 if __name__ == "__main__":
