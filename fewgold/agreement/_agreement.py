@@ -72,18 +72,18 @@ class Agreement:
     def to_frame(self) -> pd.DataFrame:
         """A row a rater.
 
-        ==================  ======================================================================
-        ``answers``         ratings given, repeats included
-        ``segments``        segments rated; ``mean`` and ``sd`` of their scores
-        ``shared``          segments that others rated too, on which the next four go
-        ``deviation``       by how much above the mean of the others, on average
-        ``deviation_se``    its standard error, as segments vary and raters stay the same
-        ``correlation``     with the mean of the others; NaN for fewer than three segments
-        ``same``            share of the others who gave the very same score
-        ``repeats``         segments rated more than once
-        ``self_same``       share of these with first and last score the same
-        ``self_difference`` mean distance of first and last score
-        ==================  ======================================================================
+        ===================  =====================================================================
+        ``answers``          ratings given, repeats included
+        ``segments``         segments rated; ``mean`` and ``sd`` of their scores
+        ``shared``           segments that others rated too, on which the next four go
+        ``deviation``        by how much above the mean of the others, on average
+        ``deviation_se``     its standard error, as segments vary and raters stay the same
+        ``correlation``      with the mean of the others; NaN for fewer than three segments
+        ``same``             share of the others who gave the very same score
+        ``repeats``          segments rated more than once
+        ``self_same``        share of these with first and last score the same
+        ``self_difference``  mean distance of first and last score
+        ===================  =====================================================================
         """
         return self.table.copy()
 
