@@ -111,11 +111,21 @@ def alpha(
     ] = None,
     rho: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Known true positive rate.", rich_help_panel=_COUNTS),
+        typer.Option(
+            metavar="P",
+            parser=_parse.rate,
+            help="Known true positive rate.",
+            rich_help_panel=_COUNTS,
+        ),
     ] = None,
     eta: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Known true negative rate.", rich_help_panel=_COUNTS),
+        typer.Option(
+            metavar="P",
+            parser=_parse.rate,
+            help="Known true negative rate.",
+            rich_help_panel=_COUNTS,
+        ),
     ] = None,
     correction: Annotated[
         Correction,

@@ -161,7 +161,7 @@ def compare(
     """
     from fewgold import comparison
 
-    risk, ends = _level(level), _parse.limits(limits)
+    risk, ends = _parse.confidence(level, "--level", "0.05"), _parse.limits(limits)
     options: dict[str, Any] = {
         "target": None if target is None else target.value,
         "unit": None if unit is None else unit.value,
@@ -201,13 +201,6 @@ def compare(
 
     rows: Any = result.differences().to_dict("records")
     emit(Format.json if json else output, record, rows, text)
-
-
-def _level(text: str) -> float:
-    try:
-        return _parse.confidence(text)
-    except typer.BadParameter:
-        raise typer.BadParameter(f"--level must be like 0.05 or 5%; got {text!r}.") from None
 
 
 def _side(file: str, design: str | None) -> str | Path | None:

@@ -74,6 +74,7 @@ def init(
         float | None,
         typer.Option(
             metavar="T",
+            parser=_parse.number,
             help="Half-width of the interval that is wanted; status says what it still costs.",
             rich_help_panel=_GOAL,
         ),

@@ -147,10 +147,50 @@ def bound(text: str) -> Bound:
         raise typer.BadParameter(str(error)) from None
 
 
-def confidence(text: str) -> float:
-    """``0.95`` or ``95%``."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
-    value = float(match[1]) / (100 if match[2] else 1) if match else 0.0
-    if not 0 < value < 1:
-        raise typer.BadParameter(f"--confidence must be like 0.95 or 95%; got {text!r}.")
+def confidence(text: str, option: str = "--confidence", example: str = "0.95") -> float:
+    """``0.95`` or ``95%``; also of other chances, none of which is 0 or 1."""
+    value = _share(text)
+    if value is None or not 0 < value < 1:
+        percent = f"{100 * float(example):g}%"
+        raise typer.BadParameter(f"{option} must be like {example} or {percent}; got {text!r}.")
     return value
+
+
+def number(text: str | float) -> float:
+    """A number: for ``typer.Option(parser=...)``."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a number, such as 0.5; got {text!r}.") from None
+
+
+def rate(text: str | float) -> float:
+    """``0.9`` or ``90%``: for ``typer.Option(parser=...)``."""
+    value = _number_or_percent(text)
+    if value is None:
+        raise typer.BadParameter(f"expected a share, such as 0.9 or 90%; got {text!r}.")
+    return value
+
+
+def width(option: str, text: str | None, *, shares: bool) -> float | None:
+    """``0.5`` in the units of the scores; where those are shares also ``5%``."""
+    if text is None:
+        return None
+    value = _number_or_percent(text)
+    if value is None or ("%" in text and not shares):
+        like = "0.05 or 5%" if shares else "0.5, in the units of the scores"
+        hint = "" if value is None else " Percent is for pass or fail, with --alpha."
+        raise typer.BadParameter(f"{option} must be like {like}; got {text!r}.{hint}")
+    return value
+
+
+def _number_or_percent(text: str | float) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return _share(str(text))
+
+
+def _share(text: str) -> float | None:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
+    return float(match[1]) / (100 if match[2] else 1) if match else None

@@ -22,11 +22,11 @@ _BINARY = "Adequate or not"
 
 def plan(
     half_width: Annotated[
-        float | None,
+        str | None,
         typer.Option(metavar="H", help="The interval is ±H.", rich_help_panel=_GOAL),
     ] = None,
     tolerance: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             metavar="T",
             help="The error stays within T, whatever the interval says.",
@@ -34,7 +34,7 @@ def plan(
         ),
     ] = None,
     difference: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             metavar="D", help="Find a difference of D between two systems.", rich_help_panel=_GOAL
         ),
@@ -55,12 +55,20 @@ def plan(
     sd: Annotated[
         float | None,
         typer.Option(
-            metavar="S", help="Of scores; of differences for --difference.", rich_help_panel=_GUESS
+            metavar="S",
+            parser=_parse.number,
+            help="Of scores; of differences for --difference.",
+            rich_help_panel=_GUESS,
         ),
     ] = None,
     correlation: Annotated[
         float,
-        typer.Option(metavar="R", help="Of metrics with human scores.", rich_help_panel=_GUESS),
+        typer.Option(
+            metavar="R",
+            parser=_parse.number,
+            help="Of metrics with human scores.",
+            rich_help_panel=_GUESS,
+        ),
     ] = 0.0,
     metrics: Annotated[
         int,
@@ -69,18 +77,26 @@ def plan(
     icc: Annotated[
         float | None,
         typer.Option(
-            metavar="I", help="Share of variance between documents.", rich_help_panel=_GUESS
+            metavar="I",
+            parser=_parse.rate,
+            help="Share of variance between documents.",
+            rich_help_panel=_GUESS,
         ),
     ] = None,
     per_document: Annotated[
         float | None,
-        typer.Option(metavar="M", help="Segments of a document.", rich_help_panel=_GUESS),
+        typer.Option(
+            metavar="M",
+            parser=_parse.number,
+            help="Segments of a document.",
+            rich_help_panel=_GUESS,
+        ),
     ] = None,
     size: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Segments of the pool.")
     ] = None,
     rating_cost: Annotated[
-        float, typer.Option(metavar="C", help="Of one rating, on average.")
+        float, typer.Option(metavar="C", parser=_parse.number, help="Of one rating, on average.")
     ] = 1.0,
     pilot: Annotated[
         str | None,
@@ -91,7 +107,10 @@ def plan(
     assurance: Annotated[
         float | None,
         typer.Option(
-            metavar="P", help="Plan safely: the pilot's sd may be too small.", rich_help_panel=_DATA
+            metavar="P",
+            parser=_parse.rate,
+            help="Plan safely: the pilot's sd may be too small.",
+            rich_help_panel=_DATA,
         ),
     ] = None,
     history: Annotated[
@@ -126,18 +145,29 @@ def plan(
     ] = 0,
     alpha: Annotated[
         float | None,
-        typer.Option(metavar="A", help="Success rate that is expected.", rich_help_panel=_BINARY),
+        typer.Option(
+            metavar="A",
+            parser=_parse.rate,
+            help="Success rate that is expected.",
+            rich_help_panel=_BINARY,
+        ),
     ] = None,
     rho: Annotated[
         float | None,
         typer.Option(
-            metavar="P", help="True positive rate of the metric.", rich_help_panel=_BINARY
+            metavar="P",
+            parser=_parse.rate,
+            help="True positive rate of the metric.",
+            rich_help_panel=_BINARY,
         ),
     ] = None,
     eta: Annotated[
         float | None,
         typer.Option(
-            metavar="P", help="True negative rate of the metric.", rich_help_panel=_BINARY
+            metavar="P",
+            parser=_parse.rate,
+            help="True negative rate of the metric.",
+            rich_help_panel=_BINARY,
         ),
     ] = None,
     metric_ratings: Annotated[
@@ -153,6 +183,7 @@ def plan(
         float | None,
         typer.Option(
             metavar="B",
+            parser=_parse.number,
             help="Instead of a goal: split B between people and metric.",
             rich_help_panel=_BINARY,
         ),
@@ -160,7 +191,10 @@ def plan(
     metric_cost: Annotated[
         float | None,
         typer.Option(
-            metavar="C", help="Of one metric rating, for --budget.", rich_help_panel=_BINARY
+            metavar="C",
+            parser=_parse.number,
+            help="Of one metric rating, for --budget.",
+            rich_help_panel=_BINARY,
         ),
     ] = None,
     out: Annotated[
@@ -191,10 +225,13 @@ def plan(
     if budget is not None:
         _split(
             budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,
-            _power(power), how,
+            _parse.confidence(power, "--power", "0.8"), how,
         )  # fmt: skip
         return
-    goal = _goal(half_width, tolerance, difference, confidence, power)
+    wanted = {
+        "--half-width": half_width, "--tolerance": tolerance, "--difference": difference
+    }  # fmt: skip
+    goal = _goal(wanted, confidence, power, shares=alpha is not None)
     given = {
         "--limits": limits, "--sd": sd, "--pilot": pilot, "--history": history, "--alpha": alpha
     }  # fmt: skip
@@ -231,30 +268,20 @@ def plan(
     emit(how, record, rows, text)
 
 
-def _goal(
-    half_width: float | None,
-    tolerance: float | None,
-    difference: float | None,
-    confidence: str,
-    power: str,
-) -> Goal:
+def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares: bool) -> Goal:
     from fewgold.planning import Goal
 
-    if sum(x is not None for x in (half_width, tolerance, difference)) != 1:
+    if sum(x is not None for x in wanted.values()) != 1:
         raise typer.BadParameter(
             "say what is wanted, by one of --half-width H (an interval of ±H), --tolerance T (an "
             "error within ±T) and --difference D (a difference that is found)."
         )
+    half_width, tolerance, difference = (
+        _parse.width(option, text, shares=shares) for option, text in wanted.items()
+    )
     level = _parse.confidence(confidence)
-    chance = _power(power)
+    chance = _parse.confidence(power, "--power", "0.8")
     return Goal(half_width, difference, tolerance, confidence=level, power=chance)
-
-
-def _power(text: str) -> float:
-    try:
-        return _parse.confidence(text)
-    except typer.BadParameter:
-        raise typer.BadParameter(f"--power must be like 0.8 or 80%; got {text!r}.") from None
 
 
 def _made(

@@ -85,6 +85,7 @@ def reliability(
         float | None,
         typer.Option(
             metavar="H",
+            parser=_parse.number,
             help="Say how many documents give a score within ±H.",
             rich_help_panel=_ENOUGH,
         ),

@@ -41,7 +41,11 @@ def stop(
     ],
     tolerance: Annotated[
         float,
-        typer.Option(metavar="T", help="Stop when half of the interval's width is at most this."),
+        typer.Option(
+            metavar="T",
+            parser=_parse.number,
+            help="Stop when half of the interval's width is at most this.",
+        ),
     ],
     limits: Annotated[
         str, typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale: 0,25 or mqm.")

@@ -12,6 +12,7 @@ from fewgold.planning._difference import measurable_difference, standard_errors
 from fewgold.planning._goal import Goal
 from fewgold.planning._needed import fewest, ratings_needed
 from fewgold.planning._plan import Need, Plan, around
+from fewgold.planning._setting import check_rate
 
 
 def plan_binary(
@@ -71,11 +72,14 @@ def plan_binary(
             "with rho and eta say how many items only the metric rates (metric=, "
             "--metric-ratings), or the size of the test set (size=, --size)."
         )
+    for name, rate in {"alpha": alpha, "rho": rho, "eta": eta}.items():
+        if rate is not None:
+            check_rate(name, rate)
     study: dict[str, Any] = {"alpha": alpha, "size": size}
     settings: dict[str, dict[str, Any]] = {"people alone": study}
     if rho is not None:
-        more = {"rho": rho, "eta": eta, "known": known, "metric": metric}
-        settings["with the metric"] = study | more
+        more = {} if size is not None else {"metric": metric}
+        settings["with the metric"] = study | more | {"rho": rho, "eta": eta, "known": known}
     needs = []
     for name, options in settings.items():
         n = _least(goal, options)
@@ -108,7 +112,6 @@ def _pool_sd(
     rho: float | None = None,
     eta: float | None = None,
     known: bool = False,
-    metric: int = 0,
 ) -> float:
     """Posterior sd of the share in a test set, at expected counts."""
     if human >= size:

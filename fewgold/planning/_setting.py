@@ -76,12 +76,12 @@ class Setting:
                 f"rho={self.rho!r} and eta={self.eta!r}. Estimate them from earlier ratings."
             )
         rho, eta = (
-            _rate(name, 0.5 if rate is None else rate)
+            check_rate(name, 0.5 if rate is None else rate)
             for name, rate in (("rho", self.rho), ("eta", self.eta))
         )
-        alpha = _rate("alpha", self.alpha)
+        alpha = check_rate("alpha", self.alpha)
         given = self.calibration_share
-        share = alpha if given is None else _rate("calibration_share", given)
+        share = alpha if given is None else check_rate("calibration_share", given)
         _check_better_than_chance(rho + eta)
         arrays: dict[str, Any] = {"alone": alone, "both": both, "metric": metric}
         arrays |= {"alpha": alpha, "rho": rho, "eta": eta, "share": share}
@@ -205,7 +205,8 @@ def _round(x: FloatArray) -> IntArray:
     return np.asarray(np.rint(x), dtype=np.int64)
 
 
-def _rate(name: str, value: ArrayLike) -> FloatArray:
+def check_rate(name: str, value: ArrayLike) -> FloatArray:
+    """Shares from 0 to 1, as an array."""
     array = _numbers(name, value)
     if not np.all((array >= 0) & (array <= 1)):
         raise FewgoldError(f"{name} must lie between 0 and 1; got {value!r}.")

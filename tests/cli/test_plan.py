@@ -67,6 +67,13 @@ def test_pass_or_fail(run: Run) -> None:
     assert split.summary() in run(*asked).stdout
 
 
+def test_percent_is_a_share(run: Run) -> None:
+    typed = ("--half-width", "5%", "--alpha", "60%", "--rho", "90 %", "--eta", "9e-1")
+    expected = plan_binary(Goal(half_width=0.05), alpha=0.6, rho=0.9, eta=0.9, size=500)
+    found = run("plan", *typed, "--size", 500, "--json")
+    assert _numbers(found) == {n.strategy: n.n for n in expected.needs}
+
+
 @pytest.mark.parametrize(
     ("args", "code", "problem"),
     [
@@ -83,6 +90,12 @@ def test_pass_or_fail(run: Run) -> None:
         (("--budget", 100), 2, "--metric-cost"),
         (("--half-width", 1, "--sd", 2, "--assurance", 0.8), 2, "--assurance goes with --pilot"),
         (("--difference", 1, "--history", "pool.csv"), 3, "differences of two systems"),
+        (("--half-width", "5%", "--sd", 2), 2, "in the units of the scores; got '5%'"),
+        (("--half-width", "wide", "--sd", 2), 2, "--half-width must be like 0.5"),
+        (("--half-width", "wide", "--alpha", 0.5), 2, "--half-width must be like 0.05 or 5%"),
+        (("--half-width", 1, "--sd", "two"), 2, "expected a number, such as 0.5; got 'two'"),
+        (("--half-width", 0.1, "--alpha", "half"), 2, "such as 0.9 or 90%; got 'half'"),
+        (("--half-width", 0.1, "--alpha", "60", "--size", 50), 3, "alpha must lie between 0 and 1"),
     ],
 )
 def test_slips(run: Run, args: tuple[object, ...], code: int, problem: str) -> None:
