@@ -1,4 +1,4 @@
-"""Betting and STaR intervals against a scan of 1,000 means in numpy, side by side.
+"""Betting and STaR intervals against a scan of 1,000 means in numpy, for docs/speed.md.
 
     python benchmarks/betting.py
 
@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from time import perf_counter
 
 import numpy as np
+from _common import arguments as common
+from _common import best_of, read, table
 
 from fewgold import Pool
 from fewgold._arrays import FloatArray
@@ -98,16 +99,6 @@ def study(size: int, n: int, draws: int | None) -> LinearEstimate:
     return Mean().estimate(sample.rate(gold[sample.indices], limits=LIMITS))
 
 
-def best_of(times: int, run: Callable[[], object]) -> float:
-    """Seconds, the fastest of several runs: what other programs take away is left out."""
-    taken = []
-    for _ in range(times):
-        start = perf_counter()
-        run()
-        taken.append(perf_counter() - start)
-    return min(taken)
-
-
 def compare(bound: OrderedBound, size: int, n: int, draws: int | None, repeats: int) -> float:
     """How many times faster the bound is than the scan, after both were seen to agree."""
     made, star = study(size, n, draws), isinstance(bound, STaR)
@@ -126,17 +117,22 @@ def compare(bound: OrderedBound, size: int, n: int, draws: int | None, repeats: 
     return slow * len(scores) / fast
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--repeats", type=int, default=5, help="runs of which the best counts")
-    repeats = parser.parse_args().repeats
-    print("| bound | N | n | studies | times faster than a scan of 1,000 means |")
-    print("|---|---|---|---|---|")
+    parser.add_argument("--draws", type=int, default=100, help="studies of a batch")
+    return parser
+
+
+def main() -> None:
+    options = read(arguments(), repeats=1, draws=5)
+    rows = []
     for bound in (Betting(), STaR()):
         for size, n in ((1418, 142), (1418, 709)):
-            for draws in (None, 100):
-                ratio = compare(bound, size, n, draws, repeats)
-                print(f"| {bound.name} | {size} | {n} | {draws or 1} | {ratio:.0f} |", flush=True)
+            for draws in (None, options.draws):
+                ratio = compare(bound, size, n, draws, options.repeats)
+                rows.append([f"`{bound.name}`", size, n, draws or 1, f"{ratio:.0f}"])
+    table(["bound", "N", "n", "studies", "times faster than a scan of 1,000 means"], rows)
 
 
 if __name__ == "__main__":

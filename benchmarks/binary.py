@@ -1,4 +1,4 @@
-"""Speed of the binary model against the grid of the papers, in one run.
+"""Speed of the binary model against the grid of the papers, in one run; for docs/speed.md.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/binary.py [--repeats 5]
 
@@ -11,10 +11,12 @@ metric alone, ρ = η = 0.7, α = 0.6. Times are the best of several, taken in t
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 
 import numpy as np
+from _common import arguments as common
+from _common import best_of, read
+from _common import table as markdown
 
 from fewgold._arrays import FloatArray
 from fewgold.bayes import (
@@ -96,29 +98,22 @@ def table() -> Counts:
     )
 
 
-def best(work: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of which the best counts")
+    return parser
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
+    repeats = read(arguments(), repeats=1).repeats
     one, many, cells = CASE, batch(), table()
     alphas = np.linspace(0.56, 0.64, SLICES)
     slices = grid_slices(alphas)
     exact = AlphaPosterior(one).pdf(alphas)
     # The same posterior: the ratio of slices to density, α's own factor put in, is constant.
     factor = slices * alphas**one.adequate * (1 - alphas) ** one.inadequate / exact
-    print(f"grid and density agree to {np.ptp(factor) / factor.mean():.1e}\n")
-    grid = best(lambda: grid_slices(alphas), repeats) * 2000 / SLICES
-    print(f"{'':44}{'ms':>10}{'times faster than the grid':>30}")
-    print(f"{f'grid, {SLICES} of 2000 slices, multiplied up':44}{1e3 * grid:10.0f}")
+    print(f"Grid and density agree to {np.ptp(factor) / factor.mean():.1e}.\n")
+    grid = best_of(repeats, lambda: grid_slices(alphas)) * 2000 / SLICES
     pools = PoolPosterior(many)
     large = batch(paired=100, metric=10_000, rate=0.9, accuracy=0.8)
     known = Priors(rho=0.7, eta=0.7)
@@ -135,10 +130,12 @@ def main() -> None:
         ("P(α1 > α2), each of 1000 pairs", lambda: compared(many), 1000),
         ("mean and sd, each of an 8 × 7 table", lambda: moments(cells), 56),
     ]
+    found = [(f"grid, {SLICES} of 2000 slices, multiplied up", f"{1e3 * grid:.0f}", "1")]
     for title, work, size in rows:
-        seconds = best(work, repeats) / size
-        print(f"{title:44}{1e3 * seconds:10.3f}{grid / seconds:30,.0f}", flush=True)
-    print(f"\nthe whole 8 × 7 table: {best(lambda: moments(cells), repeats):.3f} s")
+        seconds = best_of(repeats, work) / size
+        found.append((title, f"{1e3 * seconds:.3f}", f"{grid / seconds:,.0f}"))
+    markdown(["", "ms", "times faster than the grid"], found)
+    print(f"The whole 8 × 7 table: {best_of(repeats, lambda: moments(cells)):.3f} s.")
 
 
 if __name__ == "__main__":

@@ -1,20 +1,24 @@
-"""Patterns of several metrics and bins of one, against one threshold and humans alone.
+"""Patterns and bins against one threshold and humans alone; for docs/beyond-binary.md.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/cells.py [--draws 300] [--ratings 100]
+    python benchmarks/cells.py [--draws 300] [--ratings 100] [--wide] [--speed]
 
 Simple random samples of real test sets, adequate or not: the error of the posterior mean, the
 posterior sd, and how often the 95% interval holds the share of the whole set. Thresholds are those
 that explain the most of *all* human labels, which no one has in practice: the best that a
-threshold can do. Data that are not there are left out. Then the speed, in one run.
+threshold can do. Data that are not there are left out. ``--wide`` has bias, posterior sd and all
+ways; ``--speed`` the time.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 
 import numpy as np
+from _common import arguments as common
+from _common import read, table
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes._bins import bins
@@ -38,7 +42,7 @@ def sets() -> Iterator[tuple[str, Pool, BoolArray, tuple[str, ...]]]:
     pool, gold = load_demo()
     yield name, pool, gold == 0, CHOSEN[name]
     if data_folder() is None:
-        print("no real data found: set FEWGOLD_DATA to the folder that holds them")
+        print("No real data were found: see docs/evidence.md.", file=sys.stderr)
         return
     for name in ("wmt20_ende, MQM = 0", "wmt20_zhen, MQM = 0"):
         pool, gold = load_real(name.split(",")[0])
@@ -55,7 +59,10 @@ def best_cut(scores: FloatArray, labels: BoolArray) -> BoolArray:
     return max(kept, key=lambda cut: abs(float(np.corrcoef(cut, labels)[0, 1])))
 
 
-def compare(pool: Pool, labels: BoolArray, metrics: tuple[str, ...], n: int, draws: int) -> None:
+def compare(
+    pool: Pool, labels: BoolArray, metrics: tuple[str, ...], n: int, draws: int
+) -> dict[str, tuple[float, float, float, float]]:
+    """Of each way: root mean square error, posterior sd and bias in thousandths, and coverage."""
     rng = np.random.default_rng(0)
     size = len(labels)
     rows = np.array([rng.permutation(size)[:n] for _ in range(draws)])
@@ -73,21 +80,21 @@ def compare(pool: Pool, labels: BoolArray, metrics: tuple[str, ...], n: int, dra
         ("three metrics, patterns, pooled prior", three, Pooled()),
     ]
     truth = labels.mean()
+    found = {}
     for title, codes, prior in ways:
         posterior = CellPosterior(*tally(codes, rows, labels[rows].astype(int)), prior=prior)
         low, high = posterior.interval()
         error = posterior.mean - truth
-        covered = ((low <= truth + 1e-9) & (truth <= high + 1e-9)).mean()
-        print(
-            f"  {title:44}{1e3 * np.sqrt((error**2).mean()):8.1f}{1e3 * posterior.sd.mean():8.1f}"
-            f"{1e3 * error.mean():+8.1f}{covered:8.3f}",
-            flush=True,
-        )
+        covered = float(((low <= truth + 1e-9) & (truth <= high + 1e-9)).mean())
+        size_of = 1e3 * float(np.sqrt((error**2).mean()))
+        found[title] = size_of, 1e3 * posterior.sd.mean(), 1e3 * error.mean(), covered
+    return found
 
 
 def speed() -> None:
     rng = np.random.default_rng(0)
-    print("\nms for each of a batch of 100; 100 of 1000 items rated")
+    lines = []
+    print("Milliseconds for each of a batch of 100; 100 of 1000 items rated\n")
     for count, prior, target in (
         (8, Pooled(), "pool"),
         (8, Trend(), "pool"),
@@ -105,21 +112,52 @@ def speed() -> None:
         posterior.interval()
         end = time.process_time()
         name = f"{count} categories, {type(prior).__name__}, {target}"
-        times = 10 * (middle - start), 10 * (end - middle)
-        print(f"  {name:40} mean and sd {times[0]:6.2f}   interval {times[1]:6.2f}")
+        lines.append([name, f"{10 * (middle - start):.2f}", f"{10 * (end - middle):.2f}"])
+    table(["", "mean and sd", "interval"], lines)
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
+    parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("--ratings", type=int, default=100)
+    parser.add_argument("--wide", action="store_true", help="all ways, with sd and bias")
+    parser.add_argument("--speed", action="store_true", help="only the time")
+    return parser
+
+
+SHOWN = {
+    "humans alone": "humans alone",
+    "threshold": "best threshold",
+    "8 bins, `Trend`": "8 bins, trend",
+    "three metrics, `Separate`": "each cell apart",
+    "three metrics, `Pooled`": "patterns, pooled prior",
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=300)
-    parser.add_argument("--ratings", type=int, default=100)
-    told = parser.parse_args()
-    print(f"{told.ratings} ratings, {told.draws} samples; in thousandths but for coverage")
-    for name, pool, labels, metrics in sets():
-        print(f"\n{name}: {len(labels)} items, {labels.mean():.3f} adequate")
-        print(f"  {'':44}{'error':>8}{'sd':>8}{'bias':>8}{'covers':>8}")
-        compare(pool, labels, metrics, told.ratings, told.draws)
-    speed()
+    told = read(arguments(), draws=10)
+    if told.speed:
+        speed()
+        return
+    found = [
+        (name, labels, compare(pool, labels, metrics, told.ratings, told.draws))
+        for name, pool, labels, metrics in sets()
+    ]
+    if told.wide:
+        print(f"{told.ratings} ratings, {told.draws} samples; in thousandths but for coverage\n")
+        for name, labels, ways in found:
+            print(f"{name}: {len(labels)} items, {labels.mean():.3f} adequate\n")
+            rows = [
+                [title, f"{rmse:.1f}", f"{sd:.1f}", f"{bias:+.1f}", f"{covered:.3f}"]
+                for title, (rmse, sd, bias, covered) in ways.items()
+            ]
+            table(["", "error", "sd", "bias", "covers"], rows)
+        return
+    lines = []
+    for name, labels, ways in found:
+        cells = [next(v for k, v in ways.items() if k.endswith(end)) for end in SHOWN.values()]
+        lines.append([name, f"{labels.mean():.3f}", *(f"{c[0]:.1f}, {c[3]:.2f}" for c in cells)])
+    table(["test set", "adequate", *SHOWN], lines)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Bins and preferences on made-up items, where the truth is known: for docs/beyond-binary.md.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/cells_simulated.py [--samples 600]
+    python benchmarks/cells_simulated.py [explained|errors|preferences] [--samples 600]
 
 What bins keep of a score; the error of the posterior mean with bins under each prior, as a share of
 that of the plain mean; bins on their own; and how often intervals of preferences hold the net
@@ -13,6 +13,8 @@ import argparse
 from collections.abc import Callable
 
 import numpy as np
+from _common import arguments as common
+from _common import read, table
 from scipy.special import expit
 from scipy.stats import norm
 
@@ -21,6 +23,13 @@ from fewgold.bayes import CellPosterior, Pooled, PreferencePosterior, Separate, 
 
 _APART = 1.478  # d', at which a threshold explains 0.29 of the variance
 _SIZE = 1000
+
+PRIORS: dict[str, tuple[int, object]] = {
+    "8 bins, `Pooled`": (8, Pooled()),
+    "8 bins, `Trend`": (8, Trend()),
+    "16 bins, `Trend`": (16, Trend()),
+    "8 bins, `Separate`": (8, Separate()),
+}
 
 Maker = Callable[[np.random.Generator], tuple[FloatArray, BoolArray]]
 
@@ -61,31 +70,33 @@ def explained() -> None:
     for count in (4, 8, 16):
         figures.append(kept(np.minimum((upto * count).astype(np.int64), count - 1)))
     figures.append(float((density * (rate - 0.5) ** 2).sum() * step / 0.25))
-    for name, figure in zip(("threshold", "4 bins", "8", "16", "score"), figures, strict=True):
-        print(f"{name:10s} {figure:.3f}")
+    heads = ("threshold", "4 bins", "8 bins", "16 bins", "the score itself")
+    table(heads, [[f"{figure:.3f}" for figure in figures]], left=0)
 
 
-def errors(make: Maker, n: int, samples: int, priors: dict[str, tuple[int, object]]) -> None:
+def errors(make: Maker, n: int, samples: int) -> dict[str, tuple[float, float]]:
     """Root mean square errors as a share of that of the plain mean, and coverage of ± 1.96 sd."""
     rng = np.random.default_rng(7)
-    plain, found = [], {name: [] for name in priors}  # type: ignore[var-annotated]
+    plain, found = [], {name: [] for name in PRIORS}  # type: ignore[var-annotated]
     for _ in range(samples // 20):  # a new pool for every 20 samples
         score, adequate = make(rng)
         rows = np.argsort(rng.random((20, _SIZE)), axis=1)[:, :n]
         truth = adequate.mean()
         plain.append(adequate[rows].mean(-1) - truth)
-        for name, (count, prior) in priors.items():
+        for name, (count, prior) in PRIORS.items():
             cells = tally(bins(score, count), rows, adequate[rows].astype(int))
             made = CellPosterior(*cells, prior=prior)  # type: ignore[arg-type]
             found[name].append(np.stack([made.mean - truth, made.sd]))
     base = np.sqrt(np.mean(np.square(plain)))
+    out = {}
     for name, parts in found.items():
         off, sd = np.concatenate(parts, axis=-1)
         held = np.mean(np.abs(off) <= 1.96 * sd)
-        print(f"  {n:4d} {name:18s} {np.sqrt(np.mean(off**2)) / base:.3f}  held {held:.3f}")
+        out[name] = float(np.sqrt(np.mean(off**2)) / base), float(held)
+    return out
 
 
-def preferences(chances: tuple[float, float, float], samples: int) -> None:
+def preferences(chances: tuple[float, float, float], samples: int) -> list[str]:
     """Coverage of 95 % intervals of wins − losses: 30 of 600 pairs rated, a metric right in 0.7."""
     rng = np.random.default_rng(7)
     held = dict.fromkeys((1.0, 1 / 2, 1 / 3, 1 / 5), 0)
@@ -98,36 +109,40 @@ def preferences(chances: tuple[float, float, float], samples: int) -> None:
         for prior in held:
             low, high = PreferencePosterior(rated, unrated, prior=prior).interval()
             held[prior] += bool(low <= net <= high)
-    print("  ", {round(prior, 2): round(count / samples, 3) for prior, count in held.items()})
+    return [f"{count / samples:.3f}" for count in held.values()]
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
+    parser.add_argument("what", nargs="?", choices=["explained", "errors", "preferences"])
+    parser.add_argument("--samples", type=int, default=600)
+    return parser
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--samples", type=int, default=600)
-    samples = parser.parse_args().samples
-    print("variance explained, binormal, half adequate")
-    explained()
-    both: dict[str, tuple[int, object]] = {
-        "8 bins, Pooled": (8, Pooled()),
-        "8 bins, Trend": (8, Trend()),
-    }
-    more = both | {"16 bins, Trend": (16, Trend())}
-    alone: dict[str, tuple[int, object]] = {"Separate": (8, Separate())}
-    for title, make, sizes, priors in (
-        ("binormal, half adequate", binormal(0.5), (25, 60, 150), more),
-        ("binormal, 0.9 adequate", binormal(0.9), (25, 60), both),
-        ("says nothing", silent, (25, 150), both),
-        ("best in its middle", middling, (25, 150), both),
-        ("0.9 adequate, each bin by itself", binormal(0.9), (25,), alone),
-    ):
-        print(f"error over that of the plain mean: {title}")
-        for n in sizes:
-            errors(make, n, samples, priors)
-    for title, chances in (("nine wins of ten", (0.05, 0.05, 0.9)), ("even", (0.4, 0.2, 0.4))):
-        print(f"preferences, 30 rated, {title}: coverage by prior")
-        preferences(chances, samples // 2)
+    options = read(arguments(), samples=40)
+    samples, what = options.samples, options.what
+    if what in (None, "explained"):
+        print("Share of the variance explained, binormal, half adequate\n")
+        explained()
+    if what in (None, "errors"):
+        print("Error over that of the plain mean, and how often ± 1.96 sd held the truth\n")
+        rows = []
+        for title, make, sizes in (
+            ("binormal, half adequate", binormal(0.5), (25, 60, 150)),
+            ("the same, 0.9 adequate", binormal(0.9), (25, 60)),
+            ("says nothing", silent, (25, 150)),
+            ("best in its middle", middling, (25, 150)),
+        ):
+            for n in sizes:
+                found = errors(make, n, samples).values()
+                rows.append([title, n, *(f"{error:.3f}, {held:.1%}" for error, held in found)])
+        table(["metric", "rated", *PRIORS], rows)
+    if what in (None, "preferences"):
+        print("How often 95 % intervals of the net preference hold it, by prior; 30 pairs rated\n")
+        shapes = {"nine wins of ten": (0.05, 0.05, 0.9), "even": (0.4, 0.2, 0.4)}
+        lines = [[name, *preferences(chances, samples // 2)] for name, chances in shapes.items()]
+        table(["", "1", "1/2", "1/3", "1/5"], lines)
 
 
 if __name__ == "__main__":
