@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +190,7 @@ def test_a_failed_write_leaves_nothing(
     def full(_: int) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(tables.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="no space"):
         save(draw(pool), tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
