@@ -104,7 +104,7 @@ class Pool:
         return int(self.ids.size)
 
     def __repr__(self) -> str:
-        documents = "" if self.documents is None else f", {self.codes.max() + 1} documents"
+        documents = "" if self.documents is None else f", {self.n_documents} documents"
         metrics = ", ".join(self.metrics) or "none"
         return f"Pool({len(self)} segments{documents}, metrics: {metrics})"
 
@@ -245,6 +245,36 @@ class Pool:
         mean: FloatArray = (signs[:, None] * z).mean(0)
         mean.setflags(write=False)
         return mean
+
+    def standard_composite(self) -> FloatArray:
+        """The composite with mean 0 and standard deviation 1: (N,)."""
+        mean = self.composite()
+        spread = mean.std()
+        return np.asarray((mean - mean.mean()) / (spread if spread > 0 else 1.0))
+
+    def gram(self, names: Iterable[str] | None = None) -> FloatArray:
+        """Mean products of standardised metrics, or of the composite (``"mean"``): (p, p)."""
+        z = self.standard_composite()[None] if names == "mean" else self.standardised(names)
+        return np.asarray(z @ z.T / len(self))
+
+    def range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
+        """Least and largest value that a weighted sum of standardised metrics takes."""
+        total = weights @ self.standardised(names)
+        return float(total.min()), float(total.max())
+
+    def everywhere(self, metric: str) -> FloatArray:
+        """A metric over the whole pool, or the composite (``"mean"``): (N,)."""
+        return self.composite() if metric == "mean" else self.matrix([metric])[0]
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are."""
+        return int(self.codes.max()) + 1
+
+    @property
+    def binary_metrics(self) -> tuple[str, ...]:
+        """Metrics that are 0 or 1 for every segment."""
+        return tuple(m for m, v in self.metrics.items() if np.isin(v, (0.0, 1.0)).all())
 
     @cached_property
     def fingerprint(self) -> str:

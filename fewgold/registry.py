@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import cast
 
-from fewgold.bayes import BinaryPosterior, is_binary
+from fewgold.bayes import BinaryPosterior
 from fewgold.bounds import BOUNDS, as_bound
 from fewgold.errors import UnknownNameError
 from fewgold.estimate import Bound
@@ -98,7 +98,7 @@ def estimator_names(pool: Pool | None = None) -> list[str]:
     """Names of all estimators, plug-ins included, with one ``cv-`` name for each metric."""
     metrics = [] if pool is None else [f"cv-{m}" for m in pool.metrics]
     if pool is not None:
-        metrics += [f"alpha-{m}" for m, values in pool.metrics.items() if is_binary(values)]
+        metrics += [f"alpha-{m}" for m in pool.binary_metrics]
     return [*_ESTIMATORS, *_plugins("estimators"), *metrics]
 
 

@@ -18,6 +18,7 @@ LAYERS = [
     {"report"},
     {"_orientation", "formats"},
     {"pool", "design", "roles"},
+    {"stored"},
     {"sample"},
     {"estimate", "records"},
     {"samplers", "bounds", "agreement"},

@@ -65,7 +65,7 @@ def scores_of(pool: Pool, metric: str) -> FloatArray:
     """The scores of a metric; a name that the pool does not know is an error."""
     if metric not in pool.metrics:
         raise UnknownNameError("metric", metric, pool.metrics)
-    return np.asarray(pool.metrics[metric])
+    return pool.everywhere(metric)
 
 
 def _chosen(ratings: Ratings, adequate: BoolArray, metric: str, rule: str, sign: str) -> Coded:

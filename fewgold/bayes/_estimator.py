@@ -20,7 +20,6 @@ from fewgold.bayes._coding import (
     check_sample,
     coded,
     each_threshold,
-    is_binary,
     scores_of,
     worse_than_chance,
 )
@@ -135,9 +134,8 @@ class BinaryPosterior(Estimator):
     ) -> Sample:
         """Choose segments to annotate; what cannot be estimated is refused before it is rated."""
         for name, cut in each_threshold(self._names(pool), self.threshold).items():
-            scores = scores_of(pool, name)
-            if cut is None:
-                check_binary(name, scores)
+            if cut is None and name not in pool.binary_metrics:
+                check_binary(name, scores_of(pool, name))
         sample = super().select(pool, budget, draws=draws, given=given, rng=rng)
         check_design(sample.design)
         return sample
@@ -162,7 +160,7 @@ class BinaryPosterior(Estimator):
 
     def _names(self, pool: Pool) -> tuple[str, ...]:
         if self.metric is None:
-            return tuple(name for name, values in pool.metrics.items() if is_binary(values))
+            return pool.binary_metrics
         return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)
 
     def _check_plain(self, what: str) -> None:

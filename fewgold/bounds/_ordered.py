@@ -338,9 +338,8 @@ def ordered(
     if metric is None:
         return Ordered(scores, size)
     pool = estimate.ratings.sample.pool
-    column = pool.composite() if metric == "mean" else pool.matrix([metric])[0]
     rows = estimate.ratings.sample.indices.reshape(-1, n)
-    return Ordered(scores, size, *foretell(scores, column, rows))
+    return Ordered(scores, size, *foretell(scores, pool.everywhere(metric), rows))
 
 
 def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:

@@ -83,9 +83,7 @@ class ControlVariates(Estimator):
         if self.slopes is not None:
             return pool.standardised(self.slopes)
         if self.metrics == "mean":
-            mean = pool.composite()
-            spread = mean.std()
-            return np.asarray((mean - mean.mean()) / (spread if spread > 0 else 1.0))[None]
+            return pool.standard_composite()[None]
         return pool.standardised(self.metrics)
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
@@ -116,7 +114,7 @@ class ControlVariates(Estimator):
 
     def _printed(self, ratings: Ratings, controls: FloatArray) -> Fit:
         z, y = ratings.sample.columns(controls), ratings.scores
-        gram = controls @ controls.T / len(ratings.sample.pool)
+        gram = ratings.sample.pool.gram(self.metrics)
         beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
         left = y - (beta[..., None, :] @ z)[..., 0, :]
         return Fit(left, np.full(y.shape[:-1], float(len(controls))), None)
@@ -125,11 +123,11 @@ class ControlVariates(Estimator):
         assert self.slopes is not None
         z = ratings.sample.columns(controls)
         beta = np.array(list(self.slopes.values()), dtype=np.float64)
-        shift = beta @ controls
+        least, most = ratings.sample.pool.range_of(self.slopes, beta)
         limits = None
         if ratings.limits is not None:
             low, high = ratings.limits
-            limits = (low - float(shift.max()), high - float(shift.min()))
+            limits = (low - most, high - least)
         return LinearEstimate(
             offset=np.zeros(ratings.scores.shape[:-1]),
             residuals=ratings.scores - (beta[..., None, :] @ z)[..., 0, :],
@@ -137,7 +135,7 @@ class ControlVariates(Estimator):
             bound=self._bound,
             method="cv-fixed",
             limits=limits,
-            control_range=float(np.ptp(shift)),
+            control_range=most - least,
             notes=with_design_note(ratings),
         )
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._arrays import BoolArray, FloatArray
 from fewgold._validate import check_count
+from fewgold.pool import Pool
 from fewgold.sample import Ratings
+from fewgold.stored import Excerpt
 
 
 class Predictions(NamedTuple):
@@ -67,23 +70,27 @@ class CrossFit:
         return type(self.regressor).__name__
 
     def predict(self, ratings: Ratings) -> Predictions:
+        return cross_fit(ratings, self.folds, self._fit)
+
+    def _fit(self, x: FloatArray, y: FloatArray) -> Model:
         from sklearn.base import clone
 
-        everywhere = ratings.sample.pool.standardised().T
-
-        def fit(train: IntArray, y: FloatArray) -> FloatArray:
-            # Standardised scores: penalties and tolerances of a model should not see their scale.
-            mean, spread = y.mean(), y.std()
-            if not spread > 0:
-                return np.full(len(everywhere), mean)
-            model = clone(self.regressor).fit(everywhere[train], (y - mean) / spread)
-            return np.asarray(mean + spread * model.predict(everywhere))
-
-        return _cross_fit(ratings, self.folds, fit)
+        # Standardised scores: penalties and tolerances of a model should not see their scale.
+        mean, spread = float(y.mean()), float(y.std())
+        if not spread > 0:
+            return lambda other: np.full(len(other), mean)
+        model = clone(self.regressor).fit(x, (y - mean) / spread)
+        return lambda other: np.asarray(mean + spread * model.predict(other))
 
 
-def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
-    """Predict each fold by a model of the others.
+#: Predicts scores from standardised metrics, (m, p) to (m,).
+Model: TypeAlias = Callable[[FloatArray], FloatArray]
+#: Makes a model of standardised metrics (n, p) and scores (n,).
+Fit: TypeAlias = Callable[[FloatArray, FloatArray], Model]
+
+
+def cross_fit(ratings: Ratings, folds: int | None, fit: Fit) -> Predictions:
+    """Predict each fold by a model of the others; None trains and predicts on all of them.
 
     Where all weights are equal the mean prediction is taken over the segments outside the
     training folds, and counts for their share of the pool: given the training folds, the held-out
@@ -93,24 +100,45 @@ def _cross_fit(ratings: Ratings, folds: int, fit: Any) -> Predictions:
     sample = ratings.sample
     size, shape = len(sample.pool), ratings.scores.shape
     n = shape[-1]
-    labels = np.broadcast_to(sample.folds(max(min(folds, n // 2), 1)), shape)
+    known = sample.pool.standardised().T
     equal = equal_weights(ratings)
+    labels = np.zeros(shape, dtype=np.int64)
+    if folds is not None:
+        labels = np.broadcast_to(sample.folds(max(min(folds, n // 2), 1)), shape)
     centre, at, spread, shares = np.zeros((4, *shape))
     for draw in np.ndindex(shape[:-1]):
         rows, y, label = sample.indices[draw], ratings.scores[draw], labels[draw]
-        for fold in np.unique(label):
-            held: BoolArray = label == fold
-            if held.all():
-                continue
-            predicted = fit(rows[~held], y[~held])
-            outside = np.ones(size, dtype=bool)
-            if equal[draw]:
-                outside[rows[~held]] = False
-            at[(*draw, held)] = predicted[rows[held]]
-            centre[(*draw, held)] = predicted[outside].mean()
-            spread[(*draw, held)] = predicted.std()
-            shares[(*draw, held)] = outside.sum() / size
+        held = [label == fold for fold in np.unique(label)]
+        trained = [~h for h in held] if folds is not None else [np.ones(n, dtype=bool)]
+        pairs = [(h, t) for h, t in zip(held, trained, strict=True) if t.any()]
+        models = [fit(known[rows[t]], y[t]) for _, t in pairs]
+        for (h, t), model, (mean, sd) in zip(
+            pairs, models, _means(models, sample.pool), strict=True
+        ):
+            # What a fold was trained on is left out, where that makes the estimate unbiased.
+            drop = int(t.sum()) if equal[draw] and folds is not None else 0
+            at[(*draw, h)] = model(known[rows[h]])
+            total = size * mean - (model(known[rows[t]]).sum() if drop else 0.0)
+            centre[(*draw, h)] = total / max(size - drop, 1)
+            spread[(*draw, h)] = sd
+            shares[(*draw, h)] = (size - drop) / size
     return Predictions(centre, at, spread, shares)
+
+
+def _means(models: Sequence[Model], pool: Pool) -> list[tuple[float, float]]:
+    """Mean and standard deviation of what each model predicts for the pool, in one pass."""
+    if not isinstance(pool, Excerpt):
+        told = [model(pool.standardised().T) for model in models]
+        return [(float(t.mean()), float(t.std())) for t in told]
+    count, mean, square = 0, np.zeros(len(models)), np.zeros(len(models))
+    for part in pool.store.chunks():
+        # Chan's update: sums of squares of large numbers would lose their digits.
+        told = np.stack([model(part) for model in models])
+        own, m = told.mean(-1), part.shape[0]
+        gap, count = own - mean, count + m
+        mean += gap * m / count
+        square += told.var(-1) * m + gap**2 * (count - m) * m / count
+    return [(float(a), float(np.sqrt(b / count))) for a, b in zip(mean, square, strict=True)]
 
 
 def equal_weights(ratings: Ratings) -> BoolArray:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from fewgold._arrays import BoolArray, FloatArray, IntArray, batches
 from fewgold._neighbours import Nearest
 from fewgold._validate import check_count
-from fewgold.estimators._controls import Predictions, equal_weights
+from fewgold.estimators._controls import Model, Predictions, cross_fit, equal_weights
 from fewgold.sample import Ratings
+from fewgold.stored import Excerpt
 
 # Working memory in bytes: what suits the processor, and what a batch asked for may take.
 _BLOCK, _MOST = 1 << 24, 1 << 27
@@ -53,6 +54,8 @@ class KNN:
         return "knn" if self.folds is not None else "knn-printed"
 
     def predict(self, ratings: Ratings) -> Predictions:
+        if isinstance(ratings.sample.pool, Excerpt):
+            return cross_fit(ratings, self.folds, self._fit)
         sample, shape = ratings.sample, ratings.scores.shape
         n, size = shape[-1], len(sample.pool)
         rows = sample.indices.reshape(-1, n)
@@ -79,6 +82,18 @@ class KNN:
         out = np.empty_like(found)
         np.put_along_axis(out, order[None], found, axis=-1)
         return Predictions(*out.reshape(4, *shape))
+
+    def _fit(self, x: FloatArray, y: FloatArray) -> Model:
+        """A model for pools that are not in memory; ties go by the order of drawing."""
+        from scipy.spatial import cKDTree
+
+        tree, k = cKDTree(x), min(self.k, len(y))
+
+        def predict(other: FloatArray) -> FloatArray:
+            near = tree.query(other, k=k, workers=-1)[1].reshape(len(other), k)
+            return np.asarray(y[near].mean(-1))
+
+        return predict
 
 
 def _weight(n: int, folds: int) -> int:

@@ -194,7 +194,7 @@ def unit_scores(ratings: Ratings, metric: str | None) -> tuple[FloatArray, Metri
     scores = to_unit(ratings.scores.reshape(-1, ratings.n), limits_of(ratings))
     if metric is None:
         return scores, None
-    return scores, (column(ratings.sample.pool, metric), _rows(ratings))
+    return scores, (ratings.sample.pool.everywhere(metric), _rows(ratings))
 
 
 def column(pool: Pool, metric: str) -> FloatArray:

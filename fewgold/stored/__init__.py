@@ -1,0 +1,7 @@
+"""Pools that do not fit into memory: Parquet files read by DuckDB, or by Spark on a cluster."""
+
+from fewgold.stored._engine import DuckDB, Engine, Progress
+from fewgold.stored._excerpt import Excerpt
+from fewgold.stored._pool import StoredPool
+
+__all__ = ["DuckDB", "Engine", "Excerpt", "Progress", "StoredPool"]

@@ -1,0 +1,216 @@
+"""What runs the queries over a pool on disk: DuckDB in this process, or another engine."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from fewgold.errors import DataError, FewgoldError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Told what is being done and the share of it that is done, from 0 to 1, or None if unknown.
+Progress: TypeAlias = Callable[[str, float | None], None]
+
+_POLL = 0.1  # seconds between two looks at a query that is running
+_CHUNK = 1 << 17  # rows at a time where all rows must come by
+
+
+class Engine(Protocol):
+    """Runs SQL, written in the dialect of DuckDB, over a table of Parquet files.
+
+    Whatever the engine, a query gives the same rows; their order counts only where it says so.
+    """
+
+    #: For messages, such as ``DuckDB``.
+    name: str
+    progress: Progress | None
+
+    def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
+        """Give Parquet files a name to query them by; their columns and types."""
+
+    def view(self, name: str, sql: str) -> None:
+        """A name for a query that runs anew whenever it is used."""
+
+    def keep(self, name: str, sql: str, doing: str) -> None:
+        """A name for the result of a query, for as long as the engine is open."""
+
+    def add(self, name: str, frame: pd.DataFrame) -> None:
+        """A small table from here."""
+
+    def drop(self, name: str) -> None:
+        """Forget what was kept, viewed or added under a name."""
+
+    def frame(self, sql: str, doing: str) -> pd.DataFrame:
+        """The whole result of a query."""
+
+    def chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
+        """The result of a query, some rows at a time."""
+
+    def close(self) -> None:
+        """End it and remove what it left on disk. Closing twice does no harm."""
+
+
+class DuckDB:
+    """DuckDB in this process: all cores, a bounded memory, the rest of it in temporary files.
+
+    Parameters
+    ----------
+    memory
+        What the engine may take, such as ``"2GB"``. What needs more is put on disk.
+    threads
+        Threads to use; all cores by default. No result depends on it.
+    folder
+        Where temporary files go. They are removed when the engine is closed, interrupted or
+        forgotten.
+    progress
+        Called with what is being done and how much of it is done.
+    """
+
+    name = "DuckDB"
+
+    def __init__(
+        self,
+        *,
+        memory: str = "2GB",
+        threads: int | None = None,
+        folder: str | Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise FewgoldError(
+                "pools on disk need DuckDB. Install it with: pip install 'fewgold[large]'."
+            ) from None
+        self.progress = progress
+        self._frames: dict[str, Any] = {}
+        spill = Path(tempfile.mkdtemp(prefix="fewgold-", dir=folder))
+        config: dict[str, Any] = {
+            "memory_limit": memory,
+            "temp_directory": str(spill),
+            "autoinstall_known_extensions": False,  # nothing is fetched behind the user's back
+        }
+        if threads is not None:
+            config["threads"] = threads
+        try:
+            self._connection = duckdb.connect(config=config)
+        except duckdb.Error as error:
+            shutil.rmtree(spill, ignore_errors=True)
+            raise FewgoldError(f"DuckDB could not start: {_first_line(error)}") from None
+        self._end = weakref.finalize(self, _end, self._connection, spill)
+
+    def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
+        listed = ", ".join(literal(f) for f in files)
+        self.view(name, f"SELECT * FROM read_parquet([{listed}])")
+        found = self.frame(f"DESCRIBE {name}", "Looking at the columns")
+        return dict(zip(found["column_name"], found["column_type"], strict=True))
+
+    def view(self, name: str, sql: str) -> None:
+        self._run(f"CREATE OR REPLACE VIEW {name} AS {sql}", None)
+
+    def keep(self, name: str, sql: str, doing: str) -> None:
+        self._run(f"CREATE OR REPLACE TABLE {name} AS {sql}", doing)
+
+    def add(self, name: str, frame: pd.DataFrame) -> None:
+        self._connection.register(f"{name}_here", frame)
+        self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name}_here", None)
+        self._connection.unregister(f"{name}_here")
+
+    def drop(self, name: str) -> None:
+        for kind in ("TABLE", "VIEW"):
+            with contextlib.suppress(DataError):  # it is of the other kind
+                self._run(f"DROP {kind} IF EXISTS {name}", None)
+
+    def frame(self, sql: str, doing: str) -> pd.DataFrame:
+        return self._run(sql, doing)  # type: ignore[no-any-return]
+
+    def chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
+        # A cursor of its own, so that other queries may run while the rows come by.
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(sql)
+            while True:
+                part = cursor.fetch_df_chunk(_CHUNK // 2048)
+                if not len(part):
+                    return
+                yield part
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        self._end()
+
+    def _run(self, sql: str, doing: str | None) -> Any:
+        """Run a query in a thread of its own, so that it can be watched and interrupted."""
+        import duckdb
+
+        if not self._end.alive:
+            raise FewgoldError("this pool was closed. Open it again.")
+        outcome: dict[str, Any] = {}
+
+        def work() -> None:
+            try:
+                outcome["result"] = self._connection.execute(sql).df()
+            except BaseException as error:
+                outcome["error"] = error
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_POLL)
+                if doing is not None and self.progress is not None:
+                    self.progress(doing, _share(self._connection))
+        except BaseException:  # Ctrl-C, most of all
+            self._connection.interrupt()
+            thread.join()
+            raise
+        error = outcome.get("error")
+        if isinstance(error, duckdb.Error):
+            raise DataError(explained(error)) from error
+        if error is not None:
+            raise error
+        return outcome["result"]
+
+
+def _share(connection: Any) -> float | None:
+    done = float(connection.query_progress())
+    return done / 100 if done >= 0 else None
+
+
+def _end(connection: Any, spill: Path) -> None:
+    connection.close()
+    shutil.rmtree(spill, ignore_errors=True)
+
+
+def literal(text: str) -> str:
+    """A text as SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]
+
+
+def explained(error: Exception) -> str:
+    """The engine's message, its first line, and what to do where that is known."""
+    said = _first_line(error)
+    if "Out of Memory" in said or "out of memory" in said:
+        return (
+            f"the engine ran out of memory ({said}). Give it more (DuckDB(memory='8GB'), or "
+            "--memory 8GB), or a temporary folder with more room."
+        )
+    return f"the Parquet files could not be read: {said}"

@@ -1,0 +1,207 @@
+"""A pool on disk cut into groups of known sizes, and rows of them by rank.
+
+A row is addressed by its group and its rank there. Ranks go by the md5 of a salt and the id, so
+that they depend on nothing but the two: not on files, threads or the engine. Only rows of groups
+that are asked for are ever hashed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold.errors import DataError
+from fewgold.stored._engine import Engine, literal
+
+# Rows of a group, above which it is cut by the ends of the ids before its rows are ranked.
+_GIANT = 20_000
+# Cells of the line of scores. Bins are made of whole cells.
+_CELLS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0."""
+
+    by: str
+    label: NDArray[Any]
+    rank: IntArray
+    size: IntArray
+
+    def some(self, which: NDArray[np.bool_]) -> Wanted:
+        return Wanted(self.by, self.label[which], self.rank[which], self.size[which])
+
+
+def hashed(salt: str, value: str) -> str:
+    """A random but repeatable key of a value, as SQL."""
+    return f"md5(concat({literal(salt + ':')}, {value}))"
+
+
+def rows(
+    engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str, order: str | None
+) -> Any:
+    """The rows wanted, in that order, as a data frame.
+
+    ``order`` ranks the rows of a group by something else than chance. Groups of very many rows are
+    first cut by the last characters of the ids, where ranks are by chance: any rank is then as
+    good as any other, and only few rows are hashed.
+    """
+    import pandas as pd
+
+    giant = (wanted.size > _GIANT) if order is None else np.zeros(len(wanted.rank), dtype=bool)
+    parts = []
+    for which in (~giant, giant):
+        if which.any():
+            part = wanted.some(which)
+            sub = None
+            if which is giant:
+                part, sub = _cut_giants(engine, table, part, salt)
+            found = _fetch(engine, table, part, columns, salt, order, sub)
+            found.index = pd.Index(np.flatnonzero(which)[found.pop("place_").to_numpy()])
+            parts.append(found)
+    both = pd.concat(parts).sort_index()
+    if len(both) != len(wanted.rank) or not both.index.is_unique:
+        raise DataError(
+            f"{len(wanted.rank)} rows were asked for and {len(both)} came. Did the files change "
+            "meanwhile? Draw again."
+        )
+    return both
+
+
+def _fetch(
+    engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str,
+    order: str | None, sub: tuple[str, NDArray[Any]] | None,
+) -> Any:  # fmt: skip
+    import pandas as pd
+
+    ask = pd.DataFrame({"cell_": wanted.label, "rank_": wanted.rank + 1})
+    ask["place_"] = np.arange(len(ask))
+    cell, match, inside = [f"{wanted.by} AS cell_"], "c.cell_ = w.cell_", "cell_"
+    if sub is not None:
+        ask["sub_"] = sub[1]
+        cell.append(f"{sub[0]} AS sub_")
+        match += " AND c.sub_ = w.sub_"
+        inside += ", sub_"
+    engine.add("wanted_", ask)
+    line = f"{order}, id_" if order is not None else f"{hashed(salt, 'id_')}, id_"
+    keys = ", ".join(ask.columns.drop(["rank_", "place_"]))
+    listed = ", ".join(f"c.{name}" for name in columns)
+    sql = f"""
+        WITH cells_ AS (SELECT DISTINCT {keys} FROM wanted_),
+        cut_ AS (SELECT *, {", ".join(cell)} FROM {table}),
+        near_ AS (
+            SELECT c.* FROM cut_ AS c INNER JOIN cells_ AS w ON {match}
+        ),
+        ranked_ AS (
+            SELECT *, row_number() OVER line_ AS rank_,
+                lag(id_) OVER line_ AS before_
+            FROM near_ WINDOW line_ AS (PARTITION BY {inside} ORDER BY {line})
+        )
+        SELECT {listed}, w.place_, coalesce(c.id_ = c.before_, FALSE) AS twice_
+        FROM ranked_ AS c LEFT JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_
+        WHERE w.place_ IS NOT NULL OR c.id_ = c.before_
+    """
+    found = engine.frame(sql, "Fetching the chosen segments")
+    engine.drop("wanted_")
+    double = found[found["twice_"].to_numpy(dtype=bool)]
+    if len(double):
+        raise DataError(
+            f"ids must differ; {str(double['id_raw'].iloc[0])!r} occurs more than once. If the "
+            "files hold several systems or raters, keep one of them; if ids start anew in each "
+            "file, make ids of file and row."
+        )
+    return found.drop(columns="twice_")
+
+
+def _cut_giants(
+    engine: Engine, table: str, wanted: Wanted, salt: str
+) -> tuple[Wanted, tuple[str, NDArray[Any]]]:
+    """Ranks in groups of very many rows as ranks in small parts of them."""
+    import pandas as pd
+
+    for part in ("right(id_, 4)", f"substr({hashed(salt, 'id_')}, 1, 4)"):
+        engine.add("giants_", pd.DataFrame({"cell_": pd.unique(wanted.label)}))
+        counts = engine.frame(
+            f"""SELECT g.cell_, p.sub_, count(*) AS size_
+            FROM (SELECT {wanted.by} AS cell_, {part} AS sub_ FROM {table}) AS p
+            INNER JOIN giants_ AS g ON p.cell_ = g.cell_ GROUP BY g.cell_, p.sub_""",
+            "Counting segments",
+        ).sort_values(["cell_", "sub_"])
+        engine.drop("giants_")
+        if counts["size_"].max() <= _GIANT or part.startswith("substr"):
+            break
+    sub = np.empty(len(wanted.rank), dtype=object)
+    rank, size = np.zeros((2, len(wanted.rank)), dtype=np.int64)
+    for label, own in counts.groupby("cell_"):
+        mine = wanted.label == label
+        ends = own["size_"].to_numpy().cumsum()
+        which = np.searchsorted(ends, wanted.rank[mine], side="right")
+        sub[mine] = own["sub_"].to_numpy()[which]
+        size[mine] = own["size_"].to_numpy()[which]
+        rank[mine] = wanted.rank[mine] - (ends - own["size_"].to_numpy())[which]
+    return Wanted(wanted.by, wanted.label, rank, size), (part, sub)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Strata by a label: sizes, and where asked for spreads of a score and mean costs."""
+
+    by: str
+    label: NDArray[Any]
+    size: IntArray
+    sd: FloatArray | None = None
+    cost: FloatArray | None = None
+    cost_sd: FloatArray | None = None
+
+    def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
+        return Wanted(self.by, self.label[group], rank, self.size[group])
+
+    def merged(self, into: IntArray) -> MergedGroups:
+        return MergedGroups(self, into)
+
+
+@dataclass(frozen=True)
+class MergedGroups:
+    """Groups of groups, such as bins made of cells, or small strata put together.
+
+    ``into`` says for each group of ``parts`` to which one it belongs.
+    """
+
+    parts: Groups
+    into: IntArray
+
+    @property
+    def size(self) -> IntArray:
+        return np.bincount(self.into, self.parts.size).round().astype(np.int64)
+
+    def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
+        order = np.argsort(self.into, kind="stable")
+        ends = self.parts.size[order].cumsum()
+        first = np.concatenate([[0], self.size.cumsum()[:-1]])
+        position = first[group] + rank
+        which = np.searchsorted(ends, position, side="right")
+        inside = position - (ends - self.parts.size[order])[which]
+        return self.parts.wanted(order[which], inside)
+
+
+def score_bins(engine: Engine, table: str, score: str, bins: int, size: int) -> MergedGroups:
+    """Bins of similar scores, about equally full, made of cells of a fine histogram.
+
+    ``score`` is standardised. x/(1+|x|) brings the whole line to the range from −1 to 1 by basic
+    arithmetic alone, which every engine does alike to the last bit, so that a far outlier takes
+    no cells from the others.
+    """
+    z = f"({score})"
+    half = _CELLS // 2
+    cell = f"CAST(floor({half}.0e0 * (1.0e0 + {z} / (1.0e0 + abs({z})))) AS INTEGER)"
+    counts = engine.frame(
+        f"SELECT {cell} AS cell_, count(*) AS size_ FROM {table} GROUP BY 1", "Counting scores"
+    ).sort_values("cell_")
+    own = counts["size_"].to_numpy().astype(np.int64)
+    middle = own.cumsum() - (own + 1) // 2
+    into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
+    return Groups(cell, counts["cell_"].to_numpy(), own).merged(into)

@@ -1,0 +1,107 @@
+"""What estimators must know of the whole pool: its size, and the moments of its metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.errors import DataError
+from fewgold.stored._engine import Engine
+from fewgold.stored._roles import Columns
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Size of the pool, and mean, standard deviation (divisor N) and ends of its numbers.
+
+    Metrics come in the order of `Columns.metrics`, the cost after them, if there is one.
+    """
+
+    size: int
+    mean: FloatArray
+    sd: FloatArray
+    low: FloatArray
+    high: FloatArray
+    first_id: str
+    last_id: str
+
+
+def moments(engine: Engine, table: str, columns: Columns) -> Moments:
+    """One pass over ids and numbers. Refuses what a pool in memory would refuse."""
+    names = [f"m{k}_" for k in range(len(columns.metrics))]
+    called = [f"metric {m!r}" for m in columns.metrics]
+    if columns.cost is not None:
+        names.append("cost_")
+        called.append("cost")
+    labels = {"id_": "ids"} | ({"doc_": "documents"} if columns.document is not None else {})
+    parts = ["count(*) AS size", "min(id_) AS first_id", "max(id_) AS last_id"]
+    # The raw column: counting what is not null is then answered by the footers of the files.
+    parts += [f"count({c}raw) AS known_{c}" for c in labels]
+    for c in names:
+        broken = f"{c} IS NULL OR isnan({c}) OR isinf({c})"
+        parts += [
+            f"avg({c}) AS mean_{c}", f"stddev_pop({c}) AS sd_{c}", f"min({c}) AS low_{c}",
+            f"max({c}) AS high_{c}", f"sum(CASE WHEN {broken} THEN 1 ELSE 0 END) AS broken_{c}",
+        ]  # fmt: skip
+    row = _checked(engine, table, parts, dict(zip(names, called, strict=True)))
+    size = int(row["size"])
+    if not size:
+        raise DataError("the pool is empty. Expected at least one segment.")
+    for c, what in labels.items():
+        if int(row[f"known_{c}"]) < size:
+            raise DataError(
+                f"{what} are missing for {size - int(row[f'known_{c}'])} of {size} rows. Give every "
+                "row one, or leave those rows out."
+            )
+    found = [np.array([row[f"{k}_{c}"] for c in names], dtype=np.float64) for k in _KINDS]
+    mean, sd, low, high = found
+    for k, name in enumerate(columns.metrics):
+        if size > 1 and low[k] == high[k]:
+            raise DataError(
+                f"metric {name!r} is constant ({low[k]:g} for all {size} segments), so it says "
+                "nothing. Leave it out, or check the column."
+            )
+    if columns.cost is not None and low[-1] <= 0:
+        raise DataError(f"cost must be above 0 for every segment; the least is {low[-1]:g}.")
+    return Moments(size, mean, sd, low, high, str(row["first_id"]), str(row["last_id"]))
+
+
+_KINDS = ("mean", "sd", "low", "high")
+
+
+def _checked(
+    engine: Engine, table: str, parts: list[str], numbers: dict[str, str]
+) -> dict[str, object]:
+    """The one row of an aggregate; numbers that are missing or infinite are refused."""
+    try:
+        row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics")
+    except DataError as error:
+        if "STDDEV" not in str(error).upper():
+            raise
+        # An infinite value: DuckDB gives up before it has counted them. Count them alone.
+        counts = [p for p in parts if not p.startswith(("avg(", "stddev_pop("))]
+        row = engine.frame(f"SELECT {', '.join(counts)} FROM {table}", "Reading the metrics")
+    found = {str(k): v for k, v in row.iloc[0].items()}
+    for c, what in numbers.items():
+        broken = found[f"broken_{c}"]
+        if found["size"] and broken == broken and int(broken):  # type: ignore[call-overload]
+            raise DataError(
+                f"{what} has {int(broken)} missing or infinite values of "  # type: ignore[call-overload]
+                f"{int(found['size'])}. Score every segment, or leave it out."  # type: ignore[call-overload]
+            )
+    return found
+
+
+def correlations(engine: Engine, table: str, names: list[str]) -> FloatArray:
+    """Correlations of metrics over the pool: (p, p)."""
+    p = len(names)
+    pairs = [(i, j) for i in range(p) for j in range(i)]
+    matrix = np.eye(p)
+    if pairs:
+        parts = [f"corr({names[i]}, {names[j]}) AS r{k}" for k, (i, j) in enumerate(pairs)]
+        row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Comparing the metrics")
+        for k, (i, j) in enumerate(pairs):
+            matrix[i, j] = matrix[j, i] = float(row.iloc[0, k])
+    return matrix

@@ -1,0 +1,455 @@
+"""A pool that stays on disk: Parquet files, and an engine that reads what is needed of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import count
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold._orientation import known_orientation
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.stored._engine import DuckDB, Engine
+from fewgold.stored._excerpt import Excerpt
+from fewgold.stored._groups import Groups, MergedGroups, Wanted, rows, score_bins
+from fewgold.stored._line import Located, locate
+from fewgold.stored._moments import Moments, correlations, moments
+from fewgold.stored._roles import Columns
+from fewgold.stored._sources import Paths, check_columns, check_files, find_files
+
+_NUMBERS = count()
+
+
+class StoredPool:
+    """Segments in Parquet files, as many as the disk holds, none of them in memory.
+
+    It is drawn from like a `Pool`: ``sampler.draw(pool, 500, rng=7)`` fetches the 500 rows that
+    were chosen, and estimators take the ratings as usual. Which rows a seed chooses depends on ids,
+    documents and metrics alone: not on how rows are spread over files, on threads or the engine.
+
+    Parameters
+    ----------
+    paths
+        A Parquet file, a folder, a pattern such as ``"logs/*.parquet"``, or several of these.
+    id, document, metrics, cost, system, texts, orientation
+        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the rows near the
+        chosen ones, and for all by `check_ids`.
+    order
+        The column that says in which order segments stand in their document, for samplers that
+        take consecutive ones. Ids by default.
+    engine
+        `DuckDB` by default, in this process; `Spark` for a cluster.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> from fewgold.samplers import Systematic
+    >>> pool, gold = load_demo()
+    >>> stored = StoredPool.of(pool)  # or StoredPool("logs/*.parquet", id=…, document=…)
+    >>> stored
+    StoredPool(1418 segments, metrics: m1, m2, m3, m4, m5)
+    >>> sample = Systematic().draw(stored, 100, rng=7)
+    >>> sample
+    Sample(100 of 1418 segments, systematic)
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        id: str,
+        document: str | None = None,
+        metrics: Sequence[str] | str | None = None,
+        cost: str | None = None,
+        system: str | None = None,
+        texts: Sequence[str] | str = (),
+        orientation: Mapping[str, int] | None = None,
+        order: str | None = None,
+        engine: Engine | None = None,
+    ) -> None:
+        columns = Columns(
+            id=id,
+            document=document,
+            metrics=_names(metrics or ()),
+            cost=cost,
+            system=system,
+            texts=_names(texts),
+            order=order,
+            orientation=dict(orientation or {}),
+        )
+        self.files = find_files(paths)
+        self.engine: Engine = DuckDB() if engine is None else engine
+        if isinstance(self.engine, DuckDB):
+            check_files(self.engine, self.files, columns.wanted)
+        source = f"files_{next(_NUMBERS)}"
+        types = self.engine.attach(source, self.files)
+        check_columns(types, columns.wanted)
+        columns.check(types)
+        self._open(source, columns)
+
+    def _open(self, source: str, columns: Columns) -> None:
+        self.columns = columns
+        self._table = f"pool_{next(_NUMBERS)}"
+        self.engine.view(self._table, columns.select(source))
+        unknown = set(columns.orientation) - set(columns.metrics)
+        if unknown:
+            raise UnknownNameError("metric in orientation", sorted(unknown)[0], columns.metrics)
+
+    @classmethod
+    def of(cls, pool: Any, *, engine: Engine | None = None) -> StoredPool:
+        """A pool in memory as if it lay on disk: a seed draws what it draws from files."""
+        import pandas as pd
+
+        made = cls.__new__(cls)
+        made.files, made.engine = [], DuckDB() if engine is None else engine
+        table: dict[str, Any] = {"id": pool.ids}
+        named: dict[str, Any] = {}
+        for role, values in (
+            ("document", pool.documents), ("cost", pool.cost), ("system", pool.system)
+        ):  # fmt: skip
+            if values is not None:
+                table[f"{role} "], named[role] = values, f"{role} "
+        table |= {f"metric {k}": v for k, v in pool.metrics.items()}
+        table |= {f"text {k}": v for k, v in pool.texts.items()}
+        frame = pd.DataFrame(table)
+        frame["order "] = np.arange(len(pool))
+        source = f"files_{next(_NUMBERS)}"
+        made.engine.add(source, frame)
+        columns = Columns(
+            id="id", metrics=tuple(f"metric {k}" for k in pool.metrics),
+            texts=tuple(f"text {k}" for k in pool.texts), order="order ", **named,
+        )  # fmt: skip
+        made._open(source, columns)
+        # The columns go by the names of the pool; only the table in the engine has longer ones.
+        made.columns = Columns(
+            id="id", document=named.get("document"), cost=named.get("cost"),
+            system=named.get("system"), metrics=tuple(pool.metrics), texts=tuple(pool.texts),
+            order="order ", orientation=dict(pool.orientation),
+        )  # fmt: skip
+        return made
+
+    def __len__(self) -> int:
+        return self.moments.size
+
+    def __repr__(self) -> str:
+        metrics = ", ".join(self.columns.metrics) or "none"
+        return f"StoredPool({len(self)} segments, metrics: {metrics})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the engine and remove its temporary files."""
+        self.engine.close()
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Size, and mean, standard deviation and ends of every metric: one pass."""
+        return moments(self.engine, self._table, self.columns)
+
+    @cached_property
+    def orientation(self) -> Mapping[str, int]:
+        """Which way each metric points, where it is known; see `Pool`."""
+        known = {}
+        for k, name in enumerate(self.columns.metrics):
+            ends = np.array([self.moments.low[k], self.moments.high[k]])
+            sign = known_orientation(name, ends)
+            if sign is not None:
+                known[name] = sign
+        return known | dict(self.columns.orientation)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics."""
+        return self.columns.metrics
+
+    @cached_property
+    def binary_metrics(self) -> tuple[str, ...]:
+        """Metrics that are 0 or 1 for every segment."""
+        ends = zip(self.metrics, self.moments.low, self.moments.high, strict=False)
+        asked = [name for name, low, high in ends if low == 0 and high == 1]
+        if not asked:
+            return ()
+        parts = [
+            f"sum(CASE WHEN {self.columns.metric(m)} IN (0, 1) THEN 0 ELSE 1 END) AS n{k}"
+            for k, m in enumerate(asked)
+        ]
+        found = self.engine.frame(f"SELECT {', '.join(parts)} FROM {self._table}", "Reading judges")
+        return tuple(m for m, other in zip(asked, found.iloc[0], strict=True) if other == 0)
+
+    @cached_property
+    def n_documents(self) -> int:
+        """How many documents there are."""
+        found = self.engine.frame(f"SELECT count(*) AS n FROM {self._documents}", "Counting")
+        return int(found["n"].iloc[0])
+
+    @cached_property
+    def _documents(self) -> str:
+        return self._counted("doc_" if self.columns.document is not None else None)
+
+    def _counted(self, label: str | None) -> str:
+        """A table of the values of a column and how many segments have each."""
+        if label is None:
+            raise DataError(
+                "this needs documents, and the pool has none. Name their column "
+                "(document=…, or --document on the command line) or take another strategy."
+            )
+        if label not in self._tables:
+            name = f"groups_{next(_NUMBERS)}"
+            self.engine.keep(
+                name,
+                f"SELECT coalesce({label}, '') AS label, count(*) AS size FROM {self._table} "
+                "GROUP BY 1",
+                "Counting documents" if label == "doc_" else "Counting strata",
+            )
+            self._tables[label] = name
+        return self._tables[label]
+
+    @cached_property
+    def _tables(self) -> dict[str, str]:
+        return {}
+
+    def line(
+        self, column: str, salt: str, positions: IntArray, most: int | None = None
+    ) -> Located:
+        """What stands at some positions of the line of documents in random order."""
+        return locate(self.engine, self._counted(self._label(column)), salt, positions, most)
+
+    def _label(self, column: str) -> str | None:
+        if column == "document" and self.columns.document is None:
+            return None
+        return self.columns.label(column)
+
+    def label(self, column: str) -> str:
+        """SQL that tells the stratum of a row, the same as in `groups` and `line`."""
+        self._counted(self._label(column))
+        return f"coalesce({self._label(column)}, '')"
+
+    def groups(self, column: str, least: int = 0, *, detailed: bool = False) -> Groups:
+        """The strata that a column makes, those of at least ``least`` segments, sorted by label.
+
+        ``detailed`` ones come with the spread of the composite and with costs.
+        """
+        by = self.label(column)
+        if not detailed:
+            sql = f"SELECT label, size FROM {self._counted(self._label(column))}"
+            found = self.engine.frame(f"{sql} WHERE size >= {least}", "Counting strata")
+        else:
+            parts = [f"{by} AS label", "count(*) AS size"]
+            if self.metrics:
+                parts.append(f"stddev_pop({self.score(None)}) AS sd")
+            if self.columns.cost is not None:
+                parts += ["avg(cost_) AS cost", "stddev_pop(cost_) AS cost_sd"]
+            found = self.engine.frame(
+                f"SELECT {', '.join(parts)} FROM {self._table} GROUP BY 1", "Counting strata"
+            )
+        found = found.sort_values("label")
+        more = {k: found[k].to_numpy() for k in ("sd", "cost", "cost_sd") if k in found}
+        return Groups(by, found["label"].to_numpy(), found["size"].to_numpy(np.int64), **more)
+
+    def bins(self, metric: str | None, bins: int) -> MergedGroups:
+        """Bins of about as many segments of similar scores."""
+        return score_bins(self.engine, self._table, self.score(metric), bins, len(self))
+
+    def spread_in(self, merged: MergedGroups) -> FloatArray:
+        """Standard deviation of the composite in each bin."""
+        score = self.score(None)
+        found = self.engine.frame(
+            f"SELECT {merged.parts.by} AS cell_, avg({score}) AS mean_, var_pop({score}) AS var_ "
+            f"FROM {self._table} GROUP BY 1",
+            "Comparing bins",
+        ).sort_values("cell_")
+        own = merged.parts.size
+        mean, var = found["mean_"].to_numpy(), found["var_"].to_numpy()
+        total = np.bincount(merged.into, own)
+        centre = np.bincount(merged.into, own * mean) / total
+        square = np.bincount(merged.into, own * (var + (mean - centre[merged.into]) ** 2)) / total
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+    def score(self, metric: str | None) -> str:
+        """A standardised metric, or the composite of all of them, as SQL."""
+        if metric is not None:
+            return self._linear([metric], np.ones(1))
+        names, weights = self.composite_weights
+        return self._linear(names, weights)
+
+    def _linear(self, names: Sequence[str], weights: FloatArray, *, rounded: bool = True) -> str:
+        """Σ weight · standardised metric as SQL.
+
+        Threads sum up in any order, and the last digits of moments differ between two runs. What
+        decides on bins must not, so its numbers are ``rounded``, which does bins no harm.
+        """
+        parts = []
+        for name, weight in zip(names, weights, strict=True):
+            k = self._index(name)
+            mean, slope = self.moments.mean[k], weight / self.moments.sd[k]
+            if rounded:
+                digits = int(np.ceil(-np.log10(self.moments.sd[k]))) + 4
+                mean = np.round(mean, digits) if abs(digits) < 300 else mean
+                slope = float(f"{slope:.6e}")
+            parts.append(f"({self.columns.metric(name)} - ({mean:.17e})) * ({slope:.17e})")
+        return " + ".join(parts)
+
+    def _index(self, name: str) -> int:
+        if name not in self.metrics:
+            raise UnknownNameError("metric", name, self.metrics)
+        return self.metrics.index(name)
+
+    @cached_property
+    def composite_weights(self) -> tuple[list[str], FloatArray]:
+        """Metrics of the composite and their weights, as `Pool.composite` has them."""
+        if not self.metrics:
+            raise DataError(
+                "this needs automatic metrics, and the pool has none. Name their columns "
+                "(metrics=[…], or --metrics on the command line) or take another strategy."
+            )
+        names = [m for m in self.metrics if self.orientation.get(m) != 0] or list(self.metrics)
+        signs = np.array([float(self.orientation.get(m, 0)) for m in names])
+        if not signs.any() or not signs.all():
+            signs = _turned(signs, self.correlation(names))
+        return names, signs / len(names)
+
+    def correlation(self, names: Sequence[str]) -> FloatArray:
+        """Correlations of metrics over the pool: (p, p)."""
+        return correlations(self.engine, self._table, [self.columns.metric(m) for m in names])
+
+    def range_of(self, names: Sequence[str], weights: FloatArray) -> tuple[float, float]:
+        """Least and largest value that a weighted sum of standardised metrics takes."""
+        score = self._linear(names, weights, rounded=False)
+        row = self.engine.frame(
+            f"SELECT min({score}) AS low, max({score}) AS high FROM {self._table}", "Reading metrics"
+        )
+        return float(row["low"].iloc[0]), float(row["high"].iloc[0])
+
+    def everywhere(self, metric: str) -> FloatArray:
+        """A metric of all segments, or the composite (``"mean"``), in memory: (N,)."""
+        return self.column(metric, ())
+
+    def column(self, name: str, but: Sequence[str]) -> FloatArray:
+        """A metric, or the composite as ``mean``, of all segments but some, in memory."""
+        expression = self.columns.metric(name) if name in self.metrics else ""
+        if name == "mean":
+            expression = self._linear(*self.composite_weights, rounded=False)
+        elif not expression:
+            raise UnknownNameError("metric", name, self.metrics)
+        self._taken("but_", but)
+        sql = f"""SELECT {expression} AS value_ FROM {self._table} AS p
+            WHERE NOT EXISTS (SELECT 1 FROM but_ AS b WHERE b.id_ = p.id_)"""
+        values = self.engine.frame(sql, f"Reading {name}")["value_"].to_numpy(np.float64)
+        self.engine.drop("but_")
+        return np.asarray(values)
+
+    def _taken(self, name: str, ids: Sequence[str]) -> None:
+        import pandas as pd
+
+        self.engine.add(name, pd.DataFrame({"id_": np.asarray(ids, dtype=object)}))
+
+    def chunks(self, names: Sequence[str] | None = None) -> Iterator[FloatArray]:
+        """Metrics of all segments, some at a time, standardised: (m, p), in any order."""
+        names = list(self.metrics) if names is None else list(names)
+        which = [self._index(m) for m in names]
+        listed = ", ".join(self.columns.metric(m) for m in names)
+        mean, sd = self.moments.mean[which], self.moments.sd[which]
+        seen, doing = 0, "Predicting"
+        for part in self.engine.chunks(f"SELECT {listed} FROM {self._table}", doing):
+            yield (part.to_numpy(np.float64) - mean) / sd
+            seen += len(part)
+            if self.engine.progress is not None:
+                self.engine.progress(doing, seen / len(self))
+
+    def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> Excerpt:
+        """The rows asked for, in that order, with what is known of the whole pool."""
+        shown = self.columns.shown
+        found = rows(self.engine, self._table, wanted, shown, salt, order)
+        return Excerpt.from_rows(self, found)
+
+    def fetch(self, ids: Sequence[Any]) -> Excerpt:
+        """The rows with these ids, in that order."""
+        import pandas as pd
+
+        names = [str(i) for i in ids]
+        place = pd.Series(np.arange(len(names)), index=names)
+        self._taken("asked_", names)
+        listed = ", ".join(f"p.{c}" for c in ["id_", *self.columns.shown])
+        found = self.engine.frame(
+            f"SELECT {listed} FROM {self._table} AS p INNER JOIN asked_ AS a ON p.id_ = a.id_",
+            "Fetching segments",
+        )
+        self.engine.drop("asked_")
+        missing = sorted(set(names) - set(found["id_"]))
+        if missing:
+            raise DataError(
+                f"{len(missing)} of {len(names)} ids are not in the pool, first {missing[0]!r}. Is "
+                "it the same pool?"
+            )
+        if not found["id_"].is_unique:
+            twice = found["id_"][found["id_"].duplicated()].iloc[0]
+            raise DataError(f"ids must differ; {twice!r} occurs more than once.")
+        found = found.iloc[np.argsort(place[found.pop("id_")].to_numpy())]
+        return Excerpt.from_rows(self, found)
+
+    def without(self, ids: Sequence[Any]) -> StoredPool:
+        """The pool without some of its segments, such as those that are rated already."""
+        left = StoredPool.__new__(StoredPool)
+        left.files, left.engine, left.columns = self.files, self.engine, self.columns
+        taken = f"taken_{next(_NUMBERS)}"
+        self._taken(taken, [str(i) for i in ids])
+        left._table = f"pool_{next(_NUMBERS)}"
+        self.engine.view(
+            left._table,
+            f"SELECT * FROM {self._table} AS p "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {taken} AS t WHERE t.id_ = p.id_)",
+        )
+        return left
+
+    def check_ids(self) -> None:
+        """Refuse ids that occur twice anywhere: a pass that takes time and room on disk."""
+        found = self.engine.frame(
+            f"SELECT id_, count(*) AS times FROM {self._table} GROUP BY id_ HAVING count(*) > 1 "
+            "ORDER BY id_ LIMIT 1",
+            "Comparing ids",
+        )
+        if len(found):
+            raise DataError(
+                f"ids must differ; {found['id_'].iloc[0]!r} occurs {found['times'].iloc[0]} times."
+            )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short digest of what a pass tells: size, first and last id, ends and means of metrics.
+
+        Means count to six digits, since threads sum up in any order.
+        """
+        m = self.moments
+        parts = [str(m.size), m.first_id, m.last_id, *self.metrics]
+        for low, high, mean in zip(m.low, m.high, m.mean, strict=True):
+            parts.append(f"{low!r} {high!r} {mean:.6g}")
+        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _turned(signs: FloatArray, correlation: FloatArray) -> FloatArray:
+    """Signs for metrics of unknown orientation: the way they correlate with the others."""
+    if not signs.any():
+        values, vectors = np.linalg.eigh(correlation)
+        first = vectors[:, int(values.argmax())]
+        signs = np.sign(first) * (np.sign(first.sum()) or 1.0)
+    else:
+        signs = np.where(signs == 0, np.sign(correlation @ signs), signs)
+    return np.where(signs == 0, 1.0, signs)

@@ -1,0 +1,106 @@
+"""What the columns of a pool on disk stand for, as SQL.
+
+Inside, columns go by names of their own, so that no query has to care about what users call them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fewgold.errors import DataError
+from fewgold.stored._engine import quoted
+from fewgold.stored._sources import kind
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The roles of columns, as in `Pool.from_table`, and the order inside documents."""
+
+    id: str
+    document: str | None = None
+    metrics: tuple[str, ...] = ()
+    cost: str | None = None
+    system: str | None = None
+    texts: tuple[str, ...] = ()
+    order: str | None = None
+    orientation: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def wanted(self) -> dict[str, str]:
+        """Each column that is needed, and what for."""
+        found = {self.id: "ids"}
+        if self.document is not None:
+            found[self.document] = "documents"
+        found |= {name: "metric" for name in self.metrics}
+        if self.cost is not None:
+            found[self.cost] = "cost"
+        if self.system is not None:
+            found.setdefault(self.system, "system")
+        for name in self.texts:
+            found.setdefault(name, "text")
+        if self.order is not None:
+            found.setdefault(self.order, "order")
+        return found
+
+    def check(self, types: Mapping[str, str]) -> None:
+        """Refuse metrics and costs that are no numbers, and one column in two roles."""
+        numeric = {name: "metric" for name in self.metrics}
+        if self.cost is not None:
+            numeric[self.cost] = "cost"
+        for name, what in numeric.items():
+            if kind(types[name]) not in ("number", "boolean"):
+                raise DataError(
+                    f"the {what} {name!r} must hold numbers; the column is of type {types[name]}. "
+                    "Is it the right column?"
+                )
+        if len(set(self.metrics)) < len(self.metrics):
+            raise DataError("a metric was named twice. Name each once.")
+
+    def select(self, source: str) -> str:
+        """The query that gives every column its name inside."""
+        parts = [f"{quoted(self.id)} AS id_raw", f"CAST({quoted(self.id)} AS VARCHAR) AS id_"]
+        if self.document is not None:
+            parts += [
+                f"{quoted(self.document)} AS doc_raw",
+                f"CAST({quoted(self.document)} AS VARCHAR) AS doc_",
+            ]
+        parts += [f"CAST({quoted(m)} AS DOUBLE) AS m{k}_" for k, m in enumerate(self.metrics)]
+        if self.cost is not None:
+            parts.append(f"CAST({quoted(self.cost)} AS DOUBLE) AS cost_")
+        if self.system is not None:
+            parts.append(f"{quoted(self.system)} AS sys_")
+        parts += [f"{quoted(t)} AS t{k}_" for k, t in enumerate(self.texts)]
+        if self.order is not None:
+            parts.append(f"{quoted(self.order)} AS order_")
+        return f"SELECT {', '.join(parts)} FROM {source}"
+
+    def metric(self, name: str) -> str:
+        return f"m{self.metrics.index(name)}_"
+
+    @property
+    def shown(self) -> list[str]:
+        """The columns inside that a chosen row is fetched with."""
+        found = ["id_raw"] + (["doc_raw"] if self.document is not None else [])
+        found += [f"m{k}_" for k in range(len(self.metrics))]
+        found += ["cost_"] if self.cost is not None else []
+        found += ["sys_"] if self.system is not None else []
+        return found + [f"t{k}_" for k in range(len(self.texts))]
+
+    def label(self, column: str) -> str:
+        """A column to make strata by, as text."""
+        if column == "document" and self.document is not None:
+            return "doc_"
+        if column == "system" and self.system is not None:
+            return "CAST(sys_ AS VARCHAR)"
+        if column in self.texts:
+            return f"CAST(t{self.texts.index(column)}_ AS VARCHAR)"
+        if column == self.document:
+            return "doc_"
+        known = [*self.texts, *(["system"] if self.system else [])]
+        known += ["document"] if self.document else []
+        raise DataError(
+            f"unknown column {column!r} to make strata by. Known: {', '.join(known) or 'none'}. "
+            "Name it in texts=[…] when the pool is opened."
+        )
