@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PYTHON ?=
 WORKERS ?= 4
+TESTS ?=
 
 # What `fewgold demo` needs beyond the library itself, such as [plots].
 DEMO_EXTRAS :=
@@ -16,23 +17,24 @@ DEMO_EXTRAS :=
 DEMO_READY := $(VENV)/.ready-demo
 TEST_READY := $(VENV)/.ready-test
 SPARK_READY := $(VENV)/.ready-spark
-PINS := pyproject.toml constraints.txt $(VENV)/pyvenv.cfg
+PINNED := constraints.txt
+PINS := pyproject.toml $(PINNED) $(VENV)/pyvenv.cfg
 
 export UV_SYSTEM_CERTS := 1
 export UV_PYTHON_DOWNLOADS := never
 
 # Start-up is slow without bytecode, which uv leaves out unless told.
 ifneq ($(UV),)
-INSTALL = uv pip install --quiet --python $(BIN)/python --compile-bytecode -c constraints.txt -e
+INSTALL = uv pip install --quiet --python $(BIN)/python --compile-bytecode -c $(PINNED) -e
 else
 # ensurepip for an environment that uv made, which has no pip.
 INSTALL = { $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; } && \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(PINNED) -e
 endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test theory spark docs lint clean
+.PHONY: help demo test theory spark docs lint package oldest newest clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,8 +59,33 @@ lint: $(TEST_READY)  ## Check style and types only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-clean:  ## Remove the environment, caches and builds
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+package: $(TEST_READY)  ## Build sdist and wheel into dist, and try them in a clean environment
+	$(BIN)/python tests/packaging/package.py dist
+
+# Environments of their own, made as .venv is but with other versions.
+oldest:  ## Run the tests with the oldest versions that pyproject.toml allows
+	@$(MAKE) --no-print-directory others VENV=.venv-oldest PINNED=build/oldest.txt
+
+newest:  ## Run the tests with the newest versions there are
+	@rm -rf .venv-newest
+	@$(MAKE) --no-print-directory others VENV=.venv-newest PINNED=build/newest.txt
+
+.PHONY: others
+others: $(TEST_READY)
+	@$(BIN)/python -c "from importlib.metadata import version as v; \
+		print(*(f'{n} {v(n)}' for n in 'numpy scipy pandas scikit-learn typer'.split()), sep=', ')"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses $(WORKERS) $(TESTS)
+
+build/oldest.txt: pyproject.toml tests/packaging/oldest.py $(VENV)/pyvenv.cfg
+	@mkdir -p build
+	@$(BIN)/python tests/packaging/oldest.py > $@
+
+build/newest.txt:
+	@mkdir -p build
+	@: > $@
+
+clean:  ## Remove the environments, caches and builds
+	rm -rf $(VENV) .venv-oldest .venv-newest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(DEMO_READY): $(PINS)

@@ -1,0 +1,70 @@
+"""How long imports take, as ratios to numpy + scipy.stats + pandas, measured side by side.
+
+    python benchmarks/imports.py [--repeats 15]
+
+Every statement runs in a fresh Python, in turn with the others; the time of a Python that imports
+nothing is taken off. Names are loaded when first used, so that `import fewgold` alone would
+flatter: the limit of 1.3 holds for all public names together as well. Exit code 1 beyond it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from statistics import median
+from time import perf_counter
+
+from _common import arguments, read, table
+
+LIMIT = 1.3
+JUDGED = ("import fewgold", "from fewgold import *")
+NOTHING = "pass"
+BASE = "import numpy, scipy.stats, pandas"
+STATEMENTS = {
+    NOTHING: NOTHING,
+    BASE: BASE,
+    "import fewgold": "import fewgold",
+    "from fewgold import Pool, Estimator": "from fewgold import Pool, Estimator",
+    "from fewgold import *": "from fewgold import *",
+    "fewgold --help": (
+        "import sys; sys.argv = ['fewgold', '--help']\n"
+        "from fewgold.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass"
+    ),
+}
+
+
+def seconds(code: str) -> float:
+    """Wall time of a fresh Python that runs ``code``."""
+    start = perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    return perf_counter() - start
+
+
+def ratios(repeats: int) -> dict[str, float]:
+    """Median time of each statement over that of the three libraries, start-up taken off."""
+    times: dict[str, list[float]] = {name: [] for name in STATEMENTS}
+    for code in STATEMENTS.values():
+        seconds(code)  # fills the caches of bytecode and of the disk
+    for _ in range(repeats):
+        for name, code in STATEMENTS.items():
+            times[name].append(seconds(code))
+    empty = median(times.pop(NOTHING))
+    base = median(times[BASE]) - empty
+    return {name: (median(taken) - empty) / base for name, taken in times.items()}
+
+
+def main() -> int:
+    parser = arguments(__doc__)
+    parser.add_argument("--repeats", type=int, default=15)
+    options = read(parser, repeats=1)
+    found = ratios(options.repeats)
+    table(("statement", "ratio"), ((f"`{name}`", f"{ratio:.2f}") for name, ratio in found.items()))
+    over = [name for name in JUDGED if found[name] > LIMIT]
+    print(f"Over the limit of {LIMIT}: {', '.join(over) or 'none'}")
+    return int(bool(over) and not options.quick)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
