@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -15,6 +16,7 @@ import pytest
 
 from fewgold import files, registry, tables
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats._format import read_text
 from fewgold.pool import Pool
 from fewgold.sample import Sample
 
@@ -272,6 +274,22 @@ def test_byte_order_mark_only_where_needed(tmp_path: Path) -> None:
     assert (tmp_path / "0.csv").read_bytes()[:2] == b"id"
     assert (tmp_path / "1.csv").read_bytes()[:3] == b"\xef\xbb\xbf"
     assert list(tables.read_table(tmp_path / "1.csv").columns) == ["id", "score"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".csv.gz"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1252"])
+def test_other_encodings_are_refused_with_what_to_do(
+    tmp_path: Path, suffix: str, encoding: str
+) -> None:
+    row = '{"id": "naïve", "comet": "1"}'
+    text = {".jsonl": row, ".json": f"[{row}]"}.get(suffix, "id,comet\nnaïve,1\n")
+    data = text.replace(",", "\t" if suffix == ".tsv" else ",").encode(encoding)
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(gzip.compress(data) if suffix.endswith(".gz") else data)
+    kind = "UTF-8" if encoding == "cp1252" else "UTF-8 but in UTF-16, it seems"
+    for read in (tables.read_table, read_text):
+        with pytest.raises(DataError, match=rf"is not in {kind}\. Save it as UTF-8"):
+            read(path)
 
 
 @pytest.fixture

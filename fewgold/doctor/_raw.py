@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fewgold.doctor._model import Finding
+from fewgold.tables import is_wide
 
 _GZIP, _ZIP, _PARQUET, _SQLITE = b"\x1f\x8b", b"PK\x03\x04", b"PAR1", b"SQLite format 3\x00"
-_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _CONTROL = frozenset(range(32)) - {9, 10, 12, 13}
 
 
@@ -50,9 +51,10 @@ def look(path: Path) -> Raw:
 
 
 def _text(data: bytes, packed: bool) -> Raw:
-    for mark, name in _MARKS.items():
-        if data.startswith(mark):
-            return _foreign(data, packed, name)
+    if is_wide(data):
+        marked = data[:2] in _MARKS
+        ends = "" if marked else "BE" if data[:1] == b"\x00" else "LE"
+        return _foreign(data, packed, f"UTF-16{ends}")
     if b"\x00" in data:
         return _rubbish()
     findings: tuple[Finding, ...] = ()
@@ -78,12 +80,13 @@ def _foreign(data: bytes, packed: bool, encoding: str) -> Raw:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         where = f"first in line {line:,}, byte {error.start:,}"
-    text = data.decode("utf-16" if encoding == "UTF-16" else "cp1252", errors="replace")
+    wide = encoding.startswith("UTF-16")
+    text = data.decode(encoding if wide else "cp1252", errors="replace")
     found = Finding(
         "error",
         "encoding",
         f"the text is not in UTF-8 but in {encoding}, it seems",
-        "" if encoding == "UTF-16" else where,
+        "" if wide else where,
         "Save it as UTF-8 (in a spreadsheet: “CSV UTF-8”), or convert it with the command below "
         "and see whether names with accents look right.",
     )

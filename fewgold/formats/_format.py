@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from fewgold.errors import DataError
 from fewgold.formats._model import Rating, Reading, Tasks
+from fewgold.tables import is_wide, not_utf8
 
 _HEAD = 65536
 
@@ -90,11 +91,11 @@ def read_text(path: str | Path) -> str:
         data = Path(path).read_bytes()
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
+        if is_wide(data):
+            raise not_utf8(str(path), data)
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{str(path)!r} is not text in UTF-8 (byte {error.start}). Save it as UTF-8."
-        ) from None
+    except UnicodeDecodeError:
+        raise not_utf8(str(path), data) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{str(path)!r} is a damaged gzip file: {error}.") from None
     except OSError as error:

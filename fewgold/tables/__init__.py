@@ -18,7 +18,7 @@ from fewgold.tables._names import (
     parts,
     plain,
 )
-from fewgold.tables._read import SUFFIXES, read_table
+from fewgold.tables._read import SUFFIXES, is_wide, not_utf8, read_table
 from fewgold.tables._write import write_texts
 
 __all__ = [
@@ -34,9 +34,11 @@ __all__ = [
     "cell",
     "guess_column",
     "is_empty",
+    "is_wide",
     "looks_human",
     "looks_like_position",
     "neutral",
+    "not_utf8",
     "parts",
     "plain",
     "read_table",

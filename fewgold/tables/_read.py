@@ -33,6 +33,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
     if name != "-" and not Path(name).is_file():
         raise DataError(f"there is no file {name!r}. Give the path of a {_kinds()} file.")
     try:
+        if name != "-" and not stem.endswith((".xlsx", ".parquet")):
+            _refuse_wide(name)
         if name == "-":
             text = sys.stdin.read()
             text = text.removeprefix("\ufeff")
@@ -65,6 +67,8 @@ def read_table(path: str | Path) -> pd.DataFrame:
             )
     except pd.errors.EmptyDataError:
         raise DataError(f"{name!r} is empty. Expected a header line and a row a segment.") from None
+    except UnicodeDecodeError as error:
+        raise not_utf8(name, error.object) from None
     except (OSError, EOFError, RecursionError, ValueError, zlib.error) as error:
         if isinstance(error, DataError):
             raise
@@ -77,6 +81,21 @@ def read_table(path: str | Path) -> pd.DataFrame:
         # pandas takes the first cells for an index then, and every value moves a column on.
         raise DataError(f"rows of {name!r} have more cells than its header. Name every column.")
     return _verdicts(frame)
+
+
+def not_utf8(name: str, head: bytes) -> DataError:
+    """What to do about a text file in another encoding, which begins with ``head``."""
+    kind = "UTF-8 but in UTF-16, it seems" if is_wide(head) else "UTF-8"
+    return DataError(
+        f"{name!r} is not in {kind}. Save it as UTF-8 (in a spreadsheet: “CSV UTF-8”); "
+        "fewgold doctor shows where it differs and how to convert it."
+    )
+
+
+def is_wide(head: bytes) -> bool:
+    """True for text in UTF-16, by its mark; without one, by every other byte being a zero."""
+    marked = head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return marked or head[:64].count(b"\x00") * 4 > len(head[:64])
 
 
 def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
@@ -99,6 +118,14 @@ def _open(name: str) -> IO[str]:
     if name.lower().endswith(".gz"):
         return gzip.open(name, "rt", encoding="utf-8-sig")
     return open(name, encoding="utf-8-sig")
+
+
+def _refuse_wide(name: str) -> None:
+    """Without its mark UTF-16 reads as UTF-8, with zeros between the letters."""
+    with gzip.open(name) if name.lower().endswith(".gz") else open(name, "rb") as file:
+        head = file.read(64)
+    if is_wide(head):
+        raise not_utf8(name, head)
 
 
 def _first_line(name: str) -> str:

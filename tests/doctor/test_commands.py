@@ -117,7 +117,7 @@ def test_a_column_that_the_user_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("iconv") is None, reason="no iconv here")
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_text_is_converted(encoding: str, packed: bool, tmp_path: Path) -> None:
     data = pool().assign(source="schön").to_csv(index=False).encode(encoding)
