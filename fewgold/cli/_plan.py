@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Output, Quiet, drawn, emit, progress_bars
+from fewgold.cli._console import Format, Json, Output, Quiet, drawn, emit
+from fewgold.cli._plan_of import plan_of
 
 if TYPE_CHECKING:
-    from fewgold.planning import Goal, Plan
+    from fewgold.planning import Goal
 
 _GOAL = "What is wanted"
 _GUESS = "From a guess"
@@ -244,7 +245,7 @@ def plan(
     if assurance is not None and pilot is None:
         raise typer.BadParameter("--assurance goes with --pilot, whose sd may be too small.")
     names = _parse.names(strategies) or None
-    found = _made(
+    found = plan_of(
         named[0], goal, names, size, rating_cost, quiet,
         {"sd": sd, "correlation": correlation, "slopes": metrics, "icc": icc,
          "per_document": per_document},
@@ -282,74 +283,6 @@ def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares:
     level = _parse.confidence(confidence)
     chance = _parse.confidence(power, "--power", "0.8")
     return Goal(half_width, difference, tolerance, confidence=level, power=chance)
-
-
-def _made(
-    source: str,
-    goal: Goal,
-    names: list[str] | None,
-    size: int | None,
-    cost: float,
-    quiet: bool,
-    guess: dict[str, Any],
-    data: dict[str, Any],
-    binary: dict[str, Any],
-) -> Plan:
-    from fewgold import planning
-    from fewgold.planning import Outlook
-
-    if source == "--alpha":
-        return planning.plan_binary(goal, size=size, cost=cost, **binary)
-    if source == "--limits":
-        ends = _parse.limits(data["limits"])
-        assert ends is not None
-        return planning.plan_worst_case(goal, ends, size, cost)
-    if source == "--sd":
-        return planning.plan(goal, Outlook(**guess, size=size, cost=cost), names)
-    if source == "--pilot":
-        return _from_pilot(goal, data, names, size)
-    from fewgold.cli._simulate import studies_of
-
-    studies = studies_of(data["history"], data["human"], quiet, data["cost"])
-    if goal.difference is not None:
-        from fewgold.planning import difference_studies
-
-        studies = difference_studies(studies)
-    with progress_bars(quiet) as show:
-        return planning.plan_from_history(
-            goal, studies, None, names or _usual(studies), size=size, draws=data["draws"],
-            rng=data["seed"], progress=partial(show, "replaying") if show else None,
-        )  # fmt: skip
-
-
-def _usual(studies: Any) -> list[str]:
-    """The plain strategy, the metrics alone, and what we recommend."""
-    from fewgold import registry
-
-    pool = next(iter(studies.values())).pool
-    wanted = ["random+mean", *(["random+ridge"] if pool.metrics else [])]
-    return list(dict.fromkeys([*wanted, registry.recommended(pool)]))
-
-
-def _from_pilot(
-    goal: Goal, data: dict[str, Any], names: list[str] | None, size: int | None
-) -> Plan:
-    from fewgold import files, planning
-    from fewgold.planning import Outlook
-
-    side = files.design_path(data["pilot"])
-    record = files.read_record(side)
-    sample = files.load_sample(side, files.load_pool(side))
-    column = record["score_column"] if data["human"] is None else data["human"]
-    ratings = files.read_ratings(data["pilot"], sample, score=column)
-    if goal.difference is not None:
-        raise typer.BadParameter(
-            "a pilot of one system tells the sd of its scores, not of differences. Give the sd of "
-            "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
-            "--history with several systems."
-        )
-    outlook = Outlook.from_pilot(ratings, size=size, assurance=data["assurance"])
-    return planning.plan(goal, outlook, names)
 
 
 def _split(

@@ -85,7 +85,7 @@ def test_percent_is_a_share(run: Run) -> None:
         (("--difference", 1, "--sd", 2, "--power", "2"), 2, "--power must be"),
         (("--half-width", 1, "--limits", "5"), 2, "--limits must be"),
         (("--half-width", 1, "--sd", 2, "--strategies", "docs-sys+mean"), 3, "history"),
-        (("--half-width", 1, "--pilot", "none.csv"), 3, "there is no design file"),
+        (("--half-width", 1, "--pilot", "none.csv"), 3, "takes a sheet of fewgold select"),
         (("--half-width", 1, "--alpha", 0.5, "--rho", 0.9), 3, "rho and eta go together"),
         (("--budget", 100), 2, "--metric-cost"),
         (("--half-width", 1, "--sd", 2, "--assurance", 0.8), 2, "--assurance goes with --pilot"),
