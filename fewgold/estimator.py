@@ -16,6 +16,7 @@ from fewgold.estimate import Bound, Estimate
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Annotate, Budget, Sampler
+from fewgold.stored import StoredPool
 
 
 class Estimator(ABC):
@@ -45,7 +46,7 @@ class Estimator(ABC):
 
     def select(
         self,
-        pool: Pool,
+        pool: Pool | StoredPool,
         budget: Budget,
         *,
         draws: int | None = None,

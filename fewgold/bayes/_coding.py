@@ -13,6 +13,7 @@ from fewgold.cut import Cut, binary
 from fewgold.errors import DesignError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.sample import Design, Ratings
+from fewgold.stored import StoredPool
 
 Threshold: TypeAlias = "float | str | Cut | None"
 
@@ -61,7 +62,7 @@ def check_binary(metric: str, scores: FloatArray) -> BoolArray:
     return binary(scores, f"scores of {metric!r} without a threshold", hint)
 
 
-def scores_of(pool: Pool, metric: str) -> FloatArray:
+def scores_of(pool: Pool | StoredPool, metric: str) -> FloatArray:
     """The scores of a metric; a name that the pool does not know is an error."""
     if metric not in pool.metrics:
         raise UnknownNameError("metric", metric, pool.metrics)

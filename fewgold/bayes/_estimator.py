@@ -36,6 +36,7 @@ from fewgold.estimator import Estimator
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Budget, Sampler, SimpleRandom
+from fewgold.stored import StoredPool
 
 _CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."
 _BINS = "bins"
@@ -125,7 +126,7 @@ class BinaryPosterior(Estimator):
 
     def select(
         self,
-        pool: Pool,
+        pool: Pool | StoredPool,
         budget: Budget,
         *,
         draws: int | None = None,
@@ -158,7 +159,7 @@ class BinaryPosterior(Estimator):
             posterior, ratings, self.name, how, str(self.bound), self.target, (*notes, *more)
         )
 
-    def _names(self, pool: Pool) -> tuple[str, ...]:
+    def _names(self, pool: Pool | StoredPool) -> tuple[str, ...]:
         if self.metric is None:
             return pool.binary_metrics
         return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)

@@ -128,8 +128,8 @@ def cross_fit(ratings: Ratings, folds: int | None, fit: Fit) -> Predictions:
 def _means(models: Sequence[Model], pool: Pool) -> list[tuple[float, float]]:
     """Mean and standard deviation of what each model predicts for the pool, in one pass."""
     if not isinstance(pool, Excerpt):
-        told = [model(pool.standardised().T) for model in models]
-        return [(float(t.mean()), float(t.std())) for t in told]
+        whole = [model(pool.standardised().T) for model in models]
+        return [(float(t.mean()), float(t.std())) for t in whole]
     count, mean, square = 0, np.zeros(len(models)), np.zeros(len(models))
     for part in pool.store.chunks():
         # Chan's update: sums of squares of large numbers would lose their digits.

@@ -12,9 +12,10 @@ from scipy.special import ndtri
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold.design import Design
-from fewgold.errors import BudgetError, DataError
+from fewgold.errors import BudgetError, DataError, DesignError
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
+from fewgold.stored import Excerpt, StoredPool
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Sampler(ABC):
 
     def draw(
         self,
-        pool: Pool,
+        pool: Pool | StoredPool,
         budget: Budget,
         *,
         draws: int | None = None,
@@ -72,7 +73,7 @@ class Sampler(ABC):
         Parameters
         ----------
         pool
-            The segments to choose from.
+            The segments to choose from, in memory or on disk.
         budget
             How many: a count, a share of the pool (a float up to 1.0), or a `Cost`.
         draws
@@ -100,6 +101,16 @@ class Sampler(ABC):
         if seed is not None:
             info["seed"] = int(seed)
         generator = as_rng(rng)
+        if isinstance(pool, StoredPool):
+            if given is not None:
+                return self._top_up_stored(pool, n, given, generator, info)
+            if draws is not None:
+                raise BudgetError(
+                    "draws is for simulations, which take a pool in memory; this one is on disk. "
+                    "Draw one sample at a time, or load a part of the pool."
+                )
+            part, design = self._draw_stored(pool, n, generator)
+            return Sample(part, np.arange(n), design, info=info)
         if given is not None:
             return self._top_up(pool, n, given, generator, info)
         rows, design = self._draw(pool, n, draws or 1, generator)
@@ -112,6 +123,31 @@ class Sampler(ABC):
         self, pool: Pool, n: int, draws: int, rng: np.random.Generator
     ) -> tuple[IntArray, Design]:
         """Rows (draws, n) of ``pool`` and the design they were drawn under, of the same shape."""
+
+    def _draw_stored(
+        self, pool: StoredPool, n: int, rng: np.random.Generator
+    ) -> tuple[Excerpt, Design]:
+        """Rows of a pool on disk, fetched, and the design they were drawn under: (n,)."""
+        raise DesignError(
+            f"{self.name} must look at every segment in memory, and this pool is on disk. Take "
+            "random, docs-sys, docs-prop, docs-opt, docs-whole, docs-chunks3 or metrics-prop, or "
+            "load the pool with Pool.from_file."
+        )
+
+    def _top_up_stored(
+        self,
+        pool: StoredPool,
+        n: int,
+        given: Ratings,
+        rng: np.random.Generator,
+        info: dict[str, Any],
+    ) -> Sample:
+        """A wave from a pool on disk: its rows come after those that are rated."""
+        before = given.sample.pool
+        assert isinstance(before, Excerpt)
+        part, design = self._draw_stored(pool.without(before.ids), n, rng)
+        rows = np.arange(before.ids.size, before.ids.size + n)
+        return Sample(before.followed_by(part), rows, design, given, info=info)
 
     def _top_up(
         self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
@@ -145,7 +181,7 @@ class Sampler(ABC):
             ratings = sample.rate(annotate(sample))
         return ratings
 
-    def count(self, pool: Pool, budget: Budget, rated: int = 0) -> int:
+    def count(self, pool: Pool | StoredPool, budget: Budget, rated: int = 0) -> int:
         """The number of segments that ``budget`` pays for, beyond those already rated."""
         left = len(pool) - rated
         if isinstance(budget, Cost):
@@ -166,8 +202,9 @@ class Sampler(ABC):
             )
         return int(budget)
 
-    def _affordable(self, pool: Pool, budget: Cost, left: int) -> int:
-        if pool.cost is None:
+    def _affordable(self, pool: Pool | StoredPool, budget: Cost, left: int) -> int:
+        cost = pool.columns.cost if isinstance(pool, StoredPool) else pool.cost
+        if cost is None:
             raise BudgetError(
                 "a cost budget needs the cost of each segment. Give the pool a cost column "
                 "(cost=…, or --cost on the command line), or a number of segments as the budget."
@@ -175,15 +212,27 @@ class Sampler(ABC):
         low, high = 0, left
         while low < high:
             n = (low + high + 1) // 2
-            mean, variance = self._cost_moments(pool, pool.cost, n)
+            mean, variance = self._cost_of(pool, n)
             fits = mean + ndtri(1 - budget.risk) * np.sqrt(variance) <= budget.limit * (1 + 1e-12)
             low, high = (n, high) if fits else (low, n - 1)
         if low == 0:
             raise BudgetError(
                 f"a budget of {budget.limit:g} does not pay for one rating, which costs "
-                f"{pool.cost.mean():g} on average."
+                f"{self._cost_of(pool, 1)[0]:g} on average."
             )
         return low
+
+    def _cost_of(self, pool: Pool | StoredPool, n: int) -> tuple[float, float]:
+        """Mean and variance of what n segments cost."""
+        if isinstance(pool, StoredPool):
+            return self._cost_stored(pool, n)
+        assert pool.cost is not None
+        return self._cost_moments(pool, pool.cost, n)
+
+    def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
+        """The same for a pool on disk."""
+        mean, sd = float(pool.moments.mean[-1]), float(pool.moments.sd[-1])
+        return n * mean, n * (1 - n / len(pool)) * sd**2
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
         """Mean and variance of what n segments cost, at equal inclusion probabilities."""

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import FloatArray, IntArray, codes_of
 from fewgold._validate import check_count
 from fewgold.design import Design, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers._base import Sampler, shuffled
 from fewgold.samplers._systematic import NEIGHBOURS
+from fewgold.stored import Excerpt, StoredPool, Wanted, salt_of
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,33 @@ class Clusters(Sampler):
             units=units,
         )
         return rows, design
+
+    def _draw_stored(
+        self, pool: StoredPool, n: int, rng: np.random.Generator
+    ) -> tuple[Excerpt, Design]:
+        salt, size = salt_of(rng), len(pool)
+        pattern, chunk = _pattern(size, n, self.size or n)
+        found = pool.line("document", salt, (pattern + int(rng.integers(size))) % size)
+        wanted = Wanted(pool.label("document"), found.label, found.offset, found.size)
+        part = pool.rows(wanted, salt, "id_" if pool.columns.order is None else "order_")
+        units = chunk
+        groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[units]
+        if self.size is None:
+            units = _relabel(codes_of(found.label)[None])[0]
+            groups = np.zeros(n, dtype=np.int64)
+        return part, Design(
+            kind="clusters",
+            size=size,
+            weights=np.full(n, 1 / n),
+            inclusion=np.full(n, n / size),
+            groups=groups,
+            units=units,
+        )
+
+    def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
+        mean, size = float(pool.moments.mean[-1]), len(pool)
+        documents = n / (size / pool.n_documents)
+        return n * mean, documents * (1 - n / size) * pool.document_cost_variance
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
         return self._cost_by_drawing(pool, cost, n)

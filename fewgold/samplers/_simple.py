@@ -12,6 +12,7 @@ from fewgold.design import Design
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers._base import Sampler, batch_design
+from fewgold.stored import Excerpt, StoredPool, Wanted, salt_of
 
 
 @dataclass(frozen=True)
@@ -28,17 +29,38 @@ class SimpleRandom(Sampler):
         rows = np.stack([rng.permutation(len(pool))[:n] for _ in range(draws)])
         return rows, batch_design(_simple(n, len(pool)), draws)
 
+    def _draw_stored(
+        self, pool: StoredPool, n: int, rng: np.random.Generator
+    ) -> tuple[Excerpt, Design]:
+        salt, size = salt_of(rng), len(pool)
+        rank = rng.choice(size, n, replace=False)
+        everything = Wanted("'all'", np.full(n, "all", dtype=object), rank, np.full(n, size))
+        return pool.rows(everything, salt), _simple(n, size)
+
+    def _top_up_stored(
+        self,
+        pool: StoredPool,
+        n: int,
+        given: Ratings,
+        rng: np.random.Generator,
+        info: dict[str, Any],
+    ) -> Sample:
+        return _joined(super()._top_up_stored(pool, n, given, rng, info), given)
+
     def _top_up(
         self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
     ) -> Sample:
-        """Two random samples, the second from what the first left, make one random sample."""
-        wave = super()._top_up(pool, n, given, rng, info)
-        if given.sample.design.kind != "simple":
-            return wave
-        both = _simple(given.n + n, len(pool))
-        if given.sample.indices.ndim > 1:
-            both = batch_design(both, len(given.sample.indices))
-        return replace(wave, joined=both)
+        return _joined(super()._top_up(pool, n, given, rng, info), given)
+
+
+def _joined(wave: Sample, given: Ratings) -> Sample:
+    """Two random samples, the second from what the first left, make one random sample."""
+    if given.sample.design.kind != "simple":
+        return wave
+    both = _simple(given.n + wave.n, len(wave.pool))
+    if given.sample.indices.ndim > 1:
+        both = batch_design(both, len(given.sample.indices))
+    return replace(wave, joined=both)
 
 
 def _simple(n: int, size: int) -> Design:

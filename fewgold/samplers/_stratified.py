@@ -10,19 +10,25 @@ import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice
-from fewgold.design import Design, collapse, neighbours
+from fewgold.design import Design
 from fewgold.pool import Pool
-from fewgold.samplers._allocation import allocate, nearest_counts, optimal_mass
+from fewgold.samplers._allocation import allocate, nearest_counts
 from fewgold.samplers._base import Sampler, batch_design, shuffled
+from fewgold.samplers._plan import (
+    LEAST,
+    joined_design,
+    masses,
+    merge,
+    strata_of_share,
+    within_design,
+)
 from fewgold.samplers._strata import ByDocument, Stratifier, strata_of
-from fewgold.samplers._systematic import NEIGHBOURS, regular
+from fewgold.samplers._stratified_on_disk import draw_stratified, shares
+from fewgold.samplers._systematic import line_design, regular
+from fewgold.stored import Excerpt, MergedGroups, StoredPool
 
 Allocation: TypeAlias = str | Callable[[Pool, IntArray], FloatArray]
 _ALLOCATIONS = ("proportional", "optimal", "optimal-cost")
-# With two segments a stratum its variance can be estimated, and rounding costs next to nothing.
-_LEAST = 2
-# The least spread of a stratum under optimal allocation, as a share of the pooled one.
-_FLOOR = 0.25
 
 
 @dataclass(frozen=True)
@@ -63,18 +69,14 @@ class Stratified(Sampler):
 
     def _mass(self, pool: Pool, strata: IntArray, sizes: IntArray) -> FloatArray:
         if self.allocation == "proportional":
-            return sizes.astype(np.float64)
+            return masses(sizes, None, None, floored=True)
         if callable(self.allocation):
             return np.asarray(self.allocation(pool, strata), dtype=np.float64)
         spread = stratum_sd(pool.composite(), strata, sizes)
-        if self.rounding == "unbiased":
-            # A metric that does not vary in a stratum does not prove that scores do not: without
-            # a floor such strata would be left to one or two ratings.
-            spread = np.maximum(spread, _FLOOR * np.sqrt(sizes @ spread**2 / sizes.sum()))
         cost = None
         if self.allocation == "optimal-cost" and pool.cost is not None:
             cost = np.bincount(strata, pool.cost) / sizes
-        return optimal_mass(sizes, spread, cost)
+        return masses(sizes, spread, cost, floored=self.rounding == "unbiased")
 
     def _draw(
         self, pool: Pool, n: int, draws: int, rng: np.random.Generator
@@ -84,16 +86,16 @@ class Stratified(Sampler):
         share = allocate(self._mass(pool, strata, sizes), sizes, n)
         if self.rounding == "printed":
             return draw_within(strata, sizes, nearest_counts(share, sizes, n), draws, rng)
-        small = (share < _LEAST - 1e-9) & (share < sizes)
+        small = strata_of_share(share, sizes)
         if not small.any():
-            counts = nearest_counts(share, sizes, n, least=_LEAST)
+            counts = nearest_counts(share, sizes, n, least=LEAST)
             return draw_within(strata, sizes, counts, draws, rng)
-        if self.allocation == "proportional" and share[small].sum() >= _LEAST - 1e-9:
+        if self.allocation == "proportional" and share[small].sum() >= LEAST - 1e-9:
             return self._draw_with_line(strata, share, small, n, draws, rng)
         merged = merge(share, sizes, small)[strata]
         share = np.asarray(np.bincount(merged, (share / sizes)[strata]), dtype=np.float64)
         sizes = np.bincount(merged)
-        counts = nearest_counts(share, sizes, n, least=min(_LEAST, int(share.min() + 1e-9) or 1))
+        counts = nearest_counts(share, sizes, n, least=min(LEAST, int(share.min() + 1e-9) or 1))
         return draw_within(merged, sizes, counts, draws, rng)
 
     def _draw_with_line(
@@ -112,28 +114,32 @@ class Stratified(Sampler):
         codes = np.unique(strata[in_line], return_inverse=True)[1]
         order = in_line[shuffled(codes, draws, rng)]
         rows = np.take_along_axis(order, regular(in_line.size, n_line, draws, rng), axis=-1)
-        line = Design(
-            kind="systematic",
-            size=total,
-            weights=np.full(n_line, in_line.size / total / n_line),
-            inclusion=np.full(n_line, n_line / in_line.size),
-            groups=neighbours(n_line, NEIGHBOURS),
-        )
+        line = line_design(n_line, in_line.size, total)
         if in_line.size == total:
             return rows, batch_design(line, draws)
         own = np.flatnonzero(~small[strata])
         codes = np.unique(strata[own], return_inverse=True)[1]
         sizes = np.bincount(codes)
-        counts = nearest_counts(share[~small], sizes, n - n_line, least=_LEAST)
+        counts = nearest_counts(share[~small], sizes, n - n_line, least=LEAST)
         chosen, design = draw_within(codes, sizes, counts, draws, rng)
-        both = Design(
-            kind="systematic",
-            size=total,
-            weights=np.concatenate([design.weights[0] * own.size / total, line.weights]),
-            inclusion=np.concatenate([design.inclusion[0], line.inclusion]),
-            groups=np.concatenate([design.groups[0], line.groups + sizes.size]),
-        )
+        both = joined_design(design.draw(0), line)
         return np.concatenate([own[chosen], rows], -1), batch_design(both, draws)
+
+    def _draw_stored(
+        self, pool: StoredPool, n: int, rng: np.random.Generator
+    ) -> tuple[Excerpt, Design]:
+        return draw_stratified(self, pool, n, rng)
+
+    def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
+        if self.allocation == "proportional":
+            return super()._cost_stored(pool, n)  # strata do not make the variance larger
+        groups, share = shares(self, pool, n)
+        if isinstance(groups, MergedGroups):
+            cost, sd = pool.cost_in(groups)
+        else:
+            assert groups.cost is not None and groups.cost_sd is not None
+            cost, sd = groups.cost, groups.cost_sd
+        return float(share @ cost), float(share @ ((1 - share / groups.size) * sd**2))
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
         return self._cost_by_drawing(pool, cost, n)
@@ -152,38 +158,4 @@ def draw_within(
     order = np.argsort(strata + rng.random((draws, strata.size)), axis=-1)
     start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     position = np.concatenate([start[h] + np.arange(c) for h, c in enumerate(counts)])
-    stratum = np.repeat(np.arange(sizes.size), counts)
-    rows = order[:, position]
-    used = counts > 0
-    # Strata with nothing drawn are left out and the rest renormalised: biased, and marked so.
-    weights = (sizes / sizes[used].sum() / np.maximum(counts, 1))[stratum]
-    groups = collapse(stratum, counts.astype(np.float64), sizes)
-    design = Design(
-        kind="stratified" if used.all() else "stratified with empty strata",
-        size=strata.size,
-        weights=weights,
-        inclusion=(counts / sizes)[stratum],
-        groups=np.unique(groups, return_inverse=True)[1],
-        strata=stratum,
-        unbiased=bool(used.all()),
-    )
-    return rows, batch_design(design, draws)
-
-
-def merge(share: FloatArray, sizes: IntArray, small: BoolArray) -> IntArray:
-    """New stratum of each stratum: small ones of similar rates together until two are due."""
-    label = np.full(share.size, -1, dtype=np.int64)
-    large = np.flatnonzero(~small)
-    label[large] = np.arange(large.size)
-    following, held = large.size, 0.0
-    for h in np.flatnonzero(small)[np.argsort((share / sizes)[small], kind="stable")]:
-        label[h], held = following, held + share[h]
-        if held >= _LEAST - 1e-9:
-            following, held = following + 1, 0.0
-    if held > 0 or (label == following).any():  # too little is due to the last: give it away
-        last = label == following
-        if following > large.size:
-            label[last] = following - 1
-        elif large.size:
-            label[last] = label[large[(share / sizes)[large].argmin()]]
-    return np.unique(label, return_inverse=True)[1].astype(np.int64)
+    return order[:, position], batch_design(within_design(sizes, counts), draws)

@@ -8,9 +8,12 @@ import numpy as np
 
 from fewgold._arrays import IntArray
 from fewgold.design import Design, neighbours
+from fewgold.errors import DesignError
 from fewgold.pool import Pool
 from fewgold.samplers._base import Sampler, batch_design, shuffled
-from fewgold.samplers._strata import ByDocument, Stratifier, strata_of
+from fewgold.samplers._on_disk import bins_in_line, column_of, ranks_in, turned
+from fewgold.samplers._strata import ByDocument, ByMetric, Stratifier, strata_of
+from fewgold.stored import Excerpt, StoredPool, Wanted, salt_of
 
 # Neighbours on the line are compared in groups of this size to estimate the variance. Smaller
 # groups follow documents more closely but leave fewer degrees of freedom.
@@ -51,14 +54,40 @@ class Systematic(Sampler):
         order = shuffled(strata_of(self.by, pool), draws, rng, within, turned=True)
         size = len(pool)
         rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
-        one = Design(
-            kind="systematic",
-            size=size,
-            weights=np.full(n, 1 / n),
-            inclusion=np.full(n, n / size),
-            groups=neighbours(n, NEIGHBOURS),
-        )
-        return rows, batch_design(one, draws)
+        return rows, batch_design(line_design(n, size, size), draws)
+
+    def _draw_stored(
+        self, pool: StoredPool, n: int, rng: np.random.Generator
+    ) -> tuple[Excerpt, Design]:
+        salt, size = salt_of(rng), len(pool)
+        positions = regular(size, n, 1, rng)[0]
+        design = line_design(n, size, size)
+        if isinstance(self.by, ByMetric):
+            if self.inside is not None:
+                raise DesignError(
+                    "bins of a metric on disk have no order inside. Leave out inside=, or take "
+                    "documents."
+                )
+            return pool.rows(bins_in_line(pool, self.by, positions, rng), salt), design
+        found = pool.line(column_of(self.by), salt, positions)
+        by = pool.label(column_of(self.by))
+        if self.inside is None:
+            rank, order = ranks_in(found.label, found.size, rng), None
+        else:
+            turn = turned(found.label, found.size, rng)
+            rank, order = (found.offset - turn) % found.size, pool.columns.metric(self.inside)
+        return pool.rows(Wanted(by, found.label, rank, found.size), salt, order), design
+
+
+def line_design(n: int, line: int, size: int) -> Design:
+    """Every (line/n)-th of a line that holds ``line`` of ``size`` segments."""
+    return Design(
+        kind="systematic",
+        size=size,
+        weights=np.full(n, line / size / n),
+        inclusion=np.full(n, n / line),
+        groups=neighbours(n, NEIGHBOURS),
+    )
 
 
 def regular(size: int, n: int, draws: int, rng: np.random.Generator) -> IntArray:

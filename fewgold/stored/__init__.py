@@ -2,6 +2,17 @@
 
 from fewgold.stored._engine import DuckDB, Engine, Progress
 from fewgold.stored._excerpt import Excerpt
+from fewgold.stored._groups import Groups, MergedGroups, Wanted, salt_of
 from fewgold.stored._pool import StoredPool
 
-__all__ = ["DuckDB", "Engine", "Excerpt", "Progress", "StoredPool"]
+__all__ = [
+    "DuckDB",
+    "Engine",
+    "Excerpt",
+    "Groups",
+    "MergedGroups",
+    "Progress",
+    "StoredPool",
+    "Wanted",
+    "salt_of",
+]

@@ -93,7 +93,7 @@ class Excerpt(Pool):
         return self.store.binary_metrics
 
     @property
-    def fingerprint(self) -> str:  # type: ignore[override]
+    def fingerprint(self) -> str:
         return self.store.fingerprint
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:

@@ -35,6 +35,21 @@ class Wanted:
     def some(self, which: NDArray[np.bool_]) -> Wanted:
         return Wanted(self.by, self.label[which], self.rank[which], self.size[which])
 
+    def then(self, more: Wanted) -> Wanted:
+        """These rows, then others by the same label."""
+        join = np.concatenate
+        return Wanted(
+            self.by,
+            join([self.label, more.label]),
+            join([self.rank, more.rank]),
+            join([self.size, more.size]),
+        )
+
+
+def salt_of(rng: np.random.Generator) -> str:
+    """What a draw mixes into the keys of ids and documents, so that seeds give other orders."""
+    return f"{int(rng.integers(1 << 62)):016x}"
+
 
 def hashed(salt: str, value: str) -> str:
     """A random but repeatable key of a value, as SQL."""
@@ -160,9 +175,6 @@ class Groups:
     def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
         return Wanted(self.by, self.label[group], rank, self.size[group])
 
-    def merged(self, into: IntArray) -> MergedGroups:
-        return MergedGroups(self, into)
-
 
 @dataclass(frozen=True)
 class MergedGroups:
@@ -177,6 +189,10 @@ class MergedGroups:
     @property
     def size(self) -> IntArray:
         return np.bincount(self.into, self.parts.size).round().astype(np.int64)
+
+    def again(self, into: IntArray) -> MergedGroups:
+        """Put together once more."""
+        return MergedGroups(self.parts, into[self.into])
 
     def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
         order = np.argsort(self.into, kind="stable")
@@ -204,4 +220,4 @@ def score_bins(engine: Engine, table: str, score: str, bins: int, size: int) -> 
     own = counts["size_"].to_numpy().astype(np.int64)
     middle = own.cumsum() - (own + 1) // 2
     into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
-    return Groups(cell, counts["cell_"].to_numpy(), own).merged(into)
+    return MergedGroups(Groups(cell, counts["cell_"].to_numpy(), own), into)

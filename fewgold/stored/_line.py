@@ -25,9 +25,9 @@ def locate(
 ) -> Located:
     """Which document of the line each position falls on.
 
-    ``groups`` is a table of labels and sizes. The line is in the order of the md5 of salt and label;
-    ``most`` keeps documents of that many rows and more out of it. Sizes are summed up by the first
-    digits of the md5, so that only the documents near the positions are ever sorted.
+    ``groups`` is a table of labels and sizes. The line is in the order of the md5 of salt and
+    label; ``most`` keeps documents of that many rows and more out of it. Sizes are summed up by the
+    first digits of the md5, so that only the documents near the positions are ever sorted.
     """
     import pandas as pd
 

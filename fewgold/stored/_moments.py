@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,8 @@ def moments(engine: Engine, table: str, columns: Columns) -> Moments:
     for c, what in labels.items():
         if int(row[f"known_{c}"]) < size:
             raise DataError(
-                f"{what} are missing for {size - int(row[f'known_{c}'])} of {size} rows. Give every "
-                "row one, or leave those rows out."
+                f"{what} are missing for {size - int(row[f'known_{c}'])} of {size} rows. Give "
+                "every row one, or leave those rows out."
             )
     found = [np.array([row[f"{k}_{c}"] for c in names], dtype=np.float64) for k in _KINDS]
     mean, sd, low, high = found
@@ -73,7 +74,7 @@ _KINDS = ("mean", "sd", "low", "high")
 
 def _checked(
     engine: Engine, table: str, parts: list[str], numbers: dict[str, str]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The one row of an aggregate; numbers that are missing or infinite are refused."""
     try:
         row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics")
@@ -86,10 +87,10 @@ def _checked(
     found = {str(k): v for k, v in row.iloc[0].items()}
     for c, what in numbers.items():
         broken = found[f"broken_{c}"]
-        if found["size"] and broken == broken and int(broken):  # type: ignore[call-overload]
+        if found["size"] and broken == broken and int(broken):
             raise DataError(
-                f"{what} has {int(broken)} missing or infinite values of "  # type: ignore[call-overload]
-                f"{int(found['size'])}. Score every segment, or leave it out."  # type: ignore[call-overload]
+                f"{what} has {int(broken)} missing or infinite values of "
+                f"{int(found['size'])}. Score every segment, or leave it out."
             )
     return found
 
@@ -103,5 +104,5 @@ def correlations(engine: Engine, table: str, names: list[str]) -> FloatArray:
         parts = [f"corr({names[i]}, {names[j]}) AS r{k}" for k, (i, j) in enumerate(pairs)]
         row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Comparing the metrics")
         for k, (i, j) in enumerate(pairs):
-            matrix[i, j] = matrix[j, i] = float(row.iloc[0, k])
+            matrix[i, j] = matrix[j, i] = float(row[f"r{k}"].iloc[0])
     return matrix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
 from types import TracebackType
@@ -222,9 +222,7 @@ class StoredPool:
     def _tables(self) -> dict[str, str]:
         return {}
 
-    def line(
-        self, column: str, salt: str, positions: IntArray, most: int | None = None
-    ) -> Located:
+    def line(self, column: str, salt: str, positions: IntArray, most: int | None = None) -> Located:
         """What stands at some positions of the line of documents in random order."""
         return locate(self.engine, self._counted(self._label(column)), salt, positions, most)
 
@@ -264,11 +262,18 @@ class StoredPool:
         """Bins of about as many segments of similar scores."""
         return score_bins(self.engine, self._table, self.score(metric), bins, len(self))
 
-    def spread_in(self, merged: MergedGroups) -> FloatArray:
-        """Standard deviation of the composite in each bin."""
-        score = self.score(None)
+    def spread_in(self, merged: MergedGroups) -> tuple[FloatArray, FloatArray | None]:
+        """Standard deviation of the composite in each bin, and the mean cost, if there is one."""
+        sd = self._in_bins(merged, self.score(None))[1]
+        return sd, None if self.columns.cost is None else self._in_bins(merged, "cost_")[0]
+
+    def cost_in(self, merged: MergedGroups) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of the cost in each bin."""
+        return self._in_bins(merged, "cost_")
+
+    def _in_bins(self, merged: MergedGroups, value: str) -> tuple[FloatArray, FloatArray]:
         found = self.engine.frame(
-            f"SELECT {merged.parts.by} AS cell_, avg({score}) AS mean_, var_pop({score}) AS var_ "
+            f"SELECT {merged.parts.by} AS cell_, avg({value}) AS mean_, var_pop({value}) AS var_ "
             f"FROM {self._table} GROUP BY 1",
             "Comparing bins",
         ).sort_values("cell_")
@@ -277,7 +282,7 @@ class StoredPool:
         total = np.bincount(merged.into, own)
         centre = np.bincount(merged.into, own * mean) / total
         square = np.bincount(merged.into, own * (var + (mean - centre[merged.into]) ** 2)) / total
-        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+        return centre, np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
     def score(self, metric: str | None) -> str:
         """A standardised metric, or the composite of all of them, as SQL."""
@@ -294,19 +299,15 @@ class StoredPool:
         """
         parts = []
         for name, weight in zip(names, weights, strict=True):
-            k = self._index(name)
+            column = self.columns.metric(name)
+            k = self.metrics.index(name)
             mean, slope = self.moments.mean[k], weight / self.moments.sd[k]
             if rounded:
                 digits = int(np.ceil(-np.log10(self.moments.sd[k]))) + 4
                 mean = np.round(mean, digits) if abs(digits) < 300 else mean
                 slope = float(f"{slope:.6e}")
-            parts.append(f"({self.columns.metric(name)} - ({mean:.17e})) * ({slope:.17e})")
+            parts.append(f"({column} - ({mean:.17e})) * ({slope:.17e})")
         return " + ".join(parts)
-
-    def _index(self, name: str) -> int:
-        if name not in self.metrics:
-            raise UnknownNameError("metric", name, self.metrics)
-        return self.metrics.index(name)
 
     @cached_property
     def composite_weights(self) -> tuple[list[str], FloatArray]:
@@ -330,7 +331,8 @@ class StoredPool:
         """Least and largest value that a weighted sum of standardised metrics takes."""
         score = self._linear(names, weights, rounded=False)
         row = self.engine.frame(
-            f"SELECT min({score}) AS low, max({score}) AS high FROM {self._table}", "Reading metrics"
+            f"SELECT min({score}) AS low, max({score}) AS high FROM {self._table}",
+            "Comparing",
         )
         return float(row["low"].iloc[0]), float(row["high"].iloc[0])
 
@@ -340,11 +342,10 @@ class StoredPool:
 
     def column(self, name: str, but: Sequence[str]) -> FloatArray:
         """A metric, or the composite as ``mean``, of all segments but some, in memory."""
-        expression = self.columns.metric(name) if name in self.metrics else ""
         if name == "mean":
             expression = self._linear(*self.composite_weights, rounded=False)
-        elif not expression:
-            raise UnknownNameError("metric", name, self.metrics)
+        else:
+            expression = self.columns.metric(name)
         self._taken("but_", but)
         sql = f"""SELECT {expression} AS value_ FROM {self._table} AS p
             WHERE NOT EXISTS (SELECT 1 FROM but_ AS b WHERE b.id_ = p.id_)"""
@@ -360,7 +361,7 @@ class StoredPool:
     def chunks(self, names: Sequence[str] | None = None) -> Iterator[FloatArray]:
         """Metrics of all segments, some at a time, standardised: (m, p), in any order."""
         names = list(self.metrics) if names is None else list(names)
-        which = [self._index(m) for m in names]
+        which = [self.metrics.index(m) for m in names]
         listed = ", ".join(self.columns.metric(m) for m in names)
         mean, sd = self.moments.mean[which], self.moments.sd[which]
         seen, doing = 0, "Predicting"
@@ -401,7 +402,7 @@ class StoredPool:
         found = found.iloc[np.argsort(place[found.pop("id_")].to_numpy())]
         return Excerpt.from_rows(self, found)
 
-    def without(self, ids: Sequence[Any]) -> StoredPool:
+    def without(self, ids: Iterable[Any]) -> StoredPool:
         """The pool without some of its segments, such as those that are rated already."""
         left = StoredPool.__new__(StoredPool)
         left.files, left.engine, left.columns = self.files, self.engine, self.columns
@@ -414,6 +415,17 @@ class StoredPool:
             f"WHERE NOT EXISTS (SELECT 1 FROM {taken} AS t WHERE t.id_ = p.id_)",
         )
         return left
+
+    @cached_property
+    def document_cost_variance(self) -> float:
+        """Variance over documents of what one costs beyond its share by size."""
+        mean = float(self.moments.mean[-1])
+        found = self.engine.frame(
+            f"SELECT var_pop(over_) AS v FROM (SELECT sum(cost_ - ({mean:.17e})) AS over_ "
+            f"FROM {self._table} GROUP BY {self.label('document')}) AS d",
+            "Reading costs",
+        )
+        return float(found["v"].iloc[0])
 
     def check_ids(self) -> None:
         """Refuse ids that occur twice anywhere: a pass that takes time and room on disk."""

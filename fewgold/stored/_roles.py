@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from fewgold.errors import DataError
+from fewgold.errors import DataError, UnknownNameError
 from fewgold.stored._engine import quoted
 from fewgold.stored._sources import kind
 
@@ -33,7 +33,7 @@ class Columns:
         found = {self.id: "ids"}
         if self.document is not None:
             found[self.document] = "documents"
-        found |= {name: "metric" for name in self.metrics}
+        found |= dict.fromkeys(self.metrics, "metric")
         if self.cost is not None:
             found[self.cost] = "cost"
         if self.system is not None:
@@ -46,7 +46,7 @@ class Columns:
 
     def check(self, types: Mapping[str, str]) -> None:
         """Refuse metrics and costs that are no numbers, and one column in two roles."""
-        numeric = {name: "metric" for name in self.metrics}
+        numeric = dict.fromkeys(self.metrics, "metric")
         if self.cost is not None:
             numeric[self.cost] = "cost"
         for name, what in numeric.items():
@@ -77,6 +77,9 @@ class Columns:
         return f"SELECT {', '.join(parts)} FROM {source}"
 
     def metric(self, name: str) -> str:
+        """A metric's name inside."""
+        if name not in self.metrics:
+            raise UnknownNameError("metric", name, self.metrics)
         return f"m{self.metrics.index(name)}_"
 
     @property
