@@ -145,50 +145,17 @@ def _show(out: Console, frame: pd.DataFrame, apart: pd.DataFrame | None, level: 
     from rich.table import Table
     from rich.text import Text
 
-    for metric, part in frame.groupby("metric", sort=False):
-        cuts = list(dict.fromkeys(part["cut"]))
-        where = f"at {cuts[0]}" if len(cuts) == 1 else "at a threshold of each system"
-        out.print(Text.assemble((str(metric), "bold"), f" {where}"))
+    from fewgold.bayes._roc_text import texts
+
+    for metric, found in texts(frame, apart, level).items():
+        out.print(Text.assemble((metric, "bold"), f" {found.where}"))
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
         table.add_column("", overflow="ellipsis", no_wrap=True)
-        heads = ["items", "adequate", "AUC", f"{100 * level:g}%", "ρ", "η", "K"]
-        heads += ["threshold"] if len(cuts) > 1 else []
-        for head in heads:
+        for head in found.heads[1:]:
             table.add_column(head, justify="right", no_wrap=True)
-        for row in part.to_dict("records"):
-            cells = [str(row["n"]), f"{row['alpha']:.3f}", _digits(row["auc"], 3)]
-            cells.append(f"{_digits(row['auc_low'], 2)}–{_digits(row['auc_high'], 2)}")
-            cells += [_digits(row["rho"], 3), _digits(row["eta"], 3), _digits(row["K"], 3)]
-            cells += [f"{row['cut'].split()[0]} {float(row['cut'].split()[1]):.4g}"] * (
-                len(cuts) > 1
-            )
-            table.add_row(Text(str(row["system"])), *cells)
+        for system, *cells in found.rows:
+            table.add_row(Text(system), *cells)
         out.print(table)
-        gaps = part.loc[part["system"] == "(all)", "gaps"].sum()
-        if gaps:
-            print(f"{gaps} rated rows have no {metric} and were left out")
-        compared = [] if apart is None else apart[apart["metric"] == metric].to_dict("records")
-        for row in compared:
-            out.print(Text(_sentence(row)))
+        for sentence in found.notes:
+            out.print(Text(sentence))
         print()
-
-
-def _digits(value: float, digits: int) -> str:
-    return "–" if value != value else f"{value:.{digits}f}"
-
-
-def _sentence(row: dict[Any, Any]) -> str:
-    """Whether the systems share ρ and η, and what becomes of it."""
-    p = row["p"]
-    chance = "p unknown" if p != p else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    rough = ", rough: few items in a cell" if row["sparse"] else ""
-    said = (
-        f"Systems: ρ from {_digits(row['rho_min'], 2)} to {_digits(row['rho_max'], 2)}, η from "
-        f"{_digits(row['eta_min'], 2)} to {_digits(row['eta_max'], 2)} (all the same: "
-        f"{chance}{rough})."
-    )
-    if row["worst"] == row["worst"]:
-        off = f"{row['worst']:+.2f}".replace("-", "\N{MINUS SIGN}")
-        off += f" ± {row['worst_se']:.2f}"
-        said += f" ρ and η of the others would put the rate of {row['on']} off by {off}."
-    return said
