@@ -1,7 +1,7 @@
 """The code in README and docs runs, prints what is shown, and the examples run."""
 
 import re
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -37,13 +37,17 @@ def test_session(page: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
-def test_example(path: Path) -> None:
+def test_example(
+    path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 60
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(path)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out.strip()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
