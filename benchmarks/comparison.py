@@ -1,10 +1,13 @@
-"""What shared segments and metrics bring to differences of systems, on real ratings.
+"""What shared segments and metrics bring to differences of systems, for docs/comparing.md.
 
-For both WMT20 pairs: by how much the variance of a difference grows on different segments, and
-the squared error and coverage of differences from simple random samples with no control, with
-one slope a metric for all pairs (what `compare` does) and with a ridge regression of each pair.
+On the real ratings of both WMT20 pairs: by how much the variance of a difference grows on
+different segments, and the squared error and coverage of differences from simple random samples
+with no control, with one slope a metric for all pairs (what `compare` does) and with a ridge
+regression of each pair; two metrics, and all that every system has.
 
-    python benchmarks/comparison.py [--draws 400] [--n 100]
+    python benchmarks/comparison.py [--draws 400] [--n 100] [--time]
+
+Needs the real WMT20 files. ``--time`` adds seconds a draw, all pairs.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from itertools import combinations
 from time import perf_counter
 
 import numpy as np
+from _common import arguments as common_arguments
+from _common import need, read, table
 
 from fewgold.bounds import Student
 from fewgold.bounds._student import student_quantile
 from fewgold.comparison import shared_pairs
-from fewgold.datasets import data_folder, load_real, real_systems
+from fewgold.datasets import load_real, real_systems
 from fewgold.estimators import Ridge
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
@@ -41,7 +46,7 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray, list[str], dict[str, int]]:
     return scores, metrics / metrics.std((1, 2), keepdims=True), names, dict(pools[0].orientation)
 
 
-def study(name: str, n: int, draws: int, few: bool) -> None:
+def study(name: str, n: int, draws: int, few: bool, timed: bool) -> list[list[str]]:
     scores, metrics, names, signs = load(name)
     if few:
         kept = [names.index(m) for m in ("COMET", "chrF")]
@@ -77,36 +82,45 @@ def study(name: str, n: int, draws: int, few: bool) -> None:
         error.append(np.square(made.value - truth[i, j]).mean())
         hit.append(((low <= truth[i, j]) & (truth[i, j] <= high)).mean())
     found["a ridge for each pair"] = np.array(error), np.array(hit)
-    print(f"\n{name}, n = {n}, {len(names)} metrics, {draws} draws")
-    for label, (square, inside) in found.items():
-        left = square.mean() / found["none"][0].mean()
-        print(f"  {label:24s} squared error {left:.3f}   coverage {inside.mean():.3f}")
     other = perf_counter() - start
-    print(f"  control used in {(common.gain > 0).mean():.0%} of draws")
-    print(f"  seconds a draw, all pairs: {spent / draws:.4f}, {other / draws:.4f} by ridge")
+    rows = []
+    took = ("", f"{spent / draws:.4f}", f"{other / draws:.4f}")
+    used = ("", f"{(common.gain > 0).mean():.0%}", "")
+    for (label, (square, inside)), share, seconds in zip(found.items(), used, took, strict=True):
+        left = square.mean() / found["none"][0].mean()
+        row = [name, label, str(n), str(len(names)), f"{left:.3f}", f"{inside.mean():.3f}", share]
+        rows.append([*row, seconds] if timed else row)
+    return rows
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = common_arguments(__doc__)
+    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--n", type=int, nargs="+", default=[100])
+    parser.add_argument("--time", action="store_true", help="seconds a draw as well")
+    return parser
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--n", type=int, nargs="+", default=[100])
-    options = parser.parse_args()
-    if data_folder() is None:
-        print("no folder with real data; set FEWGOLD_DATA")
-        return
+    options = read(arguments(), draws=20)
+    need(*SETS)
+    rows, factors = [], []
     for name in SETS:
         scores = load(name)[0]
         factor = [
             (scores[i].var() + scores[j].var()) / (scores[i] - scores[j]).var()
             for i, j in combinations(range(len(scores)), 2)
         ]
-        print(
-            f"{name}: different segments multiply the variance by {np.mean(factor):.1f} "
-            f"({np.min(factor):.1f} to {np.max(factor):.1f})"
-        )
+        ends = f"{np.min(factor):.1f}", f"{np.mean(factor):.1f}", f"{np.max(factor):.1f}"
+        factors.append([name, *ends])
         for n in options.n:
             for few in (True, False):
-                study(name, n, options.draws, few)
+                rows += study(name, n, options.draws, few, options.time)
+    print("Variance of a difference on different segments over that on the same ones, all pairs\n")
+    table(["", "least", "mean", "most"], factors)
+    print(f"Squared error over that without a control, and coverage; {options.draws} draws\n")
+    heads = ["", "control", "ratings", "metrics", "squared error", "coverage", "used in"]
+    table([*heads, "seconds"] if options.time else heads, rows, left=2)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""Readings of incremental sampling (Saldías et al. 2022, Table 2) on the WMT20 files.
+"""Readings of incremental sampling (Saldías et al. 2022), for docs/reproduction.md.
 
-The paper leaves open how it starts, whether spreads are variances or their roots, how one further
-rating is allotted, and what becomes of documents without any. Which of these readings lose to
-random sampling, as the paper's docs-incr-metrics does?
+The paper (Table 2) leaves open how it starts, whether spreads are variances or their roots, how
+one further rating is allotted, and what becomes of documents without any. Which of these readings
+lose to random sampling, as the paper's docs-incr-metrics does?
 
     python benchmarks/incremental.py --draws 40
 
 One path of ratings a draw gives all sizes from 5 % to 50 %. Figures are errors over that of the
-mean of a random sample, averaged over sizes and systems, ± the standard error over systems.
+mean of a random sample, averaged over sizes and systems, ± the standard error over systems. Needs
+the real WMT20 files.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+from _common import arguments as common
+from _common import need, read, table
 
 from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
 from fewgold.reproduce._data import is_human, load, ten_metrics
@@ -167,24 +171,30 @@ def random_error(gold: FloatArray, rng: np.random.Generator, draws: int = 4000) 
     return np.array([np.abs(sums[:, n - 1] / n - gold.mean()).mean() for n in stops])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=40)
-    draws = parser.parse_args().draws
-    print(f"{'':66}empty documents")
-    print(f"{'':60}{'left out':>14}{'mean':>8}{'model':>8}")
+    parser.add_argument("--systems", type=int, help="only the first systems of each")
+    return parser
+
+
+def main() -> None:
+    options = read(arguments(), draws=1, systems=2)
+    need(*PRINTED)
     for name, printed in PRINTED.items():
-        print(f"{name}: the paper has {printed:.2f}")
+        print(f"{name}: the paper has {printed:.2f}\n")
+        rows = []
         for reading in READINGS:
             ratios = []
-            for k, data in enumerate(systems(name, reading)):
+            for k, data in enumerate(islice(systems(name, reading), options.systems)):
                 rng = np.random.default_rng([1, k])
                 base = random_error(data.gold, rng)
-                error = np.abs(estimates(data, reading, draws, rng) - data.gold.mean()).mean(-1)
-                ratios.append((error / base).mean(-1))
+                found = np.abs(estimates(data, reading, options.draws, rng) - data.gold.mean())
+                ratios.append((found.mean(-1) / base).mean(-1))
             mean, spread = np.mean(ratios, axis=0), np.std(ratios, axis=0, ddof=1)
             error = f"{mean[0]:.2f} ± {spread[0] / np.sqrt(len(ratios)):.2f}"
-            print(f"  {reading!s:58}{error:>14}{mean[1]:>8.2f}{mean[2]:>8.2f}", flush=True)
+            rows.append([str(reading), error, f"{mean[1]:.2f}", f"{mean[2]:.2f}"])
+        table(["empty documents", "left out", "mean", "model"], rows)
 
 
 if __name__ == "__main__":

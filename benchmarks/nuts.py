@@ -1,22 +1,25 @@
-"""The binary model against NUTS, which the thesis sampled it with: agreement and speed in one run.
+"""The binary model against NUTS, which the thesis sampled it with; for docs/speed.md.
 
     python -m venv NUTS && NUTS/bin/pip install numpyro . && NUTS/bin/python benchmarks/nuts.py
 
 Five chains of 12,000 draws, the first 2,000 of each for tuning, as in the thesis (von Däniken
-2023). The chains run as one vectorised program, which was faster than one after the other. NumPyro
-is no dependency of fewgold: without it this says so and ends. A second run, once all is compiled,
-is timed too. Case: 527 paired ratings, 1000 by the metric alone, ρ = η = 0.7, α = 0.6; and two
-others.
+2023): agreement and speed in one run. The chains run as one vectorised program, which was faster
+than one after the other. NumPyro is no dependency of fewgold: without it this says so and ends with
+exit code 3. A second run, once all is compiled, is timed too. Case: 527 paired ratings, 1000 by the
+metric alone, ρ = η = 0.7, α = 0.6; and two others.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from _common import NO_DATA, best_of, read, table
+from _common import arguments as common
 
 from fewgold.bayes import AlphaPosterior, Counts, moments
 
@@ -31,10 +34,10 @@ CASES = {
         human_ones=3, human_total=30, tp=1, fn=1, fp=4, tn=14, metric_ones=75, metric_total=300
     ),
 }
-CHAINS, DRAWS, TUNING = 5, 12_000, 2_000
+CHAINS = 5
 
 
-def sampler(counts: Counts) -> Any:
+def sampler(counts: Counts, draws: int) -> Any:
     """NUTS for one study, and its data."""
     import numpyro  # type: ignore[import-not-found,unused-ignore]
     import numpyro.distributions as dist  # type: ignore[import-not-found,unused-ignore]
@@ -62,21 +65,23 @@ def sampler(counts: Counts) -> Any:
 
     return MCMC(
         NUTS(model),
-        num_warmup=TUNING,
-        num_samples=DRAWS - TUNING,
+        num_warmup=draws // 6,
+        num_samples=draws - draws // 6,
         num_chains=CHAINS,
         chain_method="vectorized",
         progress_bar=False,
     )
 
 
-def by_nuts(counts: Counts, seed: int) -> tuple[float, float, float, float, float, float]:
+def by_nuts(
+    counts: Counts, seed: int, size: int
+) -> tuple[float, float, float, float, float, float]:
     """Mean, sd, effective draws, R-hat, seconds with and without compilation."""
     import jax  # type: ignore[import-not-found,unused-ignore]
     from numpyro.diagnostics import summary  # type: ignore[import-not-found,unused-ignore]
 
     times = []
-    mcmc = sampler(counts)
+    mcmc = sampler(counts, size)
     for at in range(2):  # the second run finds the program compiled
         start = time.perf_counter()
         mcmc.run(jax.random.PRNGKey(seed + at))
@@ -86,44 +91,40 @@ def by_nuts(counts: Counts, seed: int) -> tuple[float, float, float, float, floa
     return float(draws.mean()), float(draws.std()), told["n_eff"], told["r_hat"], *times
 
 
-def best(work: Any, repeats: int = 50) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--draws", type=int, default=12_000, help="of each chain")
+    return parser
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
+    options = read(arguments(), draws=600)
     if find_spec("numpyro") is None:
-        print("NumPyro is not installed: nothing to compare with. pip install numpyro, and again.")
-        return
+        print("This needs NumPyro: see the help. pip install numpyro, and again.", file=sys.stderr)
+        raise SystemExit(NO_DATA)
     import numpyro  # type: ignore[import-not-found,unused-ignore]
 
     numpyro.enable_x64()
-    print(f"NUTS: {CHAINS} × {DRAWS} draws, {TUNING} of each for tuning, NumPyro in 64 bits\n")
+    print(f"NUTS: {CHAINS} × {options.draws} draws, a sixth of them for tuning, in 64 bits\n")
+    agree, speed = [], []
     for name, counts in CASES.items():
-        mean, sd, worth, rhat, cold, warm = by_nuts(counts, args.seed)
+        mean, sd, worth, rhat, cold, warm = by_nuts(counts, options.seed, options.draws)
         exact = AlphaPosterior(counts)
         error = sd / np.sqrt(worth)
-        quick = best(lambda c=counts: moments(c))
-        full = best(lambda c=counts: AlphaPosterior(c).interval())
-        print(
-            f"{name}\n"
-            f"  mean  NUTS {mean:.5f} ± {error:.5f}   exact {exact.mean:.5f}   "
-            f"{(mean - float(exact.mean)) / error:+.1f} Monte Carlo errors\n"
-            f"  sd    NUTS {sd:.5f}             exact {exact.sd:.5f}   ratio "
-            f"{sd / float(exact.sd):.4f}\n"
-            f"  {worth:.0f} effective draws, R-hat {rhat:.4f}\n"
-            f"  time  NUTS {cold:.1f} s, {warm:.1f} s once compiled; "
-            f"mean and sd {1e3 * quick:.2f} ms, interval {1e3 * full:.2f} ms\n"
-            f"  times faster: mean and sd {cold / quick:,.0f} ({warm / quick:,.0f} once compiled), "
-            f"interval {cold / full:,.0f} ({warm / full:,.0f})\n"
-        )
+        off = (mean - float(exact.mean)) / error
+        agree.append([
+            name, f"{mean:.5f} ± {error:.5f}", f"{exact.mean:.5f}", f"{off:+.1f}",
+            f"{sd / float(exact.sd):.4f}", f"{worth:.0f}", f"{rhat:.4f}",
+        ])  # fmt: skip
+        quick = best_of(50, lambda c=counts: moments(c))  # type: ignore[misc]
+        full = best_of(50, lambda c=counts: AlphaPosterior(c).interval())  # type: ignore[misc]
+        ratios = (f"{took / ours:,.0f}" for ours in (quick, full) for took in (cold, warm))
+        speed.append([name, f"{cold:.1f}", f"{warm:.1f}", *ratios])
+    heads = ["mean, NUTS", "exact", "Monte Carlo errors", "sd / exact", "worth", "R-hat"]
+    table(["", *heads], agree)
+    heads = ["mean and sd", "once compiled", "interval", "once compiled"]
+    table(["times faster", "NUTS, s", "once compiled, s", *heads], speed)
 
 
 if __name__ == "__main__":

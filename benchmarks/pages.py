@@ -1,4 +1,4 @@
-"""What the planning pages add to the computation whose numbers they show.
+"""What the planning pages add to the computation whose numbers they show; for docs/speed.md.
 
     python benchmarks/pages.py
 
@@ -18,6 +18,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
+from _common import arguments as common
+from _common import read, table
 
 from fewgold.bayes import AlphaPosterior
 from fewgold.planning import (
@@ -98,10 +100,14 @@ def timed(what: Callable[[int], None], k: int) -> float:
     return 1000 * (time.process_time() - start)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--repeats", type=int, default=30)
-    repeats = parser.parse_args().repeats
+    return parser
+
+
+def main() -> None:
+    repeats = read(arguments(), repeats=2).repeats
     scores = "/plan/scores/results"
     cases: dict[str, tuple[Callable[[int], None], Callable[[int], None]]] = {
         "binary, main numbers": (
@@ -129,13 +135,14 @@ def main() -> None:
             lambda k: by_strategy(k, difference=0.5),
         ),
     }
-    print(f"{'page':24s}  page ms  library ms  ratio")
+    rows = []
     for name, (page, bare) in cases.items():
         for once in (page, bare):
             once(-1)  # templates and tables are made once
         pairs = [(timed(page, k), timed(bare, k)) for k in range(repeats)]
         ours, library = np.median(pairs, axis=0)
-        print(f"{name:24s}  {ours:7.1f}  {library:10.1f}  {ours / library:5.2f}")
+        rows.append([name, f"{ours:.1f}", f"{library:.1f}", f"{ours / library:.2f}"])
+    table(["page", "page, ms", "library, ms", "ratio"], rows)
 
 
 LOOP = asyncio.new_event_loop()

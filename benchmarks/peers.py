@@ -1,4 +1,4 @@
-"""One study against other libraries: N = 10,000 segments, n = 500 ratings, an interval.
+"""One study of 500 of 10,000 segments against other libraries, for docs/speed.md.
 
     python benchmarks/peers.py [--python python3.13] [--repeats 300]
 
@@ -24,6 +24,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from _common import NO_DATA, read
+from _common import arguments as common
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = ("ppi-python", "glide-py")
@@ -61,7 +64,10 @@ def set_up(python: str) -> Path:
     for what in (["-e", str(ROOT)], *([peer] for peer in PEERS)):
         done = run(*pip, "--quiet", *what)
         if done.returncode and what[0] == "-e":
-            sys.exit(f"fewgold cannot be installed for Python {version}:\n{done.stderr}")
+            print(
+                f"fewgold cannot be installed for Python {version}:\n{done.stderr}", file=sys.stderr
+            )
+            raise SystemExit(NO_DATA)
         if done.returncode:
             print(f"{what[0]} cannot be installed for Python {version}{reason(done.stderr)}")
     return own
@@ -90,6 +96,7 @@ def in_turns(ways: dict[str, Callable[[], Work]], repeats: int) -> dict[str, flo
 
 def measure(repeats: int) -> None:
     import numpy as np
+    from _common import table
 
     from fewgold import Estimator, Pool, Sample
     from fewgold.bounds import Student
@@ -121,7 +128,7 @@ def measure(repeats: int) -> None:
     t, m0 = Student(), ("m0",)
     single = [ControlVariates(metrics=m0, bound=t), Ridge(metrics=m0, bound=t), Mean(bound=t)]
     print(f"Python {sys.version.split()[0]}, numpy {np.__version__}, best of {repeats}\n")
-    print(f"{'theirs / ours: times faster':34}{'new pool':>12}{'known pool':>12}   95 % intervals")
+    lines = []
     for title, work, estimators in theirs:
         low, high = (float(np.ravel(end)[0]) for end in work())
         for estimator in estimators or single:
@@ -129,10 +136,10 @@ def measure(repeats: int) -> None:
             times = in_turns({"theirs": lambda w=work: w, **ways}, repeats)  # type: ignore[misc]
             new, known = (times["theirs"] / times[way] for way in ("new", "known"))
             mine = ways["known"]()()[2]
-            print(
-                f"{title} / {estimator.name}".ljust(34) + f"{new:12.2f}{known:12.2f}   "
-                f"[{low:.3f}, {high:.3f}] [{mine.low:.3f}, {mine.high:.3f}]"
-            )
+            ends = f"{low:.3f} to {high:.3f}", f"{mine.low:.3f} to {mine.high:.3f}"
+            lines.append([f"{title} / {estimator.name}", f"{new:.2f}", f"{known:.2f}", *ends])
+    heads = ["theirs / ours: times faster", "new pool", "known pool"]
+    table([*heads, "their 95 % interval", "ours"], lines)
 
 
 def peers(
@@ -175,18 +182,21 @@ def peers(
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--python", help="the Python to make the environment with")
     parser.add_argument("--repeats", type=int, default=300)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = read(arguments(), repeats=3)
     if options.inside:
         measure(options.repeats)
         return
     python = set_up(options.python or newest())
-    # -P: a file here must not pass for a package of its name.
-    command = [str(python), "-P", __file__, "--inside", "--repeats", str(options.repeats)]
+    command = [str(python), __file__, "--inside", "--repeats", str(options.repeats)]
     threads = {"OPENBLAS_NUM_THREADS": "1"}
     sys.exit(subprocess.run(command, env={**os.environ, **threads}, check=False).returncode)
 

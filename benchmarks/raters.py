@@ -1,11 +1,11 @@
-"""Raters who err: RaterPosterior against crowd-kit's aggregators, on simulated answers.
+"""Raters who err: RaterPosterior against crowd-kit's aggregators, for docs/raters.md.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/raters.py [--studies 40]
 
-Each item is adequate with chance α; each rater is right with a chance of their own. What is asked
-for is the share of adequate items among those rated, and the class of each item. The aggregators
-give classes alone, so their share is that of the items they call adequate, or the mean of their
-chances where they give them; and no interval. Without crowd-kit (pip install crowd-kit; no
+On simulated answers: each item is adequate with chance α; each rater is right with a chance of
+their own. What is asked for is the share of adequate items among those rated, and the class of
+each item. The aggregators give classes alone, so their share is that of the items they call
+adequate, or the mean of their chances where they give them; and no interval. Without crowd-kit (pip install crowd-kit; no
 dependency of fewgold) only majority votes are compared.
 
 "shared difficulty" breaks the model: a fifth of the items are so hard that every rater guesses.
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -22,6 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from _common import arguments as common
+from _common import read, table
 
 from fewgold._arrays import FloatArray
 from fewgold.bayes import RaterPosterior
@@ -70,7 +73,7 @@ def majority(labels: FloatArray) -> FloatArray:
 def crowd_kit() -> dict[str, Chances]:
     """Chances of each item to be adequate, by aggregators of crowd-kit that are installed."""
     if find_spec("crowdkit") is None:
-        print("crowd-kit is not installed: majority votes alone are compared.\n")
+        print("crowd-kit is not here: majority votes alone are compared.", file=sys.stderr)
         return {}
     import crowdkit.aggregation as peers  # type: ignore[import-not-found,unused-ignore]
 
@@ -109,11 +112,17 @@ def judge(chance: FloatArray, adequate: FloatArray, seconds: float, share: float
     return Result(share - adequate.mean(), float(1 - np.abs(called - adequate).mean()), seconds)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--studies", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
+    parser.add_argument("--time", action="store_true", help="seconds a study as well")
+    return parser
+
+
+def main() -> None:
+    args = read(arguments(), studies=2)
+    rows = []
     logging.disable(logging.WARNING)
     ways = {"majority": majority, **crowd_kit()}
     for name, setting in SETTINGS.items():
@@ -137,15 +146,15 @@ def main() -> None:
             found.setdefault("RaterPosterior", []).append(
                 judge(ours.adequate, adequate, took, float(ours.value))
             )
-        print(
-            f"{name}: {args.studies} studies of {setting.items} items, {setting.each} answers each"
-        )
-        print(f"{'':30}{'bias':>9}{'rmse':>9}{'classes right':>15}{'seconds':>10}")
         for way, results in found.items():
             gap, right, seconds = np.array(results).T
             rmse = np.sqrt((gap**2).mean())
-            print(f"{way:30}{gap.mean():9.4f}{rmse:9.4f}{right.mean():15.3f}{seconds.mean():10.3f}")
-        print(f"95 % intervals of RaterPosterior held the share in {np.mean(held):.2f}\n")
+            inside = f"{np.sum(held)} of {len(held)}" if way == "RaterPosterior" else ""
+            row = [name, way, f"{gap.mean():+.3f}", f"{rmse:.3f}", f"{right.mean():.3f}", inside]
+            rows.append([*row, f"{seconds.mean():.2f}"] if args.time else row)
+    heads = ["", "way", "bias", "rmse", "classes right", "95 % intervals that held"]
+    print(f"{args.studies} studies of 300 items, three answers each\n")
+    table([*heads, "seconds"] if args.time else heads, rows, left=2)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Reliability by documents on real ratings: x_min, ranks, planned half-widths, plans from pilots.
+"""Reliability by documents on the real WMT20 ratings, for docs/reliability.md.
 
-    python benchmarks/reliability.py [--seed 7] [--draws 4000]
+    python benchmarks/reliability.py [exponents|settled|coverage|half-widths|pilots] [--draws 4000]
 
-Needs the real data (``FEWGOLD_DATA``). Takes about a minute.
+Exponents of the power laws, how soon ranks are settled, coverage, planned half-widths and plans
+from pilots. Without a name, all of them; that takes some minutes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from _common import arguments as common
+from _common import need, read, table
 from scipy.special import stdtrit
 
 from fewgold.datasets import real_frame
@@ -26,28 +29,29 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def exponents(seed: int) -> pd.DataFrame:
+def exponents(seed: int, orders: int) -> pd.DataFrame:
     """b, R², x_min and x_max, least and most over systems."""
     rows = []
     for name in SETS:
-        for orders in ("file", 20):
+        for order in ("file", min(orders, 20)):
             for resample in ("segments", "documents"):
                 found = reliability(
-                    real_frame(name), orders=orders, resample=resample, rng=seed, **COLUMNS
+                    real_frame(name), orders=order, resample=resample, rng=seed, **COLUMNS
                 )
                 fits = found.fits()
                 for kind, part in fits.groupby("kind", sort=False):
-                    row: dict[str, Any] = {"set": name, "orders": orders, "drawn": resample}
+                    row: dict[str, Any] = {"set": name, "orders": order, "drawn": resample}
                     row["fit"] = kind
                     for column in ("b", "r2", "x_min", "x_max"):
                         if kind == "power" or column != "b":
                             ends = part[column].min(), part[column].max()
-                            row[column] = f"{ends[0]:.3g} to {ends[1]:.3g}"
+                            digits = ".2f" if column in ("b", "r2") else ".3g"
+                            row[column] = " to ".join(format(end, digits) for end in ends)
                     rows.append(row)
     return pd.DataFrame(rows).fillna("")
 
 
-def settled(seed: int) -> pd.DataFrame:
+def settled(seed: int, orders: int) -> pd.DataFrame:
     """Pairs of systems in the final order, by number of documents."""
     rows = []
     for name in SETS:
@@ -55,30 +59,29 @@ def settled(seed: int) -> pd.DataFrame:
         every = int(frame["doc_id"].nunique())
         for resample in ("segments", "documents"):
             found = reliability(
-                frame, orders=200, draws=200, at=[2, 5, 15, 75, every], resample=resample,
-                rng=seed, **COLUMNS,
+                frame, orders=min(orders, 200), draws=200, at=[2, 5, 15, 75, every],
+                resample=resample, rng=seed, **COLUMNS,
             )  # fmt: skip
-            shares = found.ranks()["pairs"].round(2).tolist()
+            shares = [f"{100 * v:.0f} %" for v in found.ranks()["pairs"]]
             heads = ("2", "5", "15", "75", "all")
             rows.append({"set": name, "drawn": resample} | dict(zip(heads, shares, strict=True)))
     return pd.DataFrame(rows)
 
 
-def coverage(seed: int) -> pd.DataFrame:
+def coverage(seed: int, orders: int) -> pd.DataFrame:
     """How often 95 % intervals of the first documents hold the score of all, over 400 orders."""
     rows = []
     for name in SETS:
         for resample in ("segments", "documents"):
             found = reliability(
-                real_frame(name), orders=400, draws=300, at=[5, 10, 20], resample=resample,
+                real_frame(name), orders=orders, draws=300, at=[5, 10, 20], resample=resample,
                 rng=seed, **COLUMNS,
             )  # fmt: skip
             full = found.data.means[..., None, None]
             hit = ((found.low <= full) & (full <= found.high)).mean((0, 1, 2))
             heads = ("5", "10", "20")
-            rows.append(
-                {"set": name, "drawn": resample} | dict(zip(heads, hit.round(2), strict=True))
-            )
+            cells = [f"{100 * v:.0f} %" for v in hit]
+            rows.append({"set": name, "drawn": resample} | dict(zip(heads, cells, strict=True)))
     return pd.DataFrame(rows)
 
 
@@ -140,23 +143,40 @@ def pilots(seed: int, draws: int) -> pd.DataFrame:
                 between = np.sqrt((rest**2).sum(1) / (size - 1)) / sizes[own].mean()
                 ratios.append((between / plan.found.between[0]) ** 2)
             low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
-            rows.append({"set": name, "pilot": size, "10%": low, "median": middle, "90%": high})
-    return pd.DataFrame(rows).round(2)
+            told = {"10 %": low, "median": middle, "90 %": high}
+            cells = {head: f"{value:.2f}" for head, value in told.items()}
+            rows.append({"set": name, "pilot": str(size)} | cells)
+    return pd.DataFrame(rows)
+
+
+TABLES = ("exponents", "settled", "coverage", "half-widths", "pilots")
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
+    parser.add_argument("which", nargs="?", choices=TABLES)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--draws", type=int, default=4000)
+    parser.add_argument("--orders", type=int, default=400, help="of documents, for coverage")
+    return parser
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--draws", type=int, default=4000)
-    asked = parser.parse_args()
-    for table in (
-        exponents(asked.seed),
-        settled(asked.seed),
-        coverage(asked.seed),
-        half_widths(asked.seed, asked.draws),
-        pilots(asked.seed, asked.draws),
-    ):
-        print(table.to_string(index=False), end="\n\n")
+    asked = read(arguments(), draws=50, orders=5)
+    need(*SETS)
+    for which in [asked.which] if asked.which else TABLES:
+        if which == "exponents":
+            found = exponents(asked.seed, asked.orders)
+        elif which == "settled":
+            found = settled(asked.seed, asked.orders)
+        elif which == "coverage":
+            found = coverage(asked.seed, asked.orders)
+        elif which == "half-widths":
+            found = half_widths(asked.seed, asked.draws)
+        else:
+            found = pilots(asked.seed, asked.draws)
+        left = {"half-widths": 1, "pilots": 1, "exponents": 4}.get(which, 2)
+        table([str(c) for c in found.columns], found.to_numpy().tolist(), left=left)
 
 
 if __name__ == "__main__":

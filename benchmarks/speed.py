@@ -1,4 +1,4 @@
-"""Speed as ratios: each pair runs in one process on the same data, so the machine cancels out.
+"""Speed as ratios, for docs/speed.md: each pair runs in one process, on the same data.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--repeats 9]
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py --scaling     # writes docs/scaling.svg
@@ -21,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from _common import arguments as common
+from _common import read, table
 from scipy import stats
 from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsRegressor
@@ -219,13 +221,13 @@ def against_ourselves(study: Study) -> list[Pair]:
 
 
 def ratios(repeats: int) -> None:
-    study = Study.make()
-    print(f"{'times faster':>70}\n{'':58}{'first':>8}{'next':>8}{'goal':>6}{'ms':>9}")
+    study, rows = Study.make(), []
     for pair in against_loops(study) + against_ourselves(study):
         first, again, ms = pair.ratios(repeats if pair.goal else min(repeats, 3))
         next_ = "" if np.isnan(again) else f"{again:.1f}"
         goal = "" if pair.goal is None else f"{pair.goal:.0f}"
-        print(f"{pair.title:58}{first:8.1f}{next_:>8}{goal:>6}{ms:9.2f}", flush=True)
+        rows.append([pair.title, f"{first:.1f}", next_, goal, f"{ms:.2f}"])
+    table(["times faster", "first", "next", "goal", "ms"], rows)
 
 
 # Scaling --------------------------------------------------------------------------------------
@@ -261,7 +263,7 @@ def slope(x: FloatArray, y: FloatArray) -> float:
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
-def scaling(repeats: int) -> None:
+def scaling(repeats: int, path: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -270,33 +272,38 @@ def scaling(repeats: int) -> None:
     from matplotlib import pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    draws = np.array(DRAWS, dtype=float)
+    draws, rows = np.array(DRAWS, dtype=float), []
     for name, times in by_draws(repeats).items():
         values = np.array(times)
-        print(f"{name:10} grows as draws^{slope(draws[-4:], values[-4:]):.2f} from 200 draws on")
+        rows.append([f"`{name}`", "draws, from 200 on", f"{slope(draws[-4:], values[-4:]):.2f}"])
         left.loglog(draws, 1e3 * values, "o-", label=name)
     left.set(xlabel="draws (N = 1000, n = 100)", ylabel="milliseconds")
     left.legend(frameon=False)
     cells = np.array([size * n for size, n in SIZES], dtype=float)
     values = np.array(by_size(repeats))
-    print(f"cv-knn     grows as (N·n)^{slope(cells, values):.2f} a draw")
+    rows.append(["`cv-knn`", "N·n, a draw", f"{slope(cells, values):.2f}"])
+    table(["", "time grows with", "exponent"], rows, left=2)
     right.loglog(cells, 1e3 * values, "o", label="cv-knn, 10 draws at once")
     right.loglog(cells, 1e3 * values[-1] * cells / cells[-1], "--", color="grey", label="∝ N·n")
     right.set(xlabel="N·n", ylabel="milliseconds a draw")
     right.legend(frameon=False)
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
-    figure.savefig(SVG, metadata={"Date": None, "Creator": None})
-    print(f"written to {SVG.relative_to(SVG.parent.parent)}")
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--scaling", action="store_true", help="cost against draws and N·n")
+    parser.add_argument("--plot", type=Path, default=SVG, help="where --scaling draws its figure")
+    return parser
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--scaling", action="store_true", help="cost against draws and N·n")
-    options = parser.parse_args()
+    options = read(arguments(), repeats=1)
     if options.scaling:
-        scaling(min(options.repeats, 5))
+        scaling(min(options.repeats, 5), options.plot)
     else:
         ratios(options.repeats)
 

@@ -1,4 +1,4 @@
-"""What stopping at a tolerance costs on the real WMT20 ratings, and how long working it out takes.
+"""What stopping at a tolerance costs on the real WMT20 ratings, for docs/stopping.md.
 
     python benchmarks/stopping.py [--draws 200] [--data wmt20_ende,wmt20_zhen] [--whole] [--speed]
 
@@ -6,25 +6,25 @@ Each system's segments are rated in random order until the rule says stop. ``rat
 the pool that was rated by then, over systems and draws; ``saved`` the rest; ``held`` how often the
 interval held the true mean when it said stop; ``within`` how often its middle was within the
 tolerance of the mean. Half of the documents are the pool, as in a study of one
-rater's share, or all of them with ``--whole``. Needs the files that `fewgold.datasets.data_folder`
-finds; ``--speed`` alone needs none.
+rater's share, or all of them with ``--whole``. Needs the real WMT20 files; ``--speed``, how long
+working it out takes, does not.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
+from _common import arguments as common
+from _common import best_of, need, read, table
 
 from fewgold import Pool
 from fewgold._arrays import FloatArray
 from fewgold.bounds import sequence
 from fewgold.bounds._betting import CAP, PRIOR, WEIGHT
 from fewgold.bounds.sequence._rules import Rule
-from fewgold.datasets import data_folder, load_demo, load_real, real_systems
+from fewgold.datasets import load_demo, load_real, real_systems
 from fewgold.samplers import SimpleRandom
 
 TOLERANCES = {"wmt20_ende": (0.3, 0.5), "wmt20_zhen": (0.5, 1.0)}
@@ -51,10 +51,10 @@ def ends_at(
     return found[:, 0], found[:, 1]
 
 
-def study(name: str, draws: int, whole: bool) -> None:
+def study(name: str, systems: list[str], draws: int, whole: bool) -> list[list[str]]:
     rng = np.random.default_rng(1)
     rows: dict[tuple[float, str], list[tuple[float, float, float]]] = {}
-    for system in real_systems(name):
+    for system in systems:
         pool, gold = load_real(name, system=system)
         chosen = rng.permutation(int(pool.codes.max()) + 1)[:: 1 if whole else 2]
         keep = np.isin(pool.codes, chosen)
@@ -71,15 +71,13 @@ def study(name: str, draws: int, whole: bool) -> None:
                 cell = (float(stops.mean() / y.size), float(held.mean()), float(within.mean()))
                 rows.setdefault((tolerance, case), []).append(cell)
         print(name, system, file=sys.stderr)
-    print(f"\n{name}: {'all' if whole else 'half of the'} documents, 95 %, {draws} draws a system")
-    head = f"{'tolerance':>9}  {'rule':20}{'rated':>8}{'saved':>8}{'worst':>8}"
-    print(f"{head}{'held':>8}{'worst':>8}{'within':>8}")
+    lines = []
     for (tolerance, case), cells in rows.items():
         rated, held, within = np.array(cells).T
-        print(
-            f"{tolerance:9g}  {case:20}{rated.mean():8.1%}{1 - rated.mean():8.1%}"
-            f"{1 - rated.max():8.1%}{held.mean():8.1%}{held.min():8.1%}{within.mean():8.1%}"
-        )
+        shares = rated.mean(), 1 - rated.mean(), 1 - rated.max(), held.mean(), held.min()
+        digits = (f"{100 * share:.1f} %" for share in (*shares, within.mean()))
+        lines.append([name, case, f"± {tolerance:g}", *digits])
+    return lines
 
 
 def scan(scores: FloatArray, tolerance: float, means: int = 1000) -> tuple[FloatArray, FloatArray]:
@@ -109,16 +107,7 @@ def scan(scores: FloatArray, tolerance: float, means: int = 1000) -> tuple[Float
     return sides[0], 1 - sides[1]
 
 
-def best_of(call: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def speed(kind: str, rater: str | None) -> None:
+def speed(kind: str, rater: str | None, repeats: int) -> list[list[str]]:
     """Ratios to a scan of 1,000 means, side by side in one run, the best of several each."""
     pool, gold = load_demo(kind, rater=rater)
     size, tolerance = gold.size, 0.5 / SPAN
@@ -128,36 +117,49 @@ def speed(kind: str, rater: str | None) -> None:
     sample = SimpleRandom().draw(Pool(pool.ids), size, rng=0)
     ratings = sample.rate(gold[order[0]], limits="mqm")
     rule = sequence.RULES["kelly"](tolerance)
-    slow = best_of(lambda: scan(x[0], tolerance), 5)
+    slow = best_of(repeats, lambda: scan(x[0], tolerance))
     taken = {
-        "interval after every rating": best_of(lambda: sequence.path(ratings, 0.5), 15),
-        "interval after the last one": best_of(lambda: rule.last(x[:1], size, None), 15),
-        "when to stop, of 100 draws at once, each": best_of(lambda: rule.stops(x, size, None), 5)
-        / 100,
+        "after every rating": best_of(3 * repeats, lambda: sequence.path(ratings, 0.5)),
+        "after the last one": best_of(3 * repeats, lambda: rule.last(x[:1], size, None)),
+        "when to stop, each of 100": best_of(repeats, lambda: rule.stops(x, size, None)) / 100,
     }
     made, (low, high) = sequence.path(ratings, 0.5), scan(x[0], tolerance)
     apart = max(np.abs(made.low / SPAN - low).max(), np.abs(made.high / SPAN - high).max())
-    print(f"\n{size} segments, both ends; the scan of 1,000 means takes {slow * 1e3:.0f} ms")
-    for what, took in taken.items():
-        print(f"  {what:42}{took * 1e3:8.2f} ms  {slow / took:6.0f} times as fast")
-    print(f"  largest difference from the scan: {apart * 999:.2f} of its steps")
+    if apart * 999 > 1.01:
+        raise SystemExit(f"The paths differ from the scan by {apart * 999:.2f} of its steps.")
+    return [
+        [f"{what}, {size} segments", f"{took * 1e3:.2f}", f"{slow / took:.0f}"]
+        for what, took in taken.items()
+    ]
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
+    parser.add_argument("--systems", type=int, help="only the first systems of each")
+    parser.add_argument("--whole", action="store_true", help="all documents are the pool")
+    parser.add_argument("--speed", action="store_true", help="only the speed")
+    parser.add_argument("--repeats", type=int, default=5, help="of the speed")
+    return parser
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
-    parser.add_argument("--whole", action="store_true", help="all documents are the pool")
-    parser.add_argument("--speed", action="store_true", help="only the speed")
-    options = parser.parse_args()
-    speed("ende", "rater3")
-    speed("zhen", None)
+    options = read(arguments(), draws=5, systems=1, repeats=1)
     if options.speed:
+        rows = speed("ende", "rater3", options.repeats) + speed("zhen", None, options.repeats)
+        table(["interval", "ms", "times faster than a scan of 1,000 means"], rows)
         return
-    if data_folder() is None:
-        sys.exit("The real data are not here. Set FEWGOLD_DATA to their folder.")
-    for name in options.data.split(","):
-        study(name, options.draws, options.whole)
+    sets = options.data.split(",")
+    need(*sets)
+    lines = []
+    for name in sets:
+        systems = real_systems(name)[: options.systems]
+        lines += study(name, systems, options.draws, options.whole)
+    part = "all" if options.whole else "half of the"
+    print(f"The pool is {part} documents, 95 %, {options.draws} draws a system\n")
+    heads = ["rated", "saved", "saved, worst", "held", "held, worst", "within"]
+    table(["", "rule", "tolerance", *heads], lines, left=2)
 
 
 if __name__ == "__main__":
