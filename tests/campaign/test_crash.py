@@ -8,21 +8,28 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
 
 WRITER = Path(__file__).with_name("writer.py")
-KILLS, ANSWERS, MOST = 10, 1000, 40
+MOST = 40
 
 
-def test_killed_writers_lose_nothing(campaign: Campaign, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("least", "answers"), [(4, 300), pytest.param(10, 1000, marks=pytest.mark.slow)]
+)
+def test_killed_writers_lose_nothing(
+    campaign: Campaign, tmp_path: Path, least: int, answers: int
+) -> None:
     campaign.select(20)
     path = str(campaign.path)
     campaign.close()
     chance = random.Random(7)
     acknowledged: set[str] = set()
     kills = 0
-    while kills < KILLS or len(acknowledged) < ANSWERS:
+    while kills < least or len(acknowledged) < answers:
         assert kills < MOST, f"only {len(acknowledged)} answers in {kills} runs"
         logs = [tmp_path / f"{kills}-{k}.log" for k in range(2)]
         writers = []

@@ -21,7 +21,8 @@ from fewgold.campaign import Campaign
 from fewgold.pool import Pool
 from web.e2e.live import Server
 
-RATERS, RATINGS = 20, 1000
+RATERS = 20
+MANY = pytest.mark.parametrize("ratings", [200, pytest.param(1000, marks=pytest.mark.slow)])
 
 
 def hidden(page: str, name: str) -> str:
@@ -71,9 +72,9 @@ class Rater:
         return text
 
 
-@pytest.fixture
-def study(tmp_path: Path) -> tuple[Path, list[str]]:
-    size = RATINGS + 200
+def begun(path: Path, ratings: int) -> list[str]:
+    """A campaign in which so many are to be rated; the secrets of its raters."""
+    size = ratings + 200
     rng = np.random.default_rng(2)
     pool = Pool(
         ids=np.array([f"seg{k}" for k in range(size)]),
@@ -81,29 +82,30 @@ def study(tmp_path: Path) -> tuple[Path, list[str]]:
         documents=np.array([f"doc{k // 8}" for k in range(size)]),
         texts={"output": np.array([f"Output {k}" for k in range(size)])},
     )
-    path = tmp_path / "study"
     with Campaign.create(path, pool, seed=1, limits=(0, 100)) as made:
-        made.select(RATINGS + RATERS)  # each is shown one more at the end
-        return path, [made.add_rater(f"rater {k}") for k in range(RATERS)]
+        made.select(ratings + RATERS)  # each is shown one more at the end
+        return [made.add_rater(f"rater {k}") for k in range(RATERS)]
 
 
-def test_twenty_raters_at_once(study: tuple[Path, list[str]]) -> None:
-    path, secrets = study
+@MANY
+def test_twenty_raters_at_once(tmp_path: Path, ratings: int) -> None:
+    path = tmp_path / "study"
+    secrets = begun(path, ratings)
     with Server(path) as server:
         raters = [Rater(k, secret, server.port) for k, secret in enumerate(secrets)]
         began = time.perf_counter()
         with ThreadPoolExecutor(RATERS) as crowd:
-            for done in [crowd.submit(r.work, RATINGS // RATERS) for r in raters]:
+            for done in [crowd.submit(r.work, ratings // RATERS) for r in raters]:
                 done.result()
         seconds = time.perf_counter() - began
     codes = sum((r.codes for r in raters), Counter())
-    print(f"{RATINGS} ratings in {seconds:.1f} s: {RATINGS / seconds:.0f} a second; {dict(codes)}")
-    assert codes == {200: RATINGS * 11 // 10 + RATERS}
+    print(f"{ratings} ratings in {seconds:.1f} s: {ratings / seconds:.0f} a second; {dict(codes)}")
+    assert codes == {200: ratings * 11 // 10 + RATERS}
 
     with Campaign(path) as campaign:
         stored = campaign.rated()
-        assert len(stored) == RATINGS
-        assert len({r.segment for r in stored}) == RATINGS  # one rater was wanted for each
+        assert len(stored) == ratings
+        assert len({r.segment for r in stored}) == ratings  # one rater was wanted for each
         assert {(r.rater, r.segment): r.score for r in stored} == {
             (f"rater {r.number}", key): score for r in raters for key, score in r.told.items()
         }
@@ -111,9 +113,10 @@ def test_twenty_raters_at_once(study: tuple[Path, list[str]]) -> None:
     assert not any("Traceback" in line for line in server.errors)
 
 
-def test_others_may_look_while_it_is_served(study: tuple[Path, list[str]]) -> None:
+def test_others_may_look_while_it_is_served(tmp_path: Path) -> None:
     """A process that opens the campaign and closes it takes nothing away from the server."""
-    path, secrets = study
+    path = tmp_path / "study"
+    secrets = begun(path, 20)
     look = f"from fewgold.campaign import Campaign as C\nwith C({str(path)!r}) as c: print(len(c.rated()))"  # noqa: E501
     with Server(path) as server:
         rater = Rater(0, secrets[0], server.port)

@@ -65,6 +65,7 @@ def test_nothing_keeps_people_out(
         assert page.locator("h1").count() == 1
         assert page.locator("html").get_attribute("lang") == "en"
         assert wide(page) == "", (where, width)
-        page.emulate_media(color_scheme="dark" if scheme == "light" else "light")
-        assert axe(page) == [], (where, "the other scheme")
+        if where == "rate":  # the one page that people use for hours, on anything
+            page.emulate_media(color_scheme="dark" if scheme == "light" else "light")
+            assert axe(page) == [], (where, "the other scheme")
         page.close()
