@@ -5,8 +5,8 @@
 On simulated answers: each item is adequate with chance α; each rater is right with a chance of
 their own. What is asked for is the share of adequate items among those rated, and the class of
 each item. The aggregators give classes alone, so their share is that of the items they call
-adequate, or the mean of their chances where they give them; and no interval. Without crowd-kit (pip install crowd-kit; no
-dependency of fewgold) only majority votes are compared.
+adequate, or the mean of their chances where they give them; and no interval. Without crowd-kit
+(pip install crowd-kit; no dependency of fewgold) only majority votes are compared.
 
 "shared difficulty" breaks the model: a fifth of the items are so hard that every rater guesses.
 """

@@ -1,0 +1,211 @@
+"""How often intervals of the binary model hold the truth, for docs/coverage.md.
+
+    python benchmarks/binary_coverage.py            # at fixed rates; needs no data
+    python benchmarks/binary_coverage.py --real     # samples of real test sets
+
+In each cell the share of 95 % intervals that hold the truth, and that of 90 % intervals in
+brackets. "exact sums" go over all outcomes; the others are drawn. ``--real`` needs the real files
+of FRANK and WMT20; a cut that is given is the metric's median over the pool, and the other two are
+chosen on the very ratings. tests/theory/test_binary.py and test_binary_real.py hold these figures
+to their limits for any seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import numpy as np
+from _common import arguments as common
+from _common import need, read, table
+from scipy import stats
+
+from fewgold._arrays import BoolArray, FloatArray
+from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, choose_cuts
+from fewgold.datasets import load_real, real_systems
+
+RATES = (0.01, 0.1, 0.5, 0.9, 0.99)
+LEVELS = (0.95, 0.9)
+CELLS = Priors(alpha=(2, 2))
+METRIC = {"frank": "BertScore_P_Art", "wmt20_ende": "COMET", "wmt20_zhen": "COMET"}
+WAYS = {
+    "humans": "humans alone",
+    "given": "given cut",
+    "cells": "given cut, `CELLS`",
+    "equal": "cut of least abs(ρ − η), `CELLS`",
+    "information": "cut of most information, `CELLS`",
+}
+
+
+def held(posterior: AlphaPosterior | PoolPosterior, truth: float) -> FloatArray:
+    """Whether the intervals of both levels hold the truth: (2, *batch)."""
+    ends = [posterior.interval(level) for level in LEVELS]
+    return np.array([(low <= truth + 1e-9) & (truth - 1e-9 <= high) for low, high in ends], float)
+
+
+def humans(alpha: float) -> FloatArray:
+    """Exact, n = 100 to 200: (sizes, 2)."""
+    found = []
+    for n in range(100, 201):
+        k = np.arange(n + 1)
+        inside = held(AlphaPosterior(Counts(human_ones=k, human_total=n)), alpha)
+        found.append(inside @ stats.binom.pmf(k, n, alpha))
+    return np.array(found)
+
+
+def known_rates(alpha: float, n: int = 100, rate: float = 0.8) -> FloatArray:
+    """Exact sums over the counts of 100 people and of a metric that is right in 80 %."""
+    found = []
+    for metric in (100, 150, 200):
+        k, m = np.arange(n + 1), np.arange(metric + 1)
+        human = stats.binom.pmf(k, n, alpha)
+        auto = stats.binom.pmf(m, metric, alpha * rate + (1 - alpha) * (1 - rate))
+        k, m = k[human > 1e-8], m[auto > 1e-8]
+        counts = Counts(human_ones=k[:, None], human_total=n, metric_ones=m, metric_total=metric)
+        inside = held(AlphaPosterior(counts, Priors(rho=rate, eta=rate)), alpha)
+        found.append((inside * np.outer(human[k], auto[m])).sum((1, 2)))
+    return np.array(found)
+
+
+def estimated_rates(alpha: float, draws: int, rate: float = 0.8, metric: int = 500) -> FloatArray:
+    rng = np.random.default_rng(7)
+    found = []
+    for paired in range(100, 201, 10):
+        adequate = rng.binomial(paired, alpha, draws)
+        tp, tn = rng.binomial(adequate, rate), rng.binomial(paired - adequate, rate)
+        ones = rng.binomial(metric, alpha * rate + (1 - alpha) * (1 - rate), draws)
+        counts = Counts(
+            tp=tp, fn=adequate - tp, tn=tn, fp=paired - adequate - tn,
+            metric_ones=ones, metric_total=metric,
+        )  # fmt: skip
+        found.append(held(AlphaPosterior(counts), alpha).mean(1))
+    return np.array(found)
+
+
+def pool_of_humans(share: float, size: int = 1000) -> FloatArray:
+    found = []
+    for n in range(100, 201, 5):
+        k = np.arange(n + 1)
+        pool = PoolPosterior(Counts(human_ones=k, human_total=n), unrated=size - n)
+        found.append(held(pool, share) @ stats.hypergeom.pmf(k, size, round(share * size), n))
+    return np.array(found)
+
+
+def pool_with_metric(share: float, priors: Priors, draws: int, size: int = 1000) -> FloatArray:
+    """Samples of 1000 items; the metric is right in 80 %."""
+    rng = np.random.default_rng(7)
+    adequate = round(share * size)
+    right, passed = round(0.8 * adequate), round(0.8 * (size - adequate))
+    cells = [right, adequate - right, size - adequate - passed, passed]
+    found = []
+    for n in range(100, 201, 10):
+        tp, fn, fp, tn = rng.multivariate_hypergeometric(cells, n, draws).T
+        ones = cells[0] + cells[2] - tp - fp
+        counts = Counts(tp=tp, fn=fn, fp=fp, tn=tn, metric_ones=ones, metric_total=size - n)
+        found.append(held(PoolPosterior(counts, priors), share).mean(1))
+    return np.array(found)
+
+
+def cell(found: FloatArray) -> str:
+    mean = found.mean(0)
+    return f"{mean[0]:.3f} ({mean[1]:.3f})"
+
+
+def fixed(draws: int) -> None:
+    alone = [humans(rate) for rate in RATES]
+    some = draws // 2
+    rows: dict[str, list[str]] = {
+        "humans alone, mean over n = 100…200, exact sums": [cell(f) for f in alone],
+        "the same, lowest and highest single n, 95 %": [
+            f"{f[:, 0].min():.3f}–{f[:, 0].max():.3f}" for f in alone
+        ],
+        "100 humans, 100–200 by a metric with known rates 0.8, exact sums": [
+            cell(known_rates(rate)) for rate in RATES
+        ],
+        f"100–200 paired, 500 metric, rates estimated, {11 * draws:,} draws": [
+            cell(estimated_rates(rate, draws)) for rate in RATES
+        ],
+        "pool of 1000, humans alone, n = 100…200, exact sums": [
+            cell(pool_of_humans(rate)) for rate in RATES
+        ],
+        f"pool of 1000, with a metric, uniform α, ρ, η (default), {11 * some:,} draws": [
+            cell(pool_with_metric(rate, Priors(), some)) for rate in RATES
+        ],
+        "the same, uniform cells (`CELLS`), α ~ Beta(2, 2)": [
+            cell(pool_with_metric(rate, CELLS, some)) for rate in RATES
+        ],
+    }
+    table(["rate", *map(str, RATES)], [[title, *cells] for title, cells in rows.items()])
+
+
+def outputs(name: str) -> Iterator[tuple[BoolArray, FloatArray]]:
+    """Adequate or not, and the metric, of each system's outputs."""
+    for system in real_systems(name):
+        pool, score = load_real(name, system=system)
+        adequate = score >= 0.5 if name == "frank" else score <= 0  # no MQM error at all
+        yield adequate, np.asarray(pool.metrics[METRIC[name]], dtype=np.float64)
+
+
+def sampled(
+    rng: np.random.Generator, adequate: BoolArray, metric: FloatArray, n: int, way: str, draws: int
+) -> PoolPosterior:
+    """Of simple random samples."""
+    size = adequate.size
+    rows = rng.permuted(np.tile(np.arange(size), (draws, 1)), axis=1)[:, :n]
+    human = adequate[rows]
+    if way == "humans":
+        counts = Counts(human_ones=human.sum(-1), human_total=n)
+        return PoolPosterior(counts, unrated=size - n)
+    if way in ("given", "cells"):
+        at = np.full(draws, np.median(metric))
+    else:
+        at = choose_cuts(human, metric[rows], rule=way)
+        at = np.where(np.isnan(at), np.median(metric), at)  # ratings of one class tell no cut
+    ones = metric >= at[:, None]
+    told = np.take_along_axis(ones, rows, -1)
+    tp, fp = (human & told).sum(-1), (~human & told).sum(-1)
+    counts = Counts(
+        tp=tp, fn=human.sum(-1) - tp, fp=fp, tn=(~human).sum(-1) - fp,
+        metric_ones=ones.sum(-1) - tp - fp, metric_total=size - n,
+    )  # fmt: skip
+    return PoolPosterior(counts, Priors() if way == "given" else CELLS)
+
+
+def real(draws: int) -> None:
+    rows = []
+    for name, metric in METRIC.items():
+        systems = list(outputs(name))
+        for way, title in WAYS.items():
+            rng = np.random.default_rng(7)
+            line = [name, title if way == "humans" else f"{metric}, {title}"]
+            for n in (50, 100, 200, 400):
+                if name == "frank" and n == 400:  # its systems have some 250 outputs
+                    line.append("")
+                    continue
+                found = [
+                    held(sampled(rng, adequate, scores, n, way, draws), adequate.mean()).mean(1)
+                    for adequate, scores in systems
+                ]
+                line.append(cell(np.array(found)))
+            rows.append(line)
+    table(["", "", "n = 50", "100", "200", "400"], rows, left=2)
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
+    parser.add_argument("--real", action="store_true", help="samples of real test sets")
+    parser.add_argument("--draws", type=int, help="default: 600, and 500 with --real")
+    return parser
+
+
+def main() -> None:
+    options = read(arguments(), draws=10)
+    if options.real:
+        need(*METRIC)
+        real(options.draws or 500)
+    else:
+        fixed(options.draws or 600)
+
+
+if __name__ == "__main__":
+    main()
