@@ -1,6 +1,7 @@
 """Reliability by documents on the real WMT20 ratings, for docs/reliability.md.
 
     python benchmarks/reliability.py [exponents|settled|coverage|half-widths|pilots] [--draws 4000]
+    python benchmarks/reliability.py --plot docs/reliability.svg    # on the embedded data
 
 Exponents of the power laws, how soon ranks are settled, coverage, planned half-widths and plans
 from pilots. Without a name, all of them; that takes some minutes.
@@ -17,7 +18,8 @@ from _common import arguments as common
 from _common import need, read, table
 from scipy.special import stdtrit
 
-from fewgold.datasets import real_frame
+from fewgold import plots
+from fewgold.datasets import demo_frame, real_frame
 from fewgold.reliability import documents_needed, reliability
 
 SETS = ("wmt20_ende", "wmt20_zhen")
@@ -149,6 +151,15 @@ def pilots(seed: int, draws: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def plot(path: str, orders: int) -> None:
+    """The figure of the page, on the embedded data."""
+    frame = demo_frame("ende")
+    frame["human"] = frame.filter(like="rater").mean(axis=1)
+    columns = {"document": "document", "system": "system", "segment": "segment"}
+    found = reliability(frame, score="human", orders=min(orders, 20), rng=0, **columns)
+    plots.save(found.plot("tangent"), path)
+
+
 TABLES = ("exponents", "settled", "coverage", "half-widths", "pilots")
 
 
@@ -157,12 +168,16 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("which", nargs="?", choices=TABLES)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--draws", type=int, default=4000)
+    parser.add_argument("--plot", metavar="FILE", help="draw the figure of the page")
     parser.add_argument("--orders", type=int, default=400, help="of documents, for coverage")
     return parser
 
 
 def main() -> None:
     asked = read(arguments(), draws=50, orders=5)
+    if asked.plot:
+        plot(asked.plot, asked.orders)
+        return
     need(*SETS)
     for which in [asked.which] if asked.which else TABLES:
         if which == "exponents":
