@@ -1,8 +1,9 @@
-"""JSON for side files."""
+"""What people read: side files as JSON, and numbers with the digits that count."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,3 +23,14 @@ def pretty(record: Mapping[str, Any]) -> str:
         return left + pad + ("," + pad).join(items) + "\n" + " " * depth + right
 
     return text(record, 0) + "\n"
+
+
+def decimals(error: float | None) -> int:
+    """Digits after the point that show an error of this size to three digits.
+
+    >>> decimals(0.357), decimals(12.0), decimals(None)
+    (3, 1, 4)
+    """
+    if error is None or not (math.isfinite(error) and error > 0):
+        return 4
+    return min(max(2 - math.floor(math.log10(error)), 0), 12)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewgold._pretty import decimals
 from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Output, Quiet, decimals, emit, note
+from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
 
 if TYPE_CHECKING:
     import pandas as pd

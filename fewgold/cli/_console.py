@@ -152,13 +152,6 @@ _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {
 }  # fmt: skip
 
 
-def decimals(error: float) -> int:
-    """Digits after the point that show an error of this size to three digits, for people."""
-    if not (math.isfinite(error) and error > 0):
-        return 4
-    return min(max(2 - math.floor(math.log10(error)), 0), 12)
-
-
 def pairs(out: Console, lines: Sequence[tuple[str, str]]) -> None:
     """A list of names and what belongs to them, in two columns."""
     from rich.padding import Padding

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from fewgold._pretty import decimals
 from fewgold.cli import _options, _parse
 from fewgold.cli._console import (
     Format,
     Json,
     Output,
     Quiet,
-    decimals,
     emit,
     note,
     pairs,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewgold._pretty import decimals
 from fewgold.cli._console import (
     Json,
     console,
-    decimals,
     pairs,
     plain,
     remarks,
@@ -115,6 +115,8 @@ def _show(out: Console, result: dict[str, Any]) -> None:
 
 
 def _numbers(result: dict[str, Any]) -> list[tuple[str, str]]:
+    from fewgold.campaign._words import goal_line, stop_line
+
     made, goal, stop = result["estimate"], result["goal"], result["stop"]
     lines: list[tuple[str, str]] = []
     if made is not None:
@@ -126,23 +128,7 @@ def _numbers(result: dict[str, Any]) -> list[tuple[str, str]]:
             told += f" ({made['bound_label']})"
         lines.append(("so far", told))
     if goal is not None:
-        digits = decimals(goal["half_width"])
-        told = f"± {goal['tolerance']:g} wanted, ± {goal['half_width']:.{digits}f} so far"
-        if goal["more"]:
-            told += f"; about {goal['needed']} ratings in all, {goal['more']} more than drawn"
-        elif goal["needed"] and goal["half_width"] > goal["tolerance"]:
-            told += f"; about {goal['needed']} ratings, which are drawn already"
-        else:
-            told += ": reached"
-        lines.append(("goal", told))
+        lines.append(("goal", goal_line(goal)))
     if stop is not None:
-        digits = decimals(stop["half_width"])
-        fired = f"stop: {stop['after']} ratings are enough" if stop["fired"] else "go on"
-        lines.append(
-            (
-                "stopping rule",
-                f"{fired} ({stop['rule']}, {stop['kind']}: {stop['low']:.{digits}f} to "
-                f"{stop['high']:.{digits}f} from the first {stop['looked_at']})",
-            )
-        )
+        lines.append(("stopping rule", stop_line(stop)))
     return lines

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewgold._pretty import decimals
 from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Output, decimals, emit, pairs, plain
+from fewgold.cli._console import Format, Json, Output, emit, pairs, plain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Form, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from fewgold.campaign._words import goal_line, stop_line
 from fewgold.errors import FewgoldError
 from fewgold.report._number import fixed
 from fewgold.reporting._figures import WITHOUT, available
@@ -18,10 +19,8 @@ from fewgold.web._explore_words import (
     announcement,
     costs,
     cut_hints,
-    goal_line,
     headline,
     spoken,
-    stop_line,
 )
 from fewgold.web._site import Site
 

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
+from fewgold._pretty import decimals
 from fewgold.report._number import fixed
 from fewgold.web._explore_view import View
-
-
-def decimals(error: float | None) -> int:
-    """Digits after the point that show an error of this size to three digits.
-
-    >>> decimals(0.357), decimals(12.0), decimals(None)
-    (3, 1, 4)
-    """
-    if error is None or not (math.isfinite(error) and error > 0):
-        return 4
-    return min(max(2 - math.floor(math.log10(error)), 0), 12)
 
 
 def level(confidence: float) -> str:
@@ -42,27 +31,6 @@ def headline(view: View) -> dict[str, Any]:
         "full": made,
         "what": "mean human score" if view.study is None else view.study.what,
     }
-
-
-def goal_line(goal: dict[str, Any]) -> str:
-    """The goal, as ``fewgold status`` says it."""
-    digits = decimals(goal["half_width"])
-    told = f"± {goal['tolerance']:g} wanted, ± {goal['half_width']:.{digits}f} so far"
-    if goal["more"]:
-        return f"{told}; about {goal['needed']} ratings in all, {goal['more']} more than drawn"
-    if goal["needed"] and goal["half_width"] > goal["tolerance"]:
-        return f"{told}; about {goal['needed']} ratings, which are drawn already"
-    return f"{told}: reached" if goal["half_width"] <= goal["tolerance"] else told
-
-
-def stop_line(stop: dict[str, Any]) -> str:
-    """The stopping rule, as ``fewgold status`` says it."""
-    digits = decimals(stop["half_width"])
-    fired = f"stop: {stop['after']} ratings are enough" if stop["fired"] else "go on"
-    return (
-        f"{fired} ({stop['rule']}, {stop['kind']}: {stop['low']:.{digits}f} to "
-        f"{stop['high']:.{digits}f} from the first {stop['looked_at']})"
-    )
 
 
 def announcement(view: View) -> tuple[str, str] | None:

@@ -66,6 +66,19 @@ def test_from_init_to_report(run: Run, study: str, answer: Callable[..., None]) 
     assert "90% interval" in Path("r.md").read_text()
 
 
+def test_a_goal_is_reached_only_by_a_narrow_interval(run: Run) -> None:
+    """Equal scores have no spread to plan from, but a guaranteed interval is wide all the same."""
+    run("init", "study", "pool.csv", "--metrics", "none", "--limits", "0,25", "--tolerance", 1,
+        "--bound", "betting", "--strategy", "random+mean")  # fmt: skip
+    run("select", "study", "--budget", 10)
+    with Campaign("study") as campaign:
+        campaign.add(Rating(i, 5.0, "ann") for i in campaign.unrated)
+        goal = campaign.status().goal
+    assert goal is not None and goal["needed"] is None and goal["half_width"] > 1
+    text = run("status", "study").stdout
+    assert "± 1 wanted" in text and "reached" not in text
+
+
 def test_a_report_of_a_sheet(run: Run, rate: Callable[[str], None]) -> None:
     run("select", "pool.csv", "--budget", 25, "--seed", 1, "-o", "s.csv")
     rate("s.csv")

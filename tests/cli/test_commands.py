@@ -15,8 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 import fewgold
+from fewgold._pretty import decimals
 from fewgold.cli import app, settings
-from fewgold.cli._console import decimals, to_json
+from fewgold.cli._console import to_json
 from fewgold.errors import FewgoldError, UnknownNameError
 
 Run = Callable[..., Any]

@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
+from fewgold._pretty import decimals
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
@@ -27,7 +28,7 @@ from fewgold.web import _explore, _explore_figures, create_app
 from fewgold.web._explore_growth import looks
 from fewgold.web._explore_tables import TABLES
 from fewgold.web._explore_tables import csv as as_csv
-from fewgold.web._explore_words import cut_hints, decimals
+from fewgold.web._explore_words import cut_hints
 from web.e2e.live import SCRIPT, small_pool
 
 WORSE = '=HYPERLINK("http://x")'
@@ -431,6 +432,17 @@ def test_a_tolerance_that_is_reached(tmp_path: Path) -> None:
     begin(tmp_path / "s", rated=60, tolerance=20.0).close()
     with client_of(tmp_path / "s") as owner:
         assert "The tolerance is reached" in owner.get("/explore/number").text
+
+
+def test_what_is_complete_is_not_called_so_far(tmp_path: Path) -> None:
+    size = len(small_pool()[0])
+    for name, rated, budget in (("part", 45, 60), ("sample", 60, 60), ("all", size, size)):
+        begin(tmp_path / name, rated=rated, budget=budget, strategy="random+mean").close()
+        with client_of(tmp_path / name) as owner:
+            text = owner.get("/explore/number").text
+        assert ("segments, so far<" in text) == (name == "part")
+        assert ("(every segment is rated)" in text) == (name == "all")
+        assert ("approximate" in text) == (name != "all")
 
 
 def test_what_others_wrote_is_escaped_and_neutral(place: Path, owner: TestClient) -> None:
