@@ -155,7 +155,7 @@ def plot(path: str, orders: int) -> None:
     """The figure of the page, on the embedded data."""
     frame = demo_frame("ende")
     frame["human"] = frame.filter(like="rater").mean(axis=1)
-    columns = {"document": "document", "system": "system", "segment": "segment"}
+    columns: dict[str, Any] = {"document": "document", "system": "system", "segment": "segment"}
     found = reliability(frame, score="human", orders=min(orders, 20), rng=0, **columns)
     plots.save(found.plot("tangent"), path)
 
