@@ -49,7 +49,7 @@ def main() -> None:
         *(pool, gold, STRATEGIES, shares), draws=options.draws, rng=1, n_jobs=options.n_jobs
     )
     frame = result.to_frame()
-    print(f"{options.kind}, {len(pool)} segments, {options.draws} draws, 95 % intervals (`auto`). ")
+    print(f"{options.kind}, {len(pool)} segments, {options.draws} draws, 95 % intervals (`auto`).")
     print("In each cell: coverage in %, se/spread, bias/spread, error/error of `random+mean`.\n")
     rows = []
     for name in STRATEGIES:
