@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import uvicorn
 
 Run = Callable[..., Any]
 
@@ -56,7 +57,6 @@ def test_no_such_campaign(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "address"),
     [
-        ([], r"http://127\.0\.0\.1:\d+/\?token=[A-Za-z0-9_-]{32}"),
         (["--host", "localhost"], r"http://localhost:\d+/\?token=[A-Za-z0-9_-]{32}"),
         (
             ["--name", "rate.example.org", "--https", "--token", "a-token-of-16-ch"],
@@ -68,21 +68,36 @@ def test_no_such_campaign(run: Run) -> None:
         ),
     ],
 )
-def test_the_address_that_is_printed(options: list[str], address: str) -> None:
-    """It is printed once somebody can come, and Ctrl-C ends it without a word."""
+def test_the_address_that_is_printed(
+    run: Run, monkeypatch: pytest.MonkeyPatch, options: list[str], address: str
+) -> None:
+    """It is printed once somebody can come: the socket listens already."""
+    heard: list[tuple[str, int]] = []
+
+    def serve(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        with socket.create_connection(sockets[0].getsockname(), timeout=10) as visitor:
+            heard.append(visitor.getpeername())
+
+    monkeypatch.delenv("FEWGOLD_TOKEN", raising=False)
+    monkeypatch.setattr(uvicorn.Server, "run", serve)
+    assert re.fullmatch(address, run("serve", "-q", *options).stdout.strip())
+    assert len(heard) == 1
+
+
+def test_a_visit_and_an_interrupt() -> None:
+    """Ctrl-C ends it without a word."""
     clean = {k: v for k, v in os.environ.items() if k != "FEWGOLD_TOKEN"}
     with subprocess.Popen(
-        [sys.executable, "-m", "fewgold", "serve", "-q", *options],
+        [sys.executable, "-m", "fewgold", "serve", "-q"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean,
     ) as process:  # fmt: skip
         try:
             assert process.stdout is not None
             printed = process.stdout.readline().strip()
-            assert re.fullmatch(address, printed)
-            if not options:
-                opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-                with opener.open(printed.partition("?")[0], timeout=10) as answer:
-                    assert answer.status == 200
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[A-Za-z0-9_-]{32}", printed)
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with opener.open(printed.partition("?")[0], timeout=10) as answer:
+                assert answer.status == 200
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=20)
         finally:

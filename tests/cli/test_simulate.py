@@ -107,8 +107,8 @@ def test_gaps_in_the_scores(run: Run, table: pd.DataFrame) -> None:
 
 
 def test_interrupt_and_resume(folder: Path, run: Run) -> None:
-    args = ["simulate", "demo-ende", "--strategies", "random,docs-balanced+ridge", "--draws", "100"]
-    args += ["--budgets", "5%:50%:5%", "-o", "out"]
+    args = ["simulate", "demo-ende", "--strategies", "random,docs-balanced+ridge", "--draws", "50"]
+    args += ["--budgets", "5%:25%:5%", "-o", "out"]
     process = subprocess.Popen(
         [sys.executable, "-m", "fewgold", *args], stderr=subprocess.PIPE, text=True
     )
