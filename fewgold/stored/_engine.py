@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import tempfile
 import threading
@@ -108,8 +109,9 @@ class DuckDB:
         self._end = weakref.finalize(self, _end, self._connection, spill)
 
     def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
-        listed = ", ".join(literal(f) for f in files)
-        self.view(name, f"SELECT * FROM read_parquet([{listed}])")
+        # By name: else all files are read in the types of the first, and a score of 0.7 that
+        # comes after a file of whole numbers is rounded to 1.
+        self.view(name, f"SELECT * FROM read_parquet([{listed(files)}], union_by_name = TRUE)")
         found = self.frame(f"DESCRIBE {name}", "Looking at the columns")
         return dict(zip(found["column_name"], found["column_type"], strict=True))
 
@@ -134,6 +136,9 @@ class DuckDB:
 
     def chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
         # A cursor of its own, so that other queries may run while the rows come by.
+        import duckdb
+
+        self._check_open()
         cursor = self._connection.cursor()
         try:
             cursor.execute(sql)
@@ -142,18 +147,23 @@ class DuckDB:
                 if not len(part):
                     return
                 yield part
+        except duckdb.Error as error:
+            raise DataError(explained(error)) from error
         finally:
             cursor.close()
 
     def close(self) -> None:
         self._end()
 
+    def _check_open(self) -> None:
+        if not self._end.alive:
+            raise FewgoldError("this pool was closed. Open it again.")
+
     def _run(self, sql: str, doing: str | None) -> Any:
         """Run a query in a thread of its own, so that it can be watched and interrupted."""
         import duckdb
 
-        if not self._end.alive:
-            raise FewgoldError("this pool was closed. Open it again.")
+        self._check_open()
         outcome: dict[str, Any] = {}
 
         def work() -> None:
@@ -170,8 +180,9 @@ class DuckDB:
                 if doing is not None and self.progress is not None:
                     self.progress(doing, _share(self._connection))
         except BaseException:  # Ctrl-C, most of all
-            self._connection.interrupt()
-            thread.join()
+            while thread.is_alive():  # an interrupt that comes before the query starts is lost
+                self._connection.interrupt()
+                thread.join(_POLL)
             raise
         error = outcome.get("error")
         if isinstance(error, duckdb.Error):
@@ -194,6 +205,11 @@ def _end(connection: Any, spill: Path) -> None:
 def literal(text: str) -> str:
     """A text as SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def listed(files: Sequence[str]) -> str:
+    """Files as SQL, each by its own name even if that looks like a pattern."""
+    return ", ".join(literal(f if "://" in f else re.sub(r"([*?[])", r"[\1]", f)) for f in files)
 
 
 def quoted(name: str) -> str:

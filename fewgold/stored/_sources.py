@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.stored._engine import literal
+from fewgold.stored._engine import listed
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fewgold.stored._engine import DuckDB
 
 #: A file, a folder, a pattern such as ``logs/*.parquet``, or several of these.
@@ -68,16 +70,15 @@ def check_files(engine: DuckDB, files: Sequence[str], wanted: dict[str, str]) ->
 
     ``wanted`` maps columns to what they are for. Only the footers of the files are read.
     """
-    listed = ", ".join(literal(f) for f in files)
-    named = ", ".join(literal(c) for c in wanted)
     found = engine.frame(
-        f"SELECT file_name, name, duckdb_type FROM parquet_schema([{listed}]) "
-        f"WHERE name IN ({named})",
+        "SELECT file_name, name, duckdb_type, coalesce(num_children, 0) AS fields "
+        f"FROM parquet_schema([{listed(files)}]) ORDER BY file_name, column_id",
         "Looking at the files",
     )
     types: dict[str, dict[str, list[str]]] = {column: {} for column in wanted}
-    for file, column, type_ in found.itertuples(index=False):
-        types[column].setdefault(kind(type_), []).append(file)
+    for file, column, type_ in _top_level(found):
+        if column in types:
+            types[column].setdefault(kind(type_), []).append(file)
     for column, by_kind in types.items():
         have = {f for inside in by_kind.values() for f in inside}
         lacking = [f for f in files if f not in have]
@@ -93,6 +94,19 @@ def check_files(engine: DuckDB, files: Sequence[str], wanted: dict[str, str]) ->
                 f"the column {column!r} ({wanted[column]}) has different types in different "
                 f"files: {said}. Write it in one type everywhere."
             )
+
+
+def _top_level(schema: pd.DataFrame) -> Iterator[tuple[str, str, Any]]:
+    """File, name and type of columns, without the fields inside of them."""
+    inside: list[int] = []  # how many fields are still to come at each depth
+    for file, name, type_, fields in schema.itertuples(index=False):
+        if len(inside) == 1:
+            yield file, name, type_
+        if inside:
+            inside[-1] -= 1
+        inside.append(int(fields))
+        while inside and not inside[-1]:
+            inside.pop()
 
 
 def kind(type_: Any) -> str:
