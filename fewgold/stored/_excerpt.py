@@ -102,7 +102,7 @@ class Excerpt(Pool):
         which = [self.store.metrics.index(m) for m in chosen if m in self.store.metrics]
         moments = self.store.moments
         z = self.matrix(chosen) - moments.mean[which, None]
-        return np.asarray(z / moments.sd[which, None])
+        return np.asarray(z / moments.scale[which, None])
 
     @cached_property
     def _composite(self) -> FloatArray:

@@ -8,7 +8,7 @@ that are asked for are ever hashed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,8 @@ def rows(
             found.index = pd.Index(np.flatnonzero(which)[found.pop("place_").to_numpy()])
             parts.append(found)
     both = pd.concat(parts).sort_index()
+    if both["id_raw"].duplicated().any():
+        _refuse(both["id_raw"][both["id_raw"].duplicated()].iloc[0])
     if len(both) != len(wanted.rank) or not both.index.is_unique:
         raise DataError(
             f"{len(wanted.rank)} rows were asked for and {len(both)} came. Did the files change "
@@ -124,12 +126,15 @@ def _fetch(
     engine.drop("wanted_")
     double = found[found["twice_"].to_numpy(dtype=bool)]
     if len(double):
-        raise DataError(
-            f"ids must differ; {str(double['id_raw'].iloc[0])!r} occurs more than once. If the "
-            "files hold several systems or raters, keep one of them; if ids start anew in each "
-            "file, make ids of file and row."
-        )
+        _refuse(double["id_raw"].iloc[0])
     return found.drop(columns="twice_")
+
+
+def _refuse(twice: Any) -> NoReturn:
+    raise DataError(
+        f"ids must differ; {str(twice)!r} occurs more than once. If the files hold several systems "
+        "or raters, keep one of them; if ids start anew in each file, make ids of file and row."
+    )
 
 
 def _cut_giants(

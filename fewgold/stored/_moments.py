@@ -28,9 +28,18 @@ class Moments:
     first_id: str
     last_id: str
 
+    @property
+    def scale(self) -> FloatArray:
+        """What deviations are divided by: constant metrics become 0, as in `Pool.standardised`."""
+        top = np.maximum(np.abs(self.low), np.abs(self.high))
+        return np.where(self.sd > 1e-13 * top, self.sd, np.inf)
 
-def moments(engine: Engine, table: str, columns: Columns) -> Moments:
-    """One pass over ids and numbers. Refuses what a pool in memory would refuse."""
+
+def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True) -> Moments:
+    """One pass over ids and numbers. Refuses what a pool in memory would refuse.
+
+    In a part of a pool (not ``whole``) a metric may be constant.
+    """
     names = [f"m{k}_" for k in range(len(columns.metrics))]
     called = [f"metric {m!r}" for m in columns.metrics]
     if columns.cost is not None:
@@ -56,10 +65,12 @@ def moments(engine: Engine, table: str, columns: Columns) -> Moments:
                 f"{what} are missing for {size - int(row[f'known_{c}'])} of {size} rows. Give "
                 "every row one, or leave those rows out."
             )
-    found = [np.array([row[f"{k}_{c}"] for c in names], dtype=np.float64) for k in _KINDS]
-    mean, sd, low, high = found
+    mean, sd, low, high = (
+        np.array([row.get(f"{k}_{c}", np.nan) for c in names], dtype=np.float64) for k in _KINDS
+    )
+    _refine(engine, table, names, mean, sd, low, high)
     for k, name in enumerate(columns.metrics):
-        if size > 1 and low[k] == high[k]:
+        if whole and size > 1 and low[k] == high[k]:
             raise DataError(
                 f"metric {name!r} is constant ({low[k]:g} for all {size} segments), so it says "
                 "nothing. Leave it out, or check the column."
@@ -95,6 +106,26 @@ def _checked(
     return found
 
 
+def _refine(
+    engine: Engine, table: str, names: list[str], mean: FloatArray, sd: FloatArray,
+    low: FloatArray, high: FloatArray,
+) -> None:  # fmt: skip
+    """Once more from the least value and in its units, where plain sums lose digits or overflow."""
+    top = np.maximum(np.abs(low), np.abs(high))
+    odd = ~np.isfinite(sd) | (np.abs(mean) > 1e3 * sd) | (top > 1e100) | (top < 1e-100)
+    again = np.flatnonzero(odd & (low < high))
+    unit = np.exp2(np.ceil(np.log2(np.where(top > 0, top, 1.0))).clip(-1000, 1000))
+    parts = []
+    for k in again:
+        value = f"({names[k]} / ({unit[k]:.17e}) - ({low[k] / unit[k]:.17e}))"
+        parts += [f"avg({value}) AS mean_{k}", f"stddev_pop({value}) AS sd_{k}"]
+    if parts:
+        row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics")
+        for k in again:
+            mean[k] = low[k] + unit[k] * float(row[f"mean_{k}"].iloc[0])
+            sd[k] = unit[k] * float(row[f"sd_{k}"].iloc[0])
+
+
 def correlations(engine: Engine, table: str, names: list[str]) -> FloatArray:
     """Correlations of metrics over the pool: (p, p)."""
     p = len(names)
@@ -104,5 +135,6 @@ def correlations(engine: Engine, table: str, names: list[str]) -> FloatArray:
         parts = [f"corr({names[i]}, {names[j]}) AS r{k}" for k, (i, j) in enumerate(pairs)]
         row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Comparing the metrics")
         for k, (i, j) in enumerate(pairs):
-            matrix[i, j] = matrix[j, i] = float(row[f"r{k}"].iloc[0])
+            # It is not defined where a metric is constant.
+            matrix[i, j] = matrix[j, i] = np.nan_to_num(float(row[f"r{k}"].iloc[0]))
     return matrix

@@ -27,6 +27,7 @@ class Scan:
     engine: Engine
     columns: Columns
     _table: str
+    _whole = True  # False for what is left of a pool
 
     def __len__(self) -> int:
         return self.moments.size
@@ -34,7 +35,7 @@ class Scan:
     @cached_property
     def moments(self) -> Moments:
         """Size, and mean, standard deviation and ends of every metric: one pass."""
-        return moments(self.engine, self._table, self.columns)
+        return moments(self.engine, self._table, self.columns, whole=self._whole)
 
     @cached_property
     def orientation(self) -> Mapping[str, int]:
@@ -177,9 +178,10 @@ class Scan:
         for name, weight in zip(names, weights, strict=True):
             column = self.columns.metric(name)
             k = self.metrics.index(name)
-            mean, slope = self.moments.mean[k], weight / self.moments.sd[k]
-            if rounded:
-                digits = int(np.ceil(-np.log10(self.moments.sd[k]))) + 4
+            mean, scale = self.moments.mean[k], self.moments.scale[k]
+            slope = weight / scale
+            if rounded and slope:
+                digits = int(np.ceil(-np.log10(scale))) + 4
                 mean = np.round(mean, digits) if abs(digits) < 300 else mean
                 slope = float(f"{slope:.6e}")
             parts.append(f"({column} - ({mean:.17e})) * ({slope:.17e})")
@@ -201,7 +203,16 @@ class Scan:
 
     def correlation(self, names: Sequence[str]) -> FloatArray:
         """Correlations of metrics over the pool: (p, p)."""
-        return correlations(self.engine, self._table, [self.columns.metric(m) for m in names])
+        flat = ~np.isfinite(self.moments.scale)
+        columns = []
+        for name in names:
+            column, k = self.columns.metric(name), self.metrics.index(name)
+            if not 1e-100 < self.moments.sd[k] < 1e100:  # squares would be 0 or infinite
+                column = f"({column} / ({self.moments.sd[k] or 1.0:.17e}))"
+            columns.append(column)
+        matrix = correlations(self.engine, self._table, columns)
+        matrix[[flat[self.metrics.index(name)] for name in names]] = 0.0
+        return matrix
 
     def range_of(self, names: Sequence[str], weights: FloatArray) -> tuple[float, float]:
         """Least and largest value that a weighted sum of standardised metrics takes."""
@@ -239,7 +250,7 @@ class Scan:
         names = list(self.metrics) if names is None else list(names)
         which = [self.metrics.index(m) for m in names]
         listed = ", ".join(self.columns.metric(m) for m in names)
-        mean, sd = self.moments.mean[which], self.moments.sd[which]
+        mean, sd = self.moments.mean[which], self.moments.scale[which]
         seen, doing = 0, "Predicting"
         for part in self.engine.chunks(f"SELECT {listed} FROM {self._table}", doing):
             yield (part.to_numpy(np.float64) - mean) / sd
