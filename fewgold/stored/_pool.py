@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
@@ -84,12 +85,12 @@ class StoredPool(Scan):
         types = self.engine.attach(source, self.files)
         check_columns(types, columns.wanted)
         columns.check(types)
-        self._open(source, columns)
+        self._open(source, columns, types)
 
-    def _open(self, source: str, columns: Columns) -> None:
+    def _open(self, source: str, columns: Columns, types: Mapping[str, str]) -> None:
         self.columns = columns
         self._table = f"pool_{next(NUMBERS)}"
-        self.engine.view(self._table, columns.select(source))
+        self.engine.view(self._table, columns.select(source, types))
         unknown = set(columns.orientation) - set(columns.metrics)
         if unknown:
             raise UnknownNameError("metric in orientation", sorted(unknown)[0], columns.metrics)
@@ -101,25 +102,30 @@ class StoredPool(Scan):
 
         made = cls.__new__(cls)
         made.files, made.engine = [], DuckDB() if engine is None else engine
-        table: dict[str, Any] = {"id": pool.ids}
+        whole = pool.ids.dtype.kind in "iu"
+        table: dict[str, Any] = {"id": pool.ids if whole else pool.ids.astype(str)}
         named: dict[str, Any] = {}
         for role, values in (
             ("document", pool.documents), ("cost", pool.cost), ("system", pool.system)
         ):  # fmt: skip
             if values is not None:
-                table[f"{role} "], named[role] = values, f"{role} "
-        table |= {f"metric {k}": v for k, v in pool.metrics.items()}
-        table |= {f"text {k}": v for k, v in pool.texts.items()}
+                plain = values.dtype.kind in "iufb"
+                table[f"{role} "] = values if plain else values.astype(str)
+                named[role] = f"{role} "
+        # By numbers: engines take BLEU and bleu for the same name.
+        table |= {f"metric {k}": v for k, v in enumerate(pool.metrics.values())}
+        table |= {f"text {k}": v for k, v in enumerate(pool.texts.values())}
         frame = pd.DataFrame(table)
         frame["order "] = np.arange(len(pool))
         source = f"files_{next(NUMBERS)}"
         made.engine.add(source, frame)
         columns = Columns(
-            id="id", metrics=tuple(f"metric {k}" for k in pool.metrics),
-            texts=tuple(f"text {k}" for k in pool.texts), order="order ", **named,
+            id="id", metrics=tuple(f"metric {k}" for k in range(len(pool.metrics))),
+            texts=tuple(f"text {k}" for k in range(len(pool.texts))), order="order ", **named,
         )  # fmt: skip
-        made._open(source, columns)
-        # The columns go by the names of the pool; only the table in the engine has longer ones.
+        types = {c: "BIGINT" if v.dtype.kind in "iu" else "VARCHAR" for c, v in table.items()}
+        made._open(source, columns, types)
+        # The columns go by the names of the pool; only the table in the engine has others.
         made.columns = Columns(
             id="id", document=named.get("document"), cost=named.get("cost"),
             system=named.get("system"), metrics=tuple(pool.metrics), texts=tuple(pool.texts),
@@ -180,15 +186,23 @@ class StoredPool(Scan):
     def without(self, ids: Iterable[Any]) -> StoredPool:
         """The pool without some of its segments, such as those that are rated already."""
         left = StoredPool.__new__(StoredPool)
-        left.files, left.engine, left.columns = self.files, self.engine, self.columns
-        taken = f"taken_{next(NUMBERS)}"
-        self._taken(taken, [str(i) for i in ids])
+        left.files, left.engine, left._whole = self.files, self.engine, False
+        left.columns = replace(self.columns, orientation=dict(self.orientation))
+        taken, names = f"taken_{next(NUMBERS)}", [str(i) for i in ids]
+        self._taken(taken, names)
         left._table = f"pool_{next(NUMBERS)}"
         self.engine.view(
             left._table,
             f"SELECT * FROM {self._table} AS p "
             f"WHERE NOT EXISTS (SELECT 1 FROM {taken} AS t WHERE t.id_ = p.id_)",
         )
+        gone = len(self) - len(left)
+        if gone != len(names):
+            raise DataError(
+                f"{len(names)} ids were to be left out, and {gone} rows have them. Ids must "
+                "differ: look for those that occur twice with check_ids(), and see that it is the "
+                "same pool."
+            )
         return left
 
     def check_ids(self) -> None:

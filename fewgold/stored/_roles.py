@@ -13,6 +13,12 @@ from fewgold.errors import DataError, UnknownNameError
 from fewgold.stored._engine import quoted
 from fewgold.stored._sources import kind
 
+_AS_THEY_ARE = {
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+    "BYTE", "SHORT", "INT", "LONG", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
+    "UINT64", "VARCHAR", "STRING",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -58,12 +64,21 @@ class Columns:
         if len(set(self.metrics)) < len(self.metrics):
             raise DataError("a metric was named twice. Name each once.")
 
-    def select(self, source: str) -> str:
-        """The query that gives every column its name inside."""
-        parts = [f"{quoted(self.id)} AS id_raw", f"CAST({quoted(self.id)} AS VARCHAR) AS id_"]
+    def select(self, source: str, types: Mapping[str, str]) -> str:
+        """The query that gives every column its name inside.
+
+        Ids and documents come back as they are if they are whole numbers, else as text: Python
+        writes dates or decimals in other ways than engines, and a top-up would miss its own ids.
+        """
+
+        def raw(column: str) -> str:
+            plain = str(types[column]).upper() in _AS_THEY_ARE
+            return quoted(column) if plain else f"CAST({quoted(column)} AS VARCHAR)"
+
+        parts = [f"{raw(self.id)} AS id_raw", f"CAST({quoted(self.id)} AS VARCHAR) AS id_"]
         if self.document is not None:
             parts += [
-                f"{quoted(self.document)} AS doc_raw",
+                f"{raw(self.document)} AS doc_raw",
                 f"CAST({quoted(self.document)} AS VARCHAR) AS doc_",
             ]
         parts += [f"CAST({quoted(m)} AS DOUBLE) AS m{k}_" for k, m in enumerate(self.metrics)]
