@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import IntArray
-from fewgold.errors import DesignError
+from fewgold.errors import DataError, DesignError
 from fewgold.samplers._strata import ByColumn, ByDocument, ByMetric, Stratifier
 from fewgold.stored import Groups, MergedGroups, StoredPool, Wanted
 
@@ -33,6 +33,8 @@ def column_of(by: Stratifier) -> str:
 def bins_of(pool: StoredPool, by: ByMetric) -> MergedGroups:
     """The bins of a metric, or of the composite."""
     bins = by.bins or min(max(round(len(pool) / by.size), 1), _BINS)
+    if not 1 <= bins <= len(pool):
+        raise DataError(f"bins must be from 1 to {len(pool)}, the pool's size; got {bins}.")
     return pool.bins(by.metric, bins)
 
 
