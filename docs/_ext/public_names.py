@@ -16,10 +16,12 @@ from typing import Any, ClassVar
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
+from numpy.typing import ArrayLike
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import stringify_annotation
 
-FENCE = re.compile(r"^```\{names\} (\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # Code, *stressed* words and doctests, which run to the next empty line.
 _KEPT = re.compile(
     r"(``.+?``|`[^`]+`|\*{1,2}\w(?:[^*\n]*\w)?\*{1,2}|^ *>>>.*?(?=\n *\n|\Z))",
@@ -28,6 +30,8 @@ _KEPT = re.compile(
 _ARRAY = re.compile(
     r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[~?(?:\w+\.)?(\w+)\]\]"
 )
+_ARRAY_LIKE = stringify_annotation(ArrayLike, "smart")
+_SHOWN = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)\]\]")
 _SIGN = re.compile(r"[*|]")
 _LONG = 90  # characters of a constant that are still pleasant to read
 
@@ -87,8 +91,11 @@ class Names(SphinxDirective):
         if kind == "data":
             value = repr(thing)
             short = len(value) <= _LONG and " at 0x" not in value
-            return [f".. py:data:: {head}", *([f"   :value: {value}"] * short), "", f"   {text}"]
-        options = ["   :members:", "   :show-inheritance:"] if kind == "class" else []
+            return [f".. py:data:: {name}", *([f"   :value: {value}"] * short), "", f"   {text}"]
+        options = ["   :members:"] if kind == "class" else []
+        above = getattr(thing, "__bases__", ())
+        if kind == "exception" or any(b.__module__.startswith("fewgold") for b in above):
+            options.append("   :show-inheritance:")
         return [f".. auto{kind}:: {head}", *options]
 
 
@@ -105,23 +112,32 @@ def short_types(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, told: str | None, given: str | None
 ) -> tuple[str | None, str | None]:
     """Arrays as ``ndarray[float64]``: how they are typed inside says nothing to a reader."""
-    return tuple(text and _ARRAY.sub(_array, text) for text in (told, given))  # type: ignore[return-value]
+    return _short(told), _short(given)
 
 
-def _array(match: re.Match[str]) -> str:
-    return "~numpy.ndarray" if match[1] == "Any" else f"~numpy.ndarray[{match[1]}]"
+def _short(text: str | None) -> str | None:
+    if text is None:
+        return None
+    named = _ARRAY.sub(lambda m: "~numpy.ndarray" + f"[{m[1]}]" * (m[1] != "Any"), text)
+    return named.replace(_ARRAY_LIKE, "ArrayLike").replace("<factory>", "...")
 
 
-def dashes(app: Sphinx, doctree: nodes.document) -> None:
-    """A real dash between a parameter and what it means."""
+def tidy(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """A real dash between a parameter and what it means; short types of properties."""
     for text in list(doctree.findall(nodes.Text)):
         if text == " -- ":
             text.parent.replace(text, nodes.Text(" – "))
+    for node in doctree.findall(addnodes.desc_annotation):
+        told = node.astext()
+        short = _SHOWN.sub(lambda m: "ndarray" + f"[{m[1]}]" * (m[1] != "Any"), told)
+        if short != told:
+            node.children = []
+            node.append(nodes.Text(short))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("names", Names)
     app.connect("autodoc-process-docstring", plain_signs, priority=100)  # before napoleon
     app.connect("autodoc-process-signature", short_types)
-    app.connect("doctree-read", dashes)
+    app.connect("doctree-resolved", tidy)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
