@@ -4,6 +4,7 @@ from fewgold.stored._engine import DuckDB, Engine, Progress
 from fewgold.stored._excerpt import Excerpt
 from fewgold.stored._groups import Groups, MergedGroups, Wanted, salt_of
 from fewgold.stored._pool import StoredPool
+from fewgold.stored._spark import Spark
 
 __all__ = [
     "DuckDB",
@@ -12,6 +13,7 @@ __all__ = [
     "Groups",
     "MergedGroups",
     "Progress",
+    "Spark",
     "StoredPool",
     "Wanted",
     "salt_of",

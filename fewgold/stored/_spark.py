@@ -194,6 +194,9 @@ def translated(sql: str, types: dict[str, dict[str, str]]) -> str:
                     )
     for test in list(tree.find_all(exp.IsInf)):
         test.replace(sqlglot.parse_one(f"abs({test.this.sql()}) = CAST('Infinity' AS DOUBLE)"))
+    for words in list(tree.find_all(exp.Length)):  # of a list; in Spark it is that of a text only
+        if isinstance(words.this, exp.RegexpExtractAll):
+            words.replace(exp.ArraySize(this=words.this))
     return tree.sql(dialect="spark")
 
 
