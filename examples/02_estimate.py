@@ -12,19 +12,29 @@ human = dict(zip(pool.ids.tolist(), gold.tolist(), strict=True))  # what raters 
 # One plain random sample, three ways to look at it.
 sample = SimpleRandom().draw(pool, 200, rng=7)
 ratings = sample.rate({i: human[i] for i in sample.ids.tolist()}, limits="mqm")
-print("without metrics\n" + Mean().estimate(ratings).summary())
-print("\nwith metrics\n" + Ridge(higher_is_better=False).estimate(ratings).summary())
-print("\nguaranteed whatever the scores\n" + Mean(bound=STaR()).estimate(ratings).summary())
+made = {
+    "without metrics": Mean().estimate(ratings),
+    "with metrics": Ridge(higher_is_better=False).estimate(ratings),
+    "guaranteed": Mean(bound=STaR()).estimate(ratings),
+}
 
-# Better still: let the metrics choose the sample, too. Then the plain mean is nearly as good, as
-# the metrics of the sample average as those of the pool already.
+# Better still: let the metrics choose the sample, too.
 estimator = Ridge(sampler=Balanced(), higher_is_better=False)
 sample = estimator.select(pool, budget=200, rng=7)
 ratings = sample.rate({i: human[i] for i in sample.ids.tolist()}, limits="mqm")
-print("\nwith a balanced sample, as we recommend\n" + estimator.estimate(ratings).summary())
-print(f"\ntrue score {gold.mean():.4f}")
+made["recommended"] = estimator.estimate(ratings)
+print(made["recommended"].summary())
 
 try:  # a gap is an error, because leaving segments out would bias the estimate
     sample.rate({i: human[i] for i in sample.ids[3:].tolist()})
 except DataError as error:
     print(f"\n{error}")
+
+print(f"\n{'':16} score ± error    95% interval    | is the true score, {gold.mean():.3f}")
+for name, estimate in made.items():
+    low, high = estimate.interval()
+    row = [" "] * 40
+    row[round(12 * low) : round(12 * high)] = "█" * (round(12 * high) - round(12 * low))
+    row[round(12 * gold.mean())] = "|"
+    said = f"{estimate.value:.2f} ± {estimate.se:.2f}    {low:.2f} to {high:.2f}"
+    print(f"{name:16} {said} {''.join(row)}")

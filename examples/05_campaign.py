@@ -1,5 +1,6 @@
 """A campaign: draw, send out, take answers as they come, top up, and report."""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -42,5 +43,6 @@ with tempfile.TemporaryDirectory() as name:
         print(study.estimate().summary())
         print(f"true mean of all {len(pool)}: {gold.mean():.4f}")
 
-        page = study.report(title="Friday's number").write(folder / "report.html")
-        print(f"report: {page.name}, {page.stat().st_size // 1024} KB")
+        place = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "report.html"
+        page = study.report(title="Friday's number").write(place)
+        print(f"report: {page}")

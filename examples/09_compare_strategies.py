@@ -1,5 +1,9 @@
 """Which strategy would have worked best on data that are rated already?"""
 
+import sys
+import tempfile
+from pathlib import Path
+
 import fewgold as fg
 from fewgold.bounds import Hoeffding
 from fewgold.datasets import demo_systems, load_demo
@@ -28,4 +32,7 @@ best = frame.loc[frame.groupby(["pool", "budget"])["abs_error"].idxmin()]
 print("\nlowest error in each cell")
 print(best[["pool", "budget", "n", "strategy", "abs_error", "abs_error_mc"]].to_string(index=False))
 
-# simulation.to_html("report.html") writes tables and plots as one page.
+# The same as one page with tables and plots, to look at in a browser.
+place = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "strategies.html"
+simulation.to_html(place)
+print(f"\npage: {place}")

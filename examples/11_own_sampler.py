@@ -38,4 +38,7 @@ if __name__ == "__main__":
     for sampler in (SimpleRandom(), ShortFirst()):
         estimate = Mean(sampler=sampler).run(pool, lambda s: gold[s.indices], 100, draws=500, rng=0)
         error = estimate.value - gold.mean()
-        print(f"{sampler.name:12s} typical error {np.abs(error).mean():.3f}")
+        print(f"\n{sampler.name}: typical error {np.abs(error).mean():.3f}")
+        counts, edges = np.histogram(error, bins=np.arange(-0.9, 1.0, 0.2))
+        for count, left in zip(counts, edges, strict=False):
+            print(f"{left + 0.1:+.1f}  {'█' * round(count / 4)}")

@@ -37,5 +37,7 @@ if __name__ == "__main__":
     ratings = sample.rate(gold[sample.indices])
     for estimator in (Mean(), HalfSlope()):
         estimate = estimator.estimate(ratings)
-        print(f"{estimator.name:10s} {estimate.value:.3f} ± {estimate.se:.3f}")
-    print(f"truth      {gold.mean():.3f}")
+        low, high = estimate.interval()
+        bar = " " * round(30 * (low - 1)) + "█" * round(30 * (high - low))
+        print(f"{estimator.name:10s} {estimate.value:.3f} ± {estimate.se:.3f} {bar}")
+    print(f"truth      {gold.mean():.3f}        {' ' * round(30 * (gold.mean() - 1))}|")

@@ -32,4 +32,7 @@ if __name__ == "__main__":
     for bound in (Student(), Chebyshev()):
         low, high = estimate.interval(0.95, bound)
         covered = np.mean((low <= gold.mean()) & (gold.mean() <= high))
-        print(f"{bound.name:10s} width {np.mean(high - low):.2f}, covers {covered:.1%}")
+        width = np.mean(high - low)
+        print(
+            f"{bound.name:10s} covers {covered:6.1%}, width {width:.2f} {'█' * round(20 * width)}"
+        )
