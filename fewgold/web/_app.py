@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from fewgold.campaign import Campaign
 from fewgold.errors import FewgoldError
 from fewgold.web import _annotate, _explore, _plan, _raters, _replay
+from fewgold.web._replay_data import NoTable
 from fewgold.web._security import HEADERS, LOOPBACK, Guard, same
 from fewgold.web._site import Site
 
@@ -70,6 +71,14 @@ def create_app(
     @app.exception_handler(FewgoldError)
     def mistake(request: Request, error: FewgoldError) -> HTMLResponse:
         return site.page(request, "trouble.html", 400, sentence=str(error))
+
+    @app.exception_handler(NoTable)
+    def no_table(request: Request, error: NoTable) -> Any:
+        if request.method == "GET" and not request.query_params.get("data"):
+            return RedirectResponse("/replay", 303)
+        return site.page(
+            request, "trouble.html", 404, sentence=str(error), back=("/replay", "Choose a table")
+        )
 
     @app.exception_handler(StarletteHTTPException)
     def trouble(request: Request, error: StarletteHTTPException) -> HTMLResponse:

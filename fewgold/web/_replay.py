@@ -14,8 +14,8 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.web import (
     _replay_compare,
     _replay_data,
+    _replay_direct,
     _replay_reliability,
-    _replay_roc,
     _replay_simulate,
 )
 from fewgold.web._jobs import Job, Jobs
@@ -44,7 +44,7 @@ async def _sent(request: Request) -> AsyncIterator[FormData]:
         raise HTTPException(413, "That is too large.") from None
 
 
-# What runs as a job, by kind: both have show, plot, frame_of and TABLES.
+# What runs as a job, by kind: both have show, plot and frame_of.
 _KINDS: dict[str, Any] = {"simulate": _replay_simulate, "reliability": _replay_reliability}
 Sent = Annotated[FormData, Depends(_sent)]
 
@@ -54,11 +54,10 @@ def routes(site: Site) -> APIRouter:
     router = APIRouter(prefix="/replay", dependencies=[Depends(site.owner)])
     tables, jobs = Tables(), Jobs()
     _choosing(router, site, tables, jobs)
-    _comparing(router, site, tables)
+    _replay_direct.add_routes(router, site, tables)
     _simulating(router, site, tables, jobs)
     _counting(router, site, tables, jobs)
     _watching(router, site, jobs)
-    _separating(router, site, tables)
     return router
 
 
@@ -97,50 +96,6 @@ def _choosing(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None
         return site.page(
             request, "replay_table.html", data=data, rows=rows, found=_replay_compare.guess(data)
         )
-
-
-def _comparing(router: APIRouter, site: Site, tables: Tables) -> None:
-    recent, images = Recent(6), Recent(40)
-
-    def result(fields: Fields) -> Any:
-        data = tables.get(fields.text("data"))
-        return recent.get(fields.query(), lambda: _replay_compare.run(fields, data))
-
-    @router.get("/compare")
-    def compare(request: Request) -> HTMLResponse:
-        fields = Fields.of(request.query_params)
-        data = tables.get(fields.text("data"))
-        shown, trouble, line = None, None, None
-        columns = _replay_compare.guess(data)
-        try:
-            columns = _replay_compare.chosen(fields, data)
-            if fields.sent:
-                shown = _replay_compare.show(result(fields))
-                line = _replay_compare.command(fields, data)
-        except FewgoldError as error:
-            trouble = str(error)
-        return site.page(
-            request, "replay_compare.html", 400 if trouble else 200, data=data, fields=fields,
-            columns=columns, shown=shown, trouble=trouble, command=line, options=_replay_compare,
-            humans=checked(data.columns, columns.human), query=fields.query(),
-            metrics=checked(data.columns, columns.metrics), figures=figures_there(),
-        )  # fmt: skip
-
-    @router.get("/compare/figure/{kind}.{suffix}")
-    def figure(request: Request, kind: str, suffix: str) -> Response:
-        known(kind, _replay_compare.FIGURES, "figure"), known(suffix, KINDS, "figure")
-        fields = Fields.of(request.query_params)
-        found = result(Fields(tuple(p for p in fields.pairs if p[0] != "keep")))
-        made = images.get(
-            (id(found), kind, suffix), lambda: (drawn(lambda: found.plot(kind), suffix), found)
-        )
-        return figure_answer(made[0], suffix, kind, bool(fields.text("keep")))
-
-    @router.get("/compare/table/{name}.csv")
-    def download(request: Request, name: str) -> Response:
-        known(name, _replay_compare.TABLES, "table")
-        found = result(Fields.of(request.query_params))
-        return csv_answer(_replay_compare.frame_of(found, name), f"{name}.csv")
 
 
 def _simulating(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None:
@@ -275,43 +230,3 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
             raise HTTPException(404, "There is no such page of this job.")
         made = images.get((id, "report"), lambda: drawn_page(result.to_html))
         return HTMLResponse(made, headers=attached("report.html"))
-
-
-def _separating(router: APIRouter, site: Site, tables: Tables) -> None:
-    recent, images = Recent(6), Recent(12)
-
-    def result(fields: Fields) -> Any:
-        data = tables.get(fields.text("data"))
-        return recent.get(fields.query(), lambda: _replay_roc.run(fields, data))
-
-    @router.get("/roc")
-    def roc(request: Request) -> HTMLResponse:
-        fields = Fields.of(request.query_params)
-        data = tables.get(fields.text("data"))
-        shown, trouble, line = None, None, None
-        columns = _replay_compare.guess(data)
-        try:
-            columns = _replay_roc.chosen(fields, data)
-            if fields.sent:
-                shown = _replay_roc.show(result(fields))
-                line = _replay_roc.command(fields, data)
-        except FewgoldError as error:
-            trouble = str(error)
-        return site.page(
-            request, "replay_roc.html", 400 if trouble else 200, data=data, fields=fields,
-            columns=columns, shown=shown, trouble=trouble, command=line, query=fields.query(),
-            metrics=checked(data.columns, columns.metrics), figures=figures_there(),
-            adequate=fields.text("adequate", "" if fields.sent else _replay_roc.first_cut(data)),
-        )  # fmt: skip
-
-    @router.get("/roc/figure/roc.{suffix}")
-    def figure(request: Request, suffix: str) -> Response:
-        known(suffix, KINDS, "figure")
-        fields = Fields.of(request.query_params)
-        found = result(Fields(tuple(p for p in fields.pairs if p[0] != "keep")))
-        made = images.get((id(found), suffix), lambda: (drawn(found.plot, suffix), found))
-        return figure_answer(made[0], suffix, "roc", bool(fields.text("keep")))
-
-    @router.get("/roc/table/roc.csv")
-    def download(request: Request) -> Response:
-        return csv_answer(result(Fields.of(request.query_params)).to_frame(), "roc.csv")

@@ -154,6 +154,11 @@ def command(fields: Fields, data: Data) -> str | None:
     return form.command("compare", data, options)
 
 
+def plot(result: Comparison, kind: str) -> Any:
+    """A figure of the result."""
+    return result.plot(kind)
+
+
 def frame_of(result: Comparison, name: str) -> Any:
     """A table of the result, to download."""
     if name == "rank_probabilities":

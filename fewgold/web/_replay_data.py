@@ -36,6 +36,10 @@ _MOST_TABLES = 4
 _SECONDS = 6 * 3600.0
 
 
+class NoTable(FewgoldError):
+    """The address names no table, or one that is not kept any more."""
+
+
 @dataclass(eq=False)
 class Data:
     """A table and what to call it."""
@@ -83,8 +87,10 @@ class Tables:
 
                 found = Data(key, DEMOS[key], demo_frame(key.removeprefix("demo-")))
                 self._known[key] = found
+            if not key:
+                raise NoTable("no table is chosen yet.")
             if found is None:
-                raise FewgoldError(
+                raise NoTable(
                     "this table is not here any more: the server keeps the last "
                     f"{_MOST_TABLES} uploads for some hours. Upload it again."
                 )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fewgold.web._replay_data import Data
 
 RULES = ("equal", "information")
+FIGURES = TABLES = ("roc",)
 
 
 def chosen(fields: Fields, data: Data) -> Columns:
@@ -67,6 +68,16 @@ def command(fields: Fields, data: Data) -> str | None:
     options += [("--per-system", None)] if fields.text("per_system") else []
     options += [("--strict", None)] if fields.text("strict") else []
     return form.command("roc", data, options)
+
+
+def plot(result: RocTable, kind: str) -> Any:
+    """The curves: there is one kind of figure."""
+    return result.plot()
+
+
+def frame_of(result: RocTable, name: str) -> Any:
+    """The one table of the result, to download."""
+    return result.to_frame()
 
 
 def show(result: RocTable) -> dict[str, Any]:

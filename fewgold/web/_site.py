@@ -51,6 +51,7 @@ class Site:
             "version": __version__,
             "has_campaign": self.campaign is not None,
         }
+        self.templates.filters["sentence"] = sentence
         self._pool: Pool | None = None
 
     def open(self) -> Campaign:
@@ -76,3 +77,12 @@ class Site:
             raise HTTPException(
                 403, "This page is for the owner. Open the address that fewgold serve printed."
             )
+
+
+def sentence(text: str) -> str:
+    """Errors begin in lower case, as they follow ``error:`` elsewhere; on a page they stand alone.
+
+    >>> sentence("there are no ratings yet."), sentence("'a.csv' is empty.")
+    ('There are no ratings yet.', "'a.csv' is empty.")
+    """
+    return text[:1].upper() + text[1:]

@@ -293,8 +293,8 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
         for name, value, said in (
             ("limits", "0 to 10", "does not hold the answers"), ("limits", "nonsense", "nonsense"),
             ("tolerance", "x", "must be a number"), ("tolerance", "1000", "half of the scale"),
-            ("confidence", "2", "confidence must lie"), ("each", "0", "each must be"),
-            ("repeats", "never", "repeats must be one of"), ("question", " ", "the question"),
+            ("confidence", "2", "Confidence must lie"), ("each", "0", "Each must be"),
+            ("repeats", "never", "Repeats must be one of"), ("question", " ", "The question"),
         ):  # fmt: skip
             refused = owner.post("/explore/settings", data=form | {name: value})
             assert refused.status_code == 400 and said in refused.text, (name, value)

@@ -355,21 +355,28 @@ def test_nothing_of_an_upload_stays_on_the_disk(
     assert owner.get(f"/replay/table?data={key}").status_code == 200
     owner.post("/replay/forget", data={"data": key})
     gone = owner.get(f"/replay/table?data={key}")
-    assert gone.status_code == 400
-    assert "Upload it again" in gone.text
+    assert gone.status_code == 404
+    assert "This table is not here any more" in gone.text and "Upload it again" in gone.text
+    assert 'href="/replay">Choose a table<' in gone.text
+
+
+@pytest.mark.parametrize("page", ["table", "compare", "roc", "simulate", "reliability"])
+def test_without_a_table_one_is_chosen_first(owner: TestClient, page: str) -> None:
+    answer = owner.get(f"/replay/{page}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/replay")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.txt", b"id\n1\n", "cannot tell the format of 'a.txt'"),
-        ("a.csv.gz", gzip.compress(b"id\n1\n", mtime=0), "cannot tell the format of 'a.csv.gz'"),
+        ("a.txt", b"id\n1\n", "Cannot tell the format of 'a.txt'"),
+        ("a.csv.gz", gzip.compress(b"id\n1\n", mtime=0), "Cannot tell the format of 'a.csv.gz'"),
         ("a.csv", b"", "'a.csv' is empty"),
         ("a.csv", b"id,mqm\n", "'a.csv' has no rows"),
-        ("a.jsonl", b"[1", "cannot read 'a.jsonl'"),
-        ("a.parquet", b"PAR1", "cannot read 'a.parquet'"),
+        ("a.jsonl", b"[1", "Cannot read 'a.jsonl'"),
+        ("a.parquet", b"PAR1", "Cannot read 'a.parquet'"),
         ("a.xlsx", b"PK", "a.xlsx"),
-        ("", b"id\n1\n", "no file came"),
+        ("", b"id\n1\n", "No file came"),
     ],
 )
 def test_uploads_that_cannot_be_read(
@@ -384,7 +391,7 @@ def test_uploads_that_cannot_be_read(
 def test_a_form_without_a_file_is_told_so(owner: TestClient) -> None:
     answer = owner.post("/replay/upload", data={"file": "text"})
     assert answer.status_code == 400
-    assert "no file came" in answer.text
+    assert "No file came" in answer.text
 
 
 def test_tables_are_bounded(owner: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -415,17 +422,17 @@ def test_the_last_uploads_are_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("page", "change", "sentence"),
     [
-        ("compare", {"level": "7"}, "the chance of error must be like 0.05 or 5%; got '7'"),
-        ("compare", {"limits": "5"}, "the ends of the rating scale must be like 0,25"),
-        ("compare", {"human": "nope"}, "unknown column (human scores) 'nope'"),
-        ("compare", {"human": ""}, "which column holds the human scores?"),
-        ("compare", {"system": ""}, "which column holds the systems?"),
+        ("compare", {"level": "7"}, "The chance of error must be like 0.05 or 5%; got '7'"),
+        ("compare", {"limits": "5"}, "The ends of the rating scale must be like 0,25"),
+        ("compare", {"human": "nope"}, "Unknown column (human scores) 'nope'"),
+        ("compare", {"human": ""}, "Which column holds the human scores?"),
+        ("compare", {"system": ""}, "Which column holds the systems?"),
         ("compare", {"metrics": "rater1"}, "'rater1' is chosen for two things"),
-        ("compare", {"correction": "x"}, "unknown correction 'x'"),
+        ("compare", {"correction": "x"}, "Unknown correction 'x'"),
         ("roc", {"adequate": ""}, "Scores run from 0 to"),
-        ("roc", {"adequate": "few"}, "a cut is a sign and a number"),
-        ("roc", {"metrics": ""}, "no metric is ticked"),
-        ("roc", {"confidence": "1"}, "the confidence must be like 0.95 or 95%"),
+        ("roc", {"adequate": "few"}, "A cut is a sign and a number"),
+        ("roc", {"metrics": ""}, "No metric is ticked"),
+        ("roc", {"confidence": "1"}, "The confidence must be like 0.95 or 95%"),
     ],
 )
 def test_bad_fields_get_a_sentence(
@@ -444,14 +451,14 @@ def test_bad_fields_get_a_sentence(
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"strategy": ""}, "no strategy is ticked"),
-        ({"strategy": "magic+mean"}, "unknown sampler 'magic'"),
-        ({"draws": "501"}, "the number of draws must be a whole number from 2 to 500; got '501'"),
-        ({"draws": "1e3"}, "the number of draws must be a whole number"),
-        ({"seed": "-1"}, "the seed must be a whole number"),
-        ({"budgets": "five"}, "budgets must be like 5%:50%:5%"),
+        ({"strategy": ""}, "No strategy is ticked"),
+        ({"strategy": "magic+mean"}, "Unknown sampler 'magic'"),
+        ({"draws": "501"}, "The number of draws must be a whole number from 2 to 500; got '501'"),
+        ({"draws": "1e3"}, "The number of draws must be a whole number"),
+        ({"seed": "-1"}, "The seed must be a whole number"),
+        ({"budgets": "five"}, "Budgets must be like 5%:50%:5%"),
         ({"budgets": "1:100000:1"}, "too many budgets"),
-        ({"bound": "nope"}, "unknown bound 'nope'"),
+        ({"bound": "nope"}, "Unknown bound 'nope'"),
     ],
 )
 def test_bad_simulations_get_a_sentence(
@@ -505,7 +512,7 @@ def test_what_a_job_finds_out_is_a_sentence(owner: TestClient) -> None:
     begun = owner.post("/replay/simulate", data=form)
     text = ended(owner, str(begun.url))
     assert 'data-testid="state"' in text
-    assert "no strategy worked on these data" in text
+    assert "No strategy worked on these data" in text
 
 
 def test_nested_cells_are_text(owner: TestClient) -> None:
@@ -525,7 +532,7 @@ def test_unknown_addresses(owner: TestClient) -> None:
         "/replay/compare/table/pairs.csv?" + query,
     ):
         assert owner.get(path).status_code == 404
-    assert owner.get("/replay/compare?data=../../etc/passwd").status_code == 400
+    assert owner.get("/replay/compare?data=../../etc/passwd").status_code == 404
 
 
 @pytest.mark.parametrize(
