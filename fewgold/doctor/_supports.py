@@ -144,9 +144,7 @@ def _bounds(seen: Seen, limits: tuple[float, float] | None, **_: Any) -> Support
     )  # fmt: skip
 
 
-def _binary(
-    seen: Seen, rated: int, binary: str | None, limits: tuple[float, float] | None, **_: Any
-) -> Support:
+def _binary(seen: Seen, rated: int, binary: str | None, **_: Any) -> Support:
     metrics = seen.usable_metrics
     if not rated:
         return Support("binary model", False, "no human ratings yet (0 and 1, or a cut of scores)")

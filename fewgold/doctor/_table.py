@@ -128,19 +128,19 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
     graver = any(f.severity == "error" for f in findings)
     findings += [] if graver else fit.findings
     if fit.rated and fit.unrated and not missing:
-        findings.append(_partly(seen, fit))
+        findings.append(_partly(fit))
     if missing:
         return Diagnosis(
             path, "sheet", "a sheet of fewgold select without its design file",
-            facts=_facts(seen, fit), findings=tuple(findings),
+            facts=_facts(seen), findings=tuple(findings),
         )  # fmt: skip
     return Diagnosis(
-        path, "table", title, facts=_facts(seen, fit), findings=tuple(findings),
+        path, "table", title, facts=_facts(seen), findings=tuple(findings),
         supports=fit.supports, next_commands=tuple(commands(seen, fit, findings)),
     )  # fmt: skip
 
 
-def _partly(seen: Seen, fit: Able) -> Finding:
+def _partly(fit: Able) -> Finding:
     return Finding(
         "warning",
         "partly-rated",
@@ -194,7 +194,7 @@ def _sheet_without_design(seen: Seen) -> list[Finding]:
     ]
 
 
-def _facts(seen: Seen, fit: Able) -> dict[str, Any]:
+def _facts(seen: Seen) -> dict[str, Any]:
     facts: dict[str, Any] = {"rows": seen.rows}
     if seen.id is not None:
         extra = keys(seen)

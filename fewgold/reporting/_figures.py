@@ -36,7 +36,7 @@ def _alternatives(study: Study) -> report.Figure | None:
     frame = study.alternatives
     if not np.isfinite(frame[["low", "high"]].to_numpy(dtype=float)).all(axis=1).any():
         return None
-    named = frame.assign(name=[_called(study, i, n) for i, n in enumerate(frame["name"])])
+    named = frame.assign(name=[_called(i, n) for i, n in enumerate(frame["name"])])
     ax = plots.interval_rows(named, label=f"{study.what}, {study.level} intervals")
     told = "; ".join(
         f"{name} {study.shown(value)}"
@@ -47,7 +47,7 @@ def _alternatives(study: Study) -> report.Figure | None:
     return report.Figure("The estimate among others", svg, caption)
 
 
-def _called(study: Study, row: int, name: str) -> str:
+def _called(row: int, name: str) -> str:
     return f"{name} (this report)" if row == 0 else f"{name}, for comparison"
 
 
