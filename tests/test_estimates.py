@@ -18,8 +18,17 @@ from fewgold.testing import toy_pool
 POOL, GOLD = toy_pool(400, 40, seed=1)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
-@pytest.mark.parametrize("slope", ["fitted", "one"])
+@pytest.mark.parametrize(
+    ("share", "slope"),
+    [
+        (0.1, "fitted"),
+        (0.5, "one"),
+        (0.8, "fitted"),
+        pytest.param(0.1, "one", marks=pytest.mark.slow),
+        pytest.param(0.5, "fitted", marks=pytest.mark.slow),
+        pytest.param(0.8, "one", marks=pytest.mark.slow),
+    ],
+)
 def test_cross_fitted_control_is_as_good_as_a_slope(share, slope):
     """A linear model must do about as well as the regression, at every share of the pool."""
     from sklearn.linear_model import LinearRegression

@@ -349,6 +349,7 @@ def test_metrics_of_the_real_data() -> None:
 
 
 @REAL
+@pytest.mark.slow
 def test_findings_on_real_data_reduced() -> None:
     """Three systems, three sizes: what shows with few draws."""
     systems = {
