@@ -76,6 +76,7 @@ class Comparison:
 
     @property
     def confidence(self) -> float:
+        """Of the intervals: 1 less the level of the tests."""
         return 1 - self.level
 
     @property

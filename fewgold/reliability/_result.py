@@ -62,10 +62,12 @@ class Reliability:
 
     @property
     def scores(self) -> tuple[str, ...]:
+        """Names of the scores."""
         return self.data.scores
 
     @property
     def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
         return self.data.systems
 
     @property

@@ -56,14 +56,17 @@ class Simulation:
 
     @property
     def pools(self) -> list[str]:
+        """Names of the pools, in the order given."""
         return list(dict.fromkeys(c.pool for c in self.cells))
 
     @property
     def strategies(self) -> list[str]:
+        """Names of the strategies, in the order given."""
         return list(dict.fromkeys(c.strategy for c in self.cells))
 
     @property
     def budgets(self) -> list[Any]:
+        """Budgets, as they were given."""
         return list(dict.fromkeys(c.budget for c in self.cells))
 
     @cached_property

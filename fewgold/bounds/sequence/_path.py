@@ -51,6 +51,7 @@ class Path:
 
     @property
     def half_width(self) -> FloatArray:
+        """Half of the interval's width after each rating."""
         return np.asarray((self.high - self.low) / 2)
 
     @property
