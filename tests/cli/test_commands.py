@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import fewgold
 from fewgold._pretty import decimals
-from fewgold.cli import app, settings
+from fewgold.cli import app, main, settings
 from fewgold.cli._console import to_json
 from fewgold.errors import FewgoldError, UnknownNameError
 
@@ -142,32 +142,22 @@ def test_settings(tmp_path: Path) -> None:
         settings(tmp_path, {})
 
 
-def test_flag_over_environment_over_file(folder: Path, process: Process) -> None:
+def test_flag_over_environment_over_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "fewgold.toml").write_text('[select]\nbudget = 7\nout = "s.csv"\nforce = true\n')
 
-    def n(*args: str, **env: str) -> int:
-        result = process("select", "pool.csv", "--json", "-q", *args, cwd=folder, env=env)
-        assert result.returncode == 0, result.stderr
-        return int(json.loads(result.stdout)["n"])
+    def n(*args: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["fewgold", "select", "pool.csv", "--json", "-q", *args])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+        return int(json.loads(capsys.readouterr().out)["n"])
 
     assert n() == 7
-    assert n(FEWGOLD_SELECT_BUDGET="10%") == 15
-    assert n("--budget", "3", FEWGOLD_SELECT_BUDGET="10%") == 3
-
-
-def test_start_up_leaves_heavy_modules_alone() -> None:
-    root = str(Path(fewgold.__file__).parents[1])
-    code = (
-        "import sys; from typer.testing import CliRunner; from fewgold.cli import app;"
-        "assert CliRunner().invoke(app, ['--help']).exit_code == 0;"
-        "heavy = {'pandas', 'sklearn', 'statsmodels', 'scipy.stats', 'matplotlib', 'pyarrow'};"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True, text=True, timeout=60, env={"PYTHONPATH": root}, check=True,
-    )  # fmt: skip
-    assert result.stdout.strip() == "[]"
+    monkeypatch.setenv("FEWGOLD_SELECT_BUDGET", "10%")
+    assert n() == 15
+    assert n("--budget", "3") == 3
 
 
 def test_errors_of_the_process(folder: Path, process: Process) -> None:
