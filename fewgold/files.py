@@ -27,6 +27,7 @@ from fewgold.gaps import PartialRatings
 from fewgold.pool import Pool
 from fewgold.records import check_pool, design_of, digests, drawn, rated
 from fewgold.sample import Ratings, Sample
+from fewgold.stored import Engine, Excerpt, StoredPool, reopen, rows_of
 from fewgold.tables import neutral, refuse
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def save_sample(
     *,
     strategy: str,
     columns: Mapping[str, Any],
-    pool_path: str | Path | None = None,
+    pool_path: str | Path | Sequence[str] | None = None,
     score: str = SCORE,
     budget: Any = None,
     design: str | Path | None = None,
@@ -77,7 +78,7 @@ def save_sample(
     columns
         The roles of the pool's columns, as in `Pool.from_table`, to build the pool again.
     pool_path
-        The pool's file, stored relative to the side file.
+        The pool's file, stored relative to the side file; for a pool on disk, its paths.
     score
         Name of the empty column.
     budget
@@ -108,7 +109,7 @@ def save_sample(
             )
     separator = "\t" if name.lower().endswith(".tsv") else ","
     text = sheet(sample, score, separator, in_order=in_order) if text is None else text
-    where = None if pool_path is None else _relative(Path(pool_path), side.parent)
+    where = _places(pool_path, side.parent)
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "fewgold": __version__,
@@ -124,6 +125,7 @@ def save_sample(
             "fingerprint": sample.pool.fingerprint,
             "digests": digests(sample.pool),
             "columns": {**columns, "orientation": dict(sample.pool.orientation)},
+            **_engine_of(sample.pool),
         },
         "sample": drawn(sample.pool, sample.indices, sample.design),
         "given": None if sample.given is None else rated(sample.given),
@@ -198,11 +200,23 @@ def read_record(path: str | Path) -> dict[str, Any]:
     return record
 
 
-def load_pool(path: str | Path, pool_path: str | Path | None = None) -> Pool:
-    """The pool that a side file speaks of, read from its recorded place or from ``pool_path``."""
+def load_pool(
+    path: str | Path,
+    pool_path: str | Path | Sequence[str] | None = None,
+    engine: Engine | None = None,
+) -> Pool | StoredPool:
+    """The pool that a side file speaks of, read from its recorded place or from ``pool_path``.
+
+    A pool on disk is opened and stays there; ``engine`` reads it, the kind that chose by default.
+    """
     record = read_record(path)
+    if "engine" in record["pool"]:
+        with intact(path):
+            return reopen(record["pool"], Path(path).parent, pool_path, engine)
     if "systems" in record:
         raise DataError("this sheet holds several systems. Compare them with: fewgold compare.")
+    if pool_path is not None and not isinstance(pool_path, str | Path):
+        raise DataError("this sample was drawn from one table; got several files. Name that one.")
     table = pool_table(path, pool_path)
     with intact(path):
         return build_pool(table, dict(record["pool"]["columns"]))
@@ -223,11 +237,13 @@ def pool_table(path: str | Path, pool_path: str | Path | None = None) -> pd.Data
         return tables.read_table(place)
 
 
-def load_sample(path: str | Path, pool: Pool) -> Sample:
+def load_sample(path: str | Path, pool: Pool | StoredPool) -> Sample:
     """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
     record = read_record(path)
     with intact(path):
         check_pool(record["pool"], pool)
+        if isinstance(pool, StoredPool):
+            pool = rows_of([record["given"], record["sample"]], pool)
         indices, design = design_of(record["sample"], pool)
         info = {k: record[k] for k in ("sampler", "seed") if record[k] is not None}
         sample = Sample(pool, indices, design, info=info)
@@ -330,6 +346,19 @@ def intact(path: str | Path) -> Iterator[None]:
             f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Take the side file as it "
             "was written; drawing again with the same seed makes it anew."
         ) from error
+
+
+def _engine_of(pool: Pool) -> dict[str, str]:
+    return {"engine": pool.store.engine.name} if isinstance(pool, Excerpt) else {}
+
+
+def _places(paths: str | Path | Sequence[str] | None, folder: Path) -> str | list[str] | None:
+    """Where the pool lies, as seen from a folder."""
+    if paths is None:
+        return None
+    if isinstance(paths, str | Path):
+        return _relative(Path(paths), folder)
+    return [p if "://" in p else _relative(Path(p), folder) for p in paths]
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -267,6 +267,11 @@ class Pool:
         return self.composite() if metric == "mean" else self.matrix([metric])[0]
 
     @property
+    def has_documents(self) -> bool:
+        """Whether it is known which document each segment belongs to."""
+        return self.documents is not None
+
+    @property
     def n_documents(self) -> int:
         """How many documents there are."""
         return int(self.codes.max()) + 1

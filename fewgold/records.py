@@ -13,6 +13,7 @@ from fewgold.design import Design
 from fewgold.errors import DataError
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
+from fewgold.stored import Excerpt, StoredPool
 from fewgold.tables import refuse
 
 # Fields of a Design that have a value for each segment, by the name of one such value.
@@ -63,8 +64,12 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
     )
 
 
-def digests(pool: Pool) -> dict[str, str]:
+def digests(pool: Pool | StoredPool) -> dict[str, str]:
     """A digest of each part of a pool, to say later which one changed."""
+    if isinstance(pool, Excerpt):
+        pool = pool.store
+    if isinstance(pool, StoredPool):
+        return pool.digests()
     labels = {"ids": pool.ids, "documents": pool.documents}
     found = {
         k: "\x1f".join(map(str, v.tolist())).encode() for k, v in labels.items() if v is not None
@@ -75,7 +80,7 @@ def digests(pool: Pool) -> dict[str, str]:
     return {k: hashlib.sha256(v).hexdigest()[:12] for k, v in found.items()}
 
 
-def check_pool(stored: Mapping[str, Any], pool: Pool) -> None:
+def check_pool(stored: Mapping[str, Any], pool: Pool | StoredPool) -> None:
     if stored["fingerprint"] == pool.fingerprint:
         return
     then, now = stored["digests"], digests(pool)

@@ -30,9 +30,11 @@ from fewgold.samplers import (
     Stratified,
     Systematic,
 )
+from fewgold.stored import StoredPool
 
-#: What we recommend where the pool has metrics, and where it has none.
+#: What we recommend where the pool has metrics, where it has none, and where it stays on disk.
 RECOMMENDED = "docs-balanced+ridge"
+ON_DISK = "docs-sys+ridge"
 WITHOUT_METRICS = "docs-sys+mean"
 
 _SAMPLERS: dict[str, Callable[[], Sampler]] = {
@@ -94,7 +96,7 @@ def sampler_names() -> list[str]:
     return [*_SAMPLERS, *_plugins("samplers")]
 
 
-def estimator_names(pool: Pool | None = None) -> list[str]:
+def estimator_names(pool: Pool | StoredPool | None = None) -> list[str]:
     """Names of all estimators, plug-ins included, with one ``cv-`` name for each metric."""
     metrics = [] if pool is None else [f"cv-{m}" for m in pool.metrics]
     if pool is not None:
@@ -115,7 +117,7 @@ def sampler(name: str) -> Sampler:
     return made
 
 
-def estimator(name: str, pool: Pool | None = None) -> Estimator:
+def estimator(name: str, pool: Pool | StoredPool | None = None) -> Estimator:
     """The estimator of that name; ``cv-<metric>`` is checked against the pool, if one is given."""
     known = {**_ESTIMATORS, **_plugins("estimators")}
     if name in known:
@@ -134,7 +136,7 @@ def estimator(name: str, pool: Pool | None = None) -> Estimator:
     raise UnknownNameError("estimator", name, estimator_names(pool), _HINT)
 
 
-def _alpha(name: str, pool: Pool | None) -> Estimator | None:
+def _alpha(name: str, pool: Pool | StoredPool | None) -> Estimator | None:
     """The binary model with a metric: ``alpha-judge``, ``alpha-comet>=0.5``, ``alpha-qe:bins``."""
     whole = name.removeprefix("alpha-")
     match = _ALPHA.fullmatch(name)
@@ -156,7 +158,7 @@ def bound(name: str) -> Bound:
     return as_bound(name, {**BOUNDS, **plugins})
 
 
-def strategy(name: str, pool: Pool | None = None) -> Estimator:
+def strategy(name: str, pool: Pool | StoredPool | None = None) -> Estimator:
     """An estimator with its sampler, from a name such as ``docs-prop+cv-knn``.
 
     A sampler alone takes the mean; an estimator alone takes its usual sampler.
@@ -173,7 +175,7 @@ def strategy(name: str, pool: Pool | None = None) -> Estimator:
     return estimator(second, pool).with_sampler(sampler(first))
 
 
-def strategy_names(pool: Pool | None = None) -> list[str]:
+def strategy_names(pool: Pool | StoredPool | None = None) -> list[str]:
     """The strategies of Saldías et al. (2022) and ours: what a simulation compares by default.
 
     For a pool without documents or metrics, only those that do without.
@@ -201,7 +203,7 @@ def strategy_names(pool: Pool | None = None) -> list[str]:
     if pool is None:
         return names
     without = set()
-    if pool.documents is None:
+    if not pool.has_documents:
         without |= {name for name in names if name.startswith("docs-")}
         names.append("random+ridge")
     if not pool.metrics:
@@ -210,8 +212,10 @@ def strategy_names(pool: Pool | None = None) -> list[str]:
     return [name for name in names if name not in without]
 
 
-def recommended(pool: Pool) -> str:
+def recommended(pool: Pool | StoredPool) -> str:
     """The strategy that we recommend for this pool."""
+    if isinstance(pool, StoredPool) and pool.metrics:
+        return ON_DISK if pool.has_documents else "metrics-prop+ridge"
     if pool.metrics:
         return RECOMMENDED
-    return WITHOUT_METRICS if pool.documents is not None else "random+mean"
+    return WITHOUT_METRICS if pool.has_documents else "random+mean"

@@ -22,6 +22,7 @@ from fewgold.cli._console import (
     plain,
     remarks,
 )
+from fewgold.cli._stored import load_sample
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,7 +137,7 @@ def estimate(
     else:
         if waves is not None:
             raise typer.BadParameter("--waves is for campaigns.")
-        study = _of_sheet(file, pool, design, human, id, estimator, ends, level, gaps)
+        study = _of_sheet(file, pool, design, human, id, estimator, ends, level, gaps, quiet)
         needs = by is not None and by.needs_limits and ends is None
     if needs and passing is None:
         raise typer.BadParameter(
@@ -197,6 +198,7 @@ def _of_campaign(
 def _of_sheet(
     file: str, pool: str | None, design: str | None, human: str | None, id: str,
     estimator: str | None, ends: tuple[float, float] | None, level: float | None, gaps: Gaps,
+    quiet: bool,
 ) -> _Study:  # fmt: skip
     from fewgold import files, registry
 
@@ -206,7 +208,7 @@ def _of_sheet(
         )
     side = files.design_path(file) if design is None else design
     record = files.read_record(side)
-    sample = files.load_sample(side, files.load_pool(side, pool))
+    sample = load_sample(side, pool, quiet)
     columns = record["score_column"] if human is None else _columns(human)
     partial = files.read_partial(
         file, sample, id=id, score=columns, limits=ends, gaps=gaps is not Gaps.wait

@@ -9,6 +9,7 @@ import typer
 
 from fewgold.cli import _parse
 from fewgold.cli._console import progress_bars
+from fewgold.cli._stored import load_sample
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def plan_of(
     if source == "--sd":
         return planning.plan(goal, Outlook(**guess, size=size, cost=cost), names)
     if source == "--pilot":
-        return _from_pilot(goal, data, names, size)
+        return _from_pilot(goal, data, names, size, quiet)
     from fewgold.cli._simulate import studies_of
 
     studies = studies_of(data["history"], data["human"], quiet, data["cost"])
@@ -64,7 +65,7 @@ def _usual(studies: Any) -> list[str]:
 
 
 def _from_pilot(
-    goal: Goal, data: dict[str, Any], names: list[str] | None, size: int | None
+    goal: Goal, data: dict[str, Any], names: list[str] | None, size: int | None, quiet: bool
 ) -> Plan:
     from fewgold import files, planning
     from fewgold.planning import Outlook
@@ -77,7 +78,7 @@ def _from_pilot(
             "with --history if every segment is rated."
         )
     record = files.read_record(side)
-    sample = files.load_sample(side, files.load_pool(side))
+    sample = load_sample(side, None, quiet)
     column = record["score_column"] if data["human"] is None else data["human"]
     ratings = files.read_ratings(data["pilot"], sample, score=column)
     if goal.difference is not None:

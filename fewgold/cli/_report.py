@@ -9,6 +9,7 @@ import typer
 
 from fewgold.cli import _options, _parse
 from fewgold.cli._console import Json, Quiet, console, note, to_json
+from fewgold.cli._stored import load_sample
 
 if TYPE_CHECKING:
     from fewgold.reporting import StudyReport
@@ -110,7 +111,7 @@ def _of_sheet(
 
     side = files.design_path(file)
     record = files.read_record(side)
-    sample = files.load_sample(side, files.load_pool(side, pool))
+    sample = load_sample(side, pool, quiet=False)
     partial = files.read_partial(
         file, sample, score=record["score_column"], limits=limits, gaps=gaps != "wait"
     )

@@ -10,6 +10,15 @@ import typer
 
 from fewgold.cli import _options, _parse
 from fewgold.cli._console import Json, Quiet, console, note, pairs, plain, to_json
+from fewgold.cli._stored import (
+    EngineName,
+    EngineOption,
+    Memory,
+    Order,
+    open_pool,
+    start_engine,
+    stays_on_disk,
+)
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,18 +26,19 @@ if TYPE_CHECKING:
 
     from fewgold.pool import Pool
     from fewgold.sample import Sample
+    from fewgold.stored import StoredPool
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
 
 
 def select(
-    pool_file: Annotated[
-        str,
+    pool_files: Annotated[
+        list[str],
         typer.Argument(
-            metavar="POOL",
+            metavar="POOL…",
             help="Table with a row a segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
-            "stdin), or a campaign.",
+            "stdin), a campaign, or any number of Parquet files and folders, which stay on disk.",
             show_default=False,
         ),
     ],
@@ -117,6 +127,9 @@ def select(
             "The sheet has a row for each system and does not tell which.",
         ),
     ] = False,
+    engine: EngineOption = EngineName.auto,
+    memory: Memory = None,
+    order: Order = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -135,15 +148,18 @@ def select(
     from fewgold import files, registry, tables
     from fewgold import shared as blind
     from fewgold.campaign import is_campaign
+    from fewgold.stored import StoredPool
 
-    if is_campaign(pool_file):
+    pool_file = pool_files[0]
+    if len(pool_files) == 1 and is_campaign(pool_file):
         from fewgold.cli import _campaign_select
 
         plain_only = {
             "--given": given, "--id": id, "--document": document, "--metrics": metrics,
             "--cost": cost, "--system": system, "--texts": texts, "--orientation": orientation,
             "--strategy": strategy, "--design": design, "--in-order": in_order or None,
-            "--shared": shared or None, "--force": force or None,
+            "--shared": shared or None, "--force": force or None, "--memory": memory,
+            "--order": order, "--engine": None if engine is EngineName.auto else engine,
         }  # fmt: skip
         _campaign_select.refuse(plain_only)
         _campaign_select.select(
@@ -163,7 +179,7 @@ def select(
             "-o - writes the sheet to stdout: "
             + ("leave out --json." if json else "say where the design goes with --design FILE.")
         )
-    sources = {Path(p).resolve() for p in (pool_file, given) if p not in (None, "-")}
+    sources = {Path(p).resolve() for p in (*pool_files, given) if p not in (None, "-")}
     if sources & {
         Path(out).resolve(),
         files.design_path(out).resolve(),
@@ -176,7 +192,22 @@ def select(
     signs = _parse.orientation(orientation)
     notes: list[str] = []
     guessed: dict[str, str] = {}
-    if given is None:
+    pool: Pool | StoredPool
+    on_disk = stays_on_disk(pool_files, engine)
+    if on_disk and shared:
+        raise typer.BadParameter(
+            "--shared needs one file that is loaded; if it is large, with --engine memory."
+        )
+    if not on_disk and (memory, order) != (None, None):
+        raise typer.BadParameter("--memory and --order are for pools that stay on disk.")
+    rated = None
+    if on_disk and given is None:
+        reader = start_engine(engine, memory, quiet)
+        pool, found, columns = open_pool(pool_files, named, signs, order, reader)
+        guessed = found.guessed
+        notes += found.notes()
+        name = strategy or registry.recommended(pool)
+    elif given is None:
         from fewgold.roles import roles
 
         table = tables.read_table(pool_file)
@@ -188,15 +219,22 @@ def select(
         if not shared:
             _options.single_system(table, found)
         build = blind.build_joint_pool if shared else files.build_pool
-        pool, rated = build(table, columns), None
+        pool = build(table, columns)
         name = strategy or registry.recommended(pool)
     else:
         if signs or any(v is not None for v in named.values()):
             raise typer.BadParameter("--given brings the columns with it: leave their options out.")
         record = files.read_record(files.design_path(given))
         columns = dict(record["pool"]["columns"])
-        pool = files.load_pool(files.design_path(given), pool_file)
-        earlier = files.load_sample(files.design_path(given), pool)
+        side_of = files.design_path(given)
+        if on_disk != ("engine" in record["pool"]):
+            raise DataError(
+                "the given ratings belong to a pool that was read in another way. Give the same "
+                "files as then, and --engine memory if one large file was loaded."
+            )
+        reader_of = start_engine(record["pool"]["engine"], memory, quiet) if on_disk else None
+        pool = files.load_pool(side_of, pool_files if on_disk else pool_file, reader_of)
+        earlier = files.load_sample(side_of, pool)
         rated = files.read_ratings(given, earlier, score=record["score_column"])
         name = strategy or record["strategy"]
     for sentence in notes:
@@ -218,7 +256,7 @@ def select(
     kept: dict[str, Any] = {
         "strategy": name,
         "columns": columns,
-        "pool_path": None if pool_file == "-" else pool_file,
+        "pool_path": None if pool_file == "-" else pool_files if on_disk else pool_file,
         "score": score_column,
         "budget": budget if cost_budget is None else {"cost": cost_budget, "risk": risk or 0.5},
         "design": design,
@@ -236,8 +274,7 @@ def select(
         "strategy": name,
         "recommended": strategy is None and given is None,
         "seed": seed,
-        "cost": None if pool.cost is None else float(sample.cost),
-        "pool_cost": None if pool.cost is None else float(pool.cost.sum()),
+        **_costs(pool, sample),
         "sheet": out,
         "design": str(side),
         "fingerprint": pool.fingerprint,
@@ -247,6 +284,8 @@ def select(
         "step": chosen.sampler.step,
         "in_order": in_order,
         "systems": table[columns["system"]].nunique() if shared else None,
+        "files": len(pool.files) if isinstance(pool, StoredPool) else 1,
+        "engine": pool.engine.name if isinstance(pool, StoredPool) else "memory",
     }
     if json:
         print(to_json(result))
@@ -256,24 +295,42 @@ def select(
         _show(console(), result, score_column, pool_file)
 
 
-def _documents(pool: Pool, sample: Sample) -> dict[str, int | None]:
-    if pool.documents is None:
+def _documents(pool: Pool | StoredPool, sample: Sample) -> dict[str, int | None]:
+    from fewgold.stored import StoredPool
+
+    if sample.pool.documents is None:
         return {"documents": None, "pool_documents": None}
+    # Documents on disk are not counted for the sake of this sentence alone.
+    known = not isinstance(pool, StoredPool) or pool.counted_documents
     return {
-        "documents": len(set(pool.codes[sample.indices].tolist())),
-        "pool_documents": int(pool.codes.max()) + 1,
+        "documents": len(set(sample.pool.documents[sample.indices].tolist())),
+        "pool_documents": pool.n_documents if known else None,
     }
+
+
+def _costs(pool: Pool | StoredPool, sample: Sample) -> dict[str, float | None]:
+    from fewgold.stored import StoredPool
+
+    if sample.pool.cost is None:
+        return {"cost": None, "pool_cost": None}
+    if isinstance(pool, StoredPool):
+        total = len(pool) * float(pool.moments.mean[-1])
+    else:
+        assert pool.cost is not None
+        total = float(pool.cost.sum())
+    return {"cost": float(sample.cost), "pool_cost": total}
 
 
 def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> None:
     from rich.markup import escape
 
     further = " further" if result["rated_before"] else ""
-    spread = (
-        f", from {result['documents']} of {result['pool_documents']} documents"
-        if result["documents"]
-        else ""
-    )
+    spread = ""
+    if result["documents"]:
+        of = "" if result["pool_documents"] is None else f" of {result['pool_documents']}"
+        spread = f", from {result['documents']}{of} documents"
+    if result["engine"] != "memory":
+        spread += f", in {result['files']} Parquet file{'s' * (result['files'] > 1)} on disk"
     out.print(
         f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}."
     )

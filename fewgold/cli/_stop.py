@@ -10,6 +10,7 @@ import typer
 from fewgold._pretty import decimals
 from fewgold.cli import _parse
 from fewgold.cli._console import Format, Json, Output, emit, pairs, plain
+from fewgold.cli._stored import load_sample
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,7 +108,7 @@ def stop(
         )
     side = files.design_path(file) if design is None else design
     record = files.read_record(side)
-    sample = files.load_sample(side, files.load_pool(side, pool))
+    sample = load_sample(side, pool, quiet=False)
     columns = [record["score_column"]] if human is None else _parse.names(human)
     ratings = _started(file, sample, id, columns, ends)
     result: dict[str, Any] = {

@@ -1,5 +1,6 @@
 """Pools that do not fit into memory: Parquet files read by DuckDB, or by Spark on a cluster."""
 
+from fewgold.stored._again import make_engine, reopen, rows_of
 from fewgold.stored._engine import DuckDB, Engine, Progress
 from fewgold.stored._excerpt import Excerpt
 from fewgold.stored._groups import Groups, MergedGroups, Wanted, salt_of
@@ -16,5 +17,8 @@ __all__ = [
     "Spark",
     "StoredPool",
     "Wanted",
+    "make_engine",
+    "reopen",
+    "rows_of",
     "salt_of",
 ]

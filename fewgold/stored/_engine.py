@@ -184,6 +184,9 @@ class DuckDB:
                 self._connection.interrupt()
                 thread.join(_POLL)
             raise
+        finally:
+            if doing is not None and self.progress is not None:
+                self.progress(doing, 1.0)
         error = outcome.get("error")
         if isinstance(error, duckdb.Error):
             raise DataError(explained(error)) from error

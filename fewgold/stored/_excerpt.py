@@ -101,7 +101,7 @@ class Excerpt(Pool):
         chosen = list(self.metrics) if names is None else list(names)
         which = [self.store.metrics.index(m) for m in chosen if m in self.store.metrics]
         moments = self.store.moments
-        z = self.matrix(chosen) - moments.mean[which, None]
+        z = self.matrix(chosen) - moments.pivot[which, None] - moments.above[which, None]
         return np.asarray(z / moments.scale[which, None])
 
     @cached_property

@@ -27,6 +27,10 @@ class Moments:
     high: FloatArray
     first_id: str
     last_id: str
+    #: Deviations are counted from here and then from `above`: a mean far from 0 has too few digits
+    #: for a small spread.
+    pivot: FloatArray
+    above: FloatArray
 
     @property
     def scale(self) -> FloatArray:
@@ -68,7 +72,7 @@ def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True)
     mean, sd, low, high = (
         np.array([row.get(f"{k}_{c}", np.nan) for c in names], dtype=np.float64) for k in _KINDS
     )
-    _refine(engine, table, names, mean, sd, low, high)
+    pivot, above = _refine(engine, table, names, mean, sd, low, high)
     for k, name in enumerate(columns.metrics):
         if whole and size > 1 and low[k] == high[k]:
             raise DataError(
@@ -77,7 +81,8 @@ def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True)
             )
     if columns.cost is not None and low[-1] <= 0:
         raise DataError(f"cost must be above 0 for every segment; the least is {low[-1]:g}.")
-    return Moments(size, mean, sd, low, high, str(row["first_id"]), str(row["last_id"]))
+    ends = str(row["first_id"]), str(row["last_id"])
+    return Moments(size, mean, sd, low, high, *ends, pivot, above)
 
 
 _KINDS = ("mean", "sd", "low", "high")
@@ -109,8 +114,12 @@ def _checked(
 def _refine(
     engine: Engine, table: str, names: list[str], mean: FloatArray, sd: FloatArray,
     low: FloatArray, high: FloatArray,
-) -> None:  # fmt: skip
-    """Once more from the least value and in its units, where plain sums lose digits or overflow."""
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    """Once more from the least value and in its units, where plain sums lose digits or overflow.
+
+    Gives what deviations are counted from, in two steps.
+    """
+    pivot, above = np.zeros(mean.size), mean.copy()
     top = np.maximum(np.abs(low), np.abs(high))
     odd = ~np.isfinite(sd) | (np.abs(mean) > 1e3 * sd) | (top > 1e100) | (top < 1e-100)
     again = np.flatnonzero(odd & (low < high))
@@ -124,6 +133,10 @@ def _refine(
         for k in again:
             mean[k] = low[k] + unit[k] * float(row[f"mean_{k}"].iloc[0])
             sd[k] = unit[k] * float(row[f"sd_{k}"].iloc[0])
+            above[k] = mean[k]
+            if top[k] < 1e300:
+                pivot[k], above[k] = low[k], unit[k] * float(row[f"mean_{k}"].iloc[0])
+    return pivot, above
 
 
 def correlations(engine: Engine, table: str, names: list[str]) -> FloatArray:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from fewgold.stored._groups import Wanted, rows
 from fewgold.stored._roles import Columns
 from fewgold.stored._scan import NUMBERS, Scan
 from fewgold.stored._sources import Paths, check_columns, check_files, find_files
+from fewgold.tables import CostTerms, cost_terms
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class StoredPool(Scan):
@@ -67,22 +71,22 @@ class StoredPool(Scan):
         order: str | None = None,
         engine: Engine | None = None,
     ) -> None:
+        self.files = find_files(paths)
+        self.engine: Engine = DuckDB() if engine is None else engine
+        source = f"files_{next(NUMBERS)}"
+        types = self.engine.attach(source, self.files)
         columns = Columns(
             id=id,
             document=document,
             metrics=_names(metrics or ()),
-            cost=cost,
+            cost=None if cost is None else cost_terms(cost, list(types)),
             system=system,
             texts=_names(texts),
             order=order,
             orientation=dict(orientation or {}),
         )
-        self.files = find_files(paths)
-        self.engine: Engine = DuckDB() if engine is None else engine
         if isinstance(self.engine, DuckDB):
             check_files(self.engine, self.files, columns.wanted)
-        source = f"files_{next(NUMBERS)}"
-        types = self.engine.attach(source, self.files)
         check_columns(types, columns.wanted)
         columns.check(types)
         self._open(source, columns, types)
@@ -94,6 +98,13 @@ class StoredPool(Scan):
         unknown = set(columns.orientation) - set(columns.metrics)
         if unknown:
             raise UnknownNameError("metric in orientation", sorted(unknown)[0], columns.metrics)
+
+    @staticmethod
+    def peek(paths: Paths, engine: Engine, rows: int = 1000) -> pd.DataFrame:
+        """The first rows of the files, all columns, to see what there is."""
+        name = f"files_{next(NUMBERS)}"
+        engine.attach(name, find_files(paths))
+        return engine.frame(f"SELECT * FROM {name} LIMIT {rows}", "Looking at the columns")
 
     @classmethod
     def of(cls, pool: Any, *, engine: Engine | None = None) -> StoredPool:
@@ -112,6 +123,8 @@ class StoredPool(Scan):
                 plain = values.dtype.kind in "iufb"
                 table[f"{role} "] = values if plain else values.astype(str)
                 named[role] = f"{role} "
+        if "cost" in named:
+            named["cost"] = CostTerms(0.0, 1.0, named["cost"], False)
         # By numbers: engines take BLEU and bleu for the same name.
         table |= {f"metric {k}": v for k, v in enumerate(pool.metrics.values())}
         table |= {f"text {k}": v for k, v in enumerate(pool.texts.values())}
@@ -217,16 +230,25 @@ class StoredPool(Scan):
                 f"ids must differ; {found['id_'].iloc[0]!r} occurs {found['times'].iloc[0]} times."
             )
 
+    def digests(self) -> dict[str, str]:
+        """What a pass tells of each part, to say later which one changed."""
+        m = self.moments
+        found = {"ids": f"{m.first_id} {m.last_id}"}
+        for name, low, high, mean in zip(self._numbers, m.low, m.high, m.mean, strict=True):
+            found[name] = f"{low!r} {high!r} {mean:.6g}"
+        return {k: hashlib.sha256(v.encode()).hexdigest()[:12] for k, v in found.items()}
+
+    @property
+    def _numbers(self) -> list[str]:
+        return [f"metric {m}" for m in self.metrics] + ["cost"] * (self.columns.cost is not None)
+
     @cached_property
     def fingerprint(self) -> str:
         """A short digest of what a pass tells: size, first and last id, ends and means of metrics.
 
         Means count to six digits, since threads sum up in any order.
         """
-        m = self.moments
-        parts = [str(m.size), m.first_id, m.last_id, *self.metrics]
-        for low, high, mean in zip(m.low, m.high, m.mean, strict=True):
-            parts.append(f"{low!r} {high!r} {mean:.6g}")
+        parts = [str(len(self)), *(f"{k} {v}" for k, v in self.digests().items())]
         return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.stored._engine import quoted
 from fewgold.stored._sources import kind
+from fewgold.tables import CostTerms
 
 _AS_THEY_ARE = {
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
@@ -27,7 +28,7 @@ class Columns:
     id: str
     document: str | None = None
     metrics: tuple[str, ...] = ()
-    cost: str | None = None
+    cost: CostTerms | None = None
     system: str | None = None
     texts: tuple[str, ...] = ()
     order: str | None = None
@@ -41,7 +42,7 @@ class Columns:
             found[self.document] = "documents"
         found |= dict.fromkeys(self.metrics, "metric")
         if self.cost is not None:
-            found[self.cost] = "cost"
+            found.setdefault(self.cost.column, "cost")
         if self.system is not None:
             found.setdefault(self.system, "system")
         for name in self.texts:
@@ -53,8 +54,8 @@ class Columns:
     def check(self, types: Mapping[str, str]) -> None:
         """Refuse metrics and costs that are no numbers, and one column in two roles."""
         numeric = dict.fromkeys(self.metrics, "metric")
-        if self.cost is not None:
-            numeric[self.cost] = "cost"
+        if self.cost is not None and not self.cost.words:
+            numeric[self.cost.column] = "cost"
         for name, what in numeric.items():
             if kind(types[name]) not in ("number", "boolean"):
                 raise DataError(
@@ -83,7 +84,11 @@ class Columns:
             ]
         parts += [f"CAST({quoted(m)} AS DOUBLE) AS m{k}_" for k, m in enumerate(self.metrics)]
         if self.cost is not None:
-            parts.append(f"CAST({quoted(self.cost)} AS DOUBLE) AS cost_")
+            fixed, per, column, words = self.cost
+            amount = f"CAST({quoted(column)} AS DOUBLE)"
+            if words:
+                amount = f"len(regexp_extract_all({quoted(column)}, '[^\\s]+'))"
+            parts.append(f"{fixed!r}e0 + {per!r}e0 * {amount} AS cost_")
         if self.system is not None:
             parts.append(f"{quoted(self.system)} AS sys_")
         parts += [f"{quoted(t)} AS t{k}_" for k, t in enumerate(self.texts)]

@@ -67,6 +67,16 @@ class Scan:
         found = self.engine.frame(f"SELECT {', '.join(parts)} FROM {self._table}", "Reading judges")
         return tuple(m for m, other in zip(asked, found.iloc[0], strict=True) if other == 0)
 
+    @property
+    def has_documents(self) -> bool:
+        """Whether it is known which document each segment belongs to."""
+        return self.columns.document is not None
+
+    @property
+    def counted_documents(self) -> bool:
+        """Whether documents have been counted already, so that asking costs nothing."""
+        return "doc_" in self._tables
+
     @cached_property
     def n_documents(self) -> int:
         """How many documents there are."""
@@ -184,6 +194,9 @@ class Scan:
                 digits = int(np.ceil(-np.log10(scale))) + 4
                 mean = np.round(mean, digits) if abs(digits) < 300 else mean
                 slope = float(f"{slope:.6e}")
+            elif slope:
+                column = f"({column} - ({self.moments.pivot[k]:.17e}))"
+                mean = self.moments.above[k]
             parts.append(f"({column} - ({mean:.17e})) * ({slope:.17e})")
         return " + ".join(parts)
 
@@ -250,10 +263,11 @@ class Scan:
         names = list(self.metrics) if names is None else list(names)
         which = [self.metrics.index(m) for m in names]
         listed = ", ".join(self.columns.metric(m) for m in names)
-        mean, sd = self.moments.mean[which], self.moments.scale[which]
+        m = self.moments
+        pivot, above, scale = m.pivot[which], m.above[which], m.scale[which]
         seen, doing = 0, "Predicting"
         for part in self.engine.chunks(f"SELECT {listed} FROM {self._table}", doing):
-            yield (part.to_numpy(np.float64) - mean) / sd
+            yield (part.to_numpy(np.float64) - pivot - above) / scale
             seen += len(part)
             if self.engine.progress is not None:
                 self.engine.progress(doing, seen / len(self))

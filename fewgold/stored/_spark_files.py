@@ -16,11 +16,18 @@ _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 def read_files(session: Any, files: Sequence[str]) -> Any:
     """All files as a data frame of Spark. What is missing in a file is null.
 
-    Where files have whole numbers and decimals in one column, all become decimals. A file that
-    Spark passes over, as it does with names that start with ``_``, is an error.
+    Where files have whole numbers and decimals in one column, all become decimals. A file
+    that Spark passes over is an error.
     """
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    hidden = [f for f in files if Path(f).name.startswith(("_", "."))]
+    if hidden:
+        raise DataError(
+            f"Spark passes over files whose names start with '_' or '.': {hidden[0]}. Rename them, "
+            "or leave them out."
+        )
     folders: dict[str, list[str]] = {}
     for file in files:
         folders.setdefault(_root(file), []).append(file)
@@ -28,7 +35,7 @@ def read_files(session: Any, files: Sequence[str]) -> Any:
         parts = [_read(session, root, inside) for root, inside in folders.items()]
         if len(parts) > 1:
             _agree((p.schema, "") for p in parts)
-    except (PySparkException, _Differ):
+    except (PySparkException, Py4JError, _Differ):
         parts = _by_schema(session, files)
     whole = parts[0]
     for part in parts[1:]:
@@ -36,8 +43,8 @@ def read_files(session: Any, files: Sequence[str]) -> Any:
     seen = len(set(whole.inputFiles()))
     if seen < len(set(files)):
         raise DataError(
-            f"Spark reads {seen} of {len(set(files))} files: it passes over names that start with "
-            "'_' or '.'. Rename those files, or leave them out."
+            f"Spark reads {seen} of {len(set(files))} files. Put them all into one folder and give "
+            "that, or leave the others out."
         )
     return whole
 

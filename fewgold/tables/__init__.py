@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fewgold.tables._cells import as_text, cell, is_empty, neutral, refuse, scores_of, text_of
-from fewgold.tables._cost import with_cost
+from fewgold.tables._cost import CostTerms, cost_terms, with_cost
 from fewgold.tables._names import (
     COST_NAMES,
     DOCUMENT_NAMES,
@@ -30,8 +30,10 @@ __all__ = [
     "SUFFIXES",
     "SYSTEM_NAMES",
     "TEXT_NAMES",
+    "CostTerms",
     "as_text",
     "cell",
+    "cost_terms",
     "guess_column",
     "is_empty",
     "is_wide",
