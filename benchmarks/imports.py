@@ -1,4 +1,4 @@
-"""How long imports take, as ratios to numpy + scipy.stats + pandas, measured side by side.
+"""How long imports take, over numpy + scipy.stats + pandas, side by side; for docs/speed.md.
 
     python benchmarks/imports.py [--repeats 15]
 
@@ -9,12 +9,14 @@ flatter: the limit of 1.3 holds for all public names together as well. Exit code
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from statistics import median
 from time import perf_counter
 
-from _common import arguments, read, table
+from _common import arguments as common
+from _common import read, table
 
 LIMIT = 1.3
 JUDGED = ("import fewgold", "from fewgold import *")
@@ -55,10 +57,14 @@ def ratios(repeats: int) -> dict[str, float]:
     return {name: (median(taken) - empty) / base for name, taken in times.items()}
 
 
-def main() -> int:
-    parser = arguments(__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--repeats", type=int, default=15)
-    options = read(parser, repeats=1)
+    return parser
+
+
+def main() -> int:
+    options = read(arguments(), repeats=1)
     found = ratios(options.repeats)
     table(("statement", "ratio"), ((f"`{name}`", f"{ratio:.2f}") for name, ratio in found.items()))
     over = [name for name in JUDGED if found[name] > LIMIT]

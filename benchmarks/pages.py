@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -56,7 +57,7 @@ def request(path: str, **sent: Any) -> None:
         if message["type"] == "http.response.start":
             status.append(message["status"])
 
-    LOOP.run_until_complete(APP(scope, receive, send))
+    loop().run_until_complete(APP(scope, receive, send))
     if status != [200]:
         raise RuntimeError(f"{path} answered {status}.")
 
@@ -145,7 +146,10 @@ def main() -> None:
     table(["page", "page, ms", "library, ms", "ratio"], rows)
 
 
-LOOP = asyncio.new_event_loop()
+@cache
+def loop() -> asyncio.AbstractEventLoop:
+    return asyncio.new_event_loop()
+
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,54 @@
+"""Every benchmark runs, with few draws: the same code as the tables of the pages."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "benchmarks").glob("[!_]*.py"))
+MORE = [  # other ways through the same files
+    "calibration.py --noise",
+    "cells.py --wide",
+    "cells.py --speed",
+    "binary_coverage.py --real",
+    "intervals.py --choose",
+    "intervals.py --skewed",
+    "intervals.py --time",
+    "stopping.py --speed",
+    "wmt20.py --all",
+]
+
+
+@pytest.mark.parametrize("command", [*(path.name for path in SCRIPTS), *MORE])
+def test_quick_run(command: str) -> None:
+    if command == "evidence.py":
+        command += " --list"
+    script, *options = command.split()
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / script), *options, "--quick"],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    if done.returncode == 3:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    if script != "evidence.py":
+        assert re.search(r"^\|(?: -+:? \|)+$", done.stdout, re.MULTILINE), done.stdout
+
+
+@pytest.mark.parametrize("script", ["intervals.py", "reliability.py", "speed.py --scaling"])
+def test_figures(script: str, tmp_path: Path) -> None:
+    name, *options = script.split()
+    target = tmp_path / "figure.svg"
+    done = subprocess.run(
+        [sys.executable, f"benchmarks/{name}", *options, "--plot", str(target), "--quick"],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert target.read_text(encoding="utf-8").rstrip().endswith("</svg>")
