@@ -1,4 +1,4 @@
-"""What people do now against fewgold: error, width and coverage at the same budget.
+"""What people do now against fewgold, at the same budget, for README.
 
     python benchmarks/alternatives.py [--draws 2000] [--budget 5] [--python python3.13]
 
@@ -7,8 +7,10 @@ are drawn at random for everybody but the last line, which chooses them. Every m
 same ratings and the same metrics: prediction-powered inference (ppi-python, glide-py) takes one,
 the one that follows people best in the pool, and for ppi-python, which clips its slope to [0, 1],
 brought to the ratings' own direction and spread; glide's MultiPPI takes all metrics.
-``ratings for the same error`` is how many random ratings with a plain mean err as little. The
-environment with the other packages is that of ``peers.py``.
+
+error: mean distance from the truth; worth: how many random ratings with a plain mean err as
+little; ±: half of the width of the 95 % interval; holds: share of intervals with the truth in them.
+The environment with the other packages is that of peers.py.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from collections.abc import Callable
 from typing import Any
 
 import peers
+from _common import arguments as common
+from _common import read, table
 
 Answer = tuple[float, float, float]
 Z = 1.959963984540054
@@ -38,12 +42,12 @@ def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any]
         value, half = scores.mean(), Z * scores.std(ddof=1) / np.sqrt(len(scores))
         return value, value - half, value + half
 
-    found: dict[str, Callable[[Any, Any], Answer]] = {"mean ± 1.96 standard errors": plain}
+    found: dict[str, Callable[[Any, Any], Answer]] = {"plain mean ± 1.96 standard errors": plain}
 
     try:
         import ppi_py  # type: ignore[import-not-found]
     except ImportError:
-        print("ppi-python is not here.")
+        print("ppi-python is not here.", file=sys.stderr)
     else:
 
         def ppi(rows: Any, scores: Any) -> Answer:
@@ -54,14 +58,14 @@ def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any]
             low, high = ppi_py.ppi_mean_ci(scores, z[rows], z[rest], alpha=0.05)
             return tuple(float(np.ravel(v)[0]) for v in (value, low, high))  # type: ignore[return-value]
 
-        found[f"PPI++ (ppi-python), {best}"] = ppi
+        found["PPI++, best metric (ppi-python)"] = ppi
     try:
         from glide.estimators import (  # type: ignore[import-not-found]
             MultiPPIMeanEstimator,
             PPIMeanEstimator,
         )
     except ImportError:
-        print("glide-py is not here.")
+        print("glide-py is not here.", file=sys.stderr)
         return found
 
     def glide(estimator: Any, z: Any) -> Callable[[Any, Any], Answer]:
@@ -74,12 +78,13 @@ def methods(metrics: dict[str, Any], best: str) -> dict[str, Callable[[Any, Any]
 
         return run
 
-    found[f"PPI++ (glide-py), {best}"] = glide(PPIMeanEstimator(), metrics[best])
-    found["MultiPPI (glide-py), all metrics"] = glide(MultiPPIMeanEstimator(), table)
+    found["PPI++, best metric (glide-py)"] = glide(PPIMeanEstimator(), metrics[best])
+    found["MultiPPI, all metrics (glide-py)"] = glide(MultiPPIMeanEstimator(), table)
     return found
 
 
-def measure(kind: str, share: float, draws: int) -> None:
+def measure(kind: str, share: float, draws: int) -> tuple[str, dict[str, list[str]]]:
+    """What the columns are about, and the figures of each method."""
     import numpy as np
 
     from fewgold import registry
@@ -98,33 +103,37 @@ def measure(kind: str, share: float, draws: int) -> None:
         strategy = registry.strategy(name, pool)
         drawn = strategy.select(pool, n, draws=draws, rng=1)
         made = strategy.estimate(drawn.rate(gold[drawn.indices], limits=(0, 25)))
-        results[f"fewgold, {name}"] = np.array([made.value, *made.interval(0.95)])
-
-    print(f"\n{kind}: {n} of {size} segments rated, {draws} studies")
-    print(f"{'':34}{'typical':>8}{'ratings for the':>17}{'half of the':>13}{'holds the':>11}")
-    print(f"{'':34}{'error':>8}{'same error':>17}{'95% interval':>13}{'truth':>11}")
-    spread = gold.var(ddof=1)
+        results[f"fewgold, `{name}`"] = np.array([made.value, *made.interval(0.95)])
+    cells = {}
     for name, (value, low, high) in results.items():
-        mse = np.mean((value - truth) ** 2)
-        worth = 1 / (mse / spread + 1 / size)
-        print(
-            f"{name:34}{np.abs(value - truth).mean():8.3f}{worth:17.0f}"
-            f"{(high - low).mean() / 2:13.2f}"
-            f"{np.mean((low <= truth) & (truth <= high)):11.1%}"
-        )
+        worth = 1 / (np.mean((value - truth) ** 2) / gold.var(ddof=1) + 1 / size)
+        held = np.mean((low <= truth) & (truth <= high))
+        cells[name] = [
+            f"{np.abs(value - truth).mean():.3f}",
+            f"{worth:.0f}",
+            f"{(high - low).mean() / 2:.2f}",
+            f"{100 * held:.1f} %",
+        ]
+    return f"{n} of {size}", cells
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--budget", type=float, default=5, help="per cent of the segments")
     parser.add_argument("--python", help="the Python to make the environment with")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    options = read(arguments(), draws=20)
     if options.inside:
         warnings.simplefilter("ignore")
-        for kind in ("ende", "zhen"):
-            measure(kind, options.budget / 100, options.draws)
+        made = [measure(kind, options.budget / 100, options.draws) for kind in ("ende", "zhen")]
+        heads = [h for about, _ in made for h in (f"{about}: error", "worth", "±", "holds")]
+        (_, first), (_, second) = made
+        table(["", *heads], ([name, *first[name], *second[name]] for name in first))
         return
     python = peers.set_up(options.python or peers.newest())
     command = [str(python), __file__, "--inside", "--draws", str(options.draws)]
