@@ -122,6 +122,7 @@ class DuckDB:
         self._run(f"CREATE OR REPLACE TABLE {name} AS {sql}", doing)
 
     def add(self, name: str, frame: pd.DataFrame) -> None:
+        self._check_open()
         self._connection.register(f"{name}_here", frame)
         self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name}_here", None)
         self._connection.unregister(f"{name}_here")
@@ -136,19 +137,15 @@ class DuckDB:
 
     def chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
         # A cursor of its own, so that other queries may run while the rows come by.
-        import duckdb
-
         self._check_open()
         cursor = self._connection.cursor()
         try:
-            cursor.execute(sql)
+            self._watch(cursor, lambda: cursor.execute(sql), doing)
             while True:
-                part = cursor.fetch_df_chunk(_CHUNK // 2048)
+                part = self._watch(cursor, lambda: cursor.fetch_df_chunk(_CHUNK // 2048), None)
                 if not len(part):
                     return
                 yield part
-        except duckdb.Error as error:
-            raise DataError(explained(error)) from error
         finally:
             cursor.close()
 
@@ -160,33 +157,38 @@ class DuckDB:
             raise FewgoldError("this pool was closed. Open it again.")
 
     def _run(self, sql: str, doing: str | None) -> Any:
-        """Run a query in a thread of its own, so that it can be watched and interrupted."""
+        self._check_open()
+        connection = self._connection
+        return self._watch(connection, lambda: connection.execute(sql).df(), doing)
+
+    def _watch(self, connection: Any, work: Callable[[], Any], doing: str | None) -> Any:
+        """Work in a thread of its own, so that it can be watched and interrupted."""
         import duckdb
 
-        self._check_open()
         outcome: dict[str, Any] = {}
+        # Not Thread.join: where Ctrl-C hits it, Python takes the thread for ended.
+        done = threading.Event()
 
-        def work() -> None:
+        def attempt() -> None:
             try:
-                outcome["result"] = self._connection.execute(sql).df()
+                outcome["result"] = work()
             except BaseException as error:
                 outcome["error"] = error
+            finally:
+                done.set()
 
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
+        threading.Thread(target=attempt, daemon=True).start()
         try:
-            while thread.is_alive():
-                thread.join(_POLL)
+            while not done.wait(_POLL):
                 if doing is not None and self.progress is not None:
-                    self.progress(doing, _share(self._connection))
-        except BaseException:  # Ctrl-C, most of all
-            while thread.is_alive():  # an interrupt that comes before the query starts is lost
-                self._connection.interrupt()
-                thread.join(_POLL)
-            raise
-        finally:
+                    self.progress(doing, _share(connection))
             if doing is not None and self.progress is not None:
                 self.progress(doing, 1.0)
+        except BaseException:  # Ctrl-C, most of all
+            while not done.is_set():  # an interrupt that comes before the query starts is lost
+                connection.interrupt()
+                done.wait(_POLL)
+            raise
         error = outcome.get("error")
         if isinstance(error, duckdb.Error):
             raise DataError(explained(error)) from error
@@ -201,8 +203,11 @@ def _share(connection: Any) -> float | None:
 
 
 def _end(connection: Any, spill: Path) -> None:
-    connection.close()
-    shutil.rmtree(spill, ignore_errors=True)
+    try:
+        connection.interrupt()
+        connection.close()
+    finally:
+        shutil.rmtree(spill, ignore_errors=True)
 
 
 def literal(text: str) -> str:
