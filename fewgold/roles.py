@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ def human_columns(names: Sequence[str]) -> list[str]:
     return [n for n in found if not set(tables.parts(n)) & _COUNTED] or found
 
 
+_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 # Parts of the names of columns that count what raters marked.
 _COUNTED = {"errors", "major", "minor"}
 
@@ -137,6 +139,9 @@ def metric_columns(frame: pd.DataFrame, taken: set[str]) -> tuple[list[str], dic
         # Text with a number here and there is text.
         words = np.isnan(values)
         words[words] = [not tables.is_empty(v) for v in raw[words].tolist()]
+        if words.any() and all(_COMMA.fullmatch(str(v)) for v in raw[words]):
+            left[name] = f"decimal commas, such as {raw[words].iloc[0]!r}: write points"
+            continue
         if not whole.any() or words.mean() > 0.2:
             continue
         if words.any():

@@ -52,3 +52,10 @@ def test_gaps_of_pandas_are_empty_and_dates_are_no_metrics() -> None:
     found, left = metric_columns(pd.DataFrame({"day": days, "comet": scores}), set())
     assert found == []
     assert left == {"comet": "1 gap"}
+
+
+def test_decimal_commas_are_told() -> None:
+    table = pd.DataFrame({"comet": ["0,85", "0,9", None], "reply": ["1,5", "Yes, of course", "No"]})
+    found, left = metric_columns(table, set())
+    assert found == []
+    assert left == {"comet": "decimal commas, such as '0,85': write points"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
@@ -39,7 +40,7 @@ def id_findings(seen: Seen) -> list[Finding]:
                 "ids-elsewhere",
                 f"no column is called id, but “{seen.id}” names each segment once"
                 + (" for each system" if len(set(ids)) < len(ids) else ""),
-                do=f"Say so to the commands with --id {seen.id}.",
+                do=f"Say so to the commands with --id {shlex.quote(seen.id)}.",
             )
         )
     return [*findings, *_doubled(seen, ids)]
