@@ -182,7 +182,9 @@ class Scan:
         """Σ weight · standardised metric as SQL.
 
         Threads sum up in any order, and the last digits of moments differ between two runs. What
-        decides on bins must not, so its numbers are ``rounded``, which does bins no harm.
+        decides on bins must not, so its numbers are ``rounded``, which does bins no harm. Means are
+        rounded to multiples of 1/π of a digit: at those of a digit itself, means of scores with
+        few digits would often lie at a tie.
         """
         parts = []
         for name, weight in zip(names, weights, strict=True):
@@ -192,7 +194,8 @@ class Scan:
             slope = weight / scale
             if rounded and slope:
                 digits = int(np.ceil(-np.log10(scale))) + 4
-                mean = np.round(mean, digits) if abs(digits) < 300 else mean
+                unit = 10.0 ** -np.clip(digits, -300, 300) / np.pi
+                mean = np.round(mean / unit) * unit if abs(digits) < 300 else mean
                 slope = float(f"{slope:.6e}")
             elif slope:
                 column = f"({column} - ({self.moments.pivot[k]:.17e}))"
