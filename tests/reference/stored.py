@@ -123,18 +123,14 @@ class PlainPool(StoredPool):
             of = ["all"] * len(ids)
         else:
             of = self.cells if wanted.by == "cell" else self.values(wanted.by)
-        rows = []
-        for label, rank, size in zip(wanted.label, wanted.rank, wanted.size, strict=True):
-            group = [i for i, own in zip(ids, of, strict=True) if own == label]
-            assert len(group) == size
-            if order is not None:
-                by = {"order_": range(len(ids)), "m0_": self.pool.matrix()[0].tolist()}[order]
-                line = sorted(group, key=lambda i: (by[self.where[i]], i))
-            elif size > self.giant:
-                line = cut_ranked(group, salt, self.giant)
-            else:
-                line = ranked(group, salt)
-            rows.append(self.where[line[rank]])
+        lines = {}
+        for label, size in zip(wanted.label.tolist(), wanted.size.tolist(), strict=True):
+            if label not in lines:
+                group = [i for i, own in zip(ids, of, strict=True) if own == label]
+                assert len(group) == size
+                lines[label] = self._in_line(group, salt, order)
+        pairs = zip(wanted.label.tolist(), wanted.rank.tolist(), strict=True)
+        rows = [self.where[lines[label][rank]] for label, rank in pairs]
         pool, columns = self.pool, self.columns
         frame = {"id_raw": pool.ids[rows]}
         if pool.documents is not None:
@@ -146,3 +142,11 @@ class PlainPool(StoredPool):
             frame["sys_"] = pool.system[rows]
         frame |= {f"t{k}_": pool.texts[t][rows] for k, t in enumerate(columns.texts)}
         return Excerpt.from_rows(self, pd.DataFrame(frame))
+
+    def _in_line(self, group, salt, order):
+        if order is not None:
+            by = {"order_": range(len(self.where)), "m0_": self.pool.matrix()[0].tolist()}[order]
+            return sorted(group, key=lambda i: (by[self.where[i]], i))
+        return (
+            cut_ranked(group, salt, self.giant) if len(group) > self.giant else ranked(group, salt)
+        )

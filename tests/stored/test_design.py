@@ -20,7 +20,7 @@ from fewgold.samplers import (
 from fewgold.stored import DuckDB, StoredPool, _groups
 from reference.stored import PlainPool
 
-SEEDS = 400
+SEEDS = 300
 # Chance of a false alarm of a test, all its comparisons together. Seeds are fixed.
 ALARM = 1e-3
 
