@@ -10,8 +10,8 @@ from fewgold.datasets import demo_systems, load_demo
 from fewgold.estimators import KNN, Learned
 from fewgold.samplers import Balanced
 
-# Three systems whose every segment was rated: the truth is known, so the error of a study is too.
-systems = {name: load_demo("zhen", system=name) for name in demo_systems("zhen")[:3]}
+# Two systems whose every segment was rated: the truth is known, so the error of a study is too.
+systems = {name: load_demo("zhen", system=name) for name in demo_systems("zhen")[:2]}
 
 # Strategies by name, or your own.
 strategies = {
@@ -21,7 +21,7 @@ strategies = {
     "my own": Learned(KNN(k=10), sampler=Balanced()),
 }
 simulation = fg.simulate(
-    systems, strategies=strategies, budgets=[0.05, 0.10], draws=60, bounds=[Hoeffding()],
+    systems, strategies=strategies, budgets=[0.05, 0.10], draws=40, bounds=[Hoeffding()],
     limits=(0, 25), rng=0,
 )  # fmt: skip
 print(simulation.summary())

@@ -10,7 +10,7 @@ print(plan(goal, guess).summary())
 
 # Last year's system was rated throughout: replay any strategy on it.
 names = ["random+ridge", "docs-chunks3+ridge", "docs-balanced+ridge"]
-history = plan_from_history(goal, *load_demo(), names, draws=100, rng=1)
+history = plan_from_history(goal, *load_demo(), names, draws=50, rng=1)
 print("\n" + history.summary())
 
 # What would each further rating buy? The half-width by budget, from the guess.
