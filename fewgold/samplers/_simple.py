@@ -34,7 +34,10 @@ class SimpleRandom(Sampler):
     ) -> tuple[Excerpt, Design]:
         salt, size = salt_of(rng), len(pool)
         rank = rng.choice(size, n, replace=False)
-        everything = Wanted("'all'", np.full(n, "all", dtype=object), rank, np.full(n, size))
+        if pool.metrics:  # any line of known lengths will do, and that of a metric is soon read
+            everything = pool.bins(pool.metrics[0], 1).wanted(np.zeros(n, dtype=np.int64), rank)
+        else:
+            everything = Wanted("'all'", np.full(n, "all", dtype=object), rank, np.full(n, size))
         return pool.rows(everything, salt), _simple(n, size)
 
     def _top_up_stored(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Told what is being done and the share of it that is done, from 0 to 1, or None if unknown.
 Progress: TypeAlias = Callable[[str, float | None], None]
 
+#: Columns that an engine may add: the file of a row, and its number there.
+FILE, ROW = "fewgold_file", "fewgold_row"
+
 _POLL = 0.1  # seconds between two looks at a query that is running
 _CHUNK = 1 << 17  # rows at a time where all rows must come by
 
@@ -35,7 +38,10 @@ class Engine(Protocol):
     progress: Progress | None
 
     def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
-        """Give Parquet files a name to query them by; their columns and types."""
+        """Give Parquet files a name to query them by; their columns and types.
+
+        An engine that knows where rows lie adds columns `FILE` and `ROW`.
+        """
 
     def view(self, name: str, sql: str) -> None:
         """A name for a query that runs anew whenever it is used."""
@@ -111,7 +117,17 @@ class DuckDB:
     def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
         # By name: else all files are read in the types of the first, and a score of 0.7 that
         # comes after a file of whole numbers is rounded to 1.
-        self.view(name, f"SELECT * FROM read_parquet([{listed(files)}], union_by_name = TRUE)")
+        options = f"[{listed(files)}], union_by_name = TRUE"
+        placed = f"{options}, file_row_number = TRUE, filename = '{FILE}'"
+        try:
+            # Where a row lies, by which the chosen ones are fetched without reading the others.
+            self.view(
+                name,
+                f"SELECT * EXCLUDE (file_row_number), file_row_number AS {ROW} "
+                f"FROM read_parquet({placed})",
+            )
+        except DataError:  # the files have a column of that name, or cannot be read at all
+            self.view(name, f"SELECT * FROM read_parquet({options})")
         found = self.frame(f"DESCRIBE {name}", "Looking at the columns")
         return dict(zip(found["column_name"], found["column_type"], strict=True))
 

@@ -1,8 +1,8 @@
 """A pool on disk cut into groups of known sizes, and rows of them by rank.
 
-A row is addressed by its group and its rank there. Ranks go by the md5 of a salt and the id, so
-that they depend on nothing but the two: not on files, threads or the engine. Only rows of groups
-that are asked for are ever hashed.
+A row is addressed by its group and its rank there. Ranks go by the metrics, and where these are
+alike (or there are none) by the md5 of a salt and the id, so that they do not depend on files,
+threads or the engine. Which ranks are drawn is by chance, so that any order will do.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.errors import DataError
 from fewgold.stored._engine import Engine, literal
+from fewgold.stored._places import fetch_placed
 
 # Rows of a group, above which it is cut by the ends of the ids before its rows are ranked.
-_GIANT = 20_000
-# Cells of the line of scores. Bins are made of whole cells.
-_CELLS = 1 << 16
+_GIANT = 50_000
+# Rows in a cell of the line of scores, about, and its numbers of cells as powers of two. Bins are
+# made of whole cells.
+_IN_CELL, _LEAST_CELLS, _MOST_CELLS = 250, 10, 16
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,16 @@ def hashed(salt: str, value: str) -> str:
 
 
 def rows(
-    engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str, order: str | None
-) -> Any:
+    engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str, order: str | None,
+    placed: bool,
+) -> Any:  # fmt: skip
     """The rows wanted, in that order, as a data frame.
 
     ``order`` ranks the rows of a group by something else than chance. Groups of very many rows are
     first cut by the last characters of the ids, where ranks are by chance: any rank is then as
-    good as any other, and only few rows are hashed.
+    good as any other, and only few rows are hashed. Where the engine knows the places of rows
+    (``placed``), groups are found by the columns that make them, and nothing else is read but near
+    the chosen rows.
     """
     import pandas as pd
 
@@ -75,7 +80,7 @@ def rows(
             sub = None
             if which is giant:
                 part, sub = _cut_giants(engine, table, part, salt)
-            found = _fetch(engine, table, part, columns, salt, order, sub)
+            found = _fetch(engine, table, part, columns, salt, order, sub, placed)
             found.index = pd.Index(np.flatnonzero(which)[found.pop("place_").to_numpy()])
             parts.append(found)
     both = pd.concat(parts).sort_index()
@@ -91,7 +96,7 @@ def rows(
 
 def _fetch(
     engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str,
-    order: str | None, sub: tuple[str, NDArray[Any]] | None,
+    order: str | None, sub: tuple[str, NDArray[Any]] | None, placed: bool,
 ) -> Any:  # fmt: skip
     import pandas as pd
 
@@ -104,25 +109,34 @@ def _fetch(
         match += " AND c.sub_ = w.sub_"
         inside += ", sub_"
     engine.add("wanted_", ask)
-    line = f"{order}, id_" if order is not None else f"{hashed(salt, 'id_')}, id_"
-    keys = ", ".join(ask.columns.drop(["rank_", "place_"]))
-    listed = ", ".join(f"c.{name}" for name in columns)
-    sql = f"""
-        WITH cells_ AS (SELECT DISTINCT {keys} FROM wanted_),
-        cut_ AS (SELECT *, {", ".join(cell)} FROM {table}),
-        near_ AS (
-            SELECT c.* FROM cut_ AS c INNER JOIN cells_ AS w ON {match}
-        ),
-        ranked_ AS (
-            SELECT *, row_number() OVER line_ AS rank_,
-                lag(id_) OVER line_ AS before_
-            FROM near_ WINDOW line_ AS (PARTITION BY {inside} ORDER BY {line})
-        )
-        SELECT {listed}, w.place_, coalesce(c.id_ = c.before_, FALSE) AS twice_
-        FROM ranked_ AS c LEFT JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_
-        WHERE w.place_ IS NOT NULL OR c.id_ = c.before_
-    """
-    found = engine.frame(sql, "Fetching the chosen segments")
+    keys = [name for name in ("cell_", "sub_") if name in ask]
+    cells = f"""
+        WITH cells_ AS (SELECT DISTINCT {", ".join(keys)} FROM wanted_),
+        cut_ AS (SELECT *, {", ".join(cell)} FROM {table})"""
+    near = f"FROM cut_ AS c INNER JOIN cells_ AS w ON {match}"
+    # Any order will do that is the same for every engine, since wanted ranks are by chance: that of
+    # the metrics is at hand, and ids are read only where it leaves a choice.
+    ranks = [c for c in columns if c.startswith("m")] if order is None else [order]
+    if placed and ranks and ranks != ["id_"]:
+        tied = salt if order is None else None
+        found = fetch_placed(
+            engine, table, ask, keys, (cells, near), match, ranks, columns, tied
+        )  # fmt: skip
+    else:
+        line = [*ranks, *([hashed(salt, "id_")] if order is None else []), "id_"]
+        listed = ", ".join(f"c.{name}" for name in columns)
+        sql = f"""
+            {cells}, met_ AS (SELECT c.* {near}),
+            ranked_ AS (
+                SELECT *, row_number() OVER line_ AS rank_,
+                    lag(id_) OVER line_ AS before_
+                FROM met_ WINDOW line_ AS (PARTITION BY {inside} ORDER BY {", ".join(line)})
+            )
+            SELECT {listed}, w.place_, coalesce(c.id_ = c.before_, FALSE) AS twice_
+            FROM ranked_ AS c LEFT JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_
+            WHERE w.place_ IS NOT NULL OR c.id_ = c.before_
+        """
+        found = engine.frame(sql, "Fetching the chosen segments")
     engine.drop("wanted_")
     double = found[found["twice_"].to_numpy(dtype=bool)]
     if len(double):
@@ -217,7 +231,8 @@ def score_bins(engine: Engine, table: str, score: str, bins: int, size: int) -> 
     no cells from the others.
     """
     z = f"({score})"
-    half = _CELLS // 2
+    power = int(np.clip(round(np.log2(size / _IN_CELL)), _LEAST_CELLS, _MOST_CELLS))
+    half = 1 << (power - 1)
     cell = f"CAST(floor({half}.0e0 * (1.0e0 + {z} / (1.0e0 + abs({z})))) AS INTEGER)"
     counts = engine.frame(
         f"SELECT {cell} AS cell_, count(*) AS size_ FROM {table} GROUP BY 1", "Counting scores"

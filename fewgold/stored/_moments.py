@@ -50,16 +50,7 @@ def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True)
         names.append("cost_")
         called.append("cost")
     labels = {"id_": "ids"} | ({"doc_": "documents"} if columns.document is not None else {})
-    parts = ["count(*) AS size", "min(id_) AS first_id", "max(id_) AS last_id"]
-    # The raw column: counting what is not null is then answered by the footers of the files.
-    parts += [f"count({c}raw) AS known_{c}" for c in labels]
-    for c in names:
-        broken = f"{c} IS NULL OR isnan({c}) OR isinf({c})"
-        parts += [
-            f"avg({c}) AS mean_{c}", f"stddev_pop({c}) AS sd_{c}", f"min({c}) AS low_{c}",
-            f"max({c}) AS high_{c}", f"sum(CASE WHEN {broken} THEN 1 ELSE 0 END) AS broken_{c}",
-        ]  # fmt: skip
-    row = _checked(engine, table, parts, dict(zip(names, called, strict=True)))
+    row = _ends(engine, table, [*labels, *names], names)
     size = int(row["size"])
     if not size:
         raise DataError("the pool is empty. Expected at least one segment.")
@@ -69,10 +60,13 @@ def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True)
                 f"{what} are missing for {size - int(row[f'known_{c}'])} of {size} rows. Give "
                 "every row one, or leave those rows out."
             )
-    mean, sd, low, high = (
-        np.array([row.get(f"{k}_{c}", np.nan) for c in names], dtype=np.float64) for k in _KINDS
-    )
-    pivot, above = _refine(engine, table, names, mean, sd, low, high)
+    low, high = (np.array([row[f"{k}_{c}"] for c in names], dtype=np.float64) for k in _ENDS)
+    whole_numbers = all(int(row[f"known_{c}"]) == size for c in names)
+    if not (whole_numbers and np.isfinite(low).all() and np.isfinite(high).all()):
+        _refuse_broken(engine, table, dict(zip(names, called, strict=True)))
+    mean, sd, pivot, above = _sums(engine, table, names, low, high, size)
+    if not np.isfinite(mean).all():  # not every writer tells of what is no number in its footers
+        _refuse_broken(engine, table, dict(zip(names, called, strict=True)))
     for k, name in enumerate(columns.metrics):
         if whole and size > 1 and low[k] == high[k]:
             raise DataError(
@@ -85,69 +79,89 @@ def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True)
     return Moments(size, mean, sd, low, high, *ends, pivot, above)
 
 
-_KINDS = ("mean", "sd", "low", "high")
+_ENDS = ("low", "high")
 
 
-def _checked(
-    engine: Engine, table: str, parts: list[str], numbers: dict[str, str]
-) -> dict[str, Any]:
-    """The one row of an aggregate; numbers that are missing or infinite are refused."""
-    try:
-        row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics")
-    except DataError as error:
-        if "STDDEV" not in str(error).upper():
-            raise
-        # An infinite value: DuckDB gives up before it has counted them. Count them alone.
-        counts = [p for p in parts if not p.startswith(("avg(", "stddev_pop("))]
-        row = engine.frame(f"SELECT {', '.join(counts)} FROM {table}", "Reading the metrics")
-    found = {str(k): v for k, v in row.iloc[0].items()}
+def _ends(engine: Engine, table: str, known: list[str], numbers: list[str]) -> dict[str, Any]:
+    """How many rows, the first and last id, what is there and its ends: told by the footers."""
+    parts = ["count(*) AS size", "min(id_) AS first_id", "max(id_) AS last_id"]
+    parts += [f"count({c}raw) AS known_{c}" for c in known]
+    parts += [f"min({c}raw) AS low_{c}, max({c}raw) AS high_{c}" for c in numbers]
+    row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics")
+    return {str(k): v for k, v in row.iloc[0].items()}
+
+
+def _refuse_broken(engine: Engine, table: str, numbers: dict[str, str]) -> None:
+    """Say which numbers are missing or infinite, and how many."""
+    parts = ["count(*) AS size"]
+    for c in numbers:
+        broken = f"{c} IS NULL OR isnan({c}) OR isinf({c})"
+        parts.append(f"sum(CASE WHEN {broken} THEN 1 ELSE 0 END) AS broken_{c}")
+    row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics").iloc[0]
     for c, what in numbers.items():
-        broken = found[f"broken_{c}"]
-        if found["size"] and broken == broken and int(broken):
+        if int(row[f"broken_{c}"]):
             raise DataError(
-                f"{what} has {int(broken)} missing or infinite values of "
-                f"{int(found['size'])}. Score every segment, or leave it out."
+                f"{what} has {int(row[f'broken_{c}'])} missing or infinite values of "
+                f"{int(row['size'])}. Score every segment, or leave it out."
             )
-    return found
 
 
-def _refine(
-    engine: Engine, table: str, names: list[str], mean: FloatArray, sd: FloatArray,
-    low: FloatArray, high: FloatArray,
-) -> tuple[FloatArray, FloatArray]:  # fmt: skip
-    """Once more from the least value and in its units, where plain sums lose digits or overflow.
+def _sums(
+    engine: Engine, table: str, names: list[str], low: FloatArray, high: FloatArray, size: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Means and standard deviations, and what deviations are counted from, in two steps.
 
-    Gives what deviations are counted from, in two steps.
+    Counted from the middle of each range and in units of its half, numbers lie from −1 to 1, so
+    that plain sums neither overflow nor lose digits, unless nearly all lie close together and few
+    far off: those are counted once more, from the mean.
     """
-    pivot, above = np.zeros(mean.size), mean.copy()
-    top = np.maximum(np.abs(low), np.abs(high))
-    odd = ~np.isfinite(sd) | (np.abs(mean) > 1e3 * sd) | (top > 1e100) | (top < 1e-100)
-    again = np.flatnonzero(odd & (low < high))
-    unit = np.exp2(np.ceil(np.log2(np.where(top > 0, top, 1.0))).clip(-1000, 1000))
-    parts = []
-    for k in again:
-        value = f"({names[k]} / ({unit[k]:.17e}) - ({low[k] / unit[k]:.17e}))"
-        parts += [f"avg({value}) AS mean_{k}", f"stddev_pop({value}) AS sd_{k}"]
-    if parts:
-        row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics")
-        for k in again:
-            mean[k] = low[k] + unit[k] * float(row[f"mean_{k}"].iloc[0])
-            sd[k] = unit[k] * float(row[f"sd_{k}"].iloc[0])
-            above[k] = mean[k]
-            if top[k] < 1e300:
-                pivot[k], above[k] = low[k], unit[k] * float(row[f"mean_{k}"].iloc[0])
-    return pivot, above
+    pivot = low / 2 + high / 2
+    half = np.maximum(high / 2 - low / 2, np.finfo(float).tiny)
+    unit = np.exp2(np.ceil(np.log2(half)).clip(-1000, 1000))
+    first, second = _about(engine, table, names, pivot, unit, size)
+    spread = second - first**2
+    close = np.flatnonzero((spread < 1e-6) & (low < high))
+    if close.size:
+        pivot[close] += unit[close] * first[close]
+        spread_in = np.sqrt(np.maximum(spread[close], 1e-30))
+        unit[close] *= np.exp2(np.ceil(np.log2(spread_in)))
+        some = [names[k] for k in close]
+        first[close], second[close] = _about(engine, table, some, pivot[close], unit[close], size)
+        spread[close] = second[close] - first[close] ** 2
+    above = unit * first
+    sd = unit * np.sqrt(np.maximum(spread, 0.0))
+    return pivot + above, sd, pivot, above
+
+
+def _about(
+    engine: Engine, table: str, names: list[str], pivot: FloatArray, unit: FloatArray, size: int
+) -> tuple[FloatArray, FloatArray]:
+    """Means of deviations and of their squares."""
+    if not names:
+        return np.empty(0), np.empty(0)
+    inner, outer = [], []
+    for k, c in enumerate(names):
+        inner.append(f"({c} - ({pivot[k]:.17e})) / ({unit[k]:.17e}) AS d{k}")
+        outer.append(f"sum(d{k}) AS s{k}, sum(d{k} * d{k}) AS q{k}")
+    sql = f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM {table}) AS d"
+    row = engine.frame(sql, "Reading the metrics").iloc[0]
+    found = [[float(row[f"{w}{k}"]) for k in range(len(names))] for w in "sq"]
+    return np.array(found[0]) / size, np.array(found[1]) / size
 
 
 def correlations(engine: Engine, table: str, names: list[str]) -> FloatArray:
-    """Correlations of metrics over the pool: (p, p)."""
+    """Correlations of standardised metrics over the pool: (p, p)."""
     p = len(names)
     pairs = [(i, j) for i in range(p) for j in range(i)]
     matrix = np.eye(p)
     if pairs:
-        parts = [f"corr({names[i]}, {names[j]}) AS r{k}" for k, (i, j) in enumerate(pairs)]
-        row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Comparing the metrics")
+        inner = [f"{z} AS z{k}" for k, z in enumerate(names)]
+        parts = [f"sum(z{i} * z{j}) AS r{k}" for k, (i, j) in enumerate(pairs)]
+        row = engine.frame(
+            f"SELECT count(*) AS size, {', '.join(parts)} "
+            f"FROM (SELECT {', '.join(inner)} FROM {table}) AS z",
+            "Comparing the metrics",
+        ).iloc[0]
         for k, (i, j) in enumerate(pairs):
-            # It is not defined where a metric is constant.
-            matrix[i, j] = matrix[j, i] = np.nan_to_num(float(row[f"r{k}"].iloc[0]))
+            matrix[i, j] = matrix[j, i] = float(row[f"r{k}"]) / float(row["size"])
     return matrix

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.stored._engine import DuckDB, Engine
+from fewgold.stored._engine import FILE, ROW, DuckDB, Engine
 from fewgold.stored._excerpt import Excerpt
 from fewgold.stored._groups import Wanted, rows
 from fewgold.stored._roles import Columns
@@ -95,6 +95,7 @@ class StoredPool(Scan):
         self.columns = columns
         self._table = f"pool_{next(NUMBERS)}"
         self.engine.view(self._table, columns.select(source, types))
+        self._placed = ROW in types
         unknown = set(columns.orientation) - set(columns.metrics)
         if unknown:
             raise UnknownNameError("metric in orientation", sorted(unknown)[0], columns.metrics)
@@ -104,7 +105,8 @@ class StoredPool(Scan):
         """The first rows of the files, all columns, to see what there is."""
         name = f"files_{next(NUMBERS)}"
         engine.attach(name, find_files(paths))
-        return engine.frame(f"SELECT * FROM {name} LIMIT {rows}", "Looking at the columns")
+        found = engine.frame(f"SELECT * FROM {name} LIMIT {rows}", "Looking at the columns")
+        return found.drop(columns=[FILE, ROW], errors="ignore")
 
     @classmethod
     def of(cls, pool: Any, *, engine: Engine | None = None) -> StoredPool:
@@ -168,7 +170,7 @@ class StoredPool(Scan):
     def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> Excerpt:
         """The rows asked for, in that order, with what is known of the whole pool."""
         shown = self.columns.shown
-        found = rows(self.engine, self._table, wanted, shown, salt, order)
+        found = rows(self.engine, self._table, wanted, shown, salt, order, self._placed)
         return Excerpt.from_rows(self, found)
 
     def fetch(self, ids: Sequence[Any]) -> Excerpt:
@@ -203,7 +205,7 @@ class StoredPool(Scan):
         left.columns = replace(self.columns, orientation=dict(self.orientation))
         taken, names = f"taken_{next(NUMBERS)}", [str(i) for i in ids]
         self._taken(taken, names)
-        left._table = f"pool_{next(NUMBERS)}"
+        left._table, left._placed = f"pool_{next(NUMBERS)}", self._placed
         self.engine.view(
             left._table,
             f"SELECT * FROM {self._table} AS p "

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.stored._engine import quoted
+from fewgold.stored._engine import FILE, ROW, quoted
 from fewgold.stored._sources import kind
 from fewgold.tables import CostTerms
 
@@ -82,18 +82,23 @@ class Columns:
                 f"{raw(self.document)} AS doc_raw",
                 f"CAST({quoted(self.document)} AS VARCHAR) AS doc_",
             ]
-        parts += [f"CAST({quoted(m)} AS DOUBLE) AS m{k}_" for k, m in enumerate(self.metrics)]
+        for k, m in enumerate(self.metrics):
+            # Ends of the raw column are told by the footers of the files, those of a cast are not.
+            parts += [f"{quoted(m)} AS m{k}_raw", f"CAST({quoted(m)} AS DOUBLE) AS m{k}_"]
         if self.cost is not None:
             fixed, per, column, words = self.cost
             amount = f"CAST({quoted(column)} AS DOUBLE)"
             if words:
                 amount = f"len(regexp_extract_all({quoted(column)}, '[^\\s]+'))"
-            parts.append(f"{fixed!r}e0 + {per!r}e0 * {amount} AS cost_")
+            price = f"{fixed!r}e0 + {per!r}e0 * {amount}"
+            parts += [f"{price} AS cost_raw", f"{price} AS cost_"]
         if self.system is not None:
             parts.append(f"{quoted(self.system)} AS sys_")
         parts += [f"{quoted(t)} AS t{k}_" for k, t in enumerate(self.texts)]
         if self.order is not None:
             parts.append(f"{quoted(self.order)} AS order_")
+        if ROW in types:
+            parts += [f"{FILE} AS file_", f"{ROW} AS row_"]
         return f"SELECT {', '.join(parts)} FROM {source}"
 
     def metric(self, name: str) -> str:

@@ -220,12 +220,8 @@ class Scan:
     def correlation(self, names: Sequence[str]) -> FloatArray:
         """Correlations of metrics over the pool: (p, p)."""
         flat = ~np.isfinite(self.moments.scale)
-        columns = []
-        for name in names:
-            column, k = self.columns.metric(name), self.metrics.index(name)
-            if not 1e-100 < self.moments.sd[k] < 1e100:  # squares would be 0 or infinite
-                column = f"({column} / ({self.moments.sd[k] or 1.0:.17e}))"
-            columns.append(column)
+        one = np.ones(1)
+        columns = [self._linear([name], one, rounded=False) for name in names]
         matrix = correlations(self.engine, self._table, columns)
         matrix[[flat[self.metrics.index(name)] for name in names]] = 0.0
         return matrix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import md5
-from math import floor
+from math import floor, log2
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,12 @@ def line_of(labels, salt):
     return sorted(set(labels), key=lambda label: (key(salt, label)[:12], label))
 
 
-def ranked(ids, salt):
-    """Ids of a group in the order of their ranks."""
-    return sorted(ids, key=lambda i: (key(salt, i), i))
+def ranked(ids, salt, metrics=None):
+    """Ids of a group in the order of their ranks: by metrics, then by chance."""
+    return sorted(ids, key=lambda i: (metrics[i] if metrics else (), key(salt, i), i))
 
 
-def cut_ranked(ids, salt, giant):
+def cut_ranked(ids, salt, giant, metrics):
     """The same in a group of very many: by the ends of ids, or where these are alike by the md5."""
     for end in (lambda i: i[-4:], lambda i: key(salt, i)[:4]):
         parts: dict[str, list[str]] = {}
@@ -34,11 +34,12 @@ def cut_ranked(ids, salt, giant):
             parts.setdefault(end(i), []).append(i)
         if max(map(len, parts.values())) <= giant:
             break
-    return [i for part in sorted(parts) for i in ranked(parts[part], salt)]
+    return [i for part in sorted(parts) for i in ranked(parts[part], salt, metrics)]
 
 
-def cell(z):
-    return floor(32768.0 * (1.0 + z / (1.0 + abs(z))))
+def cell(z, size):
+    half = 2 ** min(max(round(log2(size / 250)), 10), 16) // 2
+    return floor(half * (1.0 + z / (1.0 + abs(z))))
 
 
 class PlainPool(StoredPool):
@@ -48,7 +49,7 @@ class PlainPool(StoredPool):
     the engine.
     """
 
-    def __init__(self, pool, giant=20_000):
+    def __init__(self, pool, giant=50_000):
         self._like = StoredPool.of(pool)
         self.pool, self.giant = pool, giant
         self.engine, self.columns, self.files = self._like.engine, self._like.columns, []
@@ -98,7 +99,7 @@ class PlainPool(StoredPool):
     def bins(self, metric, bins):
         names, weights = ([metric], np.ones(1)) if metric else self._like.composite_weights
         score = weights @ self.pool.standardised(names)
-        cells = [cell(z) for z in score.tolist()]
+        cells = [cell(z, len(score)) for z in score.tolist()]
         known = sorted(set(cells))
         own = [cells.count(c) for c in known]
         into = [
@@ -147,6 +148,9 @@ class PlainPool(StoredPool):
         if order is not None:
             by = {"order_": range(len(self.where)), "m0_": self.pool.matrix()[0].tolist()}[order]
             return sorted(group, key=lambda i: (by[self.where[i]], i))
-        return (
-            cut_ranked(group, salt, self.giant) if len(group) > self.giant else ranked(group, salt)
-        )
+        scores = zip(*(v.tolist() for v in self.pool.metrics.values()), strict=True)
+        metrics = dict.fromkeys(self.where, ())
+        metrics |= dict(zip(self.where, scores, strict=False))
+        if len(group) > self.giant:
+            return cut_ranked(group, salt, self.giant, metrics)
+        return ranked(group, salt, metrics)
