@@ -28,6 +28,7 @@ _SETTINGS = {
     "spark.sql.files.ignoreCorruptFiles": "false",
     "spark.sql.files.ignoreMissingFiles": "false",
 }
+_PARTS = "spark.sql.shuffle.partitions"
 # What Spark and DuckDB write alike as text.
 _SAME_TEXT = ("string", "tinyint", "smallint", "int", "bigint", "boolean", "date")
 
@@ -60,6 +61,9 @@ class Spark:
         for key, value in _SETTINGS.items():
             self._session.conf.set(key, value)
         self._context = session.sparkContext
+        if self._context.master.startswith("local") and self._session.conf.get(_PARTS) == "200":
+            # The default is for clusters; on one machine most of the time would go into it.
+            self._session.conf.set(_PARTS, str(4 * self._context.defaultParallelism))
         self._kept: dict[str, Any] = {}
         self._types: dict[str, dict[str, str]] = {}
         self._end = weakref.finalize(

@@ -1,6 +1,7 @@
 """Spark draws the samples that DuckDB draws, gives its estimates, and leaves nothing behind."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -330,7 +331,7 @@ def test_ids_that_occur_twice_are_refused(session: Any, tmp_path: Path) -> None:
         with pytest.raises(DataError, match="'a' occurs 2 times"):
             pool.check_ids()
         with pytest.raises(DataError, match="'a' occurs more than once"):
-            sampler("random").draw(pool, 2, rng=SEED)
+            sampler("random").draw(pool, 3, rng=SEED)
 
 
 @spark_only
@@ -437,6 +438,25 @@ def test_a_session_of_its_own_is_started_and_stopped(java: bool, tmp_path: Path)
     )
     said = done.stdout.strip()
     assert said == "[1]\nNone" if java else "needs Java 17 or newer" in said
+
+
+@spark_only
+def test_the_script_of_the_guide(
+    session: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = Path(__file__).parents[2] / "docs" / "howto" / "large.md"
+    scripts = dict(re.findall(r"```py\n# (\S+)\n(.*?)```", page.read_text("utf-8"), re.DOTALL))
+    monkeypatch.chdir(tmp_path)
+    for name in ("make.py", "on_spark.py"):
+        exec(compile(scripts[name], name, "exec"), {"__name__": "page"})
+    roles: dict[str, Any] = {"document": "conversation", "metrics": ["judge", "chrf"]}
+    with StoredPool("logs", id="request", **roles) as pool:
+        expected = sampler("docs-sys").draw(pool, 500, rng=7)
+    assert capsys.readouterr().out == f"{expected}\n{expected.ids[:3].tolist()}\n"
+    assert session.range(3).count() == 3
 
 
 @spark_only
