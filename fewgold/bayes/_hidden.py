@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold.bayes._mixture import factors, product
+from fewgold.bayes._convolution import product
+from fewgold.bayes._factors import factors
 from fewgold.bayes._priors import Shapes
 
 

@@ -11,7 +11,8 @@ from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
 from fewgold._arrays import FloatArray, batches
 from fewgold.bayes import _quadrature
-from fewgold.bayes._mixture import factors, product
+from fewgold.bayes._convolution import product
+from fewgold.bayes._factors import factors
 from fewgold.bayes._priors import Shapes
 from fewgold.bayes._windows import gauss_legendre, shrink
 

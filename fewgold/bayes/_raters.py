@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from fewgold._arrays import FloatArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence, check_count
 from fewgold.bayes._curve import Curve, PanelCurve, shortest
-from fewgold.bayes._mixture import Mixture, urn
+from fewgold.bayes._factors import urn
+from fewgold.bayes._mixture import Mixture
 from fewgold.bayes._panels import Panels
 from fewgold.bayes._raters_chains import MET, Draws, Health, Model, run
 from fewgold.bayes._raters_labels import Answers, RaterPriors, read_answers

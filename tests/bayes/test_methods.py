@@ -5,8 +5,10 @@ import pytest
 from scipy import stats
 
 from fewgold.bayes import _quadrature
+from fewgold.bayes._convolution import _tilted, product
+from fewgold.bayes._factors import factors, urn
 from fewgold.bayes._known import known_moments
-from fewgold.bayes._mixture import _tilted, factors, mixture, product, urn
+from fewgold.bayes._mixture import mixture
 from fewgold.bayes._moments import by_quadrature
 from fewgold.bayes._panels import Panels, between
 from fewgold.bayes._priors import Shapes
