@@ -23,11 +23,11 @@ _WHERE = {
     "mqm-averages": "_mqm_averages:MqmAverages",
     "appraise": "_appraise:Appraise",
     "wmt-da": "_wmt_da:WmtDa",
-    "xlsx": "_tabular:Xlsx",
-    "parquet": "_tabular:Parquet",
-    "jsonl": "_tabular:JsonLines",
-    "tsv": "_tabular:Tsv",
-    "csv": "_tabular:Csv",
+    "xlsx": "_tabular_binary:Xlsx",
+    "parquet": "_tabular_binary:Parquet",
+    "jsonl": "_tabular_plain:JsonLines",
+    "tsv": "_tabular_plain:Tsv",
+    "csv": "_tabular_plain:Csv",
 }
 
 
