@@ -18,7 +18,7 @@ from fewgold.planning import (
     measurable_difference,
     ratings_needed,
 )
-from fewgold.web._draw import Chart, chart
+from fewgold.web._draw_chart import Chart, chart
 from fewgold.web._plan_fields import Field, Form, by_name
 from fewgold.web._plan_lines import arguments, command, wrapped
 

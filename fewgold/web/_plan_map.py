@@ -11,7 +11,7 @@ import numpy as np
 
 from fewgold.errors import FewgoldError
 from fewgold.planning import measurable_difference
-from fewgold.web._draw import Heat, heat
+from fewgold.web._draw_heat import Heat, heat
 from fewgold.web._plan_binary import AXES, FIELDS, study
 from fewgold.web._plan_fields import Form
 from fewgold.web._plan_lines import wrapped

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from fewgold.planning import Goal, Outlook, Plan, plan, plan_worst_case
-from fewgold.web._draw import Chart, chart
+from fewgold.web._draw_chart import Chart, chart
 from fewgold.web._plan_fields import Field, Form, by_name
 from fewgold.web._plan_lines import arguments, command
 

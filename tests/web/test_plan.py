@@ -36,7 +36,8 @@ from fewgold.report import number
 from fewgold.web import _plan_binary as binary
 from fewgold.web import _plan_map, create_app
 from fewgold.web import _plan_scores as scores
-from fewgold.web._draw import Axis, luminance, shade
+from fewgold.web._draw_axis import Axis
+from fewgold.web._draw_heat import luminance, shade
 from fewgold.web._plan_fields import Form
 
 STUDIES = [
