@@ -10,7 +10,8 @@ from __future__ import annotations
 from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import Rating, Reading, Rejected, Segment, Tasks, is_key, key
 from fewgold.formats._mqm_weights import MqmWeights
-from fewgold.formats._mtme_tree import TreePair, list_tree, read_tree
+from fewgold.formats._mtme_list import TreePair, list_tree
+from fewgold.formats._mtme_tree import read_tree
 from fewgold.formats._names import get, names, read, recognise
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats._argilla_settings import RESERVED, settings
-from fewgold.formats._export import Layout, beside, dumps, extra, grouped, options
+from fewgold.formats._export import beside, dumps, extra, options
 from fewgold.formats._export import number as as_written
 from fewgold.formats._format import Format, Names, Probe, read_text
 from fewgold.formats._json import (
@@ -26,6 +26,7 @@ from fewgold.formats._json import (
     text_of,
     with_extra,
 )
+from fewgold.formats._layout import Layout, grouped
 from fewgold.formats._model import Rating, Reading, Segment, Tasks
 from fewgold.tables import write_texts
 

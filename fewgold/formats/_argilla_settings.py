@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fewgold.formats._export import AFTER, BEFORE, Layout, number, options
+from fewgold.formats._export import number, options
+from fewgold.formats._layout import AFTER, BEFORE, Layout
 from fewgold.formats._model import Tasks
 
 #: Names that a record has already.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats._export import Layout, as_number, dumps, grouped
+from fewgold.formats._export import as_number, dumps
 from fewgold.formats._export import number as as_written
 from fewgold.formats._format import Names, Probe
 from fewgold.formats._json import (
@@ -35,6 +35,7 @@ from fewgold.formats._label_studio_config import (
 )
 from fewgold.formats._label_studio_csv import LabelStudioCsv
 from fewgold.formats._label_studio_flat import read_flat, value_of
+from fewgold.formats._layout import Layout, grouped
 from fewgold.formats._model import Rating, Reading, Tasks
 from fewgold.tables import write_texts
 

@@ -6,20 +6,10 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from fewgold.formats._export import (
-    AFTER,
-    BEFORE,
-    Layout,
-    beside,
-    clean,
-    extra,
-    is_number,
-    number,
-    options,
-    step,
-)
+from fewgold.formats._export import beside, clean, extra, is_number, number, options, step
 from fewgold.formats._format import Format
 from fewgold.formats._json import KEY
+from fewgold.formats._layout import AFTER, BEFORE, Layout
 from fewgold.formats._model import Rating, Segment, Tasks
 
 #: Columns that Label Studio adds to its flat exports, and names of ours.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats._export import CARRIED, Layout, dumps, grouped
+from fewgold.formats._export import dumps
 from fewgold.formats._export import number as as_written
 from fewgold.formats._format import Names, Probe, read_text
 from fewgold.formats._json import EXTRA, Rows, parse
@@ -22,6 +22,7 @@ from fewgold.formats._label_studio_config import (
     kept_of,
 )
 from fewgold.formats._label_studio_flat import read_flat
+from fewgold.formats._layout import CARRIED, Layout, grouped
 from fewgold.formats._model import Rating, Reading, Tasks
 from fewgold.tables import as_text as as_table
 from fewgold.tables import neutral, write_texts

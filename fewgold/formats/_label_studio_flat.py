@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats._export import AFTER, BEFORE, CARRIED, as_number
+from fewgold.formats._export import as_number
 from fewgold.formats._format import Names
 from fewgold.formats._json import (
     EXTRA,
@@ -22,6 +22,7 @@ from fewgold.formats._json import (
     with_extra,
 )
 from fewgold.formats._label_studio_config import RESERVED
+from fewgold.formats._layout import AFTER, BEFORE, CARRIED
 from fewgold.formats._model import Rating, Reading
 
 _SYSTEM = {*RESERVED, *CARRIED, BEFORE, AFTER, EXTRA}

@@ -13,7 +13,8 @@ from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import Rating, Reading, Rejected, Tasks
 from fewgold.formats._mqm_weights import MqmWeights
 from fewgold.formats._mtme_files import ScoreLine, Tree, is_tree, texts_of
-from fewgold.formats._mtme_tree import TreePair, list_tree, read_tree
+from fewgold.formats._mtme_list import TreePair, list_tree
+from fewgold.formats._mtme_tree import read_tree
 from fewgold.formats._mtme_write import NOTE, write_tree
 from fewgold.formats._textfiles import UNNAMED, Line, json_of
 

@@ -1,11 +1,9 @@
-"""An mt-metrics-eval tree as a table of segments, and what it holds."""
+"""An mt-metrics-eval tree as a table of segments."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,40 +12,6 @@ from fewgold.formats._mtme_files import Tree, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class TreePair:
-    """What a tree holds of one pair of languages.
-
-    Parameters
-    ----------
-    pair
-        Such as ``en-de``.
-    segments, documents
-        How many there are.
-    systems, references, metrics, human, ratings
-        Names of what there is: outputs, references, metrics with scores of segments, human scores
-        of segments, and raters' lists of errors.
-    problems
-        What does not fit together, in sentences.
-    """
-
-    pair: str
-    segments: int
-    documents: int
-    systems: tuple[str, ...]
-    references: tuple[str, ...]
-    metrics: tuple[str, ...]
-    human: tuple[str, ...]
-    ratings: tuple[str, ...]
-    problems: tuple[str, ...] = ()
-
-
-def list_tree(folder: str | Path) -> tuple[TreePair, ...]:
-    """What a tree holds, pair by pair, every score file looked through for problems."""
-    tree = Tree.at(folder)
-    return tuple(_listed(tree, pair) for pair in tree.pairs)
 
 
 def read_tree(
@@ -93,11 +57,8 @@ def read_tree(
     systems = list(outputs) if system is None else [system]
     count = len(tree.sources(pair))
     frame = _texts(tree, pair, systems)
-    columns: dict[str, list[float]] = {}
-    for name, path in tree.metrics(pair).items():
-        columns[name] = _column(tree, pair, path, systems, count)
-    for name in wanted:
-        columns[f"human_{name}"] = _column(tree, pair, known[name], systems, count)
+    files = {**tree.metrics(pair), **{f"human_{name}": known[name] for name in wanted}}
+    columns = {name: _column(tree, pair, path, systems, count) for name, path in files.items()}
     taken = sorted(set(columns) & set(frame))
     if taken:
         raise DataError(f"scores are called like columns of texts: {', '.join(taken)}.")
@@ -112,9 +73,8 @@ def _texts(tree: Tree, pair: str, systems: Sequence[str]) -> dict[str, list[Any]
     for _, document in documents:
         seen[document] = seen.get(document, 0) + 1
         positions.append(seen[document])
-    references = {
-        name: _texts_of(path, "references", count) for name, path in tree.references(pair).items()
-    }
+    files = tree.references(pair)
+    references = {name: checked_texts(path, "references", count) for name, path in files.items()}
     alone = len(references) == 1
     made: dict[str, list[Any]] = {
         "id": [str(i + 1) if len(systems) == 1 else f"{s}:{i + 1}" for s in systems
@@ -125,14 +85,17 @@ def _texts(tree: Tree, pair: str, systems: Sequence[str]) -> dict[str, list[Any]
         "system": [s for s in systems for _ in range(count)],
         "source": tree.sources(pair) * len(systems),
     }  # fmt: skip
-    files = tree.outputs(pair)
-    made["output"] = [t for s in systems for t in _texts_of(files[s], "system-outputs", count)]
+    outputs = tree.outputs(pair)
+    made["output"] = [
+        t for s in systems for t in checked_texts(outputs[s], "system-outputs", count)
+    ]
     for name, texts in references.items():
         made["reference" if alone else f"reference_{name}"] = texts * len(systems)
     return made
 
 
-def _texts_of(path: Path, part: str, count: int) -> list[str]:
+def checked_texts(path: Path, part: str, count: int) -> list[str]:
+    """The lines of a file of texts, as many as there are segments."""
     texts = texts_of(path, part)
     _same_length(path, len(texts), count)
     return texts
@@ -154,58 +117,3 @@ def _column(tree: Tree, pair: str, path: Path, systems: Sequence[str], count: in
         if found.score is not None:
             made[start[found.system] + found.place - 1] = found.score
     return made
-
-
-def _listed(tree: Tree, pair: str) -> TreePair:
-    problems = []
-    count = len(tree.sources(pair))
-    documents: list[tuple[str, str]] = []
-    try:
-        documents = tree.documents(pair)
-    except DataError as error:
-        problems.append(str(error))
-    else:
-        if not documents:
-            problems.append(f"there is no file documents/{pair}.docs.")
-        elif len(documents) != count:
-            problems.append(f"{len(documents)} lines in documents/{pair}.docs, {count} segments.")
-        runs = Counter(
-            d for i, (_, d) in enumerate(documents) if i == 0 or documents[i - 1][1] != d
-        )
-        torn = sorted(d for d, times in runs.items() if times > 1)
-        if torn:
-            problems.append(f"segments of documents are not together: {', '.join(torn[:5])}.")
-    texts = {"references": tree.references(pair), "system-outputs": tree.outputs(pair)}
-    for part, files in texts.items():
-        for path in files.values():
-            try:
-                _texts_of(path, part, count)
-            except DataError as error:
-                problems.append(str(error))
-    if not texts["system-outputs"]:
-        problems.append(f"there is no file in system-outputs/{pair}.")
-    for files in (tree.human(pair), tree.metrics(pair)):
-        for path in files.values():
-            problems += _score_problems(tree, pair, path)
-    return TreePair(
-        pair=pair,
-        segments=count,
-        documents=len({d for _, d in documents}),
-        systems=tuple(tree.outputs(pair)),
-        references=tuple(tree.references(pair)),
-        metrics=tuple(tree.metrics(pair)),
-        human=tuple(tree.human(pair)),
-        ratings=tuple(tree.ratings(pair)),
-        problems=tuple(problems),
-    )
-
-
-def _score_problems(tree: Tree, pair: str, path: Path) -> list[str]:
-    try:
-        wrong = [found for found in tree.scores(path, pair) if found.why]
-    except DataError as error:
-        return [str(error)]
-    if not wrong:
-        return []
-    first = wrong[0]
-    return [f"{first.line.place}: {first.why} ({len(wrong)} such lines)."]

@@ -7,19 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fewgold.formats._export import (
-    MARK,
-    Layout,
-    Lookup,
-    as_number,
-    dumps,
-    extra,
-    number,
-    options,
-    step,
-)
+from fewgold.formats._export import as_number, dumps, extra, number, options, step
 from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._json import EXTRA, Rows, first_object
+from fewgold.formats._layout import MARK, Layout, Lookup
 from fewgold.formats._model import Rating, Reading, Segment, Tasks
 from fewgold.formats._pearmut_log import MODEL, is_campaign, read_campaign, read_log
 from fewgold.tables import plain, write_texts

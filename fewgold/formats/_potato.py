@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 from fewgold.errors import DataError
-from fewgold.formats._export import Layout, Lookup, as_number, beside, dumps, extra, is_number
+from fewgold.formats._export import as_number, beside, dumps, extra, is_number
 from fewgold.formats._export import number as as_written
 from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._json import EXTRA, KEY, Rows, first_object
+from fewgold.formats._layout import Layout, Lookup
 from fewgold.formats._model import Rating, Reading, Tasks
 from fewgold.formats._potato_config import RESERVED, config
 from fewgold.formats._potato_states import LABELS, LINES, STATE, entries, read_entries

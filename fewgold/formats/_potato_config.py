@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fewgold.formats._export import AFTER, BEFORE, Layout, clean, number, options
+from fewgold.formats._export import clean, number, options
+from fewgold.formats._layout import AFTER, BEFORE, Layout
 from fewgold.formats._model import Tasks
 
 #: Names that an instance has already.
