@@ -20,7 +20,8 @@ from fewgold.bayes._raters import RaterPosterior
 from fewgold.bayes._raters_labels import RaterPriors
 from fewgold.bayes._roc import Roc, RocPoint
 from fewgold.bayes._roc_table import RocTable, roc_table
-from fewgold.bayes._significance import Significance, significance
+from fewgold.bayes._significance import significance
+from fewgold.bayes._significance_table import Significance
 from fewgold.bayes._success import SuccessRates, success_rates, success_rates_of
 from fewgold.bayes._thresholds import choose_cut, choose_cuts
 
