@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng, batches, group_sum
 from fewgold._validate import check_choice, check_count
 from fewgold.bayes._cell_priors import FEW_PANELS, PANELS, CellPrior, Nodes, Pooled
-from fewgold.bayes._counts import _whole
+from fewgold.bayes._labels import whole_numbers
 from fewgold.bayes._steps import StepReadout, Steps
 from fewgold.bayes._sums import total_mass
 from fewgold.errors import DataError
@@ -64,7 +64,7 @@ def tally(
     code, row, label = (np.asarray(x) for x in (codes, rows, labels))
     if row.shape != label.shape:
         raise DataError(f"rows and labels must have one shape; got {row.shape} and {label.shape}.")
-    label = _whole("labels", label)
+    label = whole_numbers("labels", label)
     if label.size and label.max() >= classes:
         raise DataError(f"labels must be classes from 0 to {classes - 1}; got {label.max()}.")
     size = int(code.max()) + 1 if count is None else count
@@ -251,7 +251,7 @@ class CellPosterior(StepReadout):
 
 def check_cells(rated: Any, unrated: Any, classes: int) -> tuple[IntArray, IntArray]:
     """Whole numbers (..., J, classes) and (..., J) of one batch."""
-    cells, rest = _whole("rated", rated), _whole("unrated", unrated)
+    cells, rest = whole_numbers("rated", rated), whole_numbers("unrated", unrated)
     if cells.ndim < 2 or cells.shape[-1] != classes or cells.shape[-2:-1] != rest.shape[-1:]:
         raise DataError(
             f"rated must be (..., J, {classes}) and unrated (..., J), for J categories; got "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from fewgold._arrays import IntArray
 from fewgold._validate import check_choice
+from fewgold.bayes._labels import as_labels, whole_numbers
 from fewgold.errors import DataError
 
 _PAIRS = ("sample", "calibration")
@@ -56,7 +57,7 @@ class Counts:
     def __post_init__(self) -> None:
         check_choice("pairs", self.pairs, _PAIRS)
         names = [f.name for f in fields(self) if f.name != "pairs"]
-        whole = [_whole(name, getattr(self, name)) for name in names]
+        whole = [whole_numbers(name, getattr(self, name)) for name in names]
         try:
             whole = [np.array(a) for a in np.broadcast_arrays(*whole)]
         except ValueError:
@@ -102,7 +103,7 @@ class Counts:
         Counts(tp=1, fn=1, tn=1, metric_ones=2, metric_total=3)
         """
         alone, theirs, ours, auto = (
-            _labels(name, values)
+            as_labels(name, values)
             for name, values in (
                 ("human", human),
                 ("paired human", paired[0]),
@@ -175,33 +176,3 @@ class Counts:
         """Inadequate items among those that tell about the success rate."""
         alone = np.asarray(self.human_total) - np.asarray(self.human_ones)
         return np.asarray(alone + (self.fp + self.tn) * (self.pairs == "sample"))
-
-
-def _whole(name: str, value: Any) -> IntArray:
-    """Counts: whole numbers, none negative."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} must be a whole number of 0 or more; got {value!r}.") from None
-    bad = ~(np.isfinite(array) & (array >= 0) & (array == np.floor(array)))
-    if bad.any():
-        came = array[bad].flat[0]
-        raise DataError(f"{name} must be a whole number of 0 or more; got {came:g}.")
-    return array.astype(np.int64)
-
-
-def _labels(name: str, values: ArrayLike) -> Any:
-    """Labels as booleans (..., n)."""
-    array = np.asarray(values)
-    if array.ndim == 0:
-        raise DataError(f"{name} labels must be a list or an array; got {values!r}.")
-    if array.dtype == bool:
-        return array
-    ones = array == 1
-    bad = ~(ones | (array == 0))
-    if bad.any():
-        raise DataError(
-            f"{name} labels must be 0 or 1; got {array[bad].flat[0]!r}. Cut scores at a threshold "
-            "first."
-        )
-    return ones

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fewgold._arrays import IntArray
-from fewgold.bayes._counts import _labels
+from fewgold.bayes._labels import as_labels
 from fewgold.errors import DataError
 
 
@@ -36,7 +36,7 @@ def patterns(labels: ArrayLike) -> tuple[IntArray, tuple[str, ...]]:
     >>> codes.tolist(), names
     ([1, 2, 0, 0], ('00', '10', '11'))
     """
-    ones = _labels("metric", labels)
+    ones = as_labels("metric", labels)
     if ones.ndim != 2:
         raise DataError(
             f"labels must be (K, N), a row for each metric; got the shape {ones.shape}."

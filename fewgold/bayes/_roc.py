@@ -14,7 +14,9 @@ from scipy.special import expit, logit, ndtri
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes._counts import Counts
-from fewgold.bayes._thresholds import RULES, SIGNS, Sweep, best, check_two_classes, paired
+from fewgold.bayes._paired import check_two_classes, paired
+from fewgold.bayes._sweep import Sweep, best
+from fewgold.bayes._thresholds import RULES, SIGNS
 from fewgold.cut import Cut
 from fewgold.errors import DataError
 from fewgold.estimate import Interval
