@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fewgold import report
 from fewgold.report._number import fixed
-from fewgold.reporting._notes import shorter
+from fewgold.reporting._phrases import shorter
 from fewgold.reporting._study import Study
 
 if TYPE_CHECKING:

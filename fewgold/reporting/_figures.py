@@ -6,7 +6,7 @@ import numpy as np
 
 from fewgold import plots, report
 from fewgold._arrays import FloatArray
-from fewgold.reporting._notes import shorter
+from fewgold.reporting._phrases import shorter
 from fewgold.reporting._study import Study
 
 WITHOUT = (

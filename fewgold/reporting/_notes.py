@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fewgold.reporting._phrases import counted, shorter
 from fewgold.reporting._study import Study
 
 _FEW = 16
@@ -81,15 +82,3 @@ def _sentence(text: str) -> str:
     if not text:
         return ""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 segment``, ``2 segments``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def shorter(name: object, longest: int = 60) -> str:
-    """A name that does not fill the page: a long one loses its middle."""
-    text = " ".join(str(name).split())
-    half = (longest - 1) // 2
-    return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"

@@ -1,14 +1,14 @@
-"""What goes into a paper: the methods, the citation, and the commands to do it again."""
+"""What goes into a paper: the methods, the papers to cite, and the citation of fewgold."""
 
 from __future__ import annotations
 
 import re
-import shlex
 
 from fewgold._version import __version__
 from fewgold.estimate import LinearEstimate
 from fewgold.reporting import _words
-from fewgold.reporting._notes import counted, shorter
+from fewgold.reporting._cited import Words, in_text, papers
+from fewgold.reporting._phrases import counted, listed, rounded, shorter
 from fewgold.reporting._study import Study
 
 BIBTEX = f"""@software{{fewgold,
@@ -17,15 +17,6 @@ BIBTEX = f"""@software{{fewgold,
   version = {{{__version__}}},
   license = {{Apache-2.0}}
 }}"""
-
-
-def rounded(count: float) -> str:
-    """A number of ratings, from a hundred on in tens: an estimate does not bear more.
-
-    >>> rounded(163.4), rounded(12.6), rounded(1391)
-    ('160', '13', '1390')
-    """
-    return str(int(round(count, -1) if count >= 100 else round(count)))
 
 
 def bound_papers(study: Study) -> list[str]:
@@ -40,9 +31,7 @@ def bound_papers(study: Study) -> list[str]:
 def references(study: Study) -> list[str]:
     """The papers whose methods were used."""
     own = [_words.sampler_words(name).papers for name in study.samplers]
-    return _words.papers(
-        *own, _words.estimator_words(study.estimator.name).papers, bound_papers(study)
-    )
+    return papers(*own, _words.estimator_words(study.estimator.name).papers, bound_papers(study))
 
 
 def methods(study: Study) -> str:
@@ -76,7 +65,7 @@ def methods(study: Study) -> str:
         ends = f"from {study.shown(record['low'])} to {study.shown(record['high'])}"
         if record["low"] is None or record["high"] is None:
             ends = "that is unknown"
-        label = [record["bound_label"], _words.in_text(bound_papers(study))]
+        label = [record["bound_label"], in_text(bound_papers(study))]
         sentences.append(
             f"The estimate is {study.shown(record['value'])}, with a {error} of "
             f"{study.shown(record['se'])} and a {study.level} interval {ends} "
@@ -101,9 +90,9 @@ def used_metrics(study: Study) -> list[str]:
     return list(own) if isinstance(own, tuple) else list(study.ratings.sample.pool.metrics)
 
 
-def _cited(words: _words.Words) -> str:
+def _cited(words: Words) -> str:
     """The sentence with its papers before the full stop."""
-    papers = _words.in_text(words.papers)
+    papers = in_text(words.papers)
     return f"{words.does.rstrip('.')} ({papers})." if papers else words.does
 
 
@@ -123,57 +112,5 @@ def _who(study: Study) -> list[str]:
     return told
 
 
-def listed(names: list[str], most: int = 12) -> str:
-    """Names with commas, the last of many left out and counted."""
-    shown = [shorter(name, 40) for name in names[:most]]
-    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def _doc(thing: object) -> str:
     return type(thing).__doc__ or ""
-
-
-def commands(study: Study) -> str:
-    """The commands that draw the same segments and make the same number."""
-    own = study.context.get("commands")
-    if own:
-        return own if isinstance(own, str) else "\n".join(map(str, own))
-    pool = shlex.quote(str(study.context.get("pool_file") or "POOL.csv"))
-    waves = list(study.waves) or [{"n": study.n + len(study.unrated)}]
-    if len(study.seeds) > len(waves) == 1:  # waves of sizes that were not told
-        waves = [{"n": f"N{i}"} for i in range(1, len(study.seeds) + 1)]
-    lines = []
-    for i, wave in enumerate(waves[:6]):
-        seed = study.seeds[i] if i < len(study.seeds) else "SEED"
-        strategy = shlex.quote(str(wave.get("strategy") or study.strategy))
-        given = f" --given wave{i}.csv" if i else ""
-        lines.append(
-            f"fewgold select {pool}{given} --strategy {strategy} --budget {wave.get('n')} "
-            f"--seed {shlex.quote(seed)} -o wave{i + 1}.csv"
-        )
-    if len(waves) > 6:
-        lines.append(f"# and so on, up to wave {len(waves)}")
-    return "\n".join([*lines, f"fewgold estimate wave{len(waves)}.csv{_options(study)}"])
-
-
-def _options(study: Study) -> str:
-    found = []
-    name = study.strategy.partition("+")[2] or study.strategy
-    if name != study.estimator.name and study.strategy not in study.samplers:
-        found += ["--estimator", study.estimator.name]
-    adequate, limits = study.ratings.sample.info.get("adequate"), study.ratings.limits
-    if adequate is not None:
-        found += ["--adequate", str(adequate).replace(" ", "")]
-    elif limits is not None:
-        found += ["--limits", "{:g},{:g}".format(*limits)]
-    bound = study.estimator.bound
-    spelled = bound if isinstance(bound, str) else bound.name
-    metric = getattr(bound, "metric", None)
-    if spelled not in ("auto", "equal"):
-        found += ["--bound", f"{spelled}:{metric}" if metric else spelled]
-    better = getattr(study.estimator, "higher_is_better", None)
-    if better is not None:
-        found.append("--higher-is-better" if better else "--lower-is-better")
-    if study.confidence != 0.95:
-        found += ["--confidence", f"{study.confidence:g}"]
-    return "".join(f" {shlex.quote(word)}" for word in found)

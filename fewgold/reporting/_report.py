@@ -12,10 +12,11 @@ from fewgold._validate import check_confidence
 from fewgold._version import __version__
 from fewgold.errors import DataError
 from fewgold.estimator import Estimator
-from fewgold.reporting import _paper, _raters, _sections
+from fewgold.reporting import _commands, _paper, _raters, _sections
 from fewgold.reporting._notes import notes
 from fewgold.reporting._plain import plain_frame, plain_value
 from fewgold.reporting._study import Study
+from fewgold.reporting._top import top
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class StudyReport:
             self.title,
             sections=_sections.sections(self.study, drawn=True),
             footer=self._footer,
-            top=_sections.top(self.study),
+            top=top(self.study),
         )
 
     def markdown(self) -> str:
@@ -44,7 +45,7 @@ class StudyReport:
             self.title,
             sections=_sections.sections(self.study, drawn=False),
             footer=self._footer,
-            top=_sections.top(self.study),
+            top=top(self.study),
         )
 
     @property
@@ -89,7 +90,7 @@ class StudyReport:
             "unrated": list(study.unrated),
             "methods": _paper.methods(study),
             "references": _paper.references(study),
-            "commands": _paper.commands(study).splitlines(),
+            "commands": _commands.commands(study).splitlines(),
             "version": __version__,
         }
 

@@ -17,7 +17,7 @@ from fewgold.estimate import Estimate, LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators import Mean, Ridge
 from fewgold.report._number import fixed
-from fewgold.reporting import _diagnostics, _raters
+from fewgold.reporting import _correlations, _diagnostics, _raters
 from fewgold.reporting._saved import Saved, same_error, saved
 from fewgold.sample import Ratings, Sample
 
@@ -112,7 +112,7 @@ class Study:
 
     @cached_property
     def correlations(self) -> pd.DataFrame:
-        return _diagnostics.correlations(self.ratings, self.confidence)
+        return _correlations.correlations(self.ratings, self.confidence)
 
     @cached_property
     def likeness(self) -> pd.DataFrame:

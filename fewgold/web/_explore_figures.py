@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fewgold import plots
 from fewgold.errors import FewgoldError
 from fewgold.reporting._figures import WITHOUT, available, weighted_line
-from fewgold.reporting._notes import shorter
+from fewgold.reporting._phrases import shorter
 from fewgold.web._explore_growth import growth, stopping_path
 from fewgold.web._explore_view import View
 

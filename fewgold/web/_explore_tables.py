@@ -11,7 +11,7 @@ import numpy as np
 
 from fewgold.report import number
 from fewgold.report._number import fixed
-from fewgold.reporting._notes import shorter
+from fewgold.reporting._phrases import shorter
 from fewgold.tables import as_text, cell
 from fewgold.web._explore_growth import growth, steps
 from fewgold.web._explore_view import View

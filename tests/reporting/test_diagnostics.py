@@ -12,6 +12,7 @@ from fewgold.datasets import load_demo as load
 from fewgold.estimators import Mean, Ridge
 from fewgold.registry import strategy
 from fewgold.reporting import _diagnostics as found
+from fewgold.reporting._correlations import correlation, correlations
 from fewgold.reporting._figures import weighted_line
 from fewgold.sample import Ratings
 
@@ -26,7 +27,7 @@ def rated(name: str = "random+mean", n: int = 100, seed: int = 1) -> Ratings:
 
 def test_correlation_of_a_simple_sample_is_pearsons() -> None:
     ratings = rated()
-    frame = found.correlations(ratings)
+    frame = correlations(ratings)
     assert set(frame["metric"]) == set(ratings.sample.pool.metrics)
     for row in frame.itertuples():
         x = ratings.sample.pool.metrics[str(row.metric)][ratings.sample.indices]
@@ -41,7 +42,7 @@ def test_correlation_weighs_as_drawn() -> None:
     assert np.ptp(w) > 0
     x = ratings.sample.pool.metrics["comet"][ratings.sample.indices]
     cov = np.cov(x, ratings.scores, aweights=w)
-    r, low, high = found.correlation(ratings.sample.design, x, ratings.scores)
+    r, low, high = correlation(ratings.sample.design, x, ratings.scores)
     assert r == pytest.approx(cov[0, 1] / math.sqrt(cov[0, 0] * cov[1, 1]), rel=1e-12)
     assert low < r < high
 
@@ -54,7 +55,7 @@ def test_the_interval_is_fishers_for_normal_scores() -> None:
     y = 0.6 * x + 0.8 * rng.normal(size=size)
     pool = Pool(ids=np.arange(size), metrics={"x": x})
     sample = strategy("random+mean").select(pool, n, rng=2)
-    _, low, high = found.correlation(sample.design, x[sample.indices], y[sample.indices])
+    _, low, high = correlation(sample.design, x[sample.indices], y[sample.indices])
     half = (math.atanh(high) - math.atanh(low)) / 2
     assert half == pytest.approx(1.96 / math.sqrt(n), rel=0.05)
 
@@ -63,19 +64,19 @@ def test_a_census_leaves_no_doubt_about_the_correlation() -> None:
     pool, gold = load_demo("zhen")
     sample = strategy("random+mean").select(pool, len(pool), rng=1)
     x = pool.metrics["comet"]
-    r, low, high = found.correlation(sample.design, x[sample.indices], gold[sample.indices])
+    r, low, high = correlation(sample.design, x[sample.indices], gold[sample.indices])
     assert r == pytest.approx(np.corrcoef(x, gold)[0, 1])
     assert math.isnan(low) or low == pytest.approx(r) == pytest.approx(high)
 
 
 def test_few_or_constant_ratings_have_no_correlation() -> None:
     two = rated(n=2)
-    assert found.correlations(two)["r"].isna().all()
-    four = found.correlations(rated(n=4))
+    assert correlations(two)["r"].isna().all()
+    four = correlations(rated(n=4))
     assert four["r"].notna().all()
     assert four["low"].isna().all()
     flat = Ratings(rated().sample, np.full(100, 3.0))
-    assert found.correlations(flat)["r"].isna().all()
+    assert correlations(flat)["r"].isna().all()
 
 
 def test_likeness_is_in_deviations_of_the_pool() -> None:

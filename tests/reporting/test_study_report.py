@@ -20,8 +20,10 @@ from fewgold.estimators import Mean
 from fewgold.gaps import PartialRatings
 from fewgold.registry import strategy
 from fewgold.reporting import StudyReport, study_report
-from fewgold.reporting._paper import BIBTEX, bound_papers, commands, methods
-from fewgold.reporting._words import estimator_words, in_text, sampler_words
+from fewgold.reporting._cited import in_text
+from fewgold.reporting._commands import commands
+from fewgold.reporting._paper import BIBTEX, bound_papers, methods
+from fewgold.reporting._words import estimator_words, sampler_words
 from fewgold.sample import Ratings
 
 RECOMMENDED = "docs-balanced+ridge"

@@ -29,7 +29,7 @@ import pytest
 
 from fewgold.datasets import load_demo
 from fewgold.registry import strategy
-from fewgold.reporting._diagnostics import correlation
+from fewgold.reporting._correlations import correlation
 from fewgold.reporting._saved import pool_variance, same_error, saved
 
 pytestmark = pytest.mark.slow
