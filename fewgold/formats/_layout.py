@@ -13,14 +13,8 @@ from fewgold.formats._model import Rating, Segment, Tasks
 
 #: What every task carries beside its texts. Tools own the name ``id``, hence ``segment_id``.
 CARRIED = (KEY, "segment_id", "document", "position")
-
-
 BEFORE, AFTER = "context_before", "context_after"
-
-
 MARK = "[context, do not rate]"
-
-
 _REACH = 2
 
 

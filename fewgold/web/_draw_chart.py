@@ -9,8 +9,6 @@ from fewgold.web._draw_axis import Axis
 
 # Colour-blind-safe, 3:1 or more against white; dashes tell lines apart without colour.
 COLOURS = ("#0550ae", "#a83200", "#116329", "#6a3d9a")
-
-
 DASHES = ("none", "8 4", "2 4", "10 3 2 3")
 
 
