@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         reproduce,
         samplers,
         simulation,
+        stored,
         testing,
     )
     from fewgold.campaign import Campaign
@@ -69,6 +70,7 @@ __all__ = [
     "samplers",
     "simulate",
     "simulation",
+    "stored",
     "testing",
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import secrets
 import shutil
 import tempfile
 import threading
@@ -98,8 +99,9 @@ class DuckDB:
                 "pools on disk need DuckDB. Install it with: pip install 'fewgold[large]'."
             ) from None
         self.progress = progress
-        self._frames: dict[str, Any] = {}
-        spill = Path(tempfile.mkdtemp(prefix="fewgold-", dir=folder))
+        spill = Path(folder or tempfile.gettempdir()) / f"fewgold-{secrets.token_hex(6)}"
+        weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)  # whatever comes now
+        spill.mkdir(mode=0o700)
         config: dict[str, Any] = {
             "memory_limit": memory,
             "temp_directory": str(spill),
@@ -110,7 +112,6 @@ class DuckDB:
         try:
             self._connection = duckdb.connect(config=config)
         except duckdb.Error as error:
-            shutil.rmtree(spill, ignore_errors=True)
             raise FewgoldError(f"DuckDB could not start: {_first_line(error)}") from None
         self._end = weakref.finalize(self, _end, self._connection, spill)
 

@@ -36,8 +36,8 @@ class StoredPool(Scan):
     paths
         A Parquet file, a folder, a pattern such as ``"logs/*.parquet"``, or several of these.
     id, document, metrics, cost, system, texts, orientation
-        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the rows near the
-        chosen ones, and for all by `check_ids`.
+        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows and
+        those that tie with them, and for all by `check_ids`.
     order
         The column that says in which order segments stand in their document, for samplers that
         take consecutive ones. Ids by default.

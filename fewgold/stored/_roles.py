@@ -90,7 +90,7 @@ class Columns:
             amount = f"CAST({quoted(column)} AS DOUBLE)"
             if words:
                 amount = f"len(regexp_extract_all({quoted(column)}, '[^\\s]+'))"
-            price = f"{fixed!r}e0 + {per!r}e0 * {amount}"
+            price = f"{fixed:.17e} + {per:.17e} * {amount}"
             parts += [f"{price} AS cost_raw", f"{price} AS cost_"]
         if self.system is not None:
             parts.append(f"{quoted(self.system)} AS sys_")
