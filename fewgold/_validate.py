@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
@@ -15,6 +16,21 @@ SCALES = {
     "likert7": (1.0, 7.0),
 }
 Limits: TypeAlias = tuple[float, float] | str
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+def no_number(value: object) -> str:
+    """What to do about a cell that should hold a number and does not.
+
+    >>> no_number("0,853")
+    'Write 0.853: a comma may mean thousands.'
+    >>> no_number("good")
+    'Is it the right column?'
+    """
+    text = str(value).strip()
+    if _DECIMAL_COMMA.fullmatch(text):
+        return f"Write {text.replace(',', '.')}: a comma may mean thousands."
+    return "Is it the right column?"
 
 
 def as_limits(limits: Limits | None) -> tuple[float, float] | None:

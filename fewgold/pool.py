@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fewgold import tables
 from fewgold._arrays import FloatArray, IntArray, codes_of
 from fewgold._orientation import known_orientation
+from fewgold._validate import no_number
 from fewgold.errors import DataError, UnknownNameError
 
 _ROOM = 10**7  # characters in a column of texts of one width
@@ -354,7 +355,7 @@ def _numbers(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
         numbers = np.array([_number(v) for v in array.tolist()], dtype=np.float64)
     except (TypeError, ValueError):
         bad = next(v for v in array.tolist() if not _is_number(v))
-        raise DataError(f"{name} must hold numbers; got {bad!r}. Is it the right column?") from None
+        raise DataError(f"{name} must hold numbers; got {bad!r}. {no_number(bad)}") from None
     broken = ~np.isfinite(numbers)
     if broken.any():
         raise DataError(

@@ -69,10 +69,11 @@ def joint_pool(
     for name in extra:
         gaps = table.present & ~np.isfinite(table.metrics[name])
         if gaps.any():
-            at = np.argwhere(gaps)[0]
+            at, count = np.argwhere(gaps)[0], int(gaps.sum())
             raise DataError(
-                f"{name!r} has {int(gaps.sum())} gaps, first for segment {table.ids[at[1]]} of "
-                f"{table.systems[at[0]]}. Score every output, or leave it out."
+                f"{name!r} has {count} gap{'' if count == 1 else 's'}, first for segment "
+                f"{table.ids[at[1]]} of {table.systems[at[0]]}. Score every output, or leave it "
+                "out."
             )
     joint: dict[str, FloatArray] = {}
     signs: dict[str, int] = {}

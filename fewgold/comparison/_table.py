@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fewgold import tables
 from fewgold._arrays import FloatArray, IntArray, codes_of
+from fewgold._validate import no_number
 from fewgold.errors import DataError, UnknownNameError
 
 
@@ -245,7 +246,7 @@ def _metric(
             numbers[k] = np.nan if tables.is_empty(value) else float(value)
         except (TypeError, ValueError):
             raise DataError(
-                f"metric {name!r} must hold numbers; segment {labels[k]} has {value!r}. Is it the "
-                "right column?"
+                f"metric {name!r} must hold numbers; segment {labels[k]} has {value!r}. "
+                f"{no_number(value)}"
             ) from None
     return np.where(present & np.isfinite(numbers[row]), numbers[row], np.nan)

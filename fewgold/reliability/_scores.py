@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fewgold import tables
 from fewgold._arrays import FloatArray, IntArray, codes_of
-from fewgold._validate import check_choice
+from fewgold._validate import check_choice, no_number
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
 
@@ -173,8 +173,8 @@ def _numbers(name: str, raw: NDArray[Any], n: int) -> FloatArray:
             out[k] = np.nan if tables.is_empty(value) else float(value)
         except (TypeError, ValueError):
             raise DataError(
-                f"score {name!r} must hold numbers; got {value!r} in row {k} (counted from 0). Is "
-                "it the right column?"
+                f"score {name!r} must hold numbers; got {value!r} in row {k} (counted from 0). "
+                f"{no_number(value)}"
             ) from None
     if np.isinf(out).any():
         raise DataError(f"score {name!r} is infinite in row {int(np.isinf(out).argmax())}.")
