@@ -8,7 +8,7 @@ import pytest
 from fewgold import Pool, Sample, registry
 from fewgold.bounds import Bernstein, Hoeffding
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
-from fewgold.estimators._ridge import STRENGTHS, ridge_slopes
+from fewgold.estimators._ridge_slopes import STRENGTHS, ridge_slopes
 from fewgold.samplers import Clusters, SimpleRandom, Stratified, Systematic
 from reference import (
     bernstein_half,
@@ -256,7 +256,7 @@ def test_ridge_takes_the_strength_of_least_leave_one_out_error(seed):
 @pytest.mark.parametrize("common", [0.0, 1.0, 3.0])
 def test_signed_ridge_solves_the_bounded_problem(seed, common):
     """At a single strength, so that only the slopes are compared."""
-    from fewgold.estimators._ridge import _constrain
+    from fewgold.estimators._signed_slopes import constrain
 
     x, y = ridge_case(seed=seed, common=common)
     signs = np.array([-1.0, 1.0, 1.0, 0.0])
@@ -265,7 +265,7 @@ def test_signed_ridge_solves_the_bounded_problem(seed, common):
         gram = dev[1:] @ dev[1:].T + strength * np.eye(4)
         cross = dev[1:] @ dev[0]
         free = np.linalg.solve(gram, cross)
-        ours = _constrain(gram[None], cross[None], free[None], signs[None])[0]
+        ours = constrain(gram[None], cross[None], free[None], signs[None])[0]
         expected = ridge_signed(dev[0], dev[1:].T, strength, signs)
         scale = np.abs(expected).max()
         np.testing.assert_allclose(ours, expected, rtol=1e-6, atol=1e-6 * scale)

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, batches
+from fewgold._arrays import FloatArray
 from fewgold.bounds import Auto, Bound
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators._control_variates import weighing
 from fewgold.estimators._mean import with_design_note
+from fewgold.estimators._ridge_slopes import ridge_slopes
 from fewgold.sample import Ratings
 from fewgold.samplers import Balanced, Sampler
 
-# Relative to the mean variance of a standardised metric. The last shrinks slopes to next to none.
-STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 1e6)
 _DIRECTION = {None: "", True: "-higher", False: "-lower"}
-_SWEEPS, _ROUNDS = 4, 150
-# Residuals of all strengths to hold at a time: few enough for the processor's own memory.
-_CELLS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -98,134 +93,3 @@ class Ridge(Estimator):
             return signs * (1.0 if self.higher_is_better else -1.0)
         lead = (dev[..., 1:, :] @ dev[..., 0, :, None])[..., 0] @ orientation
         return np.asarray(signs * np.sign(lead)[..., None])
-
-
-class RidgeFit(NamedTuple):
-    """Slopes (..., p), leverages (..., n), and the matrix (..., p, p) from Σ z y to the slopes."""
-
-    beta: FloatArray
-    lever: FloatArray
-    inverse: FloatArray
-
-
-def ridge_slopes(dev: FloatArray, signs: FloatArray) -> RidgeFit:
-    """The fit at the strength of least leave-one-out error.
-
-    ``dev`` (..., 1 + p, n) holds the centred score and metrics.
-    """
-    batch, (columns, n) = dev.shape[:-2], dev.shape[-2:]
-    p = columns - 1
-    flat = dev.reshape(-1, columns, n)
-    allowed = np.broadcast_to(signs, (*batch, p)).reshape(-1, p)
-    draws = len(flat)
-    beta, lever, inverse = np.empty((draws, p)), np.empty((draws, n)), np.empty((draws, p, p))
-    for part in batches(draws, _CELLS // (n * len(STRENGTHS))):
-        beta[part], lever[part], inverse[part] = _best_of_all(flat[part], allowed[part])
-    return RidgeFit(
-        beta.reshape(*batch, p), lever.reshape(*batch, n), inverse.reshape(*batch, p, p)
-    )
-
-
-def _best_of_all(dev: FloatArray, signs: FloatArray) -> RidgeFit:
-    """All strengths of some draws (draws, 1 + p, n) side by side, and the best of each."""
-    y, z = dev[:, 0], dev[:, 1:]
-    # Scores of 1e150 are odd, but they are numbers: squares must not overflow.
-    top = np.abs(y).max(-1, keepdims=True)
-    top = np.where(top > 0, top, 1.0)
-    y = y / top
-    gram = z @ np.swapaxes(z, -1, -2)
-    cross = (z @ y[..., None])[..., 0]
-    # In the directions of the principal axes every strength is a mere division.
-    values, axes = (gram[..., 0], np.ones_like(gram)) if len(z[0]) == 1 else np.linalg.eigh(gram)
-    strengths = np.array(STRENGTHS)[:, None]
-    shrink = 1.0 / (np.maximum(values, 0.0)[:, None] + strengths)  # (draws, strengths, p)
-    turned = np.swapaxes(axes, -1, -2) @ z
-    slopes = shrink * (cross[:, None] @ axes)
-    beta = slopes @ np.swapaxes(axes, -1, -2)
-    left = y[:, None] - slopes @ turned
-    lever = shrink @ np.square(turned)
-    loss = _left_out_error(left, lever)
-    wrong = (beta * signs[:, None] < 0).any(-1)
-    draw, at = np.nonzero(wrong)
-    if draw.size:
-        ridged = gram[draw] + strengths[at, :, None] * np.eye(len(z[0]))
-        held = _constrained(z[draw], ridged, cross[draw], beta[draw, at], signs[draw])
-        beta[draw, at], lever[draw, at] = held.beta, held.lever
-        left = y[draw] - (held.beta[:, None] @ z[draw])[:, 0]
-        loss[draw, at] = _left_out_error(left, held.lever)
-    every, best = np.arange(len(y)), loss.argmin(-1)
-    inverse = (axes * shrink[every, best][:, None]) @ np.swapaxes(axes, -1, -2)
-    if draw.size:
-        won = at == best[draw]
-        inverse[draw[won]] = held.inverse[won]
-    return RidgeFit(beta[every, best] * top, lever[every, best], inverse)
-
-
-def _left_out_error(left: FloatArray, lever: FloatArray) -> FloatArray:
-    """Sum of squared errors of predicting each rating by the others, from what is left over."""
-    error = left / np.clip(1.0 - lever - 1.0 / left.shape[-1], 1e-6, None)
-    return np.asarray(np.vecdot(error, error))
-
-
-def _constrained(
-    z: FloatArray, ridged: FloatArray, cross: FloatArray, beta: FloatArray, signs: FloatArray
-) -> RidgeFit:
-    """Fits whose free slopes ``beta`` have a wrong sign, one a row."""
-    beta = _constrain(ridged, cross, beta, signs)
-    active = (beta != 0).astype(np.float64)
-    kept = z * active[..., None]
-    inverse = np.linalg.inv(ridged * _frame(active) + _hold(active)) * _frame(active)
-    return RidgeFit(beta, (kept * (inverse @ kept)).sum(-2), inverse)
-
-
-def _frame(active: FloatArray) -> FloatArray:
-    """1 for pairs of active slopes, else 0."""
-    return np.asarray(active[..., :, None] * active[..., None, :])
-
-
-def _hold(active: FloatArray) -> FloatArray:
-    """1 on the diagonal of slopes that are held at nought, to keep the matrix invertible."""
-    return np.asarray((1 - active)[..., None] * np.eye(active.shape[-1]))
-
-
-def _constrain(
-    ridged: FloatArray, cross: FloatArray, beta: FloatArray, signs: FloatArray
-) -> FloatArray:
-    """Coordinate descent for the ridge with slopes of given sign, all draws at once."""
-    clip = np.where(signs > 0, np.maximum(beta, 0), np.where(signs < 0, np.minimum(beta, 0), beta))
-    wrong = (clip != beta).any(-1)
-    if not wrong.any():
-        return beta
-    beta, slopes = beta.copy(), clip[wrong]
-    a, b, s = ridged[wrong], cross[wrong], np.broadcast_to(signs, beta.shape)[wrong]
-    todo = np.flatnonzero(wrong)
-    for _ in range(_ROUNDS):
-        for _ in range(_SWEEPS):
-            for j in range(slopes.shape[-1]):
-                rest = b[:, j] - (a[:, j, :] * slopes).sum(-1) + a[:, j, j] * slopes[:, j]
-                step = rest / a[:, j, j]
-                slopes[:, j] = np.where(step * s[:, j] < 0, 0.0, step)
-        slopes, solved = _polish(a, b, s, slopes)
-        beta[todo] = slopes
-        if solved.all():
-            break
-        a, b, s, slopes = (part[~solved] for part in (a, b, s, slopes))
-        todo = todo[~solved]
-    return beta
-
-
-def _polish(
-    a: FloatArray, b: FloatArray, signs: FloatArray, slopes: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Solve exactly for the slopes that are not nought; accept where that is the optimum.
-
-    Sweeps find out soon which slopes are nought, but near copies among the metrics make them slow
-    to settle on the others.
-    """
-    active = (slopes != 0).astype(np.float64)
-    exact = np.linalg.solve(a * _frame(active) + _hold(active), (b * active)[..., None])[..., 0]
-    pull = b - (a @ exact[..., None])[..., 0]  # where the slopes at nought want to go
-    scale = np.abs(b).max(-1, keepdims=True)
-    fits = (exact * signs >= 0) & ((active > 0) | (pull * signs <= 1e-12 * scale))
-    solved = np.asarray(fits.all(-1))
-    return np.where(solved[..., None], exact, slopes), solved
