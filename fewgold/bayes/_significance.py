@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +12,6 @@ from fewgold._validate import check_choice
 from fewgold.bayes._compare import Posterior, probability_greater
 from fewgold.bayes._significance_table import Significance
 from fewgold.errors import FewgoldError
-
-if TYPE_CHECKING:
-    pass
-
 
 CORRECTIONS = {"holm": "holm", "fdr": "fdr_bh", "bonferroni": "bonferroni"}
 

@@ -2,17 +2,16 @@
 
 from fewgold.planning._asymptotic import asymptotic_sd, break_even, information
 from fewgold.planning._binary import plan_binary
-from fewgold.planning._difference import (
-    SimulatedPower,
-    detection_power,
-    measurable_difference,
-    simulated_power,
-)
+from fewgold.planning._difference import measurable_difference
+from fewgold.planning._difference_studies import difference_studies
 from fewgold.planning._goal import Goal
-from fewgold.planning._history import difference_studies, plan_from_history
+from fewgold.planning._history import plan_from_history
+from fewgold.planning._need import Need
 from fewgold.planning._needed import ratings_needed
 from fewgold.planning._outlook import Outlook
-from fewgold.planning._plan import Need, Plan, plan, plan_worst_case
+from fewgold.planning._plan import plan, plan_worst_case
+from fewgold.planning._plan_table import Plan
+from fewgold.planning._power import SimulatedPower, detection_power, simulated_power
 from fewgold.planning._sampled import Sampled, sample_estimates
 from fewgold.planning._setting import Setting
 from fewgold.planning._split import Mix, Split, best_split

@@ -9,6 +9,7 @@ from scipy import special, stats
 
 from fewgold._validate import check_confidence
 from fewgold.errors import FewgoldError
+from fewgold.planning._search import least_enough
 
 
 @dataclass(frozen=True)
@@ -121,18 +122,11 @@ class Goal:
             Ratings for each degree of freedom: those of a whole document count as one.
         """
         top = size if size is not None else 2**40
-        low, high = 1, top
-        if not self._met(high, sd, size, spent, per):
+        if not self._met(top, sd, size, spent, per):
             if size is None:
                 raise FewgoldError(f"{self} takes more than {top:,} ratings with an sd of {sd:g}.")
             return top
-        while low < high:
-            middle = (low + high) // 2
-            if self._met(middle, sd, size, spent, per):
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        return least_enough(lambda n: self._met(n, sd, size, spent, per), 1, top)
 
     def _met(self, n: int, sd: float, size: int | None, spent: float, per: float) -> bool:
         if n == size:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
 from fewgold.errors import FewgoldError
 from fewgold.planning._goal import Goal
-from fewgold.planning._plan import BASELINE, Need, Plan, around
-from fewgold.simulation import Simulation, as_studies, simulate
-from fewgold.simulation._cells import OWN, Cell
+from fewgold.planning._plan import BASELINE
+from fewgold.planning._plan_table import Plan
+from fewgold.planning._replayed import LEAST, constants_of, need_of
+from fewgold.simulation import as_studies, simulate
 
 _SHARES = (0.03, 0.06, 0.12, 0.25, 0.5)
-_LEAST = 10
 
 
 def plan_from_history(
@@ -67,7 +64,7 @@ def plan_from_history(
         "draws": draws, "rng": rng, "limits": limits, "confidence": goal.confidence,
         "n_jobs": n_jobs,
     }  # fmt: skip
-    grid = sorted({max(round(share * min(sizes)), _LEAST) for share in _SHARES})
+    grid = sorted({max(round(share * min(sizes)), LEAST) for share in _SHARES})
     grid = [n for n in grid if n < min(sizes)]
     if len(grid) < 2:
         raise FewgoldError(
@@ -75,7 +72,7 @@ def plan_from_history(
             "segments."
         )
     first = simulate(studies, None, names, grid, progress=progress, **options)
-    spread = _constants(first, goal)
+    spread = constants_of(first, goal)
     target = size if size is not None else round(float(np.mean(sizes)))
     needs, notes = [], []
     for name in names:
@@ -83,7 +80,7 @@ def plan_from_history(
             why = first.failures.loc[first.failures["strategy"] == name, "reason"]
             notes.append(f"{name} was left out: {why.iloc[0] if len(why) else 'it failed'}")
             continue
-        needs.append(_need(name, goal, spread[name], studies, target, options))
+        needs.append(need_of(name, goal, spread[name], studies, target, options))
     source = f"replayed {draws} times on " + (
         "last year's ratings" if len(sizes) == 1 else f"{len(sizes)} rated pools"
     )
@@ -92,107 +89,3 @@ def plan_from_history(
     if all(price is not None for price in prices):
         cost = float(np.concatenate([price for price in prices if price is not None]).mean())
     return Plan(goal, tuple(needs), target, cost, source, tuple(notes))
-
-
-def _constants(done: Simulation, goal: Goal) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """For each strategy the sizes and what is left at each, freed of ratings and of the pool."""
-    found = {}
-    for name in done.strategies:
-        mine = [cell for cell in done.cells if cell.strategy == name and cell.failure is None]
-        sizes = sorted({cell.n for cell in mine})
-        means = {float(n): _left([c for c in mine if c.n == n], goal) for n in sizes}
-        if means and np.isfinite(list(means.values())).all():
-            found[str(name)] = np.array(list(means)), np.array(list(means.values()))
-    return found
-
-
-def _left(cells: Sequence[Cell], goal: Goal) -> float:
-    """What is left times √n, of pools without end, on average over the pools."""
-    found = []
-    for cell in cells:
-        if goal.tolerance is not None:
-            wide = float(np.quantile(np.abs(cell.errors), goal.confidence))
-        elif goal.difference is None:
-            wide = cell.covers[OWN].half_width.mean if OWN in cell.covers else np.nan
-        else:
-            assert cell.se is not None
-            wide = cell.se.mean * goal.widths(cell.n - 1)
-        found.append(wide / np.sqrt(1 / cell.n - 1 / cell.size))
-    return float(np.mean(found))
-
-
-def _need(
-    name: str,
-    goal: Goal,
-    spread: tuple[FloatArray, FloatArray],
-    studies: Mapping[str, Any],
-    size: int,
-    options: Mapping[str, Any],
-) -> Need:
-    wanted = goal.size
-    at, constants = spread
-
-    def reach(n: int, correction: float = 1.0) -> float:
-        constant = float(np.interp(np.log(n), np.log(at), constants)) * correction
-        return constant * float(np.sqrt(max(1 / n - 1 / size, 0.0)))
-
-    n = _solve(reach, wanted, size)
-    correction = 1.0
-    smallest = min(len(study.pool) for study in studies.values())
-    if _LEAST <= n < min(smallest, size):
-        again = simulate(studies, None, [name], [n], **options)
-        true = _left([cell for cell in again.cells if cell.strategy == name], goal)
-        correction = true * float(np.sqrt(1 / n - 1 / size)) / reach(n)
-        n = _solve(lambda k: reach(k, correction), wanted, size)
-    curve = {k: reach(k, correction) for k in around(n, size)}
-    note = ""
-    if n == size:
-        note = "all of them: nothing less reaches the goal"
-    elif n < at[0] or n > at[-1]:
-        note = f"beyond the sizes that were replayed ({at[0]:.0f} to {at[-1]:.0f}), so less sure"
-    return Need(name, n, reach(n, correction), curve, note)
-
-
-def _solve(reach: Callable[[int], float], wanted: float, size: int) -> int:
-    """Fewest ratings that reach the goal."""
-    low, high = 2, size
-    while low < high:
-        middle = (low + high) // 2
-        if reach(middle) <= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
-    """Differences of all pairs of systems that were rated on the same segments, as studies.
-
-    Scores and metrics are those of one system less those of the other; a metric that then is the
-    same everywhere is left out. With a single system, or none on the same segments, an error.
-    """
-    from fewgold.simulation import Study
-
-    found = {}
-    for (a, one), (b, two) in combinations(studies.items(), 2):
-        ids = [str(i) for i in two.pool.ids.tolist()]
-        place = {i: k for k, i in enumerate(ids)}
-        mine = [str(i) for i in one.pool.ids.tolist()]
-        if set(mine) != set(ids):
-            continue
-        order = np.array([place[i] for i in mine])
-        metrics = {
-            name: values - two.pool.metrics[name][order]
-            for name, values in one.pool.metrics.items()
-            if name in two.pool.metrics and np.ptp(values - two.pool.metrics[name][order]) > 0
-        }
-        signs = {m: s for m, s in one.pool.orientation.items() if m in metrics}
-        pool = replace(one.pool, metrics=metrics, orientation=signs, system=None)
-        found[f"{a} − {b}"] = Study(pool, one.gold - two.gold[order])
-    if not found:
-        raise FewgoldError(
-            "a difference is planned for by differences of two systems on the same segments, and "
-            f"the history has none: {', '.join(studies)}. Give a table with several systems whose "
-            "segment ids agree, or the sd of differences (--sd)."
-        )
-    return found
