@@ -85,7 +85,7 @@ def rows(
             parts.append(found)
     both = pd.concat(parts).sort_index()
     if both["id_raw"].duplicated().any():
-        _refuse(both["id_raw"][both["id_raw"].duplicated()].iloc[0])
+        refuse_twice(both["id_raw"][both["id_raw"].duplicated()].iloc[0])
     if len(both) != len(wanted.rank) or not both.index.is_unique:
         raise DataError(
             f"{len(wanted.rank)} rows were asked for and {len(both)} came. Did the files change "
@@ -140,11 +140,12 @@ def _fetch(
     engine.drop("wanted_")
     double = found[found["twice_"].to_numpy(dtype=bool)]
     if len(double):
-        _refuse(double["id_raw"].iloc[0])
+        refuse_twice(double["id_raw"].iloc[0])
     return found.drop(columns="twice_")
 
 
-def _refuse(twice: Any) -> NoReturn:
+def refuse_twice(twice: Any) -> NoReturn:
+    """Say that an id occurs more than once, and what to do."""
     raise DataError(
         f"ids must differ; {str(twice)!r} occurs more than once. If the files hold several systems "
         "or raters, keep one of them; if ids start anew in each file, make ids of file and row."

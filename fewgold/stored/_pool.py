@@ -14,7 +14,7 @@ import numpy as np
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.stored._engine import FILE, ROW, DuckDB, Engine
 from fewgold.stored._excerpt import Excerpt
-from fewgold.stored._groups import Wanted, rows
+from fewgold.stored._groups import Wanted, refuse_twice, rows
 from fewgold.stored._roles import Columns
 from fewgold.stored._scan import NUMBERS, Scan
 from fewgold.stored._sources import Paths, check_columns, check_files, find_files
@@ -36,8 +36,8 @@ class StoredPool(Scan):
     paths
         A Parquet file, a folder, a pattern such as ``"logs/*.parquet"``, or several of these.
     id, document, metrics, cost, system, texts, orientation
-        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows and
-        those that tie with them, and for all by `check_ids`.
+        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
+        against all others, and for all rows by `check_ids`.
     order
         The column that says in which order segments stand in their document, for samplers that
         take consecutive ones. Ids by default.
@@ -171,7 +171,20 @@ class StoredPool(Scan):
         """The rows asked for, in that order, with what is known of the whole pool."""
         shown = self.columns.shown
         found = rows(self.engine, self._table, wanted, shown, salt, order, self._placed)
+        self._check_chosen(found["id_raw"])
         return Excerpt.from_rows(self, found)
+
+    def _check_chosen(self, ids: Iterable[Any]) -> None:
+        """Refuse chosen ids that other rows have too: answers could not be told apart."""
+        self._taken("drawn_", [str(i) for i in ids])
+        twice = self.engine.frame(
+            f"SELECT p.id_ FROM {self._table} AS p INNER JOIN drawn_ AS d ON p.id_ = d.id_ "
+            "GROUP BY p.id_ HAVING count(*) > 1 ORDER BY p.id_ LIMIT 1",
+            "Comparing ids",
+        )
+        self.engine.drop("drawn_")
+        if len(twice):
+            refuse_twice(twice["id_"].iloc[0])
 
     def fetch(self, ids: Sequence[Any]) -> Excerpt:
         """The rows with these ids, in that order."""
