@@ -10,6 +10,7 @@ import numpy as np
 from fewgold._arrays import FloatArray
 from fewgold.plots._frames import budget_axis, check_names, wide
 from fewgold.plots._labels import Labels
+from fewgold.plots._lines import log_ticks
 from fewgold.plots._style import (
     GREY,
     INK,
@@ -168,9 +169,5 @@ def _dot(x: FloatArray) -> str:
 
 
 def _log_axis(ax: Axes) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
     ax.set_yscale("log", nonpositive="clip")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    log_ticks(ax.yaxis)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-
 _EDGE = -1.0  # a reduction of −100 %: twice the error of the baseline
 
 

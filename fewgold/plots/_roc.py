@@ -1,4 +1,4 @@
-"""ROC curves: a panel a metric, a curve a system."""
+"""ROC curves of one metric, a curve a system."""
 
 from __future__ import annotations
 
@@ -7,30 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold.errors import FewgoldError
 from fewgold.plots._frames import check_columns
-from fewgold.plots._style import (
-    GREY,
-    INK,
-    LARGE,
-    MARKERS,
-    NORMAL,
-    PALETTE,
-    SMALL,
-    SOFT,
-    axes_for,
-    name_axes,
-    settings,
-    shorten,
-)
+from fewgold.plots._lines import SOLID, line_style
+from fewgold.plots._style import GREY, INK, SMALL, SOFT, axes_for, name_axes, settings, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-_DASHES: tuple[Any, ...] = ("-", (0, (4, 1.6)), (0, (1, 1.2)))  # six colours each
-_PANEL = 3.55  # inches
+PANEL = 3.55  # inches
 _LINES = 12  # names that fit into the lower right half
 
 
@@ -58,11 +43,9 @@ def roc_curves(
     """
     check_columns(frame, ("system", "fpr", "tpr", "auc"))
     names = list(dict.fromkeys(map(str, systems if systems is not None else frame["system"])))
-    styles = {
-        name: (PALETTE[k % 6], _DASHES[k // 6 % 3], MARKERS[k % 6]) for k, name in enumerate(names)
-    }
+    styles = {name: line_style(k) for k, name in enumerate(names)}
     with settings():
-        ax = axes_for(ax, height=_PANEL + 1.2)
+        ax = axes_for(ax, height=PANEL + 1.2)
         ax.set_aspect("equal")
         ax.plot([0, 1], [0, 1], color=GREY, linewidth=1)
         ax.plot([0, 1], [1, 0], color=GREY, linewidth=1, linestyle=(0, (1, 2)))
@@ -98,7 +81,7 @@ def _mark(ax: Axes, points: pd.DataFrame, styles: dict[str, tuple[str, Any, str]
 
 def _face(colour: str, dash: Any) -> str:
     """Markers of broken lines are hollow."""
-    return colour if dash == _DASHES[0] else "white"
+    return colour if dash == SOLID else "white"
 
 
 def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, str]]) -> None:
@@ -113,7 +96,7 @@ def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, st
     handles: list[Line2D] = []
     labels = []
     for name in shown:
-        colour, dash, marker = styles[name] if name else (SOFT, _DASHES[0], "")
+        colour, dash, marker = styles[name] if name else (SOFT, SOLID, "")
         handle = Line2D(
             [], [], color=colour, linestyle=dash, linewidth=1.3 if name else 0, marker=marker,
             markersize=4, markerfacecolor=_face(colour, dash),
@@ -127,47 +110,3 @@ def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, st
         title_fontsize=SMALL - 2, handlelength=2.2, labelspacing=0.28, alignment="left",
     )  # fmt: skip
     legend.get_title().set_color(SOFT)
-
-
-def roc_panels(
-    frame: pd.DataFrame,
-    points: pd.DataFrame | None = None,
-    *,
-    across: int | None = None,
-    title: str | None = None,
-) -> Figure:
-    """A panel for each metric, of `roc_curves`, in one figure.
-
-    ``frame`` and ``points`` are as there, with a column ``metric``; the metrics come in the order
-    of their rows, ``across`` of them side by side (by default up to 3).
-    """
-    check_columns(frame, ("metric", "system", "fpr", "tpr", "auc"))
-    metrics = list(dict.fromkeys(frame["metric"]))
-    systems = list(dict.fromkeys(frame["system"]))
-    if across is None:
-        across = 2 if len(metrics) in (2, 4) else min(3, len(metrics))
-    if across < 1:
-        raise FewgoldError(f"across must be 1 or more panels; got {across!r}.")
-    down = -(-len(metrics) // across)
-    with settings():
-        from matplotlib.figure import Figure
-
-        size = across * _PANEL + 0.25, down * (_PANEL + 0.2) + (0.4 if title else 0.1)
-        figure = Figure(figsize=size, dpi=100, layout="constrained")
-        for k, metric in enumerate(metrics):
-            ax = figure.add_subplot(down, across, k + 1)
-            marked = None if points is None else points[points["metric"] == metric]
-            if marked is not None and marked.empty:
-                marked = None
-            roc_curves(
-                frame[frame["metric"] == metric], marked, ax, systems=systems,
-                title=shorten(str(metric)),
-            )  # fmt: skip
-            ax.title.set_fontsize(NORMAL + 0.5)
-            if k % across:
-                ax.set_ylabel("")
-            if k + across < len(metrics):
-                ax.set_xlabel("")
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=LARGE, fontweight="bold")
-    return figure

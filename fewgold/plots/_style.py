@@ -56,12 +56,12 @@ def settings(**more: Any) -> AbstractContextManager[None]:
     return matplotlib.rc_context(style)
 
 
-def axes_for(ax: Axes | None, height: float) -> Axes:
+def axes_for(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
     """The axes given, or those of a new figure; either way with quiet spines and ticks."""
     if ax is None:
         from matplotlib.figure import Figure
 
-        ax = Figure(figsize=(WIDTH, height), dpi=100, layout="constrained").add_subplot()
+        ax = Figure(figsize=(width, height), dpi=100, layout="constrained").add_subplot()
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -71,6 +71,11 @@ def axes_for(ax: Axes | None, height: float) -> Axes:
     ax.grid(True, color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)
     return ax
+
+
+def phone_axes(ax: Axes | None, height: float = 2.9) -> Axes:
+    """Axes of a figure in which text of 9 points is readable when it is as wide as a phone."""
+    return axes_for(ax, height, 3.9)
 
 
 def name_axes(ax: Axes, x: str, y: str, title: str | None) -> None:

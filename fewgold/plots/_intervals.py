@@ -1,4 +1,4 @@
-"""Small figures of one study, to be read on a phone and to stand side by side on a page."""
+"""Intervals of a study: side by side, and as the ratings came in."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
 from fewgold.plots._frames import check_columns
 from fewgold.plots._style import (
-    GREY,
     INK,
     NORMAL,
     PALETTE,
-    SMALL,
     SOFT,
-    axes_for,
     name_axes,
+    phone_axes,
     settings,
     shorten,
 )
@@ -24,17 +21,6 @@ from fewgold.plots._style import (
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-_WIDTH, _HEIGHT = 3.9, 2.9  # inches: text of 9 points is readable when this is a phone wide
-_BINS = 24
-
-
-def _axes(ax: Axes | None, height: float = _HEIGHT) -> Axes:
-    if ax is None:
-        from matplotlib.figure import Figure
-
-        ax = Figure(figsize=(_WIDTH, height), dpi=100, layout="constrained").add_subplot()
-    return axes_for(ax, height)
 
 
 def interval_rows(
@@ -50,7 +36,7 @@ def interval_rows(
     """
     check_columns(frame, ("name", "value", "low", "high"))
     with settings():
-        ax = _axes(ax, 0.75 + 0.55 * len(frame))
+        ax = phone_axes(ax, 0.75 + 0.55 * len(frame))
         ax.grid(False, axis="y")
         rows = zip(frame["name"], frame["value"], frame["low"], frame["high"], strict=True)
         for row, (name, value, low, high) in enumerate(rows):
@@ -70,51 +56,6 @@ def interval_rows(
     return ax
 
 
-def scatter_fit(
-    x: FloatArray,
-    y: FloatArray,
-    line: tuple[float, float],
-    ax: Axes | None = None,
-    *,
-    xlabel: str = "metric",
-    ylabel: str = "human score",
-    title: str | None = None,
-) -> Axes:
-    """Rated segments as dots, with a line of intercept and slope ``line``."""
-    with settings():
-        ax = _axes(ax)
-        ax.scatter(x, y, s=14, color=PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
-        ends = np.array([np.min(x), np.max(x)])
-        ax.plot(ends, line[0] + line[1] * ends, color=PALETTE[1], linewidth=1.8, zorder=3)
-        name_axes(ax, shorten(xlabel, 40), shorten(ylabel, 36), title)
-        ax.xaxis.label.set_parse_math(False)
-    return ax
-
-
-def two_distributions(
-    pool: FloatArray,
-    sample: FloatArray,
-    weights: FloatArray,
-    ax: Axes | None = None,
-    *,
-    label: str = "metric",
-    title: str | None = None,
-) -> Axes:
-    """Shares of the pool, as an area, and of the weighted sample, as a line, over the same bins."""
-    with settings():
-        ax = _axes(ax)
-        edges = np.histogram_bin_edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
-        whole = np.histogram(pool, edges)[0] / pool.size
-        part = np.histogram(sample, edges, weights=weights / weights.sum())[0]
-        ax.stairs(whole, edges, fill=True, color=GREY, alpha=0.75, label=f"pool ({pool.size})")
-        ax.stairs(part, edges, color=PALETTE[0], linewidth=1.6, label=f"sample ({sample.size})")
-        ax.set_ylim(0, 1.25 * max(whole.max(), part.max()))
-        ax.legend(loc="upper left", frameon=False, fontsize=SMALL, labelcolor=SOFT, ncols=2)
-        name_axes(ax, shorten(label, 40), "share of segments", title)
-        ax.xaxis.label.set_parse_math(False)
-    return ax
-
-
 def interval_path(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -126,7 +67,7 @@ def interval_path(
     check_columns(frame, ("n", "value", "low", "high"))
     n, value, low, high = (frame[c].to_numpy(dtype=float) for c in ("n", "value", "low", "high"))
     with settings():
-        ax = _axes(ax)
+        ax = phone_axes(ax)
         seen = np.isfinite(low) & np.isfinite(high)
         ax.vlines(n[seen], low[seen], high[seen], color=PALETTE[0], linewidth=1.6, alpha=0.7)
         ax.plot(n, value, color=PALETTE[0], linewidth=1.2, marker="o", markersize=4)
