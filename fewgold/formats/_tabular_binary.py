@@ -13,10 +13,7 @@ from fewgold.formats._model import Tasks
 from fewgold.formats._tabular import Tabular, is_text
 from fewgold.formats._tabular_data import read_parquet, read_xlsx
 from fewgold.formats._tabular_model import Sheet
-from fewgold.formats._tabular_write import (
-    Grid,
-    as_text,
-)
+from fewgold.formats._tabular_write import Grid, as_text
 
 
 class Xlsx(Tabular):

@@ -13,10 +13,7 @@ from fewgold.formats._tabular_data import read_jsonl
 from fewgold.formats._tabular_model import Sheet, guard
 from fewgold.formats._tabular_roles import familiar
 from fewgold.formats._tabular_text import read_csv, read_tsv, separator_of
-from fewgold.formats._tabular_write import (
-    Grid,
-    as_texts,
-)
+from fewgold.formats._tabular_write import Grid, as_texts
 from fewgold.tables import as_text as joined
 from fewgold.tables import cell
 

@@ -11,7 +11,6 @@ from fewgold.reporting._study import Study
 if TYPE_CHECKING:
     from fewgold.report import Section
 
-
 _CLOSE = 0.05  # of the ratings: within that nothing was saved or lost to speak of
 
 

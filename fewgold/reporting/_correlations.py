@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from fewgold._arrays import FloatArray
 
-
 #: Ratings below which a correlation has no interval, and below which it is not shown at all.
 _INTERVAL, _SHOWN = 6, 3
 

@@ -12,7 +12,6 @@ from fewgold.reporting._study import Study
 if TYPE_CHECKING:
     from fewgold.report import Section
 
-
 _UNKNOWN = "unknown: the ratings do not tell"
 
 
