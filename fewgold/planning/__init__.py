@@ -6,6 +6,7 @@ from fewgold.planning._difference import measurable_difference
 from fewgold.planning._difference_studies import difference_studies
 from fewgold.planning._goal import Goal
 from fewgold.planning._history import plan_from_history
+from fewgold.planning._mix import Mix, Split
 from fewgold.planning._need import Need
 from fewgold.planning._needed import ratings_needed
 from fewgold.planning._outlook import Outlook
@@ -14,7 +15,7 @@ from fewgold.planning._plan_table import Plan
 from fewgold.planning._power import SimulatedPower, detection_power, simulated_power
 from fewgold.planning._sampled import Sampled, sample_estimates
 from fewgold.planning._setting import Setting
-from fewgold.planning._split import Mix, Split, best_split
+from fewgold.planning._split import best_split
 from fewgold.planning._tables import difference_table
 
 __all__ = [

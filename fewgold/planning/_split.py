@@ -2,107 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold.bayes import Counts, Priors, moments
-from fewgold.errors import BudgetError, FewgoldError
-from fewgold.planning._asymptotic import best_ratio, break_even, information
+from fewgold._arrays import IntArray
+from fewgold.bayes import Priors
+from fewgold.planning._asymptotic import break_even, information
+from fewgold.planning._costs import Costs, check_costs, formula_mix
 from fewgold.planning._difference import standard_errors
+from fewgold.planning._expected_sd import expected_sd
+from fewgold.planning._mix import Mix, Split
 from fewgold.planning._setting import Setting
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Sizes tried in a round. Each round looks closer around the best, until all there are tried.
 _TRIED = 17
 _ROUNDS = 12
-_FEW = 1000
-
-
-class Mix(NamedTuple):
-    """A number of ratings of each kind, and what they give."""
-
-    human: int
-    metric: int
-    sd: float
-    difference: float
-    cost: float
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """The best division of a budget, and what to compare it with.
-
-    Attributes
-    ----------
-    best
-        The mix of least posterior sd. ``human`` items are rated by people (and, unless ρ and η are
-        known, by the metric too), ``metric`` more by the metric alone.
-    humans_alone
-        All of the budget spent on people.
-    formula
-        What the large-sample formula would choose, and what that gives.
-    pays
-        Whether the metric lowers the sd at all.
-    information, break_even, cost_ratio
-        K, the cost ratio below which a metric pays in large studies, and the ratio of costs here.
-    tried
-        Every mix that was looked at, in the order of human ratings.
-    level, power
-        What ``difference`` refers to: see `measurable_difference`.
-    """
-
-    best: Mix
-    humans_alone: Mix
-    formula: Mix
-    information: float
-    break_even: float
-    cost_ratio: float
-    tried: tuple[Mix, ...]
-    level: float = 0.05
-    power: float | None = None
-
-    @property
-    def pays(self) -> bool:
-        """Whether the best mix has metric ratings."""
-        return self.best.metric > 0
-
-    @property
-    def saving(self) -> float:
-        """Share of the variance that the best mix saves over humans alone."""
-        return 1 - (self.best.sd / self.humans_alone.sd) ** 2
-
-    def frame(self) -> pd.DataFrame:
-        """All mixes tried."""
-        import pandas as pd
-
-        return pd.DataFrame(self.tried)
-
-    def summary(self) -> str:
-        """A few lines for people."""
-        found = "is significant" if self.power is None else f"is found with power {self.power:g}"
-        best, alone = self.best, self.humans_alone
-        lines = [
-            f"{best.human} human and {best.metric} metric-only ratings: sd {best.sd:.4f}",
-            f"a difference of {best.difference:.4f} {found} at level {self.level:g}",
-            f"humans alone: {alone.human} ratings, sd {alone.sd:.4f}, difference "
-            f"{alone.difference:.4f}",
-            f"large-sample formula: {self.formula.human} and {self.formula.metric}, sd "
-            f"{self.formula.sd:.4f}",
-            f"the metric costs {self.cost_ratio:.3g} of a human rating; in large studies it pays "
-            f"below {self.break_even:.3g}",
-        ]
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """In plain numbers, for JSON."""
-        mixes = {n: getattr(self, n)._asdict() for n in ("best", "humans_alone", "formula")}
-        names = ("pays", "saving", "information", "break_even", "cost_ratio", "level", "power")
-        return mixes | {name: getattr(self, name) for name in names}
 
 
 def best_split(
@@ -155,20 +68,18 @@ def best_split(
     large-sample formula: 884 and 10716, sd 0.0107
     the metric costs 0.01 of a human rating; in large studies it pays below 0.244
     """
-    costs = _Costs(*_check(budget, human_cost, metric_cost, items), items, known)
-    plan = _Plan(
-        Setting(alpha=alpha, rho=rho, eta=eta, human=0, known=known, priors=priors or Priors())
-    )
+    costs = Costs(*check_costs(budget, human_cost, metric_cost, items), items, known)
+    told = Setting(alpha=alpha, rho=rho, eta=eta, human=0, known=known, priors=priors or Priors())
     factor = float(standard_errors(level, power))
     alone = costs.humans_alone
     # With and without the metric: n = 0 … all people, the rest of the money for the metric.
-    seen = {(alone, 0): plan.sd(alone, 0)}
+    seen = {(alone, 0): expected_sd(told, alone, 0)}
     low, high = 0, costs.most_human
     for _ in range(_ROUNDS):
-        sizes = np.unique(np.rint(_spread(low, high)).astype(np.int64))
+        sizes = _sizes(low, high)
         for mix in (costs.mix(int(n)) for n in sizes):
             if mix not in seen:
-                seen[mix] = plan.sd(*mix)
+                seen[mix] = expected_sd(told, *mix)
         best = min(seen, key=lambda mix: seen[mix])[0]
         near = int(np.searchsorted(sizes, min(best, high)))
         low, high = int(sizes[max(near - 1, 0)]), int(sizes[min(near + 1, len(sizes) - 1)])
@@ -176,14 +87,14 @@ def best_split(
             break
 
     def made(human: int, metric: int) -> Mix:
-        sd = seen[human, metric] if (human, metric) in seen else plan.sd(human, metric)
+        sd = seen[human, metric] if (human, metric) in seen else expected_sd(told, human, metric)
         return Mix(human, metric, sd, factor * sd, costs.of(human, metric))
 
     tried = tuple(made(*mix) for mix in sorted(seen))
     return Split(
         best=min(tried, key=lambda mix: (mix.sd, mix.metric)),
         humans_alone=made(alone, 0),
-        formula=made(*_formula(costs, alpha, rho, eta)),
+        formula=made(*formula_mix(costs, alpha, rho, eta)),
         information=float(information(alpha, rho, eta)),
         break_even=float(information(alpha, rho, eta) if known else break_even(alpha, rho, eta)),
         cost_ratio=metric_cost / human_cost,
@@ -193,107 +104,9 @@ def best_split(
     )
 
 
-def _spread(low: int, high: int) -> FloatArray:
+def _sizes(low: int, high: int) -> IntArray:
     """Sizes from low to high, denser at the lower end, where the sd changes faster."""
     if high - low <= _TRIED:
-        return np.arange(low, high + 1, dtype=np.float64)
-    return low + (high - low) * np.linspace(0, 1, _TRIED) ** 2
-
-
-class _Costs(NamedTuple):
-    """What ratings cost, and how many of them the budget buys."""
-
-    budget: float
-    human: float
-    metric: float
-    items: int | None
-    known: bool
-
-    @property
-    def pair(self) -> float:
-        """Cost of an item that people rate, where the metric is used."""
-        return self.human if self.known else self.human + self.metric
-
-    @property
-    def humans_alone(self) -> int:
-        return self._at_most(self.budget / self.human)
-
-    @property
-    def most_human(self) -> int:
-        return self._at_most(self.budget / self.pair)
-
-    def _at_most(self, n: float) -> int:
-        whole = int(np.floor(n * (1 + 1e-12)))  # 1000/0.01 may come out a hair below 100,000
-        return whole if self.items is None else min(whole, self.items)
-
-    def mix(self, human: int) -> tuple[int, int]:
-        """So many by people, and what the rest of the money buys of the metric."""
-        left = max(self.budget - human * self.pair, 0.0)
-        if self.metric == 0:
-            return human, int(self.items or 0) - human
-        most = int(np.floor(left / self.metric * (1 + 1e-12)))
-        return human, most if self.items is None else min(most, self.items - human)
-
-    def of(self, human: int, metric: int) -> float:
-        return human * (self.pair if metric else self.human) + metric * self.metric
-
-
-class _Plan(NamedTuple):
-    """Posterior sds at expected counts that are not rounded."""
-
-    setting: Setting
-
-    def sd(self, human: int, metric: int) -> float:
-        s = self.setting
-        alpha, rho, eta = (float(x) for x in (s.alpha, s.rho, s.eta))
-        up, down = human * alpha, human * (1 - alpha)
-        a, b = s.priors.alpha
-        # Counts are whole; as parts of the priors the expected ones need not be.
-        priors = Priors((a + up, b + down), rho, eta)
-        if not s.known:
-            (ra, rb), (ea, eb) = s.priors.rho, s.priors.eta  # type: ignore[misc]
-            hits = (ra + up * rho, rb + up * (1 - rho))
-            priors = Priors(priors.alpha, hits, (ea + down * eta, eb + down * (1 - eta)))
-        expected = float(s.chance) * metric
-        # Ratings of the metric are whole: few of them are rounded both ways, and the variances
-        # weighted by how near each is.
-        low = np.floor(expected) if metric < _FEW else np.rint(expected)
-        share = max(expected - low, 0.0) if metric < _FEW else 0.0
-        ones = np.array([low, low + (share > 0)])
-        sds = moments(Counts(metric_ones=ones, metric_total=metric), priors)[1]
-        return float(np.sqrt((1 - share) * sds[0] ** 2 + share * sds[1] ** 2))
-
-
-def _formula(costs: _Costs, alpha: float, rho: float, eta: float) -> tuple[int, int]:
-    """The mix that the large-sample formula chooses."""
-    ratio = costs.metric / costs.human
-    if costs.known:
-        pays = information(alpha, rho, eta) > ratio
-        return costs.mix(0) if pays else (costs.humans_alone, 0)
-    if ratio >= break_even(alpha, rho, eta):
-        return costs.humans_alone, 0
-    share = best_ratio(alpha, rho, eta, ratio)
-    whole = costs.budget / (costs.human + costs.metric / share) if share else 0.0
-    return costs.mix(min(round(whole), costs.most_human))
-
-
-def _check(
-    budget: float, human_cost: float, metric_cost: float, items: int | None
-) -> tuple[float, float, float]:
-    for name, value in (("budget", budget), ("human_cost", human_cost)):
-        if not 0 < value < np.inf:
-            raise FewgoldError(f"{name} must be a positive number; got {value!r}.")
-    if not 0 <= metric_cost < np.inf:
-        raise FewgoldError(f"metric_cost must be 0 or more; got {metric_cost!r}.")
-    if items is not None and not (items >= 1 and int(items) == items):
-        raise FewgoldError(f"items must be a whole number of at least 1; got {items!r}.")
-    if metric_cost == 0 and items is None:
-        raise BudgetError(
-            "a metric that costs nothing would rate without end: expected items=, the number of "
-            "items there are."
-        )
-    if budget < human_cost:
-        raise BudgetError(
-            f"the budget of {budget:g} does not buy one human rating at {human_cost:g}."
-        )
-    return float(budget), float(human_cost), float(metric_cost)
+        return np.arange(low, high + 1)
+    sizes = low + (high - low) * np.linspace(0, 1, _TRIED) ** 2
+    return np.unique(np.rint(sizes).astype(np.int64))
