@@ -94,8 +94,11 @@ def not_utf8(name: str, head: bytes) -> DataError:
 
 def is_wide(head: bytes) -> bool:
     """True for text in UTF-16, by its mark; without one, by every other byte being a zero."""
-    marked = head[:2] in (b"\xff\xfe", b"\xfe\xff")
-    return marked or head[:64].count(b"\x00") * 4 > len(head[:64])
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return True
+    # In other binary files zeros lie at odd and at even places.
+    low, high = sorted(head[k:64:2].count(b"\x00") for k in (0, 1))
+    return low == 0 and high * 4 > len(head[:64])
 
 
 def _verdicts(frame: pd.DataFrame) -> pd.DataFrame:
