@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fewgold.cli import _parse
+from fewgold.cli import _options, _parse
 from fewgold.cli._console import Json, to_json
 
 
@@ -24,6 +24,11 @@ def doctor(
             metavar="COLUMN", help="Human scores, if the name does not tell; A,B are a rater each."
         ),
     ] = None,
+    id: _options.Id = None,
+    document: _options.Document = None,
+    system: _options.System = None,
+    texts: _options.Texts = None,
+    metrics: _options.Metrics = None,
     json: Json = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Only the findings and the next command.")
@@ -37,7 +42,9 @@ def doctor(
     """
     from fewgold.doctor import examine
 
-    found = examine(file, human=_parse.names(human))
+    told = _options.named(id, document, metrics, None, system, texts)
+    told.pop("cost")
+    found = examine(file, human=_parse.names(human) if human is not None else None, **told)
     if json:
         print(to_json(found.to_dict()))
     else:

@@ -114,6 +114,23 @@ _SAID = {
 }
 
 
+def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: str) -> str | None:
+    """Python that writes the table with points for decimal commas, if that is what commas are.
+
+    None where no column has any, or one also has commas between thousands, as ``1,234.5``.
+    """
+    found = [c for c in columns if "decimal-comma" in c.odd]
+    cells = [str(frame[c.name].iloc[p]).strip() for c in found for p in c.odd["decimal-comma"]]
+    if not cells or not all(map(_COMMA.fullmatch, cells)):
+        return None
+    return (
+        f"from fewgold.tables import read_table; t = read_table({path!r}); "
+        f"c = {[c.name for c in found]!r}; "
+        "t[c] = t[c].map(lambda v: str(v).replace('.', '').replace(',', '.') if ',' in str(v) "
+        f"else v); t.to_csv({out!r}, index=False)"
+    )
+
+
 def cell_findings(
     columns: Sequence[Column], frame: pd.DataFrame, matter: Sequence[str]
 ) -> list[Finding]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from fewgold import registry
+from fewgold.doctor._cells import to_points
 from fewgold.doctor._ids import keys
 from fewgold.doctor._model import Command, Finding
 from fewgold.doctor._scores import is_binary, spread
@@ -19,12 +20,16 @@ from fewgold.tables import looks_human
 
 def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
     """What to run with this table: the most useful first."""
-    repair = _repair(seen, {f.code for f in findings if f.severity == "error"})
+    errors = {f.code for f in findings if f.severity == "error"}
+    repair = _repair(seen, errors)
     if repair is not None:
         return [repair]
-    if any(f.severity == "error" for f in findings) or fit.pool is None:
+    points = _points(seen) if errors <= {"decimal-comma"} else []
+    if points and errors:
+        return points
+    if errors or fit.pool is None:
         return []
-    made: list[Command | None] = []
+    made: list[Command | None] = [*points]
     if fit.can("comparison"):
         made.append(_compare(seen))
     if fit.binary is not None and fit.can("binary model"):
@@ -81,14 +86,16 @@ def _roles(seen: Seen, document: bool = True, system: bool = True) -> str:
 def _texts(seen: Seen) -> str:
     """``--texts``, where raters would get ids alone."""
     named = [t for t in seen.texts if "," not in t]
-    return "" if seen.texts_named or not named else f" --texts {shlex.quote(','.join(named))}"
+    if seen.texts_named or not named:
+        return ""
+    return f" --texts {shlex.quote(','.join(named))}"
 
 
 def _metrics(seen: Seen, blind: bool = False) -> str:
     """``--metrics``, where a guess would take a column too many; ``blind`` to human columns."""
     odd = [h for h in seen.human if not looks_human(h)] if blind else []
     odd += [h for h in seen.humans if h not in seen.human and not looks_human(h)]
-    if not seen.leaks and not odd:
+    if not seen.leaks and not odd and "metrics" not in seen.told:
         return ""
     named = [m for m in seen.usable_metrics if "," not in m]  # a list with commas cannot hold it
     return f" --metrics {shlex.quote(','.join(named) or 'none')}"
@@ -191,6 +198,19 @@ def _alpha(seen: Seen, human: str) -> Command:
         system = f" --system {shlex.quote(seen.system)}"
     text = f"fewgold alpha {_file(seen)} --human {shlex.quote(human)} --metric {shlex.quote(best)}"
     return Command(f"{text}{cut}{system}", "the share of adequate outputs, by ratings and metric")
+
+
+def _points(seen: Seen) -> list[Command]:
+    """Points for decimal commas, in all columns at once; then look again."""
+    out = out_name(seen.path, "-points.csv")
+    (name,) = shlex.split(out)
+    code = to_points(seen.path, list(seen.columns.values()), seen.frame, name)
+    if code is None:
+        return []
+    return [
+        Command(python(code), "write decimal points, and go on with the new file"),
+        Command(f"fewgold doctor {out}", "then look again", now=False),
+    ]
 
 
 def _repair(seen: Seen, errors: set[str]) -> Command | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fewgold import files
 from fewgold.doctor._answers import examine_answers, recognised
@@ -21,7 +23,16 @@ _EXPECTED = (
 )
 
 
-def examine(path: str | Path, human: str | Sequence[str] | None = None) -> Diagnosis:
+def examine(
+    path: str | Path,
+    human: str | Sequence[str] | None = None,
+    *,
+    id: str | None = None,
+    document: str | None = None,
+    system: str | None = None,
+    texts: str | Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
+) -> Diagnosis:
     """Say what a file is, what it holds and supports, what is wrong, and what to run next.
 
     Parameters
@@ -31,6 +42,9 @@ def examine(path: str | Path, human: str | Sequence[str] | None = None) -> Diagn
         annotation tool, or a folder.
     human
         The column of human scores, if its name does not tell; several are a rater each.
+    id, document, system, texts, metrics
+        Columns of a table, where names and cells do not tell. The commands that are proposed
+        name them too. ``metrics="none"`` for no metric.
 
     Returns
     -------
@@ -41,7 +55,7 @@ def examine(path: str | Path, human: str | Sequence[str] | None = None) -> Diagn
     Raises
     ------
     UnknownNameError
-        If the file has no column ``human``.
+        If the file has no such column.
 
     Examples
     --------
@@ -53,9 +67,25 @@ def examine(path: str | Path, human: str | Sequence[str] | None = None) -> Diagn
     >>> found.kind, found.exit_code
     ('table', 0)
     """
-    name = str(path)
-    place = Path(path)
-    wanted = [human] if isinstance(human, str) else list(human or ())
+    given = {
+        "id": id, "document": document, "system": system, "texts": _list(texts),
+        "metrics": _list(metrics),
+    }  # fmt: skip
+    found = _examine(str(path), _list(human) or [], given)
+    unused = [r for r, v in {"human": human, **given}.items() if v is not None]
+    if not unused or found.kind in ("table", "unknown"):
+        return found
+    note = Finding("note", "options-unused", "only a plain table needs columns to be named",
+                   some([f"--{role}" for role in unused], 6), "Not used here.")  # fmt: skip
+    return replace(found, findings=(*found.findings, note))
+
+
+def _list(names: str | Sequence[str] | None) -> list[str] | None:
+    return [names] if isinstance(names, str) else None if names is None else list(names)
+
+
+def _examine(name: str, human: list[str], given: Mapping[str, Any]) -> Diagnosis:
+    place = Path(name)
     if not place.exists():
         return _unknown(name, "nothing", Finding("error", "missing", "there is no such file.",
                                                  do="Check the path."))  # fmt: skip
@@ -75,7 +105,7 @@ def examine(path: str | Path, human: str | Sequence[str] | None = None) -> Diagn
     if raw.container != "foreign" and (form := recognised(name)) is not None:
         return examine_answers(name, form)
     if ending(name) and _fits(ending(name), raw):
-        return examine_table(name, raw, wanted)
+        return examine_table(name, raw, human, given)
     return _neither(name, raw)
 
 

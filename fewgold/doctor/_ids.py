@@ -27,13 +27,16 @@ def id_findings(seen: Seen) -> list[Finding]:
                 "no-ids",
                 "no column names the segments",
                 f"columns: {some(list(seen.frame.columns), 8)}",
-                "Add a column “id” (the command below numbers the rows), or name the column that "
-                "holds them with --id.",
+                "If each row is a segment, add a column “id” (the command below numbers the rows). "
+                "If a column names them, say which with --id; rows of several systems also need "
+                "--system.",
             )
         ]
     ids = seen.labels(seen.id)
     findings = [*_missing(seen.id, ids), *_mangled(seen.id, ids), *_padded(seen)]
-    if seen.guessed.get("id") is None and all(ids) and keys(seen) is not None:
+    if _crossed_unasked(seen):
+        findings.append(_crossed(seen))
+    elif _unknown_id(seen) and all(ids) and keys(seen) is not None:
         findings.append(
             Finding(
                 "note",
@@ -44,6 +47,30 @@ def id_findings(seen: Seen) -> list[Finding]:
             )
         )
     return [*findings, *_doubled(seen, ids)]
+
+
+def _unknown_id(seen: Seen) -> bool:
+    return seen.guessed.get("id") is None and "id" not in seen.told
+
+
+def _crossed_unasked(seen: Seen) -> bool:
+    """Whether only the cells say that a column holds systems."""
+    named = "system" in seen.told or seen.guessed.get("system") is not None
+    return seen.system is not None and not named and seen.system in (keys(seen) or ())
+
+
+def _crossed(seen: Seen) -> Finding:
+    system = shlex.quote(seen.system or "")
+    told = f"--id {shlex.quote(seen.id or '')} --system {system}"
+    return Finding(
+        "warning",
+        "crossed-columns",
+        f"rows are told apart by “{seen.id}” and “{seen.system}” together",
+        f"{seen.count(seen.id):,} × {plural(seen.count(seen.system), 'value')}",
+        f"If these are segments and systems, go on with {told}, as the commands below do. If "
+        f"“{seen.system}” holds raters, call the column rater; if neither, name the segments with "
+        "--id.",
+    )
 
 
 def keys(seen: Seen) -> tuple[str, ...] | None:

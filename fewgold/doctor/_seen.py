@@ -10,6 +10,7 @@ import numpy as np
 
 from fewgold import tables
 from fewgold.doctor._cells import Column, column_of
+from fewgold.doctor._other import only_inputs, other_id, other_system, other_texts
 from fewgold.errors import DataError
 from fewgold.roles import human_columns, roles
 
@@ -39,7 +40,9 @@ class Seen:
     guessed
         The id, document and system that the commands find by themselves.
     texts_named
-        Whether they find the texts.
+        Whether they find all of the texts.
+    told
+        The roles that the user named columns for.
     """
 
     path: str
@@ -58,6 +61,7 @@ class Seen:
     left_out: Mapping[str, str] = field(default_factory=dict)
     guessed: Mapping[str, str | None] = field(default_factory=dict)
     leaks: tuple[str, ...] = ()
+    told: frozenset[str] = frozenset()
     _labels: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -91,48 +95,73 @@ class Seen:
         return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
 
 
-def see(path: str, frame: pd.DataFrame, human: Sequence[str] = ()) -> Seen:
-    """The roles of the columns of a table."""
+def see(
+    path: str,
+    frame: pd.DataFrame,
+    human: Sequence[str] = (),
+    given: Mapping[str, Any] | None = None,
+) -> Seen:
+    """The roles of the columns of a table; ``given`` are those that the user told."""
+    told = {role: value for role, value in (given or {}).items() if value is not None}
     names = [str(c) for c in frame.columns]
     columns = {name: column_of(frame[name], name) for name in names}
-    rater = tables.guess_column([n for n in names if n not in human], RATER_NAMES)
+    said = spoken(told)
+    free = [n for n in names if n not in said]
+    rater = tables.guess_column([n for n in free if n not in human], RATER_NAMES)
     likely = [
         n
-        for n in human_columns([n for n in names if n != rater])
+        for n in human_columns([n for n in free if n != rater])
         if columns[n].numeric or columns[n].blank.all()
     ]
     chosen = list(human) or _main(likely, columns)
-    told = [*chosen, *([rater] if rater else [])]
-    rest = frame.drop(columns=told)
-    seen = Seen(path, frame, columns, rater=rater, human=tuple(chosen))
+    rest = frame.drop(columns=[*chosen, *([rater] if rater else [])])
+    seen = Seen(path, frame, columns, rater=rater, human=tuple(chosen), told=frozenset(told))
     seen = replace(seen, humans=tuple(dict.fromkeys([*chosen, *likely])))
-    given = dict(_NOTHING)
-    try:
-        found = roles(rest, given, {})
-        guessed = {k: found.columns[k] for k in ("id", "document", "system")}
-    except DataError:
-        other = _other_id(rest, seen)
-        guessed = {"id": None, "system": tables.guess_column(names, tables.SYSTEM_NAMES)}
+    seen = replace(seen, guessed=_by_name(rest))
+    wanted = _NOTHING | told
+    if wanted["id"] is None and seen.guessed["id"] is None:
+        other = other_id(rest, columns, seen.labels, told)
         if other["id"] is None:
-            lone = replace(seen, document=other["document"], system=other["system"])
-            return replace(lone, guessed=guessed)
-        given |= {"id": other["id"], "system": other["system"]}
-        found = roles(rest, given, {})
-        guessed["document"] = found.columns["document"]
+            return replace(seen, document=other["document"], system=other["system"])
+        wanted |= {"id": other["id"], "system": other["system"]}
+    found = roles(rest, wanted, {})
+    if found.columns["system"] is None and rater is None:
+        wanted["system"] = other_system(found.columns, rest, columns, seen.labels)
+        found = roles(rest, wanted, {}) if wanted["system"] is not None else found
     roled = found.columns
-    shown = tuple(roled["texts"] or ()) or _other_texts(rest, seen, roled)
+    shown, named = tuple(roled["texts"] or ()), "texts" not in told
+    if named and (not shown or only_inputs(shown)):
+        more = other_texts(rest, seen.labels, roled)
+        named = not more or set(more) <= set(shown)
+        shown = tuple(n for n in names if n in {*shown, *more})
     return replace(
         seen,
-        guessed=guessed,
         id=roled["id"],
         document=roled["document"],
         system=roled["system"],
         cost=roled["cost"],
         texts=shown,
-        texts_named=bool(roled["texts"]),
+        texts_named=named and bool(shown),
         metrics=tuple(roled["metrics"]),
         left_out=dict(found.left_out),
     )
+
+
+def spoken(given: Mapping[str, Any]) -> list[str]:
+    """The columns that the user named; ``none`` is no column."""
+    told = [v for v in given.values() if v is not None and v != ["none"]]
+    return [name for v in told for name in (v if isinstance(v, list) else [v])]
+
+
+def _by_name(frame: pd.DataFrame) -> dict[str, str | None]:
+    """The id, document and system that the commands find if nobody tells them."""
+    names = [str(c) for c in frame.columns]
+    try:
+        found = roles(frame, _NOTHING, {}).columns
+    except DataError:
+        wanted = {"document": tables.DOCUMENT_NAMES, "system": tables.SYSTEM_NAMES}
+        return {"id": None} | {r: tables.guess_column(names, n) for r, n in wanted.items()}
+    return {role: found[role] for role in ("id", "document", "system")}
 
 
 def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:
@@ -147,61 +176,3 @@ def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:
             return hits
     overall = [n for n in filled if "overall" in tables.parts(n)]
     return (overall or filled)[:1]
-
-
-def _other_id(frame: pd.DataFrame, seen: Seen) -> dict[str, str | None]:
-    """A column that names segments though it is not called so, with document and system.
-
-    Each value must stand once, or once for each system. Running text never names segments, however
-    different its cells are. A column whose name says id and whose cells are spoilt is taken too, so
-    that somebody is told.
-    """
-    names = [str(c) for c in frame.columns]
-    system = tables.guess_column(names, tables.SYSTEM_NAMES)
-    document = tables.guess_column(names, tables.DOCUMENT_NAMES)
-    texts = {n for n in names if tables.plain(n) in tables.TEXT_NAMES or wordy(seen.labels(n))}
-    free = [n for n in names if n not in texts and n != system]
-    free = [n for n in free if not seen.columns[n].numeric or tables.looks_like_position(n)]
-    found: dict[str, str | None] = {"id": None, "document": document, "system": system}
-    for name in free:
-        labels = seen.labels(name)
-        alone = len(set(labels)) == len(labels) and not seen.columns[name].blank.any()
-        if alone or (system is not None and _once_each(labels, seen.labels(system))):
-            return found | {"id": name, "document": None if name == document else document}
-    called = [n for n in free if {"id", "ids"} & set(tables.parts(n)) and n != document]
-    for name in called:
-        labels = seen.labels(name)
-        for other in free if system is None else ():
-            few = 2 <= seen.count(other) <= 20 and other != document
-            if few and not seen.columns[other].numeric and _once_each(labels, seen.labels(other)):
-                return found | {"id": name, "system": other}
-        if document is not None:
-            pairs = set(zip(labels, seen.labels(document), strict=True))
-            if len(pairs) == len(labels):
-                return found | {"id": name}
-    most = max(called, key=seen.count, default=None)
-    if most is not None and 2 * seen.count(most) > seen.rows:
-        found["id"] = most
-    return found
-
-
-def _other_texts(frame: pd.DataFrame, seen: Seen, roled: Mapping[str, Any]) -> tuple[str, ...]:
-    """Columns of running text under names of their own; references are not for raters."""
-    taken = {roled["id"], roled["document"], roled["system"]}
-    unseen = {"ref", "refs", "reference", "references", "comment", "comments", "note", "notes"}
-    return tuple(
-        n
-        for n in map(str, frame.columns)
-        if n not in taken and not unseen & set(tables.parts(n)) and wordy(seen.labels(n))
-    )
-
-
-def wordy(labels: Sequence[str]) -> bool:
-    """True for running text: more than three words a cell, on average."""
-    filled = [v for v in labels if v]
-    return bool(filled) and sum(len(v.split()) for v in filled) > 3 * len(filled)
-
-
-def _once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
-    pairs = list(zip(labels, systems, strict=True))
-    return len(set(pairs)) == len(pairs) and len(set(labels)) < len(labels)

@@ -6,14 +6,18 @@ import re
 import shlex
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fewgold import files, shared, tables
-from fewgold.doctor._cells import cell_findings, column_of
+from fewgold.doctor._cells import Column, cell_findings, column_of, to_points
+from fewgold.doctor._commands import out_name, python
 from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, some
 from fewgold.doctor._scores import scale_of
 from fewgold.errors import DataError, FewgoldError
 from fewgold.tables import neutral
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def examine_design(path: str) -> Diagnosis:
@@ -72,19 +76,46 @@ def examine_sheet(path: str) -> Diagnosis:
     findings += _id_findings(ids, expected)
     column = column_of(frame[score], score)
     findings += cell_findings([column], frame, [score])
-    rated = [i for i, known in zip(ids, column.finite.tolist(), strict=True) if known]
+    answered = _answered(column)
+    rated = [i for i, known in zip(ids, answered, strict=True) if known]
     missing = len(set(expected)) - len({i for i in rated if i in set(expected)})
     facts["rated"] = f"{len(expected) - missing:,} of {len(expected):,} rows"
     in_order = record["sample"]["kind"] == "simple" and not blind and ids == drawn
-    findings += _gaps(missing, len(expected), in_order and _from_top(column.finite.tolist()))
+    findings += _gaps(missing, len(expected), in_order and _from_top(answered))
     known = column.values[column.finite]
-    scale = scale_of(known)
+    unread = set(column.odd) - {"written-gap"}
+    scale = None if unread else scale_of(known)
     if scale is not None:
         facts["scale"] = f"{scale[0]:g} to {scale[1]:g}?"
     wrong = any(f.severity == "error" for f in findings)
     supports, made = _what_next(path, record, blind, missing, len(expected), in_order, scale, wrong)
+    made = _points(path, column, frame, blind) or made
     return Diagnosis(path, "shared-sheet" if blind else "sheet", _title(blind), facts,
                      tuple(findings), supports, made)  # fmt: skip
+
+
+def _answered(column: Column) -> list[bool]:
+    """Which rows have an answer, be it one that cannot be read: that is no gap, but an error."""
+    if not column.numeric:
+        return [bool(known) for known in column.finite]
+    nothing = column.blank.copy()
+    nothing[column.odd.get("written-gap", [])] = True
+    return [not bare for bare in nothing]
+
+
+def _points(path: str, column: Column, frame: pd.DataFrame, blind: bool) -> tuple[Command, ...]:
+    """Decimal points for commas in a copy; the design stays where it is."""
+    out = out_name(path, "-points.csv")
+    (name,) = shlex.split(out)
+    code = to_points(path, [column], frame, name)
+    if code is None:
+        return ()
+    tool = "compare" if blind else "estimate"
+    side = shlex.quote(str(files.design_path(path)))
+    return (
+        Command(python(code), "write decimal points, in a copy of the sheet"),
+        Command(f"fewgold {tool} {out} --design {side}", "then the result", now=False),
+    )
 
 
 def _title(blind: bool) -> str:

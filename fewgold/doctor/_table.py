@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +19,14 @@ from fewgold.doctor._ids import id_findings, keys, system_findings
 from fewgold.doctor._lines import check_lines
 from fewgold.doctor._model import Command, Diagnosis, Finding, plural, some
 from fewgold.doctor._raw import Raw
+from fewgold.doctor._roleless import roleless
 from fewgold.doctor._scores import (
     describe,
     leaks,
     metric_findings,
     orientations,
 )  # fmt: skip
-from fewgold.doctor._seen import Seen, see
+from fewgold.doctor._seen import Seen, see, spoken
 from fewgold.doctor._supports import Able, able
 from fewgold.errors import DataError, UnknownNameError
 
@@ -43,7 +44,9 @@ def ending(path: str) -> str:
     return found if found in _NAMES else ""
 
 
-def examine_table(path: str, raw: Raw, human: Sequence[str] = ()) -> Diagnosis:
+def examine_table(
+    path: str, raw: Raw, human: Sequence[str] = (), given: Mapping[str, Any] | None = None
+) -> Diagnosis:
     """Look at the lines, read the table as the commands do, and look at its columns."""
     suffix = ending(path)
     findings = list(raw.findings)
@@ -80,12 +83,13 @@ def examine_table(path: str, raw: Raw, human: Sequence[str] = ()) -> Diagnosis:
                     f"row {some([k + 1 for k in bare])}", "Remove them.")
         )  # fmt: skip
         frame = frame.drop(index=frame.index[bare])
-    for name in human:
+    told = [*human, *spoken(given or {})]
+    for name in told:
         if name not in frame.columns:
             raise UnknownNameError("column", name, list(frame.columns))
-    if not human and has_keys(frame) and (form := formats.recognise(path)) is not None:
+    if not told and has_keys(frame) and (form := formats.recognise(path)) is not None:
         return examine_answers(path, form)
-    return _diagnose(path, title, see(path, frame, human), findings)
+    return _diagnose(path, title, see(path, frame, human, given), findings)
 
 
 def _damaged(frame: pd.DataFrame) -> list[str]:
@@ -121,7 +125,8 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
         *ids, *system_findings(seen),
         *([] if missing or no_ids else document_findings(seen)),
         *cell_findings(columns, seen.frame, seen.human), *empty_findings(columns),
-        *text_findings(seen.frame, _texts(seen)), *_elsewhere(seen), *human_findings(seen),
+        *text_findings(seen.frame, _texts(seen)), *_elsewhere(seen), *roleless(seen),
+        *human_findings(seen),
         *leaking, *metric_findings(seen), *missing,
     ]  # fmt: skip
     fit = able(seen)
@@ -153,12 +158,16 @@ def _partly(fit: Able) -> Finding:
 
 def _elsewhere(seen: Seen) -> list[Finding]:
     """Texts that the commands would not show by themselves."""
-    if seen.texts_named or not seen.texts:
+    if seen.texts_named or not seen.texts or "texts" in seen.told:
         return []
+    known = [t for t in seen.texts if tables.plain(t) in tables.TEXT_NAMES]
+    strange = [t for t in seen.texts if t not in known]
+    alone = f"“{known[0]}”" if len(known) == 1 else "the others" if known else "ids"
     return [
-        Finding("note", "texts-elsewhere", "running text under names that the commands do not know",
-                some(list(seen.texts)), "Raters see what is named with --texts, and ids alone "
-                "otherwise. Leave out what they must not see.")
+        Finding("warning" if known else "note", "texts-elsewhere",
+                "running text under names that the commands do not know", some(strange, 6),
+                f"Raters see what is named with --texts, and {alone} alone otherwise. Leave out "
+                "what they must not see.")
     ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
 DOCUMENT_NAMES = (
     "document", "documentid", "docid", "doc", "conversation", "conversationid", "dialogue",
-    "dialogueid", "dialog", "dialogid",
+    "dialogueid", "dialog", "dialogid", "thread", "threadid", "ticket", "ticketid",
 )  # fmt: skip
 HUMAN_NAMES = (
     "human", "score", "rating", "gold", "mqm", "da", "humanscore", "label", "passed", "stars",
@@ -21,7 +21,8 @@ POSITION_NAMES = ("position", "docsegid", "index", "line")
 # What raters look at. References stay out: in most protocols raters must not see them.
 TEXT_NAMES = (
     "source", "src", "input", "prompt", "question", "article", "context", "output", "hypothesis",
-    "hyp", "translation", "target", "tgt", "mt", "summary", "response", "answer", "text",
+    "hyp", "translation", "target", "tgt", "mt", "summary", "response", "answer", "reply",
+    "completion", "text",
 )  # fmt: skip
 # Parts of names that betray human scores, and parts that do unless a known metric carries them
 # ("COMET-DA", "bert_score").

@@ -53,7 +53,8 @@ REAL = [
     ),
     Expected(
         "frank.csv.gz", "table", 1,
-        {"metric-gaps", "not-metrics", "several-humans", "ids-elsewhere", "not-crossed"},
+        {"metric-gaps", "not-metrics", "several-humans", "ids-elsewhere", "not-crossed",
+         "no-role"},
         {"segments": "499 (column doc_id", "systems": "9 "},
         ("compare --human factuality --id doc_id", "alpha --human factual_binary",
          "simulate --human factuality --id doc_id", "plan"),
