@@ -12,7 +12,7 @@ from fewgold._arrays import IntArray
 from fewgold.report import number
 
 if TYPE_CHECKING:
-    from fewgold.reliability._clusters import DocumentsNeeded
+    from fewgold.reliability._documents_table import DocumentsNeeded
     from fewgold.reliability._result import Reliability
 
 _WIDTH = 80

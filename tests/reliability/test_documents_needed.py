@@ -12,7 +12,7 @@ from scipy.stats import f_oneway, t
 from fewgold.cli._console import plain
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.reliability import documents_needed
-from fewgold.reliability._clusters import half_width_of
+from fewgold.reliability._half_width import half_width_of
 from reference import reliability as slow
 
 
