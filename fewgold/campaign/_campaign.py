@@ -363,7 +363,7 @@ class Campaign(Desk):
 
     def status(self) -> Status:
         """How far it has come, the estimate so far, and what is still wanting."""
-        from fewgold.campaign._status import status
+        from fewgold.campaign._look import status
 
         with snapshot(self._database):
             return status(self)
