@@ -46,7 +46,7 @@ def select(
             _next(campaign, rater, json)
             return
         if out is not None:
-            from fewgold.cli._export import check_target
+            from fewgold.cli._export_tasks import check_target
 
             check_target(out, to)
         left = len(campaign.pool) - sum(w.n for w in campaign.waves)
@@ -54,7 +54,7 @@ def select(
         draw = campaign.select if more is None else campaign.more
         wave = draw(amount, seed=seed)
         if out is not None:
-            from fewgold.cli._export import write_tasks
+            from fewgold.cli._export_tasks import write_tasks
 
             write_tasks(campaign, out, to, "last", context=2, quiet=quiet)
         result = _record(campaign, wave, place, out, to)
