@@ -7,7 +7,7 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats._model import Segment, Tasks
-from fewgold.formats._textfiles import source_of, target_of
+from fewgold.formats._texts import source_of, target_of
 
 #: Items of a batch, as in the campaigns of WMT; documents are not split over batches.
 BATCH = 100

@@ -14,7 +14,7 @@ from fewgold.formats._model import Rating, Reading, Segment, Tasks
 from fewgold.formats._mqm_read import reading_of
 from fewgold.formats._mqm_rows import CONTEXT, HEADER, OURS, is_header, is_row, rows_of
 from fewgold.formats._mqm_weights import MqmWeights, plain_severity
-from fewgold.formats._textfiles import UNNAMED, disarmed, matched, source_of, target_of
+from fewgold.formats._texts import UNNAMED, disarmed, matched, source_of, target_of
 from fewgold.tables import write_texts
 
 _STANDARD = MqmWeights()

@@ -8,15 +8,8 @@ from pathlib import Path
 from fewgold.errors import DataError
 from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import Rating, Reading, Rejected, Tasks
-from fewgold.formats._textfiles import (
-    UNNAMED,
-    absent,
-    blank_separated,
-    matched,
-    number,
-    plain_number,
-    word,
-)
+from fewgold.formats._textfiles import absent, blank_separated, number
+from fewgold.formats._texts import UNNAMED, matched, plain_number, word
 from fewgold.tables import write_texts
 
 HEADER = ("system", "mqm_avg_score", "seg_id")

@@ -12,7 +12,8 @@ from typing import Any
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats._format import Names
 from fewgold.formats._mqm_weights import MqmWeights, plain_severity
-from fewgold.formats._textfiles import UNNAMED, Line, armed, json_of, lines_of
+from fewgold.formats._textfiles import Line, json_of, lines_of
+from fewgold.formats._texts import UNNAMED, armed
 from fewgold.tables import plain
 
 #: Column names as published, newer style.

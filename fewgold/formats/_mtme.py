@@ -16,7 +16,8 @@ from fewgold.formats._mtme_files import ScoreLine, Tree, is_tree, texts_of
 from fewgold.formats._mtme_list import TreePair, list_tree
 from fewgold.formats._mtme_tree import read_tree
 from fewgold.formats._mtme_write import NOTE, write_tree
-from fewgold.formats._textfiles import UNNAMED, Line, json_of
+from fewgold.formats._textfiles import Line, json_of
+from fewgold.formats._texts import UNNAMED
 
 __all__ = ["MtMetricsEval", "TreePair", "list_tree", "read_tree"]
 

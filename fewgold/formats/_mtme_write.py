@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fewgold.errors import DataError
 from fewgold.formats._model import Rating, Tasks
-from fewgold.formats._textfiles import (
+from fewgold.formats._texts import (
     UNNAMED,
     matched,
     one_line,

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from fewgold.formats._export import as_number, dumps, extra, number, options, step
+from fewgold.formats._export import dumps, number, options, step
 from fewgold.formats._format import Format, Names, Probe
-from fewgold.formats._json import EXTRA, Rows, first_object
-from fewgold.formats._layout import MARK, Layout, Lookup
+from fewgold.formats._json import Rows, first_object
+from fewgold.formats._layout import Layout, Lookup
 from fewgold.formats._model import Rating, Reading, Segment, Tasks
-from fewgold.formats._pearmut_log import MODEL, is_campaign, read_campaign, read_log
-from fewgold.tables import plain, write_texts
-
-_SOURCES = ("source", "src", "input", "prompt", "question", "article", "context")
-_REFERENCES = ("reference", "ref")
-_OUTPUTS = ("output", "hypothesis", "hyp", "translation", "target", "tgt", "mt", "summary",
-            "response", "answer")  # fmt: skip
+from fewgold.formats._pearmut_items import given_together, item, logged
+from fewgold.formats._pearmut_log import is_campaign, read_campaign, read_log
+from fewgold.tables import write_texts
 
 
 class Pearmut(Format):
@@ -81,7 +77,7 @@ class Pearmut(Format):
                 documents[-1].append(segment)
             else:
                 documents.append([segment])
-        listed = [list(map(_item, found)) for found in documents if any(s.rate for s in found)]
+        listed = [list(map(item, found)) for found in documents if any(s.rate for s in found)]
         campaign = {"campaign_id": tasks.name, "info": info, "data": listed}
         write_texts({Path(path): dumps(campaign, indent=1) + "\n"})
 
@@ -92,80 +88,10 @@ class Pearmut(Format):
         for rating in ratings:
             segment = find(rating)
             group = groups[-1] if groups else []
-            fits = group and _same(group[-1], (segment, rating))
+            fits = group and given_together(group[-1], (segment, rating))
             if fits and all(r.segment != rating.segment for _, r in group):
                 group.append((segment, rating))
             else:
                 groups.append([(segment, rating)])
-        lines = [dumps(_line(number, group)) + "\n" for number, group in enumerate(groups)]
+        lines = [dumps(logged(place, group)) + "\n" for place, group in enumerate(groups)]
         write_texts({Path(path): "".join(lines)})
-
-
-def _same(one: tuple[Segment, Rating], other: tuple[Segment, Rating]) -> bool:
-    """True for ratings that a rater gave with one press of the button."""
-    return (one[0].document, one[1].rater, one[1].time) == (
-        other[0].document,
-        other[1].rater,
-        other[1].time,
-    )
-
-
-def _line(place: int, group: list[tuple[Segment, Rating]]) -> dict[str, Any]:
-    first = group[0][1]
-    actions = [{"time": as_number(first.time), "action": "submit"}] if first.time else []
-    return {
-        "user_id": first.rater,
-        "item_i": place,
-        "item": [
-            {**_item(segment, rating.system or MODEL), "item_id": rating.segment}
-            for segment, rating in group
-        ],
-        "annotation": [{rating.system or MODEL: _answer(rating)} for _, rating in group],
-        "actions": actions,
-    }
-
-
-def _answer(rating: Rating) -> dict[str, Any]:
-    details = dict(rating.details)
-    spans = details.pop("error_spans") if isinstance(details.get("error_spans"), list) else []
-    if "error_spans" in rating.details and not spans:
-        details["error_spans"] = rating.details["error_spans"]
-    comment = details.get("textfield")
-    text = details.pop("textfield") if isinstance(comment, str) and comment else None
-    kept = extra(details, answer=rating.answer)
-    made = {"score": number(rating.score), "error_spans": spans, "textfield": text}
-    return {**made, EXTRA: kept} if kept else made
-
-
-def _item(segment: Segment, model: str = MODEL) -> dict[str, Any]:
-    """A segment as Pearmut shows it."""
-    sources, references, outputs = _roles(segment.texts)
-    made: dict[str, Any] = {
-        "item_id": segment.key,
-        "segment_id": segment.id,
-        "document": segment.document,
-        "position": segment.position,
-    }
-    for field, found in (("src", sources), ("ref", references)):
-        if found:
-            made[field] = _shown("\n".join(found.values()))
-    if segment.rate:
-        return {**made, "tgt": {model: _shown("\n".join(outputs.values()))}}
-    told = [MARK, *(f"{name}: {text}" for name, text in outputs.items())]
-    return {**made, "tgt": {}, "instructions": "<br>".join(map(html.escape, told))}
-
-
-def _roles(texts: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Which texts are sources, references and outputs; with no known output it is the last."""
-    references = {n: t for n, t in texts.items() if plain(n) in _REFERENCES}
-    others = {n: t for n, t in texts.items() if n not in references}
-    known = [n for n in others if plain(n) in _OUTPUTS]
-    left = [n for n in others if plain(n) not in _SOURCES] or list(others)
-    output = known[-1:] or left[-1:]
-    sources = {n: t for n, t in others.items() if n not in output}
-    return sources, references, {n: texts[n] for n in output}
-
-
-def _shown(text: str) -> str:
-    """Text that Pearmut shows as text: it takes one that begins with a tag for a picture."""
-    return f"\u200b{text}" if text.lstrip().startswith("<") else text

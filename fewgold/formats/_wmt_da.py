@@ -10,15 +10,8 @@ from typing import Any
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import Rating, Reading, Rejected, Tasks
-from fewgold.formats._textfiles import (
-    UNNAMED,
-    absent,
-    blank_separated,
-    matched,
-    number,
-    plain_number,
-    word,
-)
+from fewgold.formats._textfiles import absent, blank_separated, number
+from fewgold.formats._texts import UNNAMED, matched, plain_number, word
 from fewgold.tables import write_texts
 
 HEADER = ("SYS", "SID", "RAW.SCR", "Z.SCR", "N")
