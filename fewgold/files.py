@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -214,7 +215,11 @@ def load_pool(
         with intact(path):
             return reopen(record["pool"], Path(path).parent, pool_path, engine)
     if "systems" in record:
-        raise DataError("this sheet holds several systems. Compare them with: fewgold compare.")
+        sheet = shlex.quote(str(path).removesuffix(".design.json"))
+        raise DataError(
+            "this sheet holds several systems. To compare them, and write tables and plots: "
+            f"fewgold compare {sheet} -o results"
+        )
     if pool_path is not None and not isinstance(pool_path, str | Path):
         raise DataError("this sample was drawn from one table; got several files. Name that one.")
     table = pool_table(path, pool_path)

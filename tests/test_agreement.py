@@ -270,3 +270,19 @@ def test_errors_that_cannot_be_told():
         Answers(["q"], ["x"], [1]).agreement().error(made)
     with pytest.raises(FewgoldError, match="target must be one of answers, these, any"):
         found.error(made, "all")
+
+
+def test_intervals_stay_on_the_scale():
+    """Two raters far apart: without the scale the interval would reach beyond both ends."""
+    sample = SimpleRandom().draw(Pool(ids=np.arange(40)), 20, rng=1)
+    rng = np.random.default_rng(2)
+    rows, who = np.repeat(sample.indices, 2), np.tile([0, 1], 20)
+    scores = np.clip(rng.integers(0, 3, 20).repeat(2) + 2.0 * who, 0, 5)
+    answers = Answers(rows, who, scores)
+    found = answers.agreement()
+    free = found.interval(Mean().estimate(sample.rate(answers.scores())), target="any")
+    assert free.low < 0 and free.high > 5
+    cut = found.interval(
+        Mean().estimate(sample.rate(answers.scores(), limits=(0, 5))), target="any"
+    )
+    assert (cut.low, cut.high) == (0, 5)

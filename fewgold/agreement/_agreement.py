@@ -13,7 +13,7 @@ from fewgold._validate import check_choice, check_confidence
 from fewgold.agreement._alpha import krippendorff, krippendorff_nominal
 from fewgold.agreement._components import Components, components
 from fewgold.errors import DataError
-from fewgold.estimate import Interval, LinearEstimate
+from fewgold.estimate import Interval, LinearEstimate, within_scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,11 +126,15 @@ class Agreement:
     def interval(
         self, estimate: LinearEstimate, confidence: float = 0.95, target: str = "any"
     ) -> Interval:
-        """Student's interval with `error` in place of the standard error."""
+        """Student's interval with `error` in place of the standard error.
+
+        It is cut at the ends of the scale, where the ratings of the estimate know them.
+        """
         se, df = self.error(estimate, target)
         reach = stdtrit(df, (1 + check_confidence(confidence)) / 2) * se if df > 0 else np.nan
         value = float(estimate.value)
-        return Interval(np.asarray(value - reach), np.asarray(value + reach))
+        found = Interval(np.asarray(value - reach), np.asarray(value + reach))
+        return within_scale(found, estimate.ratings.limits)
 
     def _shares(self, estimate: LinearEstimate) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Weight and raters of each sampled segment (n,), and share of each rater (R,)."""

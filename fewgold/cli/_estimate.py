@@ -60,7 +60,11 @@ def estimate(
     ] = None,
     human: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Column of scores; the mean of several with A,B."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of scores; the mean of several with A,B, who must all have rated every "
+            "row.",
+        ),
     ] = None,
     id: Annotated[str, typer.Option(metavar="COLUMN", help="Column of ids.")] = "id",
     estimator: Annotated[

@@ -106,3 +106,11 @@ def test_options_that_a_sheet_does_not_need_are_not_dropped_silently() -> None:
                 "--budget 10 --out sheet.csv --seed 1", Path()).returncode == 0  # fmt: skip
     assert "options-unused" in examine("sheet.csv", id="Fall-Nr").codes
     assert "options-unused" not in examine("sheet.csv").codes
+
+
+def test_a_report_of_a_sheet_of_several_systems_names_the_comparison() -> None:
+    _seen(_bots())
+    assert runs("fewgold select bots.csv --shared --id Fall-Nr --system Modell --budget 10 "
+                "--out sheet.csv --seed 1", Path()).returncode == 0  # fmt: skip
+    done = runs("fewgold report sheet.csv -o report.html", Path())
+    assert "plots: fewgold compare sheet.csv -o results" in done.stderr
