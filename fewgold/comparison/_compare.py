@@ -16,13 +16,9 @@ from fewgold.comparison._direction import direction
 from fewgold.comparison._gaps import factors, gapped_pairs, shared_counts
 from fewgold.comparison._notes import about_gaps, about_raters
 from fewgold.comparison._pairs import Pairs, shared_pairs
-from fewgold.comparison._raters import (
-    Raters,
-    adjusted_spread,
-    bias_variance,
-    mixes,
-    rater_effects,
-)
+from fewgold.comparison._rater_effects import rater_effects
+from fewgold.comparison._rater_mix import adjusted_spread, bias_variance, mixes
+from fewgold.comparison._raters import Raters
 from fewgold.comparison._scores import system_estimates
 from fewgold.comparison._setting import setting
 from fewgold.comparison._table import Table, read

@@ -25,6 +25,12 @@ class Scored:
     score: FloatArray
     raters: tuple[str, ...]
 
+    def outputs(self) -> tuple[IntArray, IntArray]:
+        """The system of each output that was rated, and the output of each rating: (m,)."""
+        wide = int(self.segment.max()) + 1
+        cell, output = np.unique(self.system * wide + self.segment, return_inverse=True)
+        return cell // wide, output
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
