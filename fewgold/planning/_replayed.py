@@ -16,7 +16,7 @@ from fewgold.planning._goal import Goal
 from fewgold.planning._need import ALL_OF_THEM, Need, with_curve
 from fewgold.planning._search import least_enough
 from fewgold.simulation import Simulation, simulate
-from fewgold.simulation._cells import OWN, Cell
+from fewgold.simulation._cell import OWN, Cell
 
 LEAST = 10  # ratings that a replayed study has
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from fewgold._arrays import FloatArray
-from fewgold.simulation._cells import OWN, Cell
+from fewgold.simulation._cell import OWN, Cell
 from fewgold.simulation._scores import (
     NOTHING,
     Score,

@@ -18,11 +18,12 @@ from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
 from fewgold.estimators import Mean
 from fewgold.samplers import Budget, Cost, SimpleRandom
-from fewgold.simulation._cells import Cell, Task, budget_label
+from fewgold.simulation._cell import Cell, budget_label
 from fewgold.simulation._digest import all_data_digest
 from fewgold.simulation._simulation import Simulation
 from fewgold.simulation._store import Store
 from fewgold.simulation._studies import Study, as_studies
+from fewgold.simulation._task import Task
 
 #: 5 % to 50 % in steps of 5 %, as in Saldías et al. (2022).
 DEFAULT_BUDGETS: tuple[float, ...] = tuple(k / 20 for k in range(1, 11))

@@ -14,7 +14,7 @@ from fewgold._arrays import FloatArray
 from fewgold._validate import check_choice
 from fewgold.errors import UnknownNameError
 from fewgold.simulation import _summary
-from fewgold.simulation._cells import OWN, Cell
+from fewgold.simulation._cell import OWN, Cell
 from fewgold.simulation._figures import PARTS, figures
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fewgold.simulation._cells import Cell, Cover
+from fewgold.simulation._cell import Cell, Cover
 from fewgold.simulation._scores import Score
 from fewgold.tables import write_texts
 
