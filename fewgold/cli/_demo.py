@@ -40,7 +40,7 @@ def demo(
         str | None, typer.Option(metavar="NAME", help="Default: the recommended one.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 1,
-    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 500,
+    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 2000,
     save: Annotated[
         str | None,
         typer.Option(
@@ -235,7 +235,7 @@ def _verdict(out: Console, result: dict[str, Any]) -> None:
             f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
             f"about {1 - n / worth:.0%} of the annotation is saved.\n"
             f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
-            f"{result['draws']} repetitions; --draws 5000 tells more closely.)"
+            f"{result['draws']} repetitions; --draws {5 * result['draws']} tells more closely.)"
         )
     else:
         out.print(f"So here {result['strategy']} does no better than a plain random sample of {n}.")

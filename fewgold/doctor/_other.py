@@ -93,13 +93,20 @@ def once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
     return len(pairs) == len(labels) and len(set(labels)) < len(labels)
 
 
-def other_texts(frame: pd.DataFrame, labels: Labels, roled: Mapping[str, Any]) -> tuple[str, ...]:
-    """Columns of running text under names of their own; references are not for raters."""
+def other_texts(
+    frame: pd.DataFrame, labels: Labels, roled: Mapping[str, Any], short: bool = False
+) -> tuple[str, ...]:
+    """Columns of texts under names of their own, ``short`` ones too; references are not for raters.
+
+    Running text is text. Two or three words may be a category, unless they differ row by row.
+    """
     taken = {roled["id"], roled["document"], roled["system"]}
     return tuple(
         n
         for n in map(str, frame.columns)
-        if n not in taken and not HIDDEN & set(tables.parts(n)) and wordy(labels(n))
+        if n not in taken
+        and not HIDDEN & set(tables.parts(n))
+        and (wordy(labels(n)) or (short and varied(labels(n))))
     )
 
 
@@ -116,6 +123,13 @@ def wordy(labels: Sequence[str]) -> bool:
     """True for running text: more than three words a cell, on average."""
     filled = [v for v in labels if v]
     return bool(filled) and sum(len(v.split()) for v in filled) > 3 * len(filled)
+
+
+def varied(labels: Sequence[str]) -> bool:
+    """True for cells of several words that mostly differ, as short replies do."""
+    filled = [v for v in labels if v]
+    several = [v for v in filled if " " in v and any(map(str.isalpha, v))]
+    return 2 * len(set(several)) > len(filled)
 
 
 def _words(names: Sequence[str], labels: Labels) -> set[str]:

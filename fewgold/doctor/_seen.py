@@ -131,7 +131,7 @@ def see(
     roled = found.columns
     shown, named = tuple(roled["texts"] or ()), "texts" not in told
     if named and (not shown or only_inputs(shown)):
-        more = other_texts(rest, seen.labels, roled)
+        more = other_texts(rest, seen.labels, roled, short=bool(shown))
         named = not more or set(more) <= set(shown)
         shown = tuple(n for n in names if n in {*shown, *more})
     return replace(

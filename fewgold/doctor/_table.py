@@ -165,7 +165,7 @@ def _elsewhere(seen: Seen) -> list[Finding]:
     alone = f"“{known[0]}”" if len(known) == 1 else "the others" if known else "ids"
     return [
         Finding("warning" if known else "note", "texts-elsewhere",
-                "running text under names that the commands do not know", some(strange, 6),
+                "texts under names that the commands do not know", some(strange, 6),
                 f"Raters see what is named with --texts, and {alone} alone otherwise. Leave out "
                 "what they must not see.")
     ]  # fmt: skip

@@ -41,6 +41,15 @@ def test_an_output_that_raters_would_not_see_is_a_warning() -> None:
     assert "--texts 'prompt,Our reply'" in found.next_commands[0].text
 
 
+def test_short_outputs_are_texts_too() -> None:
+    table = _replies()
+    table["Our reply"] = [f"Yes, {k}." for k in range(len(table))]
+    table["Agent"] = ["Ann B", "Bob C"] * 30
+    found = _seen(table)
+    assert _finding(found, "texts-elsewhere").where == "Our reply"
+    assert "Agent (2 values)" in _finding(found, "no-role").where
+
+
 def test_texts_that_are_told_are_enough() -> None:
     found = _seen(_replies(), texts=["prompt", "Our reply"], document="Akte")
     assert found.exit_code == 0

@@ -1,0 +1,22 @@
+"""The demo repeats its study often enough for the figures that it shows."""
+
+from __future__ import annotations
+
+import inspect
+import math
+
+from typer.testing import CliRunner
+
+from fewgold.cli import app
+from fewgold.cli._demo import demo
+
+
+def test_worth_is_good_to_three_percent_by_default() -> None:
+    draws = inspect.signature(demo).parameters["draws"].default
+    assert math.sqrt(2 / draws) < 0.035
+
+
+def test_the_demo_says_how_close_its_figures_are() -> None:
+    done = CliRunner().invoke(app, ["demo", "--draws", "200", "--quiet"], env={"COLUMNS": "80"})
+    told = " ".join(done.stdout.split())
+    assert "good to about 10% with 200 repetitions; --draws 1000 tells more closely" in told
