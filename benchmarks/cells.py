@@ -22,7 +22,8 @@ from _common import read, table
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes._bins import bins
-from fewgold.bayes._cell_priors import CellPrior, Pooled, Separate, Trend
+from fewgold.bayes._cell_nodes import CellPrior
+from fewgold.bayes._cell_priors import Pooled, Separate, Trend
 from fewgold.bayes._cells import CellPosterior, tally
 from fewgold.bayes._patterns import patterns
 from fewgold.datasets import data_folder, load_demo, load_real

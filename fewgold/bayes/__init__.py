@@ -16,8 +16,8 @@ from fewgold.bayes._preferences import PreferencePosterior, outcomes
 from fewgold.bayes._priors import Priors
 from fewgold.bayes._process import ProcessPosterior
 from fewgold.bayes._rated import RatedPosterior
+from fewgold.bayes._rater_priors import RaterPriors
 from fewgold.bayes._raters import RaterPosterior
-from fewgold.bayes._raters_labels import RaterPriors
 from fewgold.bayes._roc import Roc, RocPoint
 from fewgold.bayes._roc_table import RocTable, roc_table
 from fewgold.bayes._significance import significance

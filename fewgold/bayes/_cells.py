@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng, batches, group_sum
 from fewgold._validate import check_choice, check_count
-from fewgold.bayes._cell_priors import FEW_PANELS, PANELS, CellPrior, Nodes, Pooled
+from fewgold.bayes._cell_nodes import FEW_PANELS, PANELS, CellPrior, Nodes
+from fewgold.bayes._cell_priors import Pooled
 from fewgold.bayes._labels import whole_numbers
 from fewgold.bayes._steps import StepReadout, Steps
 from fewgold.bayes._sums import total_mass

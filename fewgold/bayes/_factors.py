@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewgold._arrays import FloatArray
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._shapes import Shapes
 
 _SURE = 1e-15  # a known rate of 0 or 1 is off by no more than rounding
 

@@ -15,7 +15,7 @@ import numpy as np
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes._convolution import product
 from fewgold.bayes._factors import factors
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._shapes import Shapes
 
 
 def draw_hidden(

@@ -11,8 +11,8 @@ import numpy as np
 from fewgold._arrays import FloatArray
 from fewgold.bayes._curve import BetaCurve
 from fewgold.bayes._panels import Panels, between
-from fewgold.bayes._priors import Shapes
 from fewgold.bayes._quadrature import Segment, narrowest, outer_rule
+from fewgold.bayes._shapes import Shapes
 from fewgold.bayes._windows import gauss_legendre, shrink
 
 _ALPHAS, _NODES = 40, 24

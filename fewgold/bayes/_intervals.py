@@ -7,11 +7,11 @@ from scipy.special import betaincinv
 
 from fewgold._arrays import BoolArray, FloatArray
 from fewgold.bayes._bank import Bank, panel_nodes
+from fewgold.bayes._choice import LARGE, by_mixture
 from fewgold.bayes._known import known_bank
-from fewgold.bayes._moments import LARGE, by_mixture
 from fewgold.bayes._panels import Panels, singular
-from fewgold.bayes._priors import Shapes
 from fewgold.bayes._quantiles import Law, quantiles
+from fewgold.bayes._shapes import Shapes
 from fewgold.bayes._weights import weights
 
 _EXACT = 1e-8

@@ -13,7 +13,7 @@ from fewgold._arrays import FloatArray, batches
 from fewgold.bayes import _quadrature
 from fewgold.bayes._convolution import product
 from fewgold.bayes._factors import factors
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._shapes import Shapes
 from fewgold.bayes._windows import gauss_legendre, shrink
 
 _PANELS, _NODES = 4, 20

@@ -12,7 +12,7 @@ from scipy.special import xlogy
 
 from fewgold._arrays import FloatArray
 from fewgold.bayes._bank import Bank, panel_nodes
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._shapes import Shapes
 from fewgold.bayes._windows import LogFunction, gauss_legendre, shrink
 from fewgold.errors import DataError, FewgoldError
 

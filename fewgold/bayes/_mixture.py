@@ -21,7 +21,7 @@ from scipy.special import betaln
 from fewgold._arrays import FloatArray
 from fewgold.bayes._convolution import product
 from fewgold.bayes._factors import factors
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._shapes import Shapes
 
 # Above so many components the density is summed from those near α.
 _MANY = 30_000

@@ -20,10 +20,13 @@ from scipy.special import betaln
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._known import check_possible
-from fewgold.bayes._priors import Priors, Shapes, shapes
+from fewgold.bayes._priors import Priors
 from fewgold.bayes._readout import check_chances
+from fewgold.bayes._shapes import Shapes, shapes
 from fewgold.bayes._steps import StepReadout, Steps
-from fewgold.bayes._weights import Weights, urns, weights
+from fewgold.bayes._urn_rows import urns
+from fewgold.bayes._weight_rows import Weights
+from fewgold.bayes._weights import weights
 from fewgold.errors import FewgoldError
 
 #: A uniform prior over the four cells of the 2 × 2 table: uniform ρ and η, and α ~ Beta(2, 2).

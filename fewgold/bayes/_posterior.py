@@ -13,17 +13,20 @@ from numpy.typing import ArrayLike
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes import _known
+from fewgold.bayes._choice import by_mixture, smooth
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._curve import BetaCurve, Curve, PanelCurve, shortest
 from fewgold.bayes._informative import chance_informative
 from fewgold.bayes._intervals import batch_panels, batch_quantiles
 from fewgold.bayes._joint import log_evidence, log_evidence_at, log_joint
 from fewgold.bayes._mixture import mixture
-from fewgold.bayes._moments import METHODS, by_mixture, by_quadrature, moments, smooth
+from fewgold.bayes._moments import METHODS, moments
 from fewgold.bayes._panels import Panels
-from fewgold.bayes._priors import Priors, Shapes, shapes
+from fewgold.bayes._priors import Priors
+from fewgold.bayes._quadrature_density import by_quadrature
 from fewgold.bayes._rates import rho_curve, sample_rates
 from fewgold.bayes._readout import Readout, check_chances
+from fewgold.bayes._shapes import Shapes, shapes
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Interval
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from fewgold._arrays import FloatArray
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._shapes import Shapes
 from fewgold.bayes._windows import gauss_legendre, shrink
 
 _DROP = 30.0

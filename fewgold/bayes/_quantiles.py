@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import betainc, betaln
 
 from fewgold._arrays import FloatArray, IntArray
-from fewgold.bayes._weights import Weights
+from fewgold.bayes._weight_rows import Weights
 
 _SDS, _MORE = 8.3, 25
 _AT_ONCE = 1 << 16

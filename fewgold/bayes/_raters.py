@@ -12,12 +12,16 @@ from numpy.typing import ArrayLike
 
 from fewgold._arrays import FloatArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence, check_count
+from fewgold.bayes._answers import Answers
+from fewgold.bayes._chain_health import Health
 from fewgold.bayes._curve import Curve, PanelCurve, shortest
 from fewgold.bayes._factors import urn
 from fewgold.bayes._mixture import Mixture
 from fewgold.bayes._panels import Panels
-from fewgold.bayes._raters_chains import MET, Draws, Health, Model, run
-from fewgold.bayes._raters_labels import Answers, RaterPriors, read_answers
+from fewgold.bayes._rater_priors import RaterPriors
+from fewgold.bayes._raters_chains import MET, run
+from fewgold.bayes._raters_gibbs import Draws, Model
+from fewgold.bayes._raters_labels import read_answers
 from fewgold.bayes._readout import Readout, check_chances
 from fewgold.bayes._steps import Steps
 from fewgold.errors import FewgoldError

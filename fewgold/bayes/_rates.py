@@ -12,8 +12,8 @@ from fewgold._arrays import FloatArray
 from fewgold.bayes._curve import BetaCurve, Curve, PanelCurve
 from fewgold.bayes._hidden import draw_hidden
 from fewgold.bayes._panels import Panels
-from fewgold.bayes._priors import Shapes
 from fewgold.bayes._quadrature import log_inside
+from fewgold.bayes._shapes import Shapes
 from fewgold.bayes._windows import gauss_legendre, shrink
 
 _PANELS, _NODES, _DROP = 6, 16, 30.0

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fewgold._arrays import FloatArray, batches
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._shapes import Shapes
 
 _RULES = ((8, 12), (12, 18))  # a coarse and a fine one, and others where these disagree
 _AGREE = 1e-8

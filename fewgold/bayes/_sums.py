@@ -16,7 +16,7 @@ from scipy import fft
 from scipy.special import gammaln
 
 from fewgold._arrays import FloatArray, IntArray
-from fewgold.bayes._cell_priors import PANELS, Nodes, fejer
+from fewgold.bayes._cell_nodes import PANELS, Nodes, fejer
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
 

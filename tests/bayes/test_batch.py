@@ -8,9 +8,10 @@ from fewgold.bayes import CELLS, AlphaPosterior, Counts, PoolPosterior, Priors
 from fewgold.bayes._bank import Bank, panel_nodes
 from fewgold.bayes._mixture import mixture
 from fewgold.bayes._moments import mixture_moments
-from fewgold.bayes._priors import Shapes, shapes
 from fewgold.bayes._quantiles import quantiles
-from fewgold.bayes._weights import urns, weights
+from fewgold.bayes._shapes import Shapes, shapes
+from fewgold.bayes._urn_rows import urns
+from fewgold.bayes._weights import weights
 from reference import binary as twin
 
 P = np.array([1e-6, 0.025, 0.5, 0.975, 0.9999])

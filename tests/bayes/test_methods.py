@@ -9,10 +9,10 @@ from fewgold.bayes._convolution import _tilted, product
 from fewgold.bayes._factors import factors, urn
 from fewgold.bayes._known import known_moments
 from fewgold.bayes._mixture import mixture
-from fewgold.bayes._moments import by_quadrature
 from fewgold.bayes._panels import Panels, between
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._quadrature_density import by_quadrature
 from fewgold.bayes._reverse import gauss_jacobi, reverse_moments
+from fewgold.bayes._shapes import Shapes
 from reference import binary as twin
 
 

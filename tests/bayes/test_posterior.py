@@ -9,7 +9,7 @@ from scipy import stats
 
 from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, moments
 from fewgold.bayes._hidden import draw_hidden
-from fewgold.bayes._priors import shapes
+from fewgold.bayes._shapes import shapes
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import binary as twin

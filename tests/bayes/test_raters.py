@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from fewgold.bayes import AlphaPosterior, Counts, Priors, RaterPosterior, RaterPriors
-from fewgold.bayes._raters_chains import health, sweep
+from fewgold.bayes._chain_health import health
+from fewgold.bayes._raters_gibbs import sweep
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import raters as twin

@@ -17,9 +17,9 @@ from scipy import stats
 
 from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors
 from fewgold.bayes._mixture import mixture
-from fewgold.bayes._moments import by_quadrature
-from fewgold.bayes._priors import Shapes
+from fewgold.bayes._quadrature_density import by_quadrature
 from fewgold.bayes._reverse import reverse_moments
+from fewgold.bayes._shapes import Shapes
 from reference import binary as twin
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,8 @@ import pytest
 from scipy import stats
 
 from fewgold.bayes import RaterPosterior, RaterPriors
-from fewgold.bayes._raters_chains import Model, health, sweep
+from fewgold.bayes._chain_health import health
+from fewgold.bayes._raters_gibbs import Model, sweep
 
 pytestmark = pytest.mark.slow
 SEED = int(os.environ.get("FEWGOLD_SEED", "7"))
