@@ -12,13 +12,14 @@ from starlette.requests import ClientDisconnect
 
 from fewgold.errors import DataError, FewgoldError
 from fewgold.web import (
-    _replay_compare,
     _replay_data,
     _replay_direct,
     _replay_reliability,
     _replay_simulate,
+    _replay_upload,
 )
 from fewgold.web._jobs import Job, Jobs
+from fewgold.web._replay_columns import guess
 from fewgold.web._replay_data import Tables
 from fewgold.web._replay_form import Fields, checked
 from fewgold.web._replay_show import (
@@ -65,7 +66,7 @@ def _choosing(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None
     def start(request: Request, status: int = 200, trouble: str | None = None) -> HTMLResponse:
         return site.page(
             request, "replay.html", status, demos=_replay_data.DEMOS, uploads=tables.uploads(),
-            suffixes=_replay_data.SUFFIXES, most=_replay_data.MOST_ROWS, jobs=jobs.all(),
+            suffixes=_replay_upload.SUFFIXES, most=_replay_upload.MOST_ROWS, jobs=jobs.all(),
             trouble=trouble,
         )  # fmt: skip
 
@@ -93,9 +94,7 @@ def _choosing(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None
     def table(request: Request) -> HTMLResponse:
         data = tables.get(Fields.of(request.query_params).text("data"))
         rows = [[str(v)[:80] for v in row] for row in data.frame.head(5).to_numpy().tolist()]
-        return site.page(
-            request, "replay_table.html", data=data, rows=rows, found=_replay_compare.guess(data)
-        )
+        return site.page(request, "replay_table.html", data=data, rows=rows, found=guess(data))
 
 
 def _simulating(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None:
@@ -106,7 +105,7 @@ def _simulating(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> No
         try:
             columns, by = _replay_simulate.chosen(fields, data)
         except FewgoldError:  # a column that is not there: the sentence says so
-            columns, by = _replay_compare.guess(data), None
+            columns, by = guess(data), None
         names = _replay_simulate.strategies(data, columns)
         ticked = _replay_simulate.ticked(fields, names)
         typed = ", ".join(name for name in ticked if name not in names)
@@ -143,7 +142,7 @@ def _counting(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None
         try:
             columns = _replay_reliability.chosen(fields, data)
         except FewgoldError:  # a column that is not there: the sentence says so
-            columns = _replay_compare.guess(data)
+            columns = guess(data)
         return site.page(
             request, "replay_reliability.html", 400 if trouble else 200, data=data, fields=fields,
             columns=columns, trouble=trouble, options=_replay_reliability,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fewgold.comparison._text import findings
 from fewgold.errors import DataError
 from fewgold.web import _replay_form as form
+from fewgold.web._replay_columns import Columns, guess
+from fewgold.web._replay_compare_grids import differences, ranking, raters
 from fewgold.web._replay_form import Fields
-from fewgold.web._replay_show import Grid, minus
 
 if TYPE_CHECKING:
     from fewgold.comparison import Comparison
@@ -29,50 +28,6 @@ DIRECTIONS = ("", "higher", "lower")
 CORRECTIONS = ("holm", "fdr", "none")
 TARGETS = ("", "pool", "process")
 UNITS = ("", "segment", "document")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which column is what; guessed from the names until somebody says otherwise."""
-
-    human: tuple[str, ...]
-    system: str | None
-    id: str | None
-    document: str | None
-    metrics: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
-def guess(data: Data) -> Columns:
-    """What the columns probably are; a gap where their names do not tell."""
-    if data.guessed is None:
-        data.guessed = _guess(data)
-    found: Columns = data.guessed
-    return found
-
-
-def _guess(data: Data) -> Columns:
-    from fewgold.roles import human_columns, metric_columns, roles
-    from fewgold.tables import DOCUMENT_NAMES, SYSTEM_NAMES, guess_column
-
-    likely = human_columns(data.columns)
-    stems = {name.rstrip("0123456789 _-.") for name in likely}
-    human = likely if len(stems) == 1 else likely[:1]
-    rest = data.frame.drop(columns=likely)
-    none = dict.fromkeys(("id", "document", "system", "metrics", "cost"))
-    try:
-        found = roles(rest, {**none, "texts": []}, {})
-        c = found.columns
-        hint = " Name those you want with --metrics."
-        notes = tuple(s.replace(hint, "").rstrip(".") for s in found.notes())
-        return Columns(
-            tuple(human), c["system"], c["id"], c["document"], tuple(c["metrics"]), notes
-        )
-    except DataError:  # no column looks like ids
-        names = [str(n) for n in rest.columns]
-        system, document = guess_column(names, SYSTEM_NAMES), guess_column(names, DOCUMENT_NAMES)
-        metrics, _ = metric_columns(rest, {n for n in (system, document) if n is not None})
-        return Columns(tuple(human), system, None, document, tuple(metrics))
 
 
 def chosen(fields: Fields, data: Data) -> Columns:
@@ -174,8 +129,8 @@ def show(result: Comparison) -> dict[str, Any]:
         if facts["target"] == "pool"
         else f"new {facts['unit']}s like these"
     )
-    grids = [_ranking(result), _differences(result)]
-    grids += [] if result.people is None else [_raters(result)]
+    grids = [ranking(result), differences(result)]
+    grids += [] if result.people is None else [raters(result)]
     return {
         "lead": f"{len(result.systems)} systems on {facts['n']} rated segments; the result is "
         f"about {about}.",
@@ -185,78 +140,3 @@ def show(result: Comparison) -> dict[str, Any]:
         "signature": result.signature(),
         "tables": [t for t in TABLES if t != "raters" or result.people is not None],
     }
-
-
-def _ranking(result: Comparison) -> Grid:
-    from fewgold.comparison._text import decimals
-
-    scores, ranking = result.scores(), result.ranking()
-    digits = decimals(float(scores["se"].min()))
-    level = f"{100 * result.confidence:.10g}%"
-    both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
-    rows = [
-        [
-            "–".join(map(str, sorted({place.rank_low, place.rank_high}))),
-            own.system, str(place.group), minus(f"{own.score:.{digits}f}"),
-            minus(f"{own.low:.{digits}f} to {own.high:.{digits}f}"), f"{place.p_best:.3f}",
-        ]
-        for place, own in both
-    ]  # fmt: skip
-    caption = (
-        "Ranking, the best first. Systems of one group cannot be told apart with these ratings, "
-        "which does not say that they are equal."
-    )
-    return Grid("ranking", caption, ["rank", "system", "group", "score", level, "P(best)"], rows, 2)
-
-
-def _differences(result: Comparison) -> Grid:
-    from fewgold.comparison._text import decimals
-
-    frame, level = result.differences(), f"{100 * result.confidence:.10g}%"
-    digits = decimals(float(frame["se"].min()))
-    every: Any = frame.itertuples()
-    rows = [
-        [
-            f"{row.first} − {row.second}",
-            minus(f"{row.difference:+.{digits}f}"),
-            minus(f"{row.low:.{digits}f} to {row.high:.{digits}f}")
-            if math.isfinite(row.low)
-            else "unknown",
-            f"{row.p_better:.3f}",
-            "< 0.001" if row.p_adjusted < 0.001 else f"{row.p_adjusted:.3f}",
-            "yes" if row.significant else "not shown",
-        ]
-        for row in every
-    ]
-    heads = ["difference", "first less second", level, "P(better)", "p, corrected", "significant"]
-    caption = (
-        "Differences of pairs, on the same segments where there are any. P(better): the "
-        "probability that the first is truly better. Where a difference is not shown, more "
-        "ratings may show it."
-    )
-    return Grid("differences", caption, heads, rows)
-
-
-def _raters(result: Comparison) -> Grid:
-    assert result.people is not None
-    people = result.people
-    agree = (
-        f"Krippendorff's α {_number(people.alpha, 2)}, mean correlation "
-        f"{_number(people.correlation, 2)}; "
-        if people.shared
-        else ""
-    )
-    caption = f"Raters: {agree}{people.shared} of {people.outputs} outputs rated by two or more."
-    every: Any = people.to_frame().itertuples()
-    rows = [
-        [
-            row.rater, str(row.ratings), minus(f"{row.mean:.3f}"), _number(row.bias, 3, "+"),
-            _number(row.bias_se, 3), _number(row.spread, 3),
-        ]
-        for row in every
-    ]  # fmt: skip
-    return Grid("raters", caption, ["rater", "ratings", "mean", "bias", "±", "spread"], rows)
-
-
-def _number(value: float, digits: int, sign: str = "") -> str:
-    return "–" if math.isnan(value) else minus(f"{value:{sign}.{digits}f}")

@@ -1,24 +1,19 @@
 """Tables to compare and to simulate on: two embedded ones, and those that the owner uploads.
 
-An upload is written to a temporary file under a name of ours, read, and removed at once; the table
-lives in memory until it was not used for a while, or newer ones take its place. So nothing of it is
-left behind however the server ends.
+An uploaded table lives in memory until it was not used for a while, or newer ones take its place.
 """
 
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, TYPE_CHECKING, Any
 
-from fewgold import tables
-from fewgold.errors import DataError, FewgoldError
+from fewgold.errors import FewgoldError
+from fewgold.web._replay_upload import uploaded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +22,6 @@ DEMOS = {
     "demo-ende": "Embedded: English to German, 5 systems, 1418 segments, 6 raters (synthetic)",
     "demo-zhen": "Embedded: Chinese to English, 5 systems, 2000 segments, 6 raters (synthetic)",
 }
-SUFFIXES = tuple(tables.SUFFIXES)
-MOST_ROWS = 200_000
-MOST_COLUMNS = 1_000
-_MOST_LINES = 2_000_000  # of a text file: texts may hold line breaks
-_MOST_CELLS = 500_000_000  # bytes that a Parquet file may unpack to
 _MOST_TABLES = 4
 _SECONDS = 6 * 3600.0
 
@@ -104,19 +94,8 @@ class Tables:
             return [d for d in self._known.values() if d.demo is None][::-1]
 
     def add(self, name: str, content: IO[bytes]) -> Data:
-        """Read an upload; ``name`` tells its format and is shown, and is never used as a path."""
-        shown = base_name(name)
-        suffix = next((s for s in SUFFIXES if shown.lower().endswith(s)), None)
-        if suffix is None:
-            raise DataError(
-                f"cannot tell the format of {shown!r} from its name. Expected a file that ends in "
-                f"{', '.join(SUFFIXES)}."
-            )
-        with tempfile.TemporaryDirectory(prefix="fewgold-") as folder:
-            path = Path(folder, f"upload{suffix}")
-            with path.open("wb") as file:
-                shutil.copyfileobj(content, file)
-            frame = _read(path, shown)
+        """Read an upload and keep it in the place of the oldest one."""
+        shown, frame = uploaded(name, content)
         data = Data(secrets.token_urlsafe(12), shown, frame)
         with self._lock:
             mine = [k for k, d in self._known.items() if d.demo is None]
@@ -134,86 +113,3 @@ class Tables:
         late = time.monotonic() - _SECONDS
         for key in [k for k, d in self._known.items() if d.used < late]:
             del self._known[key]
-
-
-def base_name(name: str) -> str:
-    """The last part of a file's name, printable and not too long, for people to recognise.
-
-    >>> base_name("..\\\\..\\\\etc/rated\\n.csv")
-    'rated.csv'
-    """
-    last = PureWindowsPath(PurePosixPath(name).name).name
-    plain = "".join(c for c in last if c.isprintable())
-    return plain if len(plain) <= 80 else f"{plain[:40]}…{plain[-39:]}"
-
-
-def _read(path: Path, shown: str) -> pd.DataFrame:
-    """The table of a file, refused where it is too large before it fills the memory."""
-    try:
-        if path.suffix == ".parquet":
-            _check_parquet(path)
-        elif path.suffix != ".xlsx":
-            _check_lines(path)
-        frame = tables.read_table(path)
-    except DataError as error:  # its sentence names the temporary file
-        raise DataError(str(error).replace(str(path), shown)) from None
-    if len(frame) > MOST_ROWS:
-        raise _too_long(f"{len(frame)} rows")
-    if len(frame.columns) > MOST_COLUMNS:
-        raise DataError(
-            f"the table has {len(frame.columns)} columns; {MOST_COLUMNS} at most. Leave some out."
-        )
-    names = [str(c) for c in frame.columns]
-    twice = next((n for n in names if names.count(n) > 1), None)
-    if twice is not None:
-        raise DataError(f"{shown!r} has two columns {twice!r}. Rename one.")
-    return _flat(frame.set_axis(names, axis=1))
-
-
-def _flat(frame: pd.DataFrame) -> pd.DataFrame:
-    """With lists and objects in cells, which JSON and Parquet may hold, as text."""
-    from pandas.api.types import is_scalar
-
-    nested = {
-        name: [v if is_scalar(v) else str(v) for v in frame[name].tolist()]
-        for name in frame.columns
-        if frame[name].dtype == object and not all(map(is_scalar, frame[name].tolist()))
-    }
-    return frame.assign(**nested)
-
-
-def _check_lines(path: Path) -> None:
-    lines = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            lines += block.count(b"\n")
-    if lines > _MOST_LINES:
-        raise _too_long(f"{lines} lines")
-
-
-def _check_parquet(path: Path) -> None:
-    try:
-        from pyarrow import ArrowException
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        return  # the reader says what to install
-    try:
-        with ParquetFile(path) as file:
-            meta = file.metadata
-            size = sum(meta.row_group(k).total_byte_size for k in range(meta.num_row_groups))
-    except (ArrowException, OSError) as error:
-        raise DataError(f"cannot read {str(path)!r} as Parquet: {error}.") from None
-    if meta.num_rows > MOST_ROWS:
-        raise _too_long(f"{meta.num_rows} rows")
-    if size > _MOST_CELLS:
-        raise DataError(
-            f"the table unpacks to {size // 1_000_000} MB; {_MOST_CELLS // 1_000_000} MB at most. "
-            "Leave out columns that are not needed, such as texts."
-        )
-
-
-def _too_long(what: str) -> DataError:
-    return DataError(
-        f"the table has {what}; {MOST_ROWS} rows at most. Take the command line for larger ones: "
-        "fewgold compare, fewgold simulate."
-    )

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from fewgold.errors import FewgoldError
 from fewgold.web import _replay_compare, _replay_roc
+from fewgold.web._replay_columns import guess
 from fewgold.web._replay_data import Tables
 from fewgold.web._replay_form import Fields, checked
 from fewgold.web._replay_show import (
@@ -44,7 +45,7 @@ def _add(router: APIRouter, site: Site, tables: Tables, name: str, part: Any) ->
         fields = Fields.of(request.query_params)
         data = tables.get(fields.text("data"))
         shown, trouble, line = None, None, None
-        columns = _replay_compare.guess(data)
+        columns = guess(data)
         try:
             columns = part.chosen(fields, data)
             if fields.sent:

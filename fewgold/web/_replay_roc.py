@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError
 from fewgold.web import _replay_form as form
-from fewgold.web._replay_compare import Columns, guess
+from fewgold.web._replay_columns import Columns, guess
 from fewgold.web._replay_form import Fields
 from fewgold.web._replay_show import Grid
 

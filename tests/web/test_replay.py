@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from fewgold.cli import app as cli
 from fewgold.datasets import demo_frame
 from fewgold.simulation import _page
-from fewgold.web import _replay_data, _replay_form, _replay_simulate, create_app
+from fewgold.web import _replay_data, _replay_form, _replay_simulate, _replay_upload, create_app
 
 ORIGIN = {"Origin": "http://127.0.0.1"}
 RATERS = ",".join(f"rater{k}" for k in range(1, 7))
@@ -342,8 +342,8 @@ def test_names_of_files_are_no_paths(owner: TestClient, tmp_path: Path) -> None:
     uploaded(owner, "../../../../tmp/fewgold-escape.csv", content)
     assert not Path("/tmp/fewgold-escape.csv").exists()
     assert "fewgold-escape.csv" in owner.get("/replay").text
-    assert _replay_data.base_name("C:\\data\\my table.csv") == "my table.csv"
-    assert len(_replay_data.base_name("x" * 500 + ".csv")) == 80
+    assert _replay_upload.base_name("C:\\data\\my table.csv") == "my table.csv"
+    assert len(_replay_upload.base_name("x" * 500 + ".csv")) == 80
 
 
 def test_nothing_of_an_upload_stays_on_the_disk(
@@ -395,14 +395,14 @@ def test_a_form_without_a_file_is_told_so(owner: TestClient) -> None:
 
 
 def test_tables_are_bounded(owner: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_replay_data, "MOST_ROWS", 10)
+    monkeypatch.setattr(_replay_upload, "MOST_ROWS", 10)
     frame = small()
     assert "80 rows; 10 rows at most" in upload(owner, "a.csv", frame.to_csv().encode()).text
     if pytest.importorskip("pyarrow"):
         buffer = io.BytesIO()
         frame.to_parquet(buffer)
         assert "80 rows; 10 rows" in upload(owner, "a.parquet", buffer.getvalue()).text
-    monkeypatch.setattr(_replay_data, "_MOST_LINES", 20)
+    monkeypatch.setattr(_replay_upload, "_MOST_LINES", 20)
     assert "81 lines; 10 rows" in upload(owner, "a.csv", frame.to_csv().encode()).text
     answer = owner.post("/replay/upload", content=b"x", headers={"Content-Length": "50000001"})
     assert answer.status_code == 413
