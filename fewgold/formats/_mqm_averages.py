@@ -7,9 +7,10 @@ from pathlib import Path
 
 from fewgold.errors import DataError
 from fewgold.formats._format import Format, Names, Probe
-from fewgold.formats._model import Rating, Reading, Rejected, Tasks
-from fewgold.formats._textfiles import absent, blank_separated, number
-from fewgold.formats._texts import UNNAMED, matched, plain_number, word
+from fewgold.formats._means import by_output, read_means
+from fewgold.formats._model import Rating, Reading, Tasks
+from fewgold.formats._textfiles import absent, number
+from fewgold.formats._texts import UNNAMED, plain_number, word
 from fewgold.tables import write_texts
 
 HEADER = ("system", "mqm_avg_score", "seg_id")
@@ -34,30 +35,8 @@ class MqmAverages(Format):
         """The averages as ratings without a rater; larger is worse."""
         if any((names.id, names.score, names.rater)):
             raise DataError(f"files of MQM averages have the columns {', '.join(HEADER)} alone.")
-        ratings: list[Rating] = []
-        blank: list[str] = []
-        rejected: list[Rejected] = []
-        for line, cells in blank_separated(path, HEADER):
-            if isinstance(cells, str):
-                rejected.append(line.rejected(cells))
-            elif absent(cells["mqm_avg_score"]):
-                blank.append(cells["seg_id"])
-            elif (value := number(cells["mqm_avg_score"])) is None:
-                why = f"expected a number or None as the score, got {cells['mqm_avg_score']!r}"
-                rejected.append(line.rejected(why))
-            else:
-                system = "" if cells["system"] == UNNAMED else cells["system"]
-                # Adding 0 turns the -0.0 of a negated perfect score into 0.0.
-                ratings.append(Rating(cells["seg_id"], -value + 0.0, system=system))
-        return Reading(
-            format=self.name,
-            rows=len(ratings) + len(blank) + len(rejected),
-            used=len(ratings),
-            ratings=tuple(ratings),
-            blank=tuple(blank),
-            rejected=tuple(rejected),
-            notes=("scores were negated: 0 is perfect, larger is worse.",),
-        )
+        note = "scores were negated: 0 is perfect, larger is worse."
+        return read_means(self.name, path, HEADER, "seg_id", _rating, note)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """None for every segment to rate. The format has no texts, so no context either."""
@@ -65,16 +44,22 @@ class MqmAverages(Format):
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """The mean over raters of each system and segment, negated; None where there is none."""
-        found: dict[tuple[str, str], list[float]] = {}
-        rated = set()
-        for segment, rating in matched(tasks, ratings):
-            found.setdefault((rating.system, rating.segment), []).append(rating.score)
-            rated.add(segment.key)
+        found, unrated = by_output(tasks, ratings)
         lines = [" ".join(HEADER)]
-        for (system, name), scores in found.items():
-            mean = plain_number(-sum(scores) / len(scores) + 0.0)
+        for (system, name), made in found.items():
+            mean = plain_number(-sum(r.score for r in made) / len(made) + 0.0)
             lines.append(f"{word(system or UNNAMED, 'the system')} {mean} {word(name, 'the id')}")
-        lines += [
-            f"{UNNAMED} None {word(s.key, 'the key')}" for s in tasks.to_rate if s.key not in rated
-        ]
+        lines += [f"{UNNAMED} None {word(s.key, 'the key')}" for s in unrated]
         write_texts({Path(path): "\n".join(lines) + "\n"})
+
+
+def _rating(cells: dict[str, str]) -> Rating | None:
+    text = cells["mqm_avg_score"]
+    if absent(text):
+        return None
+    value = number(text)
+    if value is None:
+        raise DataError(f"expected a number or None as the score, got {text!r}")
+    system = "" if cells["system"] == UNNAMED else cells["system"]
+    # Adding 0 turns the -0.0 of a negated perfect score into 0.0.
+    return Rating(cells["seg_id"], -value + 0.0, system=system)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats._format import Format, Names, Probe
-from fewgold.formats._model import Rating, Reading, Rejected, Tasks
-from fewgold.formats._textfiles import absent, blank_separated, number
-from fewgold.formats._texts import UNNAMED, matched, plain_number, word
+from fewgold.formats._means import by_output, read_means
+from fewgold.formats._model import Rating, Reading, Tasks
+from fewgold.formats._textfiles import absent, number
+from fewgold.formats._texts import UNNAMED, plain_number, word
 from fewgold.tables import write_texts
 
 HEADER = ("SYS", "SID", "RAW.SCR", "Z.SCR", "N")
@@ -41,27 +43,8 @@ class WmtDa(Format):
             raise UnknownNameError("score column", wanted, _SCORES)
         if names.id or names.rater:
             raise DataError(f"files of WMT assessments have the columns {', '.join(HEADER)} alone.")
-        ratings: list[Rating] = []
-        blank: list[str] = []
-        rejected: list[Rejected] = []
-        for line, cells in blank_separated(path, HEADER):
-            if isinstance(cells, str):
-                rejected.append(line.rejected(cells))
-            elif why := _wrong(cells):
-                rejected.append(line.rejected(why))
-            elif absent(cells[wanted]):
-                blank.append(cells["SID"])
-            else:
-                ratings.append(_rating(cells, wanted))
-        return Reading(
-            format=self.name,
-            rows=len(ratings) + len(blank) + len(rejected),
-            used=len(ratings),
-            ratings=tuple(ratings),
-            blank=tuple(blank),
-            rejected=tuple(rejected),
-            notes=(f"the score is {wanted}, a mean over raters; larger is better.",),
-        )
+        note = f"the score is {wanted}, a mean over raters; larger is better."
+        return read_means(self.name, path, HEADER, "SID", partial(_rating, wanted), note)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """NA for every segment to rate. The format has no texts, so no context either."""
@@ -73,11 +56,7 @@ class WmtDa(Format):
         A rating that is itself a mean counts as often as ``details["n"]`` says. The standardised
         score is known only where every rating brings ``details["z"]``.
         """
-        found: dict[tuple[str, str], list[Rating]] = {}
-        rated = set()
-        for segment, rating in matched(tasks, ratings):
-            found.setdefault((rating.system, rating.segment), []).append(rating)
-            rated.add(segment.key)
+        found, unrated = by_output(tasks, ratings)
         lines = [" ".join(HEADER)]
         for (system, name), made in found.items():
             counts = [max(1, int(r.details.get("n", 1))) for r in made]
@@ -90,35 +69,32 @@ class WmtDa(Format):
                 f"{word(system or UNNAMED, 'the system')} {word(name, 'the id')} "
                 f"{_mean(raw, counts)} {_mean(z, counts)} {sum(counts)}"
             )
-        lines += [
-            f"{UNNAMED} {word(s.key, 'the key')} NA NA 0"
-            for s in tasks.to_rate
-            if s.key not in rated
-        ]
+        lines += [f"{UNNAMED} {word(s.key, 'the key')} NA NA 0" for s in unrated]
         write_texts({Path(path): "\n".join(lines) + "\n"})
 
 
-def _wrong(cells: dict[str, str]) -> str:
-    for name in _SCORES:
-        if not absent(cells[name]) and number(cells[name]) is None:
-            return f"expected a number or NA as {name}, got {cells[name]!r}"
+def _rating(wanted: str, cells: dict[str, str]) -> Rating | None:
+    values = {name: _score(column, cells[column]) for column, name in _SCORES.items()}
+    details: dict[str, Any] = {name: v for name, v in values.items() if v is not None}
     count = number(cells["N"])
     if count is None or count != int(count) or count < 0:
-        return f"expected a whole number of assessments as N, got {cells['N']!r}"
-    if count == 0 and not all(absent(cells[name]) for name in _SCORES):
-        return "there is a score, but N says that nobody gave it"
-    return ""
-
-
-def _rating(cells: dict[str, str], wanted: str) -> Rating:
-    values = {name: number(cells[column]) for column, name in _SCORES.items()}
-    details: dict[str, Any] = {name: v for name, v in values.items() if v is not None}
+        raise DataError(f"expected a whole number of assessments as N, got {cells['N']!r}")
+    if count == 0 and details:
+        raise DataError("there is a score, but N says that nobody gave it")
     score = values[_SCORES[wanted]]
-    assert score is not None  # checked before
+    if score is None:
+        return None
     system = "" if cells["SYS"] == UNNAMED else cells["SYS"]
-    return Rating(
-        cells["SID"], score, system=system, details={**details, "n": int(float(cells["N"]))}
-    )
+    return Rating(cells["SID"], score, system=system, details={**details, "n": int(count)})
+
+
+def _score(column: str, text: str) -> float | None:
+    if absent(text):
+        return None
+    value = number(text)
+    if value is None:
+        raise DataError(f"expected a number or NA as {column}, got {text!r}")
+    return value
 
 
 def _mean(values: list[float], counts: list[int]) -> str:
