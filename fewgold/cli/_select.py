@@ -54,12 +54,18 @@ def select(
     ] = None,
     cost_budget: Annotated[
         float | None,
-        typer.Option(metavar="X", help="Budget in the units of --cost.", rich_help_panel=_SIZE),
+        typer.Option(
+            metavar="X",
+            parser=_parse.number,
+            help="Budget in the units of --cost.",
+            rich_help_panel=_SIZE,
+        ),
     ] = None,
     risk: Annotated[
         float | None,
         typer.Option(
             metavar="R",
+            parser=_parse.rate,
             help="Chance of overspending: 0.5 spends the budget on average, 0.05 keeps to it.",
             rich_help_panel=_SIZE,
         ),

@@ -177,6 +177,13 @@ def test_standard_input_and_output(run: Run, rate: Rate, folder: Path) -> None:
     assert run("estimate", "-", stdin=sheet, code=2)
 
 
+def test_cost_budgets_that_are_no_numbers(run: Run) -> None:
+    args = ("select", "pool.csv", "--cost", "cost", "-o", "a.csv", "--cost-budget")
+    assert "expected a number, such as 0.5; got 'x'" in run(*args, "x", code=2).stderr
+    said = run(*args, 600, "--risk", "y", code=2).stderr
+    assert "expected a share, such as 0.9 or 90%; got 'y'" in said
+
+
 def test_cost_budgets(run: Run, table: pd.DataFrame) -> None:
     cost = 12 + 0.7 * table["words"]
     args = ("select", "pool.csv", "--cost", "12+0.7*words", "--json", "-q", "--seed", 1)
