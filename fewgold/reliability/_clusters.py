@@ -43,8 +43,7 @@ def clusters(scores: DocumentScores) -> Clusters:
     d, n = sizes.size, sizes.sum()
     value = scores.means
     deviations = scores.values - value[..., None]
-    starts = np.concatenate([[0], np.cumsum(scores.sizes)[:-1]])
-    excess = np.add.reduceat(deviations, starts, axis=-1)  # total − value·size
+    excess = np.add.reduceat(deviations, scores.starts, axis=-1)  # total − value·size
     total = (deviations**2).sum(-1)
     variance = total / (n - 1)
     between = (excess**2).sum(-1) / (d - 1) / (n / d) ** 2

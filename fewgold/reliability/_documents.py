@@ -9,9 +9,11 @@ import numpy as np
 from fewgold._validate import check_confidence, check_count
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.reliability._clusters import clusters
+from fewgold.reliability._columns import Score
 from fewgold.reliability._documents_table import DocumentsNeeded
 from fewgold.reliability._half_width import fewest_documents
-from fewgold.reliability._scores import DocumentScores, Score, read_scores
+from fewgold.reliability._read import read_scores
+from fewgold.reliability._scores import DocumentScores
 
 
 def documents_needed(

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold._arrays import RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence, check_count
-from fewgold.errors import DataError, FewgoldError
+from fewgold.errors import FewgoldError
+from fewgold.reliability._columns import Score
 from fewgold.reliability._fits import EPSILON
-from fewgold.reliability._ranks import agreement
-from fewgold.reliability._resample import document_means, segment_means
+from fewgold.reliability._one_order import one_order
+from fewgold.reliability._read import read_scores
 from fewgold.reliability._result import Reliability
-from fewgold.reliability._scores import DocumentScores, Score, read_scores
-
-_ROUNDING = 1e-9  # of the range of the scores: a spread below it is none
-STEPS = 30  # numbers of documents that are tried if the caller does not say which
+from fewgold.reliability._scores import check_means
+from fewgold.reliability._steps import count_orders, steps_of
 
 
 def reliability(
@@ -101,15 +100,15 @@ def reliability(
         data, score=score, document=document, system=system, segment=segment, gaps=gaps
     )
     if relative:
-        _check_means(scores)
+        check_means(scores)
     by_file = orders == "file"
-    count = 1 if by_file else _count_orders(orders)
-    steps = _steps(at, len(scores.documents), first=1 if resample == "segments" else 2)
+    count = 1 if by_file else count_orders(orders)
+    steps = steps_of(at, len(scores.documents), first=1 if resample == "segments" else 2)
     parts = []
     for k, stream in enumerate(as_rng(rng).spawn(count)):
         documents = np.arange(scores.sizes.size)
         order = documents if by_file else stream.permutation(documents)
-        parts.append(_one_order(scores, order, steps, resample, draws, confidence, stream))
+        parts.append(one_order(scores, order, steps, resample, draws, confidence, stream))
         if progress is not None:
             progress(k + 1, count)
     return Reliability(
@@ -117,96 +116,3 @@ def reliability(
         relative=bool(relative), x_i=float(x_i), epsilon=float(epsilon), confidence=confidence,
         **{name: np.stack([part[name] for part in parts], axis=-2) for name in parts[0]},
     )  # fmt: skip
-
-
-def _one_order(
-    scores: DocumentScores,
-    order: IntArray,
-    steps: IntArray,
-    resample: str,
-    draws: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> dict[str, FloatArray]:
-    """Figures (scores, systems, steps) of one order of the documents, and of the ranking there."""
-    shape = scores.values.shape[:2]
-    sizes = scores.sizes[order]
-    ends = np.cumsum(sizes)
-    starts = np.concatenate([[0], np.cumsum(scores.sizes)[:-1]])[order]
-    rows = np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1])
-    base = scores.values[..., :1].reshape(-1, 1)  # so that what is constant is exactly 0
-    values = scores.values.reshape(-1, ends[-1])[:, rows] - base
-    totals = np.add.reduceat(values, ends - sizes, axis=-1)
-    plain = base + np.cumsum(totals, -1)[:, steps - 1] / ends[steps - 1]
-    nothing = _ROUNDING * (values.max(-1) - values.min(-1))
-    tail = (1 - confidence) / 2
-    found: dict[str, list[Any]] = {
-        name: [] for name in ("mean", "sd", "low", "high", "tau", "pairs", "exact", "settled")
-    }
-    for k, d in enumerate(steps.tolist()):
-        if resample == "segments":
-            means = segment_means(values[:, : ends[d - 1]], draws, rng)
-        else:
-            means = document_means(totals[:, :d], sizes[:d], draws, rng)
-        spread = means.std(0, ddof=1)
-        found["sd"].append(np.where(spread <= nothing, 0.0, spread).reshape(shape))
-        means += base.T
-        found["mean"].append(means.mean(0).reshape(shape))
-        low, high = np.quantile(means, [tail, 1 - tail], axis=0)
-        found["low"].append(low.reshape(shape))
-        found["high"].append(high.reshape(shape))
-        if shape[1] > 1:
-            ranks = agreement(means.reshape(-1, *shape), scores.means)
-            now = agreement(plain[:, k].reshape(1, *shape), scores.means)
-            for name, value in zip(("tau", "pairs", "exact"), ranks, strict=True):
-                found[name].append(value)
-            found["settled"].append(now.pairs)
-    stacked = {name: np.stack(v, axis=-1) for name, v in found.items() if v}
-    stacked["first"] = plain.reshape(*shape, steps.size)
-    stacked["segments"] = ends[steps - 1].astype(np.float64)
-    return {"tau": _none(), "pairs": _none(), "exact": _none(), "settled": _none()} | stacked
-
-
-def _none() -> FloatArray:
-    return np.empty((0, 0))
-
-
-def _count_orders(orders: str | int) -> int:
-    if isinstance(orders, str):
-        raise FewgoldError(
-            f"orders must be 'file' or a number of random orders, such as 20; got {orders!r}."
-        )
-    return check_count("orders", orders)
-
-
-def _steps(at: Sequence[int] | str | None, total: int, first: int) -> IntArray:
-    """The numbers of documents to try."""
-    if at is None and total > STEPS:
-        # Rounding makes the first ones fall together, so ask for more until there are enough.
-        for tried in range(STEPS, 20 * STEPS):
-            steps = np.unique(np.geomspace(first, total, tried).round().astype(np.int64))
-            if steps.size >= STEPS:
-                break
-        return steps
-    if at is None or isinstance(at, str):
-        if isinstance(at, str):
-            check_choice("at", at, ("all",))
-        return np.arange(first, total + 1)
-    steps = np.unique(np.array([check_count("at", d) for d in at], dtype=np.int64))
-    if not steps.size or steps[0] < first or steps[-1] > total:
-        raise FewgoldError(
-            f"at must be numbers of documents from {first} to {total}; got {list(at)!r}."
-        )
-    return steps
-
-
-def _check_means(scores: DocumentScores) -> None:
-    top = np.abs(scores.values).max(-1)
-    zero = np.argwhere(np.abs(scores.means) <= 1e-12 * top)
-    if zero.size:
-        which, who = zero[0]
-        raise DataError(
-            f"score {scores.scores[which]!r} of system {scores.systems[who]!r} is 0 on average, so "
-            "a standard deviation relative to the mean means nothing. Take it as it is with "
-            "relative=False (--absolute)."
-        )
