@@ -45,6 +45,19 @@ def fejer(panels: int) -> tuple[FloatArray, FloatArray]:
     return 0.5 * (1 + np.cos(angle)), 2 * np.sin(angle) / panels * sums
 
 
+@lru_cache(maxsize=2)
+def interpolation(panels: int, skip: int) -> FloatArray:
+    """From every ``skip``-th node of the Fejér rule to all of them, by the barycentric formula."""
+    x, _ = fejer(panels)
+    k = np.arange(skip, panels, skip)
+    own = (-1.0) ** (k // skip) * np.sin(np.pi * k / panels) ** 2
+    gaps = x[:, None] - x[k - 1]
+    gaps[k - 1] = 1.0
+    matrix = own / gaps
+    matrix[k - 1] = np.eye(k.size)
+    return np.asarray(matrix / matrix.sum(1, keepdims=True))
+
+
 def single_node(rated: FloatArray, a: float, b: float) -> Nodes:
     """Where nothing is summed over: v_j ~ Beta(a, b), with the ratings (D, J, 2) counted in."""
     cells = rated[:, None, None]

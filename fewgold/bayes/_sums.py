@@ -7,18 +7,12 @@ products, and turned back once. Only the frequencies that matter are computed.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft
-from scipy.special import gammaln
 
 from fewgold._arrays import FloatArray, IntArray
-from fewgold.bayes._cell_nodes import PANELS, Nodes, fejer
-
-ComplexArray: TypeAlias = NDArray[np.complex128]
+from fewgold.bayes._cell_nodes import PANELS, Nodes, fejer, interpolation
+from fewgold.bayes._waves import ComplexArray, phases, transform, urns
 
 _LEFT_OUT = 1e-5  # chance of all that is not looked at
 _SKIP = 4
@@ -26,8 +20,6 @@ _SMALL = 256  # items, up to which nothing is interpolated
 _LOW = 64  # frequencies below which it is
 _BLOCK = 32  # frequencies at a time
 _NOTHING = 3e-6  # what higher frequencies may be left out below
-_SAFE = 900.0  # 2^900 is still a number
-_ROWS = 4096
 
 
 def total_mass(nodes: Nodes, unrated: IntArray, sharp: bool = False, every: int = 1) -> FloatArray:
@@ -71,7 +63,7 @@ class _Direct:
         """At the frequencies from ``start`` to ``stop``: (points, frequencies)."""
         here = np.multiply.outer(self.weight, np.ones(stop - start, dtype=np.complex128))
         for chance in self.chances:
-            here *= _transform(chance, self.period, start, stop)
+            here *= transform(chance, self.period, start, stop)
         return np.asarray(here)
 
 
@@ -97,11 +89,11 @@ class _Interpolated:
 
     def at(self, start: int, stop: int) -> ComplexArray:
         """At the frequencies from ``start`` to ``stop``: (points, frequencies)."""
-        turn = _phases(self.mean, self.period, start, stop)
+        turn = phases(self.mean, self.period, start, stop)
         centred = turn[:, _SKIP - 1 :: _SKIP].conj()
         for chance in self.chances:
-            centred *= _transform(chance, self.period, start, stop).reshape(centred.shape)
-        between = _interpolation(PANELS, _SKIP) @ centred.view(np.float64)
+            centred *= transform(chance, self.period, start, stop).reshape(centred.shape)
+        between = interpolation(PANELS, _SKIP) @ centred.view(np.float64)
         here = self.weight[..., None] * turn * between.view(np.complex128)
         return np.asarray(here.reshape(-1, stop - start))
 
@@ -117,65 +109,3 @@ def _heavy(weight: FloatArray) -> IntArray:
     """Which of the weights (G,) to keep, so that next to nothing is left out."""
     order = np.argsort(weight)
     return np.asarray(order[np.cumsum(weight[order]) > _LEFT_OUT])
-
-
-def _phases(mean: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
-    """Characteristic functions of the numbers ``mean`` (M, P): (M, P, stop − start)."""
-    step = np.exp(2j * np.pi / period * mean)
-    out = np.empty((*mean.shape, stop - start), dtype=np.complex128)
-    out[..., 0] = np.exp(2j * np.pi * start / period * mean)
-    out[..., 1:] = step[..., None]
-    return np.asarray(np.cumprod(out, axis=-1))
-
-
-@lru_cache(maxsize=2)
-def _interpolation(panels: int, skip: int) -> FloatArray:
-    """From every ``skip``-th node of the Fejér rule to all of them, by the barycentric formula."""
-    x, _ = fejer(panels)
-    k = np.arange(skip, panels, skip)
-    own = (-1.0) ** (k // skip) * np.sin(np.pi * k / panels) ** 2
-    gaps = x[:, None] - x[k - 1]
-    gaps[k - 1] = 1.0
-    matrix = own / gaps
-    matrix[k - 1] = np.eye(k.size)
-    return np.asarray(matrix / matrix.sum(1, keepdims=True))
-
-
-def urns(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
-    """Chances of 0, 1, …, n of BetaBinomial(n; a, b) for a and b (G,): (G, n + 1).
-
-    C(n, i) B(a + i, b + n − i) is a product of a rising and a falling sequence, each a running
-    product of ratios; where those are too large for a number, of logarithms.
-    """
-    i = np.arange(n, dtype=np.float64)
-    if a.max() + b.max() + n < _SAFE:
-        chance = np.ones((a.size, n + 1))
-        np.cumprod((a[:, None] + i) / (i + 1), axis=1, out=chance[:, 1:])
-        falling = np.ones_like(chance)
-        np.cumprod((b[:, None] + i) / (i + 1), axis=1, out=falling[:, 1:])
-        chance *= falling[:, ::-1]
-    else:
-        i = np.append(i, float(n))
-        chance = gammaln(a[:, None] + i) + gammaln(b[:, None] + (n - i))
-        chance -= gammaln(1 + i) + gammaln(1 + (n - i))
-        chance -= chance.max(1, keepdims=True)
-        np.exp(chance, out=chance)
-    chance /= chance.sum(1, keepdims=True)
-    return chance
-
-
-def _transform(chance: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
-    """Characteristic functions (G, stop − start) of chances (G, n + 1)."""
-    out = np.zeros((len(chance), 2 * (stop - start)))
-    for first in range(0, chance.shape[1], _ROWS):
-        rows = chance[:, first : first + _ROWS]
-        out += rows @ _waves(period, start, stop, first)[: rows.shape[1]]
-    return np.asarray(out[:, : stop - start] + 1j * out[:, stop - start :])
-
-
-@lru_cache(maxsize=32)
-def _waves(period: int, start: int, stop: int, first: int) -> FloatArray:
-    """Cosines and sines at the frequencies k of ``period``, one row for each number of items."""
-    s = np.arange(first, min(first + _ROWS, period))
-    angle = 2 * np.pi / period * (np.multiply.outer(s, np.arange(start, stop)) % period)
-    return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)

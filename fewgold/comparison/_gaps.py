@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold.comparison._apart import finite_variance, unit_deviations, welch
 from fewgold.comparison._designs import part
 from fewgold.comparison._pairs import Pairs, shared_pairs
 from fewgold.design import Design
@@ -78,7 +79,7 @@ def gapped_pairs(
     count = shared_counts(scores)
     seen = factor[np.isfinite(factor)]
     alike = 1 - 1 / float(np.exp(np.log(seen).mean())) if seen.size else 0.0
-    units = [_spread_out(design, row, one) for row, one in zip(scores, alone, strict=True)]
+    units = [unit_deviations(design, row, one) for row, one in zip(scores, alone, strict=True)]
     value, variance, df = np.zeros((size, size)), np.zeros((size, size)), np.ones((size, size))
     flat = np.zeros((size, size), dtype=bool)
     basis = np.full((size, size), "", dtype="<U8")
@@ -96,10 +97,10 @@ def gapped_pairs(
             else:
                 apart = None
                 if known:
-                    apart = _finite(design, scores[[i, j]], (alone[i], alone[j]))
+                    apart = finite_variance(design, scores[[i, j]], (alone[i], alone[j]))
                     if apart is None:
                         apart = float(np.square(units[i] - units[j]).sum())
-                one = _welch(alone[i], alone[j], apart)
+                one = welch(alone[i], alone[j], apart)
                 if bool(alone[i].spreadless | alone[j].spreadless):
                     flat[i, j] = flat[j, i] = True
                     if bool(alone[i].spreadless & alone[j].spreadless):
@@ -110,54 +111,3 @@ def gapped_pairs(
             df[i, j] = df[j, i] = one[2]
             basis[i, j] = basis[j, i] = how
     return Gapped(Pairs(value, variance, df, flat, np.zeros(()), np.zeros(0)), basis)
-
-
-def _spread_out(design: Design, scores: FloatArray, made: LinearEstimate) -> FloatArray:
-    """Deviations of an estimate, each in the place of its segment or document among all: (u,)."""
-    rated = np.isfinite(scores)
-    if design.units is None:
-        place, size = np.flatnonzero(rated), rated.size
-    else:
-        place, size = _first_seen(design.units[rated]), int(design.units.max()) + 1
-    found = np.zeros(size)
-    found[place] = made.deviations()
-    return found
-
-
-def _finite(
-    design: Design, scores: FloatArray, made: tuple[LinearEstimate, LinearEstimate]
-) -> float | None:
-    """Variance of a difference of two partly overlapping samples of a finite pool, else None.
-
-    For samples of n and m of N segments with k in common it is
-    A (1/n − 1/N) + B (1/m − 1/N) − 2 C (k/nm − 1/N), C being the covariance on the shared ones.
-    """
-    if design.kind == "process" or design.units is not None:
-        return None
-    rated = np.isfinite(scores)
-    both = np.asarray(rated.all(0))
-    n, m, k = int(rated[0].sum()), int(rated[1].sum()), int(both.sum())
-    own = [one.residuals for one in made]
-    a, b = (float(np.var(x, ddof=1)) for x in own)
-    c = float(np.cov(*(x[both[r]] for x, r in zip(own, rated, strict=True)))[0, 1])
-    most = float(np.sqrt(a * b))
-    c = min(max(c, -most), most)
-    over = 1 / design.size
-    found = a * (1 / n - over) + b * (1 / m - over) - 2 * c * (k / (n * m) - over)
-    return max(found, 1e-3 * (a * (1 / n - over) + b * (1 / m - over)))
-
-
-def _first_seen(labels: IntArray) -> IntArray:
-    """Labels without repetition, in the order of their first appearance."""
-    values, first = np.unique(labels, return_index=True)
-    return np.asarray(values[np.argsort(first)])
-
-
-def _welch(a: LinearEstimate, b: LinearEstimate, apart: float | None) -> tuple[float, float, float]:
-    """Difference of two estimates, its variance (``apart`` if not the sum) and Welch's df."""
-    va, vb = float(a.se) ** 2, float(b.se) ** 2
-    total = va + vb
-    if not (0 < total < np.inf):
-        return float(a.value - b.value), np.inf, 1.0
-    df = total**2 / (va**2 / max(float(a.df), 1.0) + vb**2 / max(float(b.df), 1.0))
-    return float(a.value - b.value), total if apart is None else float(apart), df

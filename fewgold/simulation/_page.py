@@ -6,53 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
-from fewgold.errors import FewgoldError
 from fewgold.simulation import _summary
+from fewgold.simulation._page_figures import ALT, CAPTION, TITLE, figures
+from fewgold.simulation._page_tables import bounds_table, reductions, table_of, with_budget
 from fewgold.tables import write_texts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fewgold.simulation._simulation import Simulation
-
-_ALT = {
-    "error": "Mean absolute error of each strategy against the share of segments rated.",
-    "relative": "Error of each strategy over that of the baseline, against the share rated.",
-    "coverage": "Share of intervals that hold the truth, against the share of segments rated.",
-    "bounds": "Share of each bound's intervals that hold the truth, against the share rated.",
-    "widths": "Half-width of each bound's intervals, against the share of segments rated.",
-    "ranking": "Strategies by how much lower their error is than the baseline's.",
-}
-_CAPTION = {
-    "error": "Mean of |estimate − truth|, averaged over pools; bands: ± 2 Monte-Carlo errors.",
-    "relative": "The same over the baseline's error with as many ratings.",
-    "coverage": "Intervals that hold the truth; bands: ± 2 Monte-Carlo errors.",
-    "bounds": "Intervals of the baseline that hold the truth, by bound; own: the estimator's.",
-    "widths": "Half of the width of these intervals, averaged over pools.",
-    "ranking": "Error less than the baseline's, over all pools and budgets; whiskers: ± 2 "
-    "Monte-Carlo errors. At the right the share of cells won.",
-}
-_TITLE = {
-    "ranking": "Ranking",
-    "error": "Error by budget",
-    "relative": "Error against the baseline",
-    "coverage": "Coverage",
-    "bounds": "Coverage of the bounds",
-    "widths": "Width of the bounds",
-}
-
-
-def figures(simulation: Simulation) -> dict[str, Any]:
-    """Axes by kind; none where matplotlib is not installed."""
-    try:
-        kinds = [k for k in _TITLE if simulation.bounds or k not in ("bounds", "widths")]
-        return {kind: simulation.plot(kind) for kind in kinds}
-    except FewgoldError:
-        try:
-            import matplotlib  # noqa: F401
-        except ImportError:
-            return {}
-        raise
 
 
 def page(simulation: Simulation) -> str:
@@ -74,27 +34,27 @@ def page(simulation: Simulation) -> str:
             f"{simulation.baseline} at the same budget."
         )
     drawn = [
-        report.Figure(_TITLE[kind], plots.to_svg(ax, alt=_ALT[kind]), _CAPTION[kind])
+        report.Figure(TITLE[kind], plots.to_svg(ax, alt=ALT[kind]), CAPTION[kind])
         for kind, ax in figures(simulation).items()
     ]
     sections: list[Any] = [
-        _table("Strategies", ranking, "Over all pools and budgets, ± Monte-Carlo error.", few),
+        table_of("Strategies", ranking, "Over all pools and budgets, ± Monte-Carlo error.", few),
         report.Text("How to read it", _LEGEND.format(simulation.baseline, level)),
         *drawn,
-        _table("By budget", _with_budget(simulation.by_budget()), "Averaged over pools.", many),
+        table_of("By budget", with_budget(simulation.by_budget()), "Averaged over pools.", many),
     ]
     if len(simulation.pools) > 1:
         caption = "Error reduction, averaged over budgets."
-        table = _by_pool(simulation)
+        table = reductions(simulation)
         formats = dict.fromkeys(table.columns[1:], "%")
         sections.append(report.Table("By pool", table, caption, formats))
     if simulation.bounds:
         caption = "cal: intervals that hold the truth; t: half-width; slack: t less the error."
-        sections.append(report.Table("Bounds", _bounds(simulation), caption, {"cal": "%"}))
+        sections.append(report.Table("Bounds", bounds_table(simulation), caption, {"cal": "%"}))
     failures = simulation.failures
     if len(failures):
         caption = "The other strategies and bounds went on."
-        sections.append(report.Table("What failed, and why", _with_budget(failures), caption))
+        sections.append(report.Table("What failed, and why", with_budget(failures), caption))
     return report.page(
         "Which strategy would have worked best?", lead, sections, simulation.signature
     )
@@ -108,56 +68,6 @@ _LEGEND = (
     "less the error. After ± is the standard error that comes from a limited number of "
     "repetitions: more draws make it smaller."
 )
-
-
-# Figures that tables show, in their order, and what they are called there.
-_NAMES = {
-    "abs_error": "error",
-    "abs_error_sd": "sdev",
-    "win": "win",
-    "reduction": "reduction",
-    "ess_ratio": "worth",
-    "bias": "bias",
-    "coverage": "covers",
-    "half_width": "half-width",
-    "slack": "slack",
-}
-_SHARES = ("win", "reduction", "coverage")
-
-
-def _table(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ...] = ()) -> Any:
-    """Figures with their Monte-Carlo errors; what tells cells apart comes first."""
-    figures = {name: shown for name, shown in _NAMES.items() if name not in without}
-    facts = [c for c in ("strategy", "budget", "n", "cells") if c in frame and c not in without]
-    return report.Table(
-        title,
-        frame[[*facts, *figures, *(f"{name}_mc" for name in figures)]],
-        caption,
-        formats=dict.fromkeys(_SHARES, "%") | {c: ".0f" for c in ("n", "cells") if c in facts},
-        errors={name: f"{name}_mc" for name in figures},
-        names=figures,
-    )
-
-
-def _with_budget(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(budget=[_summary.shown(b) for b in frame["budget"]])
-
-
-def _by_pool(simulation: Simulation) -> pd.DataFrame:
-    import pandas as pd
-
-    table = simulation.by_pool()
-    wide = table.pivot(index="strategy", columns="pool", values="reduction")
-    wide = wide.reindex(index=simulation.ranking()["strategy"], columns=simulation.pools)
-    # A pool may be called "strategy", too.
-    wide.columns = pd.Index([f"pool {p}" if p == "strategy" else p for p in simulation.pools])
-    return wide.rename_axis("strategy").reset_index()
-
-
-def _bounds(simulation: Simulation) -> pd.DataFrame:
-    frame = _with_budget(simulation.by_bound())
-    columns = {"coverage": "cal", "half_width": "t", "slack": "slack"}
-    return frame[["strategy", "budget", "bound", *columns]].rename(columns=columns)
 
 
 def save(simulation: Simulation, folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from scipy import stats
 from fewgold.bayes import CELLS, Counts, PoolPosterior
 from fewgold.bayes._cell_priors import Pooled, Separate, Trend
 from fewgold.bayes._cells import CellPosterior, tally
-from fewgold.bayes._sums import urns
+from fewgold.bayes._waves import urns
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import cells as twin
