@@ -22,25 +22,24 @@ class Interval(NamedTuple):
     low: FloatArray
     high: FloatArray
 
+    def within(self, limits: tuple[float, float] | None) -> Interval:
+        """Cut at the ends of the scale: a mean cannot leave the scale of its scores.
 
-def within_scale(interval: Interval, limits: tuple[float, float] | None) -> Interval:
-    """The interval cut at the ends of the scale: a mean cannot leave the scale of its scores.
+        What lies beyond it altogether is left as it is: cut, it would be a point.
 
-    What lies beyond it altogether is left as it is: cut, it would be a point.
-
-    >>> low, high = within_scale(Interval(np.asarray(-0.27), np.asarray(4.09)), (0, 25))
-    >>> float(low), float(high)
-    (0.0, 4.09)
-    """
-    if limits is None:
-        return interval
-    low, high = interval
-    hair = 1e-9 * (limits[1] - limits[0])
-    beyond = (high < limits[0] - hair) | (low > limits[1] + hair)
-    return Interval(
-        np.where(beyond, low, np.clip(low, *limits)),
-        np.where(beyond, high, np.clip(high, *limits)),
-    )
+        >>> low, high = Interval(np.asarray(-0.27), np.asarray(4.09)).within((0, 25))
+        >>> float(low), float(high)
+        (0.0, 4.09)
+        """
+        if limits is None:
+            return self
+        low, high = self
+        hair = 1e-9 * (limits[1] - limits[0])
+        beyond = (high < limits[0] - hair) | (low > limits[1] + hair)
+        return Interval(
+            np.where(beyond, low, np.clip(low, *limits)),
+            np.where(beyond, high, np.clip(high, *limits)),
+        )
 
 
 @runtime_checkable
@@ -223,8 +222,8 @@ class LinearEstimate:
 
     def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:
         """The interval at ``confidence``, by the estimator's bound or another one."""
-        found = (bound or self.bound).interval(self, check_confidence(confidence))
-        return within_scale(found, self.ratings.limits)
+        low, high = (bound or self.bound).interval(self, check_confidence(confidence))
+        return Interval(low, high).within(self.ratings.limits)
 
     @property
     def remarks(self) -> tuple[str, ...]:

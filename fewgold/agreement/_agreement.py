@@ -13,7 +13,7 @@ from fewgold._validate import check_choice, check_confidence
 from fewgold.agreement._alpha import krippendorff, krippendorff_nominal
 from fewgold.agreement._components import Components, components
 from fewgold.errors import DataError
-from fewgold.estimate import Interval, LinearEstimate, within_scale
+from fewgold.estimate import Interval, LinearEstimate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +134,7 @@ class Agreement:
         reach = stdtrit(df, (1 + check_confidence(confidence)) / 2) * se if df > 0 else np.nan
         value = float(estimate.value)
         found = Interval(np.asarray(value - reach), np.asarray(value + reach))
-        return within_scale(found, estimate.ratings.limits)
+        return found.within(estimate.ratings.limits)
 
     def _shares(self, estimate: LinearEstimate) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Weight and raters of each sampled segment (n,), and share of each rater (R,)."""
