@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, batches, group_sum, spread_out
+from fewgold._arrays import FloatArray
 from fewgold._validate import check_choice
 from fewgold.bounds import Auto, Bound
-from fewgold.design import Design
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators._mean import with_design_note
+from fewgold.estimators._regression import Fit, regression_fit
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
-
-# Ratings that must tell about a slope, at the least.
-_TELLING = 5
-# Sum of a row of an inverse, in units of the trace, from which on it is not to be trusted.
-_STEEP = 1e5
-# Numbers to work on at a time: few enough for the processor's own memory.
-_CELLS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -92,7 +84,7 @@ class ControlVariates(Estimator):
         if self.slopes is not None:
             return self._fixed(ratings, controls)
         p = len(controls)
-        fit = (self._printed if self.form == "printed" else _regression)(ratings, controls)
+        fit = (self._printed if self.form == "printed" else regression_fit)(ratings, controls)
         notes: tuple[str, ...] = ()
         if self.form == "printed":
             notes = ("slopes as printed in the paper: not shift-invariant, biased at small n",)
@@ -138,144 +130,3 @@ class ControlVariates(Estimator):
             control_range=most - least,
             notes=with_design_note(ratings),
         )
-
-
-class Fit(NamedTuple):
-    """Residuals (..., n), how many slopes were spent (...), and `weighing`."""
-
-    residuals: FloatArray
-    spent: FloatArray
-    weighing: FloatArray | None
-
-
-def _regression(ratings: Ratings, controls: FloatArray) -> Fit:
-    """The slopes of least variance on controls over the pool (p, N), some draws at a time."""
-    design, rows, y = ratings.sample.design, ratings.sample.indices, ratings.scores
-    if y.ndim == 1:
-        return _fit(design, rows, y, controls)
-    left, weighing, spent = np.empty(y.shape), np.empty(y.shape), np.empty(y.shape[:-1])
-    for part in batches(len(y), _CELLS // (y.shape[-1] * (1 + len(controls)))):
-        some = _fit(design.scatter_of(part), rows[part], y[part], controls)
-        left[part], spent[part], weighing[part] = some
-    return Fit(left, spent, weighing)
-
-
-def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> Fit:
-    columns = np.empty((1 + len(controls), *y.shape))
-    np.subtract(y, y[..., :1], out=columns[0])
-    np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
-    columns = np.moveaxis(columns, 0, -2)
-    beta, spent, weighing = regression_slopes(design, columns)
-    left = y - (beta[..., None, :] @ columns[..., 1:, :])[..., 0, :]
-    return Fit(left, spent, weighing)
-
-
-def regression_slopes(
-    design: Design, columns: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slopes of least variance under the design (..., p), how many were spent (...), weighing.
-
-    ``columns`` (..., 1 + p, n) are the scores, less one of them so that huge ones keep their
-    digits, and the controls, which should be about 1 in size.
-
-    With fewer than three degrees of freedom a slope there are none: slopes from so few ratings
-    cost more than they bring, and a line through the points would claim an error of nought.
-    """
-    z, p = columns[..., 1:, :], columns.shape[-2] - 1
-    dev = design.scatter(columns, pivot=False)
-    # Not the square of the scores, which would overflow at 1e200.
-    products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
-    cross, gram, dev = products[..., :1, :], products[..., 1:, :], dev[..., 1:, :]
-    real = _telling(design, dev, z, np.diagonal(gram, axis1=-2, axis2=-1))
-    enough = design.freedom >= max(3 * p, p + 2)
-    inverse = _inverse(gram, real)
-    if not enough.all():
-        inverse = np.where(enough[..., None, None], inverse, 0.0)
-    beta = np.asarray(np.vecdot(inverse, cross))
-    return beta, np.where(enough, float(p), 0.0), weighing(design, dev, z, inverse)
-
-
-def _telling(design: Design, dev: FloatArray, z: FloatArray, size: FloatArray) -> BoolArray:
-    """Which controls the sample tells enough about to have a slope: (..., p).
-
-    ``dev`` (..., p, n) are their deviations, with the sums of squares ``size``.
-    """
-    # A control that is constant in the sample varies by rounding errors only.
-    force = np.vecdot(z, z) * design.strongest[..., None]
-    # Nor is there a slope for one that only two or three ratings tell about, such as a metric that
-    # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
-    square = np.square(dev)
-    return np.asarray(
-        (size > 1e-20 * force) & (_TELLING * np.vecdot(square, square) <= np.square(size))
-    )
-
-
-def _inverse(gram: FloatArray, real: BoolArray) -> FloatArray:
-    """Inverse of the part of ``gram`` (..., p, p) that belongs to ``real`` controls, else 0.
-
-    A pseudo-inverse where metrics (nearly) follow from each other.
-    """
-    if gram.shape[-1] == 1:
-        return np.asarray(real[..., None] / np.where(real[..., None], gram, 1.0))
-    size = np.diagonal(gram, axis1=-2, axis2=-1)
-    if real.all():
-        return _steady_inverse(gram, gram, size.sum(-1))
-    kept = real[..., None, :] & real[..., None]
-    scale = np.where(real, size, 0.0).sum(-1)
-    gram = gram * kept
-    # The trace holds the place of controls without a slope.
-    held = np.where(scale > 0, scale, 1.0)[..., None, None] * _identity(~real)
-    return _steady_inverse(gram, gram + held, scale) * kept
-
-
-def _steady_inverse(gram: FloatArray, filled: FloatArray, scale: FloatArray) -> FloatArray:
-    """Inverse of ``filled``, or pseudo-inverse of ``gram`` where that one is not to be trusted.
-
-    ``scale`` (...) is the trace of ``gram``.
-    """
-    try:
-        inverse = np.linalg.inv(filled)
-        size = np.abs(inverse)
-        if size.max() * scale.max() * gram.shape[-1] <= _STEEP:  # the sums need not be taken
-            return np.asarray(inverse)
-        steep = size.sum(-1).max(-1) * scale > _STEEP
-    except np.linalg.LinAlgError:
-        inverse, steep = np.empty_like(gram), np.ones(gram.shape[:-2], dtype=bool)
-    if steep.any():
-        inverse[steep] = np.linalg.pinv(gram[steep], rcond=1e-10, hermitian=True)
-    return np.asarray(inverse)
-
-
-def _identity(where: BoolArray) -> FloatArray:
-    """(..., p) -> (..., p, p) with 1 on the diagonal, where asked for."""
-    return np.asarray(where[..., None] * np.eye(where.shape[-1]))
-
-
-def weighing(
-    design: Design,
-    dev: FloatArray,
-    z: FloatArray,
-    inverse: FloatArray,
-    scale: FloatArray | float = 1.0,
-) -> FloatArray:
-    """How much each rating counts for, relative to its weight, when slopes are fitted (..., n).
-
-    The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): where the sample means of the metrics are
-    off, ratings on the other side weigh more. The variance of Σ w g (y − βz) counts the error of
-    the slopes in (Särndal, Swensson and Wretman 1992, section 6.6).
-
-    ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, divided by ``scale``, and
-    ``inverse`` (..., p, p) leads from their products with those of y to the slopes.
-    """
-    off = (design.means(z) / scale)[..., None, :]
-    lean = (off @ inverse @ dev)[..., 0, :]
-    lean *= design.damping
-    np.subtract(1.0, lean, out=lean)
-    if design.units is None:
-        return np.asarray(lean)
-    # A unit sways the slopes as a whole: residuals as if it had been left out, to first order.
-    units = int(design.units.max()) + 1
-    sums = group_sum(dev, design.units[..., None, :], units)
-    count = group_sum(np.ones(design.units.shape), design.units, units)
-    lever = (sums * (inverse @ sums)).sum(-2) / np.maximum(count, 1.0)
-    return np.asarray(lean / (1.0 - np.minimum(spread_out(lever, design.units), 0.8)))

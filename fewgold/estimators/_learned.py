@@ -10,10 +10,10 @@ from fewgold._arrays import FloatArray
 from fewgold.bounds import Auto, Bound
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.estimators._control_variates import regression_slopes
 from fewgold.estimators._controls import Control
 from fewgold.estimators._knn import KNN
 from fewgold.estimators._mean import plain_mean, with_design_note
+from fewgold.estimators._regression import regression_slopes
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
 

@@ -10,9 +10,9 @@ from fewgold._arrays import FloatArray
 from fewgold.bounds import Auto, Bound
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.estimators._control_variates import weighing
 from fewgold.estimators._mean import with_design_note
 from fewgold.estimators._ridge_slopes import ridge_slopes
+from fewgold.estimators._weighing import weighing
 from fewgold.sample import Ratings
 from fewgold.samplers import Balanced, Sampler
 
