@@ -19,7 +19,8 @@ from fewgold.bayes._rated import RatedPosterior
 from fewgold.bayes._rater_priors import RaterPriors
 from fewgold.bayes._raters import RaterPosterior
 from fewgold.bayes._roc import Roc, RocPoint
-from fewgold.bayes._roc_table import RocTable, roc_table
+from fewgold.bayes._roc_curves import RocTable
+from fewgold.bayes._roc_table import roc_table
 from fewgold.bayes._significance import significance
 from fewgold.bayes._significance_table import Significance
 from fewgold.bayes._success import SuccessRates, success_rates, success_rates_of

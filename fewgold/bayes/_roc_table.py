@@ -1,131 +1,22 @@
-"""How well metrics judge each system, and whether one calibration serves them all."""
+"""ROC curves and thresholds of metrics, over all systems of a table and for each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import chdtrc
 
 from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes._binary_table import ALL, BinaryTable, read_binary
-from fewgold.bayes._roc import Roc, RocPoint
+from fewgold.bayes._roc import Roc
+from fewgold.bayes._roc_curves import RocTable
 from fewgold.bayes._thresholds import RULES
 from fewgold.cut import Cut
-from fewgold.errors import DataError, FewgoldError
+from fewgold.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
-
-_EXPECTED = 5  # fewer expected items in a cell, and the chi-square distribution is rough
-
-
-@dataclass(frozen=True, eq=False)
-class RocTable:
-    """ROC curves of metrics, by metric and system; ``(all)`` is over all systems.
-
-    Made by `roc_table`.
-    """
-
-    rocs: dict[str, dict[str, Roc]]
-    cuts: dict[str, dict[str, Cut]]
-    gaps: dict[str, dict[str, int]]
-    rule: str
-    confidence: float
-
-    def __repr__(self) -> str:
-        systems = {s for row in self.rocs.values() for s in row} - {ALL}
-        return f"RocTable({len(self.rocs)} metrics, {len(systems)} systems)"
-
-    def roc(self, metric: str, system: str = ALL) -> Roc:
-        """The curve of a metric on a system."""
-        return self.rocs[metric][system]
-
-    def point(self, metric: str, system: str = ALL) -> RocPoint:
-        """The chosen point of a metric on a system."""
-        return self.rocs[metric][system].at(self.cuts[metric][system])
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row a metric and system.
-
-        n items that people rated and the metric scored, ``gaps`` rated ones that it did not;
-        ``alpha`` the share of adequate ones; the AUC with its standard error and interval; the
-        cut, and ρ, η and K there.
-        """
-        import pandas as pd
-
-        rows = []
-        for metric, found in self.rocs.items():
-            for system, roc in found.items():
-                low, high = roc.auc_interval(self.confidence)
-                point = self.point(metric, system)
-                n = roc.adequate + roc.inadequate
-                row: dict[str, Any] = {"metric": metric, "system": system, "n": n}
-                row |= {"gaps": self.gaps[metric][system], "alpha": roc.adequate / n}
-                row |= {"auc": roc.auc, "auc_se": roc.auc_se}
-                row |= {"auc_low": float(low), "auc_high": float(high), "cut": str(point.cut)}
-                row |= {"rho": point.rho, "eta": point.eta, "K": point.information}
-                rows.append(row)
-        return pd.DataFrame(rows)
-
-    def heterogeneity(self) -> pd.DataFrame:
-        """Whether systems share ρ and η of a metric: one row a metric with two systems or more.
-
-        At the threshold chosen over all systems: the least and largest ρ and η of a system, and
-        p-values of chi-square tests that all have the same ρ (``rho_p``), the same η
-        (``eta_p``) and both (``p``). ``sparse`` says that a system has fewer than 5 expected
-        items in a cell, so that they are rough. With many ratings small differences are found
-        too, so look at what they do: ``worst`` is the largest error of a system's success rate
-        when the metric's rate is corrected with ρ and η of the other systems, ``worst_se`` its
-        standard error, and ``on`` that system.
-
-        Notes
-        -----
-        The test takes the items of different systems for independent. Where systems were given
-        the same inputs, and a metric errs on the same of them, it finds too little.
-        """
-        import pandas as pd
-
-        rows = []
-        for metric, found in self.rocs.items():
-            cut = self.rocs[metric][ALL].at(self.cuts[metric][ALL]).cut
-            points = {name: roc.at(cut) for name, roc in found.items() if name != ALL}
-            if len(points) < 2:
-                continue
-            rho = _same([(p.tp, p.fn) for p in points.values()])
-            eta = _same([(p.tn, p.fp) for p in points.values()])
-            both = _tail(rho.statistic + eta.statistic, rho.df + eta.df)
-            worst = _worst(points)
-            row: dict[str, Any] = {"metric": metric, "systems": len(points), "cut": str(cut)}
-            row |= {"rho_min": rho.least, "rho_max": rho.most, "rho_p": _tail(*rho[:2])}
-            row |= {"eta_min": eta.least, "eta_max": eta.most, "eta_p": _tail(*eta[:2])}
-            row |= {"p": both, "sparse": rho.sparse or eta.sparse}
-            rows.append(row | {"worst": worst[1], "worst_se": worst[2], "on": worst[0]})
-        if not rows:
-            raise FewgoldError(
-                "heterogeneity compares systems: name the column that holds them (system=)."
-            )
-        return pd.DataFrame(rows)
-
-    def plot(self) -> Figure:
-        """A panel a metric with a curve a system, the chosen points marked."""
-        import pandas as pd
-
-        from fewgold.plots import roc_panels
-
-        curves, points = [], []
-        for metric, found in self.rocs.items():
-            for system, roc in found.items():
-                if np.isnan(roc.auc) or (system == ALL and len(found) > 1):
-                    continue
-                keys = {"metric": metric, "system": system}
-                curves.append(roc.curve().assign(**keys, auc=roc.auc))
-                point = self.point(metric, system)
-                points.append({**keys, "fpr": 1 - point.eta, "tpr": point.rho})
-        return roc_panels(pd.concat(curves, ignore_index=True), pd.DataFrame(points))
 
 
 def roc_table(
@@ -236,58 +127,3 @@ def _cuts(
         else shared
         for name, roc in rocs.items()
     }
-
-
-class _Homogeneity(NamedTuple):
-    statistic: float
-    df: int
-    least: float
-    most: float
-    sparse: bool
-
-
-def _same(hits: list[tuple[int, int]]) -> _Homogeneity:
-    """Pearson's chi-square of hits and misses (k, 2), systems without either left out."""
-    table = np.array([row for row in hits if sum(row)], dtype=np.float64)
-    if not len(table):
-        return _Homogeneity(0.0, 0, np.nan, np.nan, True)
-    expected = table.sum(1, keepdims=True) * table.sum(0) / table.sum()
-    terms = (table - expected) ** 2 / np.where(expected > 0, expected, 1.0)
-    rates = table[:, 0] / table.sum(1)
-    few = bool((expected < _EXPECTED).any())
-    return _Homogeneity(
-        float(terms.sum()), len(table) - 1, float(rates.min()), float(rates.max()), few
-    )
-
-
-def _tail(statistic: float, df: int) -> float:
-    """P-value of a chi-square statistic; NaN where there is nothing to compare."""
-    return float(chdtrc(df, statistic)) if df else float("nan")
-
-
-def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
-    """The system that ρ and η of the others serve worst, and the error of its success rate.
-
-    The error is corrected − α, with corrected = (p + η − 1)/(ρ + η − 1). Its standard error by the
-    delta method has three parts: ρ and η of the others, and the system's own items, of which p and
-    α are both means.
-    """
-    names = list(points)
-    cells = np.array([(p.tp, p.fn, p.fp, p.tn) for p in points.values()], dtype=np.float64)
-    tp, fn, fp, tn = (cells.sum(0) - cells).T
-    own = cells / cells.sum(1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rho, eta = tp / (tp + fn), tn / (tn + fp)
-        ahead = np.where(rho + eta > 1, rho + eta - 1, np.nan)
-        corrected = (own[:, 0] + own[:, 2] + eta - 1) / ahead
-        from_others = corrected**2 * rho * (1 - rho) / (tp + fn)
-        from_others += (1 - corrected) ** 2 * eta * (1 - eta) / (tn + fp)
-    # An item adds metric / ahead − human to the error, (…, 4) for the four cells.
-    adds = np.array([1, 0, 1, 0]) / ahead[:, None] - np.array([1, 1, 0, 0])
-    spread = (own * adds**2).sum(1) - (own * adds).sum(1) ** 2
-    se = np.sqrt(from_others / ahead**2 + spread / cells.sum(1))
-    error = np.clip(corrected, 0, 1) - (own[:, 0] + own[:, 1])
-    if np.isnan(error).all():
-        return "", float("nan"), float("nan")
-    at = int(np.nanargmax(np.abs(error)))
-    return names[at], float(error[at]), float(se[at])
