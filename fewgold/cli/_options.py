@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
     from fewgold.roles import Roles
 
-_COLUMNS = "What the columns mean"
+COLUMNS = "What the columns mean"
 
-Id = Annotated[str | None, typer.Option(metavar="COLUMN", help="Ids.", rich_help_panel=_COLUMNS)]
+Id = Annotated[str | None, typer.Option(metavar="COLUMN", help="Ids.", rich_help_panel=COLUMNS)]
 Document = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Documents.", rich_help_panel=_COLUMNS)
+    str | None, typer.Option(metavar="COLUMN", help="Documents.", rich_help_panel=COLUMNS)
 ]
 Metrics = Annotated[
     str | None,
     typer.Option(
-        metavar="A,B,…", help="Automatic metrics; none for none.", rich_help_panel=_COLUMNS
+        metavar="A,B,…", help="Automatic metrics; none for none.", rich_help_panel=COLUMNS
     ),
 ]
 Cost = Annotated[
@@ -31,16 +31,16 @@ Cost = Annotated[
         metavar="COST",
         help="Cost of a rating: a column, or FIXED+PER*COLUMN such as 12+0.7*words, or "
         "12+0.7*words(output), which counts words.",
-        rich_help_panel=_COLUMNS,
+        rich_help_panel=COLUMNS,
     ),
 ]
 System = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Systems; not shown.", rich_help_panel=_COLUMNS),
+    typer.Option(metavar="COLUMN", help="Systems; not shown.", rich_help_panel=COLUMNS),
 ]
 Texts = Annotated[
     str | None,
-    typer.Option(metavar="A,B,…", help="Texts to show to raters.", rich_help_panel=_COLUMNS),
+    typer.Option(metavar="A,B,…", help="Texts to show to raters.", rich_help_panel=COLUMNS),
 ]
 Orientation = Annotated[
     str | None,
@@ -48,7 +48,7 @@ Orientation = Annotated[
         metavar="A=+1,B=-1",
         help="+1 where larger is better, -1 where larger is worse, 0 neither. Common metrics "
         "need none.",
-        rich_help_panel=_COLUMNS,
+        rich_help_panel=COLUMNS,
     ),
 ]
 Seed = Annotated[

@@ -41,7 +41,7 @@ def plan_of(
         return planning.plan(goal, Outlook(**guess, size=size, cost=cost), names)
     if source == "--pilot":
         return _from_pilot(goal, data, names, size, quiet)
-    from fewgold.cli._simulate import studies_of
+    from fewgold.cli._simulate_data import studies_of
 
     studies = studies_of(data["history"], data["human"], quiet, data["cost"])
     if goal.difference is not None:

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import _parse
+from fewgold.cli import _options, _parse
 from fewgold.cli._console import Format, Json, Output, Quiet, emit, note, progress_bars
+from fewgold.cli._simulate_data import rated_studies
 
 if TYPE_CHECKING:
-    from fewgold.simulation import Simulation, Study
+    from fewgold.simulation import Simulation
 
-_COLUMNS = "What the columns mean"
 _WHERE = "Where it runs"
-_DEMO = "demo-"
-_UNNAMED: dict[str, Any] = {"id": None, "document": None, "metrics": None, "cost": None}
 
 
 def simulate(
@@ -31,7 +29,8 @@ def simulate(
         ),
     ],
     human: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Human scores.", rich_help_panel=_COLUMNS)
+        str | None,
+        typer.Option(metavar="COLUMN", help="Human scores.", rich_help_panel=_options.COLUMNS),
     ] = None,
     by: Annotated[
         str | None,
@@ -39,7 +38,7 @@ def simulate(
             metavar="A,B",
             help="Columns that part the table into pools, such as system,rater. Default: the "
             "systems, where ids repeat.",
-            rich_help_panel=_COLUMNS,
+            rich_help_panel=_options.COLUMNS,
         ),
     ] = None,
     strategies: Annotated[
@@ -88,25 +87,16 @@ def simulate(
         str | None,
         typer.Option(metavar="ADDRESS", help="Of a dask cluster.", rich_help_panel=_WHERE),
     ] = None,
-    id: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Ids.", rich_help_panel=_COLUMNS)
-    ] = None,
-    document: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Documents.", rich_help_panel=_COLUMNS)
-    ] = None,
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,…", help="Automatic metrics; none for none.", rich_help_panel=_COLUMNS
-        ),
-    ] = None,
+    id: _options.Id = None,
+    document: _options.Document = None,
+    metrics: _options.Metrics = None,
     cost: Annotated[
         str | None,
-        typer.Option(metavar="COST", help="As for select.", rich_help_panel=_COLUMNS),
+        typer.Option(metavar="COST", help="As for select.", rich_help_panel=_options.COLUMNS),
     ] = None,
     orientation: Annotated[
         str | None,
-        typer.Option(metavar="A=+1,B=-1", help="As for select.", rich_help_panel=_COLUMNS),
+        typer.Option(metavar="A=+1,B=-1", help="As for select.", rich_help_panel=_options.COLUMNS),
     ] = None,
     rated_only: Annotated[
         bool, typer.Option("--rated-only", help="Leave out rows without a human score.")
@@ -140,7 +130,7 @@ def simulate(
     if resume and out is None:
         raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
     roles = {"id": id, "document": document, "metrics": _parse.names(metrics) or None, "cost": cost}
-    studies = _studies(data, human, by, roles, orientation, rated_only, quiet)
+    studies = rated_studies(data, human, by, roles, orientation, rated_only, quiet)
     if passing is not None:
         studies = {k: s._replace(gold=passing(s.gold).astype(float)) for k, s in studies.items()}
         asked["limits"] = (0.0, 1.0)
@@ -181,61 +171,3 @@ def _show(result: Simulation, written: list[Path], how: Format) -> None:
 
     rows: Any = (result.ranking() if how is Format.latex else frame).to_dict("records")
     emit(how, record, rows, text)
-
-
-def _studies(
-    data: str,
-    human: str | None,
-    by: str | None,
-    given: dict[str, Any],
-    orientation: str | None,
-    rated_only: bool,
-    quiet: bool,
-) -> dict[str, Study]:
-    from fewgold import tables
-    from fewgold.cli._console import guess_human
-    from fewgold.errors import UnknownNameError
-    from fewgold.roles import roles
-    from fewgold.simulation import studies_from_table
-
-    if data.startswith(_DEMO) and not Path(data).exists():
-        return _embedded(data.removeprefix(_DEMO))
-    table = tables.read_table(data)
-    names = [str(c) for c in table.columns]
-    if human is None:
-        human = guess_human(names, quiet)
-    parts = _parse.names(by)
-    for name in (human, *parts):
-        if name not in names:
-            raise UnknownNameError("column", name, names)
-    kept = table.drop(columns=[c for c in (human, *parts) if c in names])
-    found = roles(kept, {**given, "system": None, "texts": []}, _parse.orientation(orientation))
-    systems = found.columns["system"]
-    columns = {k: v for k, v in found.columns.items() if k not in ("texts", "system")}
-    for sentence in found.notes():
-        note(f"note: {sentence}", quiet)
-    if not parts and systems is not None and table[columns["id"]].duplicated().any():
-        parts = [systems]
-        note(f"note: ids repeat, so each {parts[0]} is a pool of its own (--by)", quiet)
-    if columns.get("cost") is not None:
-        table = tables.with_cost(table, columns["cost"])
-    studies, notes = studies_from_table(
-        table, human=human, by=parts, rated_only=rated_only, **columns
-    )
-    for sentence in notes:
-        note(f"note: {sentence}", quiet)
-    return studies
-
-
-def studies_of(
-    data: str, human: str | None, quiet: bool, cost: str | None = None
-) -> dict[str, Study]:
-    """Rated pools from a table whose columns are guessed, or embedded ones."""
-    return _studies(data, human, None, {**_UNNAMED, "cost": cost}, None, False, quiet)
-
-
-def _embedded(kind: str) -> dict[str, Study]:
-    from fewgold.datasets import demo_systems, load_demo
-    from fewgold.simulation import Study
-
-    return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
