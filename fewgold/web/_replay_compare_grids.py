@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def ranking(result: Comparison) -> Grid:
+    """Ranks, groups and scores, the best system first."""
     from fewgold.comparison._text import decimals
 
     scores, ranking = result.scores(), result.ranking()
@@ -34,6 +35,7 @@ def ranking(result: Comparison) -> Grid:
 
 
 def differences(result: Comparison) -> Grid:
+    """All pairs of systems, with what is significant."""
     from fewgold.comparison._text import decimals
 
     frame, level = result.differences(), f"{100 * result.confidence:.10g}%"
@@ -62,6 +64,7 @@ def differences(result: Comparison) -> Grid:
 
 
 def raters(result: Comparison) -> Grid:
+    """Raters, how well they agree and how each one differs from the others."""
     assert result.people is not None
     people = result.people
     agree = (
