@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import secrets
 import shutil
@@ -54,7 +53,7 @@ class Engine(Protocol):
         """A small table from here."""
 
     def drop(self, name: str) -> None:
-        """Forget what was kept, viewed or added under a name."""
+        """Forget what was kept or added under a name."""
 
     def frame(self, sql: str, doing: str) -> pd.DataFrame:
         """The whole result of a query."""
@@ -145,9 +144,7 @@ class DuckDB:
         self._connection.unregister(f"{name}_here")
 
     def drop(self, name: str) -> None:
-        for kind in ("TABLE", "VIEW"):
-            with contextlib.suppress(DataError):  # it is of the other kind
-                self._run(f"DROP {kind} IF EXISTS {name}", None)
+        self._run(f"DROP TABLE IF EXISTS {name}", None)
 
     def frame(self, sql: str, doing: str) -> pd.DataFrame:
         return self._run(sql, doing)  # type: ignore[no-any-return]

@@ -98,8 +98,7 @@ class Scan:
             name = f"groups_{next(NUMBERS)}"
             self.engine.keep(
                 name,
-                f"SELECT coalesce({label}, '') AS label, count(*) AS size FROM {self._table} "
-                "GROUP BY 1",
+                f"SELECT {_known(label)} AS label, count(*) AS size FROM {self._table} GROUP BY 1",
                 "Counting documents" if label == "doc_" else "Counting strata",
             )
             self._tables[label] = name
@@ -120,8 +119,9 @@ class Scan:
 
     def label(self, column: str) -> str:
         """SQL that tells the stratum of a row, the same as in `groups` and `line`."""
-        self._counted(self._label(column))
-        return f"coalesce({self._label(column)}, '')"
+        label = self._label(column)
+        self._counted(label)
+        return _known(str(label))
 
     def groups(self, column: str, least: int = 0, *, detailed: bool = False) -> Groups:
         """The strata that a column makes, those of at least ``least`` segments, sorted by label.
@@ -281,6 +281,11 @@ class Scan:
             "Reading costs",
         )
         return float(found["v"].iloc[0])
+
+
+def _known(label: str) -> str:
+    """A label as SQL; rows without one share one. Documents were checked to be there."""
+    return label if label == "doc_" else f"coalesce({label}, '')"
 
 
 def _turned(signs: FloatArray, correlation: FloatArray) -> FloatArray:
