@@ -56,6 +56,8 @@ def examine(
     ------
     UnknownNameError
         If the file has no such column.
+    DataError
+        If a column is named for two things.
 
     Examples
     --------

@@ -46,8 +46,12 @@ def other_id(
         if alone or (system is not None and once_each(cells, labels(system))):
             return found | {"id": name, "document": None if name == document else document}
     called = [n for n in named if {"id", "ids"} & set(tables.parts(n)) and n != document]
-    if system is None:
-        counted = [n for n in free if n != document and (n in named or _whole(columns[n]))]
+    counted = [n for n in free if n != document and (n in named or _whole(columns[n]))]
+    if system is not None:
+        numbers = [n for n in counted if crossed(labels(n), labels(system))]
+        if numbers:
+            return found | {"id": numbers[0]}
+    else:
         few = [n for n in free if n != document and _few(columns[n], labels(n))]
         pairs = [(n, s) for n in called for s in few if once_each(labels(n), labels(s))]
         pairs += [(n, s) for n in counted for s in few if crossed(labels(n), labels(s))]

@@ -87,6 +87,8 @@ def examine_table(
     for name in told:
         if name not in frame.columns:
             raise UnknownNameError("column", name, list(frame.columns))
+        if told.count(name) > 1:
+            raise DataError(f"the column {name!r} is named for two things. Give it one role.")
     if not told and has_keys(frame) and (form := formats.recognise(path)) is not None:
         return examine_answers(path, form)
     return _diagnose(path, title, see(path, frame, human, given), findings)

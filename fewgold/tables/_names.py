@@ -31,7 +31,10 @@ _HUMAN_UNLESS_METRIC = {
     "score", "scores", "mqm", "da", "z", "adequacy", "fluency", "likert", "factuality", "factual",
     "faithfulness", "naturalness", "coherence", "engagingness", "errors", "major", "minor",
 }  # fmt: skip
-_POSITION_PARTS = {"id", "ids", "position", "pos", "index", "idx", "line", "row", "number", "no"}
+_POSITION_PARTS = {
+    "id", "ids", "position", "pos", "index", "idx", "line", "row", "number", "no",
+    "nr",
+}  # fmt: skip
 
 
 def plain(name: str) -> str:

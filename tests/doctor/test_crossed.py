@@ -11,7 +11,7 @@ import pytest
 
 from doctor.shell import runs
 from fewgold.doctor import Diagnosis, examine
-from fewgold.errors import UnknownNameError
+from fewgold.errors import DataError, UnknownNameError
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +66,19 @@ def test_ids_under_their_name_and_systems_under_another() -> None:
     assert "--shared --system Modell" in found.next_commands[0].text
 
 
+@pytest.mark.parametrize("name", ["Fall", "Fall-Nr"])
+def test_numbered_segments_of_systems_under_their_name(name: str) -> None:
+    found = _seen(_bots("{}").rename(columns={"Fall-Nr": name, "Modell": "model"}))
+    assert f"--shared --id {name}" in found.next_commands[0].text
+    assert "crossed-columns" not in found.codes  # the name says that these are systems
+
+
+def test_rows_that_are_numbered() -> None:
+    table = _bots().drop(columns=["Fall-Nr", "Modell"])
+    table.insert(0, "Antwort-Nr", range(1, 121))
+    assert "--id Antwort-Nr" in _seen(table).next_commands[0].text
+
+
 def test_columns_that_are_not_crossed_are_left_alone() -> None:
     table = _bots()
     table["Fall-Nr"] = [f"F{k % 7}" for k in range(len(table))]
@@ -114,3 +127,17 @@ def test_a_report_of_a_sheet_of_several_systems_names_the_comparison() -> None:
                 "--out sheet.csv --seed 1", Path()).returncode == 0  # fmt: skip
     done = runs("fewgold report sheet.csv -o report.html", Path())
     assert "plots: fewgold compare sheet.csv -o results" in done.stderr
+
+
+@pytest.mark.parametrize("name", list(_bots().columns))
+def test_any_column_in_any_role_ends_in_a_diagnosis(name: str) -> None:
+    table = _bots().assign(human=1)
+    for role in ("id", "document", "system", "texts", "metrics", "human"):
+        found = _seen(table, **{role: name})
+        assert found.kind == "table", (role, found.summary())
+        assert found.summary()
+
+
+def test_a_column_has_one_role() -> None:
+    with pytest.raises(DataError, match="'Modell' is named for two things"):
+        _seen(_bots(), id="Modell", system="Modell")
