@@ -8,7 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import FloatArray
-from fewgold.bounds._ordered import OrderedBound, Side, least_unrated, running_variance
+from fewgold.bounds._ordered import OrderedBound
+from fewgold.bounds._refused import least_unrated
+from fewgold.bounds._sides import Side, running_variance
 
 # What is expected of the variance before the first rating, and how many ratings that counts for. A
 # poor guess costs width, never coverage; nor does the cap.

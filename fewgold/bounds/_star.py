@@ -9,7 +9,9 @@ import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, batches
 from fewgold.bounds._betting import PRIOR, WEIGHT, bet_for_size
-from fewgold.bounds._ordered import OrderedBound, Side, least_unrated, running_variance
+from fewgold.bounds._ordered import OrderedBound
+from fewgold.bounds._refused import least_unrated
+from fewgold.bounds._sides import Side, running_variance
 
 CAP, EAGER, AIM = 0.95, 0.9, 1.1
 # The share of the misses that is spent on finding where to look.

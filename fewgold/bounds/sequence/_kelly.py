@@ -13,7 +13,8 @@ import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.bounds._betting import CAP, PRIOR, WEIGHT
-from fewgold.bounds._ordered import foretell, running_variance
+from fewgold.bounds._foretell import foretell
+from fewgold.bounds._sides import running_variance
 
 #: Ends of intervals are multiples of this share of the scale, so that they do not depend on how
 #: they were searched for.
