@@ -8,7 +8,8 @@ from fewgold.bayes._compare import probability_greater
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._estimator import BinaryPosterior
 from fewgold.bayes._moments import moments
-from fewgold.bayes._naive import NaiveTable, naive_table
+from fewgold.bayes._naive import naive_table
+from fewgold.bayes._naive_rates import NaiveTable
 from fewgold.bayes._patterns import patterns
 from fewgold.bayes._pool import CELLS, PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior, RatePosterior, Rates
@@ -23,7 +24,9 @@ from fewgold.bayes._roc_curves import RocTable
 from fewgold.bayes._roc_table import roc_table
 from fewgold.bayes._significance import significance
 from fewgold.bayes._significance_table import Significance
-from fewgold.bayes._success import SuccessRates, success_rates, success_rates_of
+from fewgold.bayes._success import success_rates
+from fewgold.bayes._success_counts import success_rates_of
+from fewgold.bayes._success_table import SuccessRates
 from fewgold.bayes._thresholds import choose_cut, choose_cuts
 
 __all__ = [

@@ -3,104 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fewgold._arrays import BoolArray, RNGLike, as_rng
-from fewgold._validate import check_choice, check_confidence, check_count
-from fewgold.bayes._binary_table import ALL, BinaryTable, read_binary
-from fewgold.bayes._counts import Counts
-from fewgold.bayes._pool import PoolPosterior
+from fewgold._arrays import RNGLike
+from fewgold._validate import check_choice, check_confidence
+from fewgold.bayes._binary_table import ALL, read_binary
+from fewgold.bayes._naive_rates import NaiveTable
+from fewgold.bayes._naive_rows import estimate_row, frame_of, human_row, posterior_of
+from fewgold.bayes._naive_used import check_whole, cut_of, ratings_used
 from fewgold.bayes._posterior import AlphaPosterior
-from fewgold.bayes._priors import Priors
-from fewgold.bayes._thresholds import RULES, choose_cut
-from fewgold.bayes._ways import Way, corrected_ways, count_items, naive_way
+from fewgold.bayes._thresholds import RULES
+from fewgold.bayes._ways import corrected_ways, count_items, naive_way
 from fewgold.cut import Cut
-from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.errors import UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-HUMAN = "Human"
-HOWS = ("human", "naive", "own", "pooled", "transfer", "known")
-
-
-@dataclass(frozen=True, eq=False)
-class NaiveTable:
-    """Estimates of the success rates of systems, naive and corrected. Made by `naive_table`."""
-
-    frame: pd.DataFrame
-    confidence: float
-
-    def __repr__(self) -> str:
-        metrics = set(self.frame["metric"]) - {HUMAN}
-        return f"NaiveTable({self.frame['system'].nunique()} systems, {len(metrics)} metrics)"
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row a metric, system and way (``how``).
-
-        ``rated`` human ratings and ``scored`` ratings by the metric went into the mean, sd and
-        interval. Where all items of the system have a human score, ``truth`` is their share of
-        adequate ones, ``error`` the mean less that, and ``covered`` whether the interval holds
-        it.
-        """
-        return self.frame
-
-    def wide(self, how: str = "own") -> pd.DataFrame:
-        """Mean and sd by humans and by each metric, a row a system: the thesis's layout.
-
-        Tables 5.1 and 5.2 of the thesis are ``wide("naive")``, Tables 5.3 and 5.4 ``wide("own")``.
-        """
-        check_choice("how", how, HOWS[1:])
-        part = self.frame[self.frame["how"].isin(("human", how))]
-        if how not in set(part["how"]):
-            raise FewgoldError(
-                f"the table has no estimates {how!r}; it has "
-                f"{', '.join(dict.fromkeys(self.frame['how']))}."
-            )
-        table = part.pivot(index="system", columns="metric", values=["mean", "sd"])
-        order = list(dict.fromkeys(part["metric"]))
-        wanted = [(value, name) for name in order for value in ("mean", "sd")]
-        shown = table[wanted].swaplevel(axis=1)
-        shown.columns.names = [None, None]
-        return shown.loc[list(dict.fromkeys(part["system"]))]
-
-    def errors(self) -> pd.DataFrame:
-        """How far each way is from all human ratings: one row a metric and way.
-
-        Mean and largest absolute error over the systems, ``kendall`` the rank correlation of the
-        means with the truth (NaN where either is constant), ``coverage`` the share of intervals
-        that hold the truth.
-        """
-        import pandas as pd
-        from scipy.stats import kendalltau
-
-        known = self.frame[self.frame["truth"].notna()]
-        if known.empty:
-            raise FewgoldError(
-                "errors need systems of which people rated all items: hold ratings back with "
-                "rated=."
-            )
-        rows = []
-        for (metric, how), part in known.groupby(["metric", "how"], sort=False):
-            several = part["mean"].nunique() > 1 and part["truth"].nunique() > 1
-            rows.append(
-                {
-                    "metric": metric,
-                    "how": how,
-                    "systems": len(part),
-                    "mean_error": part["error"].abs().mean(),
-                    "largest_error": part["error"].abs().max(),
-                    "kendall": float(kendalltau(part["mean"], part["truth"])[0])
-                    if several
-                    else np.nan,
-                    "mean_sd": part["sd"].mean(),
-                    "coverage": part["covered"].astype(float).mean(),
-                }
-            )
-        return pd.DataFrame(rows)
 
 
 def naive_table(
@@ -184,128 +102,20 @@ def naive_table(
     for name in {**(cuts or {}), **(known or {})}:
         if name not in table.scores:
             raise UnknownNameError("metric", name, table.scores)
-    seen = _seen(table, frame, rated, rng)
+    seen = ratings_used(table, frame, rated, rng)
     systems = table.systems or [ALL]
-    rows = [_human(table, name, seen, target) for name in systems]
+    rows = [human_row(table, name, seen, target) for name in systems]
     for metric in table.scores:
         given = (cuts or {}).get(metric)
-        shared = None if per_system else _cut(table, metric, ALL, seen, rule, given)
-        chosen = {n: shared or _cut(table, metric, n, seen, rule, given) for n in systems}
+        shared = None if per_system else cut_of(table, metric, ALL, seen, rule, given)
+        chosen = {n: shared or cut_of(table, metric, n, seen, rule, given) for n in systems}
         items = count_items(table, metric, chosen, seen)
         for name, found in items.items():
             facts = {"metric": metric, "system": name, "cut": str(chosen[name])}
             said = naive_way(found)
-            rows.append(facts | _estimate(said.how, AlphaPosterior(said.counts)))
+            rows.append(facts | estimate_row(said.how, AlphaPosterior(said.counts)))
             if target == "pool":
-                _check_whole(table, metric, name)
+                check_whole(table, metric, name)
             for way in corrected_ways(items, name, (known or {}).get(metric)):
-                rows.append(facts | _estimate(way.how, _posterior(way, target)))
-    return NaiveTable(_frame(rows, table, confidence), confidence)
-
-
-def _seen(
-    table: BinaryTable, frame: pd.DataFrame, rated: int | str | None, rng: RNGLike
-) -> BoolArray:
-    """Which human ratings may be used."""
-    if rated is None:
-        return table.rated
-    seen = np.zeros(table.labels.size, dtype=bool)
-    if isinstance(rated, str):
-        if rated not in frame.columns:
-            raise UnknownNameError("column", rated, map(str, frame.columns))
-        flags = frame[rated].to_numpy()
-        bad = ~np.isin(flags, [0, 1])
-        if bad.any():
-            raise DataError(f"column {rated!r} must hold 0 and 1; got {flags[bad][0]!r}.")
-        return np.asarray(flags.astype(bool) & table.rated)
-    check_count("rated", rated)
-    generator = as_rng(rng)
-    for name in table.systems or [ALL]:
-        rows = np.flatnonzero(table.of(name) & table.rated)
-        if rows.size < rated:
-            raise DataError(
-                f"rated asks for {rated} ratings of each system, and {name} has {rows.size}."
-            )
-        seen[generator.choice(rows, rated, replace=False)] = True
-    return seen
-
-
-def _cut(
-    table: BinaryTable,
-    metric: str,
-    system: str,
-    seen: BoolArray,
-    rule: str,
-    given: Cut | str | None,
-) -> Cut:
-    """The cut of a metric, chosen on the rated items of a system or of all."""
-    if given is not None:
-        return Cut.parse(given)
-    rows = seen & ~np.isnan(table.scores[metric]) & table.of(system)
-    if not rows.any():
-        raise DataError(f"no rated item of {system} has a score of {metric!r}.")
-    return choose_cut(table.labels[rows], table.scores[metric][rows], rule, table.signs[metric])
-
-
-def _human(table: BinaryTable, system: str, seen: BoolArray, target: str) -> dict[str, Any]:
-    own = table.of(system)
-    labels = table.labels[own & seen]
-    if not labels.size:
-        raise DataError(f"no item of {system} is rated.")
-    counts = Counts(human_ones=int(labels.sum()), human_total=labels.size)
-    posterior: AlphaPosterior | PoolPosterior = AlphaPosterior(counts)
-    if target == "pool":
-        posterior = PoolPosterior(counts, unrated=int(own.sum()) - labels.size)
-    return {"metric": HUMAN, "system": system, "cut": ""} | _estimate("human", posterior)
-
-
-def _posterior(way: Way, target: str) -> AlphaPosterior | PoolPosterior:
-    if target == "pool":
-        return PoolPosterior(way.counts, way.priors)
-    return AlphaPosterior(way.counts, way.priors or Priors())
-
-
-def _estimate(how: str, posterior: AlphaPosterior | PoolPosterior) -> dict[str, Any]:
-    """A row but for the truth; ρ and η are those of the paired items, or the known ones."""
-    counts, priors = posterior.counts, posterior.priors
-    rho = eta = np.nan
-    tp, fn, fp, tn = (int(x) for x in (counts.tp, counts.fn, counts.fp, counts.tn))
-    if priors is not None and priors.known:
-        rho, eta = priors.rho, priors.eta  # type: ignore[assignment]
-    else:
-        rho = tp / (tp + fn) if tp + fn else np.nan
-        eta = tn / (tn + fp) if tn + fp else np.nan
-    naive = how == "naive"
-    people = int(counts.human_total) + (tp + fn + fp + tn) * (counts.pairs == "sample")
-    row = {"how": how, "rho": rho, "eta": eta, "rated": 0 if naive else people}
-    auto = counts.human_total if naive else counts.metric_total
-    return row | {"scored": int(auto), "posterior": posterior}
-
-
-def _check_whole(table: BinaryTable, metric: str, system: str) -> None:
-    gaps = int(np.isnan(table.scores[metric][table.of(system)]).sum())
-    if gaps:
-        raise DataError(
-            f"{metric!r} has no score for {gaps} items of {system}, so it tells nothing about "
-            "them: target='pool' needs scores of all items."
-        )
-
-
-def _frame(rows: list[dict[str, Any]], table: BinaryTable, confidence: float) -> pd.DataFrame:
-    """Rows with mean, sd, interval and, where all items are rated, the truth."""
-    import pandas as pd
-
-    truth = {}
-    for name in table.systems or [ALL]:
-        labels = table.labels[table.of(name)]
-        truth[name] = float(labels.mean())  # NaN where an item has no human score
-    done = []
-    for row in rows:
-        posterior = row.pop("posterior")
-        low, high = (float(end) for end in posterior.interval(confidence))
-        right = truth[row["system"]]
-        row |= {"mean": float(posterior.mean), "sd": float(posterior.sd), "low": low, "high": high}
-        row |= {"truth": right, "error": row["mean"] - right}
-        row["covered"] = pd.NA if np.isnan(right) else bool(low <= right <= high)
-        done.append(row)
-    return pd.DataFrame(done).astype({"covered": "boolean"})
+                rows.append(facts | estimate_row(way.how, posterior_of(way, target)))
+    return NaiveTable(frame_of(rows, table, confidence), confidence)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold._arrays import BoolArray
-from fewgold._validate import check_choice, check_confidence
+from fewgold._validate import check_choice
 from fewgold.bayes._binary_table import ALL, BinaryTable, read_binary
-from fewgold.bayes._coding import worse_than_chance
 from fewgold.bayes._counts import Counts
 from fewgold.bayes._pool import PoolPosterior
 from fewgold.bayes._posterior import AlphaPosterior
 from fewgold.bayes._priors import Priors
 from fewgold.bayes._process import ProcessPosterior
 from fewgold.bayes._rated import Posterior
+from fewgold.bayes._success_facts import cells_of, doubts_about, facts_of, hits_of, note_on_sharing
+from fewgold.bayes._success_table import SuccessRates
 from fewgold.bayes._thresholds import RULES, choose_cut
 from fewgold.cut import Cut, binary
 from fewgold.errors import DataError
@@ -25,48 +25,8 @@ from fewgold.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-_SOME, _FEW = 10, 5  # rated items, before they give reason to ask
+
 _HINT = "Say where it becomes a 1, such as '>= 0.5', or by which rule: " + " or ".join(RULES) + "."
-
-
-@dataclass(frozen=True, eq=False)
-class SuccessRates:
-    """A posterior for each system, and what it was made from. Made by `success_rates`."""
-
-    posteriors: Mapping[str, Posterior]
-    facts: Mapping[str, Mapping[str, Any]]
-    metric: str
-    notes: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"SuccessRates({len(self.posteriors)} systems, {self.metric or 'people alone'})"
-
-    def summary(self, confidence: float = 0.95) -> str:
-        """A line a system, for people."""
-        level = f"{100 * confidence:.6g}%"
-        lines = [
-            f"{row['system']}: {row['mean']:.4f} ± {row['sd']:.4f}, {level} credible interval "
-            f"{row['low']:.4f} to {row['high']:.4f}, {row['rated']} of {row['items']} items rated"
-            for row in self.to_frame(confidence).to_dict("records")
-        ]
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
-
-    def to_frame(self, confidence: float = 0.95) -> pd.DataFrame:
-        """One row a system.
-
-        ``items`` of the system, ``rated`` by people, their share of adequate ones (``human``), the
-        share that the metric says (``naive``), posterior mean, sd and interval, and the share of
-        adequate and inadequate rated items that the metric recognises, ρ and η.
-        """
-        import pandas as pd
-
-        check_confidence(confidence)
-        rows = []
-        for name, posterior in self.posteriors.items():
-            low, high = (float(end) for end in posterior.interval(confidence))
-            found = {"mean": float(posterior.mean), "sd": float(posterior.sd)}
-            rows.append({"system": name, **self.facts[name], **found, "low": low, "high": high})
-        return pd.DataFrame(rows)
 
 
 def success_rates(
@@ -124,7 +84,7 @@ def success_rates(
         return _gathered(found, "", ())
     table = read_binary(frame, human, [metric], system, adequate, orientation, False)
     labels, how = _labels(table, metric, threshold)
-    everyone = _cells(table.labels, labels, table.rated)
+    everyone = cells_of(table.labels, labels, table.rated)
     found = {}
     notes: tuple[str, ...] = ()
     for name in table.systems or [ALL]:
@@ -135,7 +95,9 @@ def success_rates(
                 "others tell how often the metric is right: pairs='calibration'."
             )
         cells = (
-            everyone if pairs == "calibration" else _cells(table.labels, labels, own & table.rated)
+            everyone
+            if pairs == "calibration"
+            else cells_of(table.labels, labels, own & table.rated)
         )
         rest = labels[own & ~table.rated]
         counts = Counts(**cells, metric_ones=int(rest.sum()), metric_total=rest.size, pairs=pairs)
@@ -143,10 +105,10 @@ def success_rates(
         posterior = _posterior(counts, ours, priors, target)
         if labels[own].min() == labels[own].max() and ours.size:
             posterior = _alone(table, name, target, priors)[0]
-        facts = _facts(own, ours) | {"naive": float(labels[own].mean()), **_hits(cells)}
+        facts = facts_of(own, ours) | {"naive": float(labels[own].mean()), **hits_of(cells)}
         found[name] = posterior, facts
-        notes += _doubts(name, cells, how)
-    notes += _borrowed(table) if pairs == "calibration" else ()
+        notes += doubts_about(name, cells, how)
+    notes += note_on_sharing(table) if pairs == "calibration" else ()
     return _gathered(found, how, tuple(dict.fromkeys(notes)))
 
 
@@ -158,46 +120,6 @@ def _posterior(counts: Counts, ours: Any, priors: Priors | None, target: str) ->
     if target == "pool":
         return PoolPosterior(counts, priors)
     return AlphaPosterior(counts, priors or Priors())
-
-
-def success_rates_of(
-    counts: Counts, priors: Priors | None = None, target: str = "pool"
-) -> SuccessRates:
-    """The success rate of one system from its counts, as `success_rates` has it from a table.
-
-    Examples
-    --------
-    >>> counts = Counts(tp=43, fn=18, fp=12, tn=29, metric_ones=540, metric_total=1000)
-    >>> success_rates_of(counts).to_frame().loc[0, ["mean", "sd"]].astype(float).round(3).tolist()
-    [0.597, 0.042]
-    """
-    check_choice("target", target, ("pool", "process"))
-    cells = {name: int(getattr(counts, name)) for name in ("tp", "fn", "fp", "tn")}
-    ones, rated = int(counts.adequate), int(counts.adequate + counts.inadequate)
-    said = cells["tp"] + cells["fp"] if counts.pairs == "sample" else 0
-    paired = int(counts.paired_total) if counts.pairs == "sample" else 0
-    scored = paired + int(counts.metric_total)
-    posterior: AlphaPosterior | PoolPosterior = AlphaPosterior(counts, priors or Priors())
-    if target == "pool":
-        posterior = PoolPosterior(counts, priors)
-    facts: dict[str, Any] = {
-        "items": rated + int(counts.metric_total),
-        "rated": rated,
-        "human": ones / rated if rated else np.nan,
-        "naive": (said + int(counts.metric_ones)) / scored if scored else np.nan,
-        **_hits(cells),
-    }
-    notes: tuple[str, ...] = ()
-    if priors is not None and priors.known:
-        facts |= {"rho": priors.rho, "eta": priors.eta}
-    elif scored and not int(counts.paired_total):
-        notes = (
-            "nobody rated items that the metric rated too, so nothing tells how often it is right: "
-            "the answer is that of the priors",
-        )
-    elif scored:
-        notes = _doubts(ALL, cells, "the metric")
-    return SuccessRates({ALL: posterior}, {ALL: facts}, "the metric" if scored else "", notes)
 
 
 def _gathered(
@@ -224,15 +146,10 @@ def _alone(
     own = table.of(name)
     ours = table.labels[own & table.rated]
     counts = Counts(human_ones=int(ours.sum()), human_total=ours.size)
-    facts = _facts(own, ours)
+    facts = facts_of(own, ours)
     if target == "process":
         return AlphaPosterior(counts, priors or Priors()), facts
     return PoolPosterior(counts, priors, unrated=int(own.sum()) - ours.size), facts
-
-
-def _facts(own: BoolArray, ours: Any) -> dict[str, Any]:
-    share = float(ours.mean()) if ours.size else np.nan
-    return {"items": int(own.sum()), "rated": int(ours.size), "human": share}
 
 
 def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tuple[BoolArray, str]:
@@ -251,44 +168,3 @@ def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tup
     else:
         cut = Cut.parse(threshold)
     return cut(scores), f"{metric} {cut}"
-
-
-def _cells(human: Any, labels: BoolArray, rows: BoolArray) -> dict[str, int]:
-    yes, said = human[rows] == 1, labels[rows]
-    tables = {"tp": yes & said, "fn": yes & ~said, "fp": ~yes & said, "tn": ~yes & ~said}
-    return {name: int(cell.sum()) for name, cell in tables.items()}
-
-
-def _hits(cells: Mapping[str, int]) -> dict[str, float]:
-    yes, no = cells["tp"] + cells["fn"], cells["tn"] + cells["fp"]
-    return {
-        "rho": cells["tp"] / yes if yes else np.nan,
-        "eta": cells["tn"] / no if no else np.nan,
-    }
-
-
-def _doubts(name: str, cells: Mapping[str, int], metric: str) -> tuple[str, ...]:
-    """What the 2 × 2 table gives reason to ask."""
-    of = "" if name == ALL else f" of {name}"
-    yes, no = cells["tp"] + cells["fn"], cells["tn"] + cells["fp"]
-    said, denied = cells["tp"] + cells["fp"], cells["tn"] + cells["fn"]
-    if yes + no >= _SOME and not (yes and no):
-        what, other = ("adequate", "failures") if yes else ("inadequate", "passes")
-        return (f"all {yes + no} rated items{of} are {what}: are {other} left empty?",)
-    if yes + no >= _SOME and not (said and denied):
-        return (
-            f"{metric} says {int(denied == 0)} of all {yes + no} rated items{of}, so it tells "
-            "nothing: is the threshold right?",
-        )
-    if min(yes, no) < _FEW or cells["tp"] / yes + cells["tn"] / no > 1:
-        return ()
-    return (worse_than_chance(metric + of, cells["tp"] / yes, cells["tn"] / no),)
-
-
-def _borrowed(table: BinaryTable) -> tuple[str, ...]:
-    if len(table.systems) < 2:
-        return ()
-    return (
-        "all systems share the errors of the metric as the rated rows show them; whether they do, "
-        "fewgold roc tells",
-    )
