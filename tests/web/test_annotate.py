@@ -240,7 +240,7 @@ def test_broken_forms_get_a_sentence(campaign: Campaign) -> None:
     form = ann.form
     assert ann.post(score="5").status == 400 and "was not sampled in this campaign" in ann.text
     ann.post(segment=form["segment"], score="5")
-    assert ann.status == 400 and "this form is not whole" in ann.text
+    assert ann.status == 400 and "This form is not whole" in ann.text
     assert ann.post("/skip").status == 400
     assert ann.post("/undo", what="skip", name="no").status == 400
     assert ann.post("/undo", what="answer", name="no").status == 200

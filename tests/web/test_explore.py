@@ -111,7 +111,7 @@ def test_the_number_is_that_of_the_status(place: Path, owner: TestClient) -> Non
         assert f"{found.rated} of {found.sampled} sampled segments rated" in text
         assert f"about {found.goal['needed']} ratings" in text  # type: ignore[index]
         for note in found.notes:
-            assert note in text
+            assert note[:1].upper() + note[1:] in text
     told = json.loads(owner.get("/explore/status.json").text)
     assert told == json.loads(json.dumps(found.to_dict()))
 
@@ -262,7 +262,7 @@ def test_first_and_further_waves(tmp_path: Path) -> None:
         drawn = owner.post("/explore/more", data=send, follow_redirects=False)
         assert (drawn.status_code, drawn.headers["location"]) == (303, "/explore#waves")
         again = owner.post("/explore/more", data=send)
-        assert again.status_code == 400 and "a wave was drawn since" in again.text
+        assert again.status_code == 400 and "A wave was drawn since" in again.text
         assert "none is rated yet" in owner.get("/explore").text
         owner.post("/explore/more", data={"count": "10", "waves": "1"})
         for bad in ("0", "-3", "many", "1e3", "", "٣"):
