@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +40,18 @@ class Moments:
         return np.where(self.sd > 1e-13 * top, self.sd, np.inf)
 
 
-def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True) -> Moments:
+def moments(
+    engine: Engine,
+    table: str,
+    columns: Columns,
+    *,
+    whole: bool = True,
+    files: Sequence[str] = (),
+) -> Moments:
     """One pass over ids and numbers. Refuses what a pool in memory would refuse.
 
-    In a part of a pool (not ``whole``) a metric may be constant.
+    In a part of a pool (not ``whole``) a metric may be constant. ``files`` are the parts of the
+    table, each of which its footer knows the ends of.
     """
     names = [f"m{k}_" for k in range(len(columns.metrics))]
     called = [f"metric {m!r}" for m in columns.metrics]
@@ -50,7 +59,7 @@ def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True)
         names.append("cost_")
         called.append("cost")
     labels = {"id_": "ids"} | ({"doc_": "documents"} if columns.document is not None else {})
-    row = _ends(engine, table, [*labels, *names], names)
+    row = _ends(engine, files or (table,), [*labels, *names], names)
     size = int(row["size"])
     if not size:
         raise DataError("the pool is empty. Expected at least one segment.")
@@ -82,12 +91,19 @@ def moments(engine: Engine, table: str, columns: Columns, *, whole: bool = True)
 _ENDS = ("low", "high")
 
 
-def _ends(engine: Engine, table: str, known: list[str], numbers: list[str]) -> dict[str, Any]:
+def _ends(
+    engine: Engine, tables: Sequence[str], known: list[str], numbers: list[str]
+) -> dict[str, Any]:
     """How many rows, the first and last id, what is there and its ends: told by the footers."""
-    parts = ["count(*) AS size", "min(id_) AS first_id", "max(id_) AS last_id"]
-    parts += [f"count({c}raw) AS known_{c}" for c in known]
-    parts += [f"min({c}raw) AS low_{c}, max({c}raw) AS high_{c}" for c in numbers]
-    row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics")
+    inner = {"size": ("sum", "count(*)")}
+    inner |= {"first_id": ("min", "min(id_)"), "last_id": ("max", "max(id_)")}
+    inner |= {f"known_{c}": ("sum", f"count({c}raw)") for c in known}
+    for c in numbers:
+        inner |= {f"low_{c}": ("min", f"min({c}raw)"), f"high_{c}": ("max", f"max({c}raw)")}
+    one = ", ".join(f"{what} AS {name}" for name, (_, what) in inner.items())
+    each = " UNION ALL ".join(f"SELECT {one} FROM {table} AS t" for table in tables)
+    both = ", ".join(f"{how}({name}) AS {name}" for name, (how, _) in inner.items())
+    row = engine.frame(f"SELECT {both} FROM ({each}) AS f", "Reading the metrics")
     return {str(k): v for k, v in row.iloc[0].items()}
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.stored._engine import FILE, ROW, DuckDB, Engine
+from fewgold.stored._engine import FILE, ROW, DuckDB, Engine, listed
 from fewgold.stored._excerpt import Excerpt
 from fewgold.stored._groups import Wanted, refuse_twice, rows
 from fewgold.stored._roles import Columns
@@ -22,6 +22,10 @@ from fewgold.tables import CostTerms, cost_terms
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Files that are asked one by one for the ends of their columns, which their footers tell.
+_ONE_BY_ONE = 500
 
 
 class StoredPool(Scan):
@@ -85,11 +89,16 @@ class StoredPool(Scan):
             order=order,
             orientation=dict(orientation or {}),
         )
-        if isinstance(self.engine, DuckDB):
+        several = isinstance(self.engine, DuckDB) and len(self.files) > 1
+        if isinstance(self.engine, DuckDB) and several:
             check_files(self.engine, self.files, columns.wanted)
         check_columns(types, columns.wanted)
         columns.check(types)
         self._open(source, columns, types)
+        if several and len(self.files) <= _ONE_BY_ONE:
+            bare = {name: kind for name, kind in types.items() if name != ROW}
+            each = [f"read_parquet([{listed([f])}])" for f in self.files]
+            self._files = tuple(f"({columns.select(one, bare)})" for one in each)
 
     def _open(self, source: str, columns: Columns, types: Mapping[str, str]) -> None:
         self.columns = columns

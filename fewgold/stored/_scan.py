@@ -27,6 +27,8 @@ class Scan:
     engine: Engine
     columns: Columns
     _table: str
+    #: The same table file by file, where the footers of the files are worth asking.
+    _files: tuple[str, ...] = ()
     _whole = True  # False for what is left of a pool
 
     def __len__(self) -> int:
@@ -35,7 +37,7 @@ class Scan:
     @cached_property
     def moments(self) -> Moments:
         """Size, and mean, standard deviation and ends of every metric: one pass."""
-        return moments(self.engine, self._table, self.columns, whole=self._whole)
+        return moments(self.engine, self._table, self.columns, whole=self._whole, files=self._files)
 
     @cached_property
     def orientation(self) -> Mapping[str, int]:
