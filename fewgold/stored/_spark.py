@@ -201,7 +201,7 @@ def translated(sql: str, types: dict[str, dict[str, str]]) -> str:
     for words in list(tree.find_all(exp.Length)):  # of a list; in Spark it is that of a text only
         if isinstance(words.this, exp.RegexpExtractAll):
             words.replace(exp.ArraySize(this=words.this))
-    return tree.sql(dialect="spark")
+    return str(tree.sql(dialect="spark"))
 
 
 def _session(given: Any) -> tuple[Any, bool]:
