@@ -210,12 +210,12 @@ def test_draws_that_share_a_design_need_not(sampler):
 )
 def test_draws_in_blocks_are_those_of_a_batch(sampler, monkeypatch):
     """Control variates take some draws at a time; which ones must not matter."""
-    from fewgold.estimators import _control_variates
+    from fewgold.estimators import _regression
 
     sample = sampler.draw(POOL, 60, draws=7, rng=0)
     ratings = sample.rate(GOLD[sample.indices])
     at_once = ControlVariates().estimate(ratings)
-    monkeypatch.setattr(_control_variates, "_CELLS", 3 * 60 * (1 + len(POOL.metrics)))
+    monkeypatch.setattr(_regression, "_CELLS", 3 * 60 * (1 + len(POOL.metrics)))
     in_blocks = ControlVariates().estimate(ratings)
     for name in ("value", "se", "df", "residuals", "parameters"):
         ours, theirs = getattr(in_blocks, name), getattr(at_once, name)
