@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import signal
+import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -162,10 +164,13 @@ class Spark:
         thread = InheritableThread(target=watched, daemon=True)
         thread.start()
         try:
-            while thread.is_alive():
-                thread.join(_POLL)
-                if doing is not None and self.progress is not None:
-                    self.progress(doing, _share(self._context, group))
+            with _noticed() as pressed:
+                while thread.is_alive():
+                    thread.join(_POLL)
+                    if pressed:
+                        raise KeyboardInterrupt
+                    if doing is not None and self.progress is not None:
+                        self.progress(doing, _share(self._context, group))
         except BaseException:  # Ctrl-C, most of all
             self._context.cancelJobGroup(group)
             thread.join()
@@ -173,6 +178,24 @@ class Spark:
         if "error" in outcome:
             raise outcome["error"]
         return outcome["result"]
+
+
+@contextlib.contextmanager
+def _noticed() -> Iterator[list[bool]]:
+    """Not empty once Ctrl-C was pressed: it is noted, and raised where no call to Java is open.
+
+    Spark's own handler calls Java from within whatever is being called, which may fail, and cancels
+    the jobs of everybody.
+    """
+    pressed: list[bool] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
 def translated(sql: str, types: dict[str, dict[str, str]]) -> str:
