@@ -215,8 +215,7 @@ class StoredPool(Scan):
                 "it the same pool?"
             )
         if not found["id_"].is_unique:
-            twice = found["id_"][found["id_"].duplicated()].iloc[0]
-            raise DataError(f"ids must differ; {twice!r} occurs more than once.")
+            refuse_twice(found["id_"][found["id_"].duplicated()].iloc[0])
         found = found.iloc[np.argsort(place[found.pop("id_")].to_numpy())]
         return Excerpt.from_rows(self, found)
 
@@ -245,14 +244,12 @@ class StoredPool(Scan):
     def check_ids(self) -> None:
         """Refuse ids that occur twice anywhere: a pass that takes time and room on disk."""
         found = self.engine.frame(
-            f"SELECT id_, count(*) AS times FROM {self._table} GROUP BY id_ HAVING count(*) > 1 "
+            f"SELECT id_ FROM {self._table} GROUP BY id_ HAVING count(*) > 1 "
             "ORDER BY id_ LIMIT 1",
             "Comparing ids",
         )
         if len(found):
-            raise DataError(
-                f"ids must differ; {found['id_'].iloc[0]!r} occurs {found['times'].iloc[0]} times."
-            )
+            refuse_twice(found["id_"].iloc[0])
 
     def digests(self) -> dict[str, str]:
         """What a pass tells of each part, to say later which one changed."""

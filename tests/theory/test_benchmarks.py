@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from fewgold.datasets import data_folder
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
+ELSEWHERE = {"alternatives.py", "nuts.py", "peers.py"}
 SCRIPTS = sorted((ROOT / "benchmarks").glob("[!_]*.py"))
 MORE = [  # other ways through the same files
     "calibration.py --noise",
@@ -35,7 +38,8 @@ def test_quick_run(command: str) -> None:
         [sys.executable, str(ROOT / "benchmarks" / script), *options, "--quick"],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
-    if done.returncode == 3:
+    # Without the real ratings, or without a package that is no dependency of ours.
+    if done.returncode == 3 and (data_folder() is None or script in ELSEWHERE):
         pytest.skip(done.stderr.strip().splitlines()[-1])
     assert done.returncode == 0, done.stderr
     if script != "evidence.py":
