@@ -244,8 +244,7 @@ class StoredPool(Scan):
     def check_ids(self) -> None:
         """Refuse ids that occur twice anywhere: a pass that takes time and room on disk."""
         found = self.engine.frame(
-            f"SELECT id_ FROM {self._table} GROUP BY id_ HAVING count(*) > 1 "
-            "ORDER BY id_ LIMIT 1",
+            f"SELECT id_ FROM {self._table} GROUP BY id_ HAVING count(*) > 1 ORDER BY id_ LIMIT 1",
             "Comparing ids",
         )
         if len(found):
