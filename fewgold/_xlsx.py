@@ -52,9 +52,9 @@ class SheetCells:
     others: tuple[str, ...] = ()
 
 
-def read_sheet(path: str | Path) -> SheetCells:
-    """The first sheet of a workbook."""
-    data = Path(path).read_bytes()
+def read_sheet(path: str | Path, data: bytes | None = None) -> SheetCells:
+    """The first sheet of a workbook; ``data`` is what the file holds, if it was read already."""
+    data = Path(path).read_bytes() if data is None else data
     if data[:4] == b"\xd0\xcf\x11\xe0":
         raise DataError(
             f"{str(path)!r} is an old .xls file or locked with a password. Save it as .xlsx "

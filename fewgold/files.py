@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold import tables
+from fewgold import formats, tables
 from fewgold._pretty import pretty
 from fewgold._version import __version__
 from fewgold.errors import DataError, FewgoldError
@@ -45,7 +45,11 @@ def design_path(path: str | Path) -> Path:
 
 
 def build_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
-    """A pool from a table and the roles of its columns; the cost may be ``FIXED+PER*COLUMN``."""
+    """A pool from a table and the roles of its columns; the cost may be ``FIXED+PER*COLUMN``.
+
+    Gaps in metrics are filled with the mean of the metric.
+    """
+    table = tables.filled(table, columns.get("metrics") or ())
     if columns.get("cost") is not None:
         table = tables.with_cost(table, columns["cost"])
     return Pool.from_table(table, **columns)
@@ -235,11 +239,12 @@ def pool_table(path: str | Path, pool_path: str | Path | None = None) -> pd.Data
         if pool_path is None and stored is None:
             raise DataError("the pool came from standard input. Say which file it is with --pool.")
         place = Path(path).parent / stored if pool_path is None else pool_path
-        if str(place) != "-" and not Path(place).is_file():
+        if str(place) != "-" and not Path(place).exists():
             raise DataError(
                 f"the pool is not at {str(place)!r} any more. Say where it is with --pool."
             )
-        return tables.read_table(place)
+        rated = None if str(place) == "-" else formats.rated_table(place)
+        return tables.read_table(place) if rated is None else rated.frame
 
 
 def load_sample(path: str | Path, pool: Pool | StoredPool) -> Sample:
@@ -317,7 +322,7 @@ def read_partial(
     for row, name in zip(table, columns, strict=True):
         cells = list(zip(rows, found, frame[name].tolist(), strict=True))
         if gaps:
-            cells = [cell for cell in cells if not tables.is_empty(cell[2])]
+            cells = [cell for cell in cells if not tables.is_gap(cell[2])]
         names, values = [c[1] for c in cells], [c[2] for c in cells]
         row[[c[0] for c in cells]] = tables.scores_of(name, names, values, _UNRATED)
     if len(columns) == 1:

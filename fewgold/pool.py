@@ -351,32 +351,23 @@ def _refuse_duplicates(ids: NDArray[Any]) -> None:
 
 def _numbers(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
     array = _sized(name, np.asarray(values), ids.size)
-    try:
-        numbers = np.array([_number(v) for v in array.tolist()], dtype=np.float64)
-    except (TypeError, ValueError):
-        bad = next(v for v in array.tolist() if not _is_number(v))
-        raise DataError(f"{name} must hold numbers; got {bad!r}. {no_number(bad)}") from None
+    if array.dtype.kind in "fiub":
+        numbers = array.astype(np.float64)
+    else:
+        column = tables.column_of(array, name)
+        wrong = [k for sort, rows in column.sorts.items() if sort != "infinite" for k in rows]
+        if wrong:
+            bad = array[min(wrong)]
+            raise DataError(f"{name} must hold numbers; got {bad!r}. {no_number(bad)}")
+        numbers = column.values
     broken = ~np.isfinite(numbers)
     if broken.any():
         raise DataError(
             f"{name} has {int(broken.sum())} missing or infinite values, first for id "
-            f"{ids[broken][0]!s}. Score every segment, or leave this metric out."
+            f"{ids[broken][0]!s}. Score every segment, fill the gaps with the metric's mean "
+            "(fewgold.tables.filled), or leave this metric out."
         )
     return numbers
-
-
-def _number(value: Any) -> float:
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return float("nan")
-    return float(value)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        _number(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _metric(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:

@@ -42,6 +42,7 @@ class Shared:
 
 def build_joint_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
     """The pool of all systems, from the roles of the columns as `fewgold select` knows them."""
+    table = tables.filled(table, columns.get("metrics") or (), columns.get("system"))
     if columns.get("cost") is not None:
         table = tables.with_cost(table, columns["cost"])
     roles = {k: columns.get(k) for k in ("id", "system", "document", "cost")}
@@ -164,7 +165,7 @@ def read_shared(
             "Keep one row of each; for several raters name the column that says who (--rater).",
         )  # fmt: skip
     if not gaps:
-        empty = sheet[wanted].map(tables.is_empty).all(axis=1)
+        empty = sheet[wanted].map(tables.is_gap).all(axis=1)
         rated = {i for i, bare in zip(found, empty, strict=True) if not bare}
         refuse(
             f"of {len(shared.key)} outputs are not rated",
@@ -173,7 +174,11 @@ def read_shared(
         )
     roles = shared.columns
     kept = [roles["id"], roles["system"], roles.get("document"), *(roles.get("metrics") or ())]
-    base = shared.table[[name for name in dict.fromkeys(kept) if name is not None]]
+    base = tables.filled(
+        shared.table[[name for name in dict.fromkeys(kept) if name is not None]],
+        roles.get("metrics") or (),
+        roles["system"],
+    )
     left = [
         f"{label('id', i)}\x1f{label('system', s)}"
         for i, s in zip(base[roles["id"]], base[roles["system"]], strict=True)

@@ -33,7 +33,7 @@ from fewgold import formats
 from fewgold.errors import FewgoldError
 from fewgold.formats import Rating, Reading, Segment, Tasks, key
 from fewgold.formats._names import _WHERE
-from fewgold.tables import read_table
+from fewgold.tables import read_table, read_text
 
 LONGEST = 5.0  # seconds that reading one small file may take
 TEXTS = (
@@ -617,8 +617,7 @@ def rows_in(path: Path, name: str) -> int | None:
         return rows_in_sheet(path)
     if path.is_dir() or name not in LINES:
         return None
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
+    text = read_text(path)
     if name in ("jsonl", "appraise") and text.lstrip().startswith("["):
         return len(json.loads(text)) if name == "jsonl" else None
     if name == "jsonl":

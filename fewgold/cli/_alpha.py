@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold._pretty import decimals
-from fewgold.cli import _parse
+from fewgold.cli import _input, _parse
 from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
 
 if TYPE_CHECKING:
@@ -204,24 +204,15 @@ def _rates(
     priors: Priors | None,
     options: dict[str, Any],
 ) -> Any:
-    from fewgold import tables
     from fewgold.bayes import success_rates
-    from fewgold.cli._console import guess_human
 
-    table = tables.read_table(file)
-    names = [str(c) for c in table.columns]
-    if human is None:
-        human = guess_human(names, quiet)
     if metric is None:
-        note("note: no --metric, so the human ratings speak alone", quiet)
-    if system is None:
-        system = tables.guess_column(
-            [n for n in names if n not in (human, metric)], tables.SYSTEM_NAMES
-        )
-        if system is not None:
-            note(f"note: systems guessed: {system} (none with --system none)", quiet)
-    elif system == "none" and "none" not in names:
-        system = None
+        note("note: no --metric, so only the human ratings are used", quiet)
+    seen = _input.understand(
+        _input.read_table(file, quiet), quiet, human=None if human is None else [human],
+        system=system, texts=[], metrics=[] if metric is None else [metric], need_id=False,
+    )  # fmt: skip
+    human, system, table = seen.one_human(), seen.system, seen.table
     return success_rates(table, human=human, metric=metric, system=system, priors=priors, **options)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import _parse
+from fewgold.cli import _input, _parse
 from fewgold.cli._compare_text import show
 from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
 
@@ -173,7 +173,7 @@ def compare(
     named = {
         "id": id, "document": document, "system": system,
         "metrics": None if metrics is None else _parse.names(metrics),
-        "cost": None, "texts": [],
+        "texts": [],
     }  # fmt: skip
     humans, signs = _parse.names(human), _parse.orientation(orientation)
     side = _side(file, design)
@@ -188,7 +188,7 @@ def compare(
         if pool is not None:
             raise typer.BadParameter("--pool belongs to a sheet with its side file.")
         frame, columns = _table(file, humans, rater, named, signs, quiet)
-    result = comparison.compare(frame, rater=rater, **columns, **options)
+    result = comparison.compare(frame, **columns, **options)
     written = [] if out is None else result.save(out)
     if out is not None and not any(p.suffix == ".png" for p in written):
         note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
@@ -230,7 +230,7 @@ def _sheet(
     told = humans or [shared.score]
     return frame, {
         **roles, "human": told if len(told) > 1 else told[0],
-        "metrics": shared.columns.get("metrics") or (), "sample": shared.sample,
+        "metrics": shared.columns.get("metrics") or (), "sample": shared.sample, "rater": rater,
     }  # fmt: skip
 
 
@@ -243,38 +243,27 @@ def _table(
     quiet: bool,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     from fewgold import tables
-    from fewgold.cli._console import guess_human
-    from fewgold.errors import DataError, UnknownNameError
-    from fewgold.roles import roles
+    from fewgold.errors import DataError
 
-    table = tables.read_table(file)
-    names = [str(c) for c in table.columns]
-    said = [n for n in (*_flat(named), *humans, *([rater] if rater else [])) if n != "none"]
-    for name in said:
-        if name not in names:
-            raise UnknownNameError("column", name, names)
-    if not humans:
-        free = [n for n in names if n not in said]
-        humans = [guess_human(free, quiet)]
-    # What people said must never slip in among the metrics.
-    rest = table.drop(columns=[*humans, *([rater] if rater is not None else [])])
-    bare = named["document"] == "none" and "none" not in names
-    found = roles(rest, {**named, "document": None if bare else named["document"]}, signs)
-    for sentence in found.notes():
-        note(f"note: {sentence}", quiet)
-    columns = {k: found.columns[k] for k in ("id", "system", "document", "metrics")}
-    if bare:
-        columns["document"] = None
+    found = _input.understand(
+        _input.read_table(file, quiet, raters=True), quiet, **named, human=humans or None,
+        rater=rater, orientation=signs,
+    )  # fmt: skip
+    humans = list(found.some_humans())
+    columns: dict[str, Any] = {
+        "id": found.id, "system": found.system, "document": found.document,
+        "metrics": list(found.metrics), "rater": rater,
+    }  # fmt: skip
+    names = [str(c) for c in found.table.columns]
     if columns["system"] is None:
         raise DataError(
             f"cannot tell which column holds the systems. Name it with --system: "
             f"{', '.join(names)}."
         )
+    several = found.table.duplicated([found.id, found.system]).any()
+    if rater is None and several and found.rater is not None and len(humans) == 1:
+        columns["rater"] = found.rater
     kept = {k: v for k, v in signs.items() if k in columns["metrics"]}
     told = humans if len(humans) > 1 else humans[0]
-    return table, {**columns, "human": told, "orientation": kept}
-
-
-def _flat(named: dict[str, Any]) -> list[str]:
-    lone = [named[k] for k in ("id", "document", "system") if named[k] is not None]
-    return [*lone, *(named["metrics"] or [])]
+    filled = tables.filled(found.table, columns["metrics"], found.system)
+    return filled, {**columns, "human": told, "orientation": kept}

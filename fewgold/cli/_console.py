@@ -48,15 +48,6 @@ def note(sentence: str, quiet: bool) -> None:
         print(sentence, file=sys.stderr)
 
 
-def guess_human(names: Sequence[str], quiet: bool) -> str:
-    """The one column that looks like human scores, and say that it was guessed."""
-    from fewgold.roles import human_column
-
-    found = human_column(names)
-    note(f"note: human scores guessed: {found}", quiet)
-    return found
-
-
 def sheet_suffix() -> str:
     """How a proposed sheet ends: a workbook where one can be written."""
     from importlib.util import find_spec

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import _options, _parse
+from fewgold.cli import _input, _options, _parse
 from fewgold.cli._console import Json, Quiet, console, note, pairs, sheet_suffix, to_json
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def init(
 
     Example: [bold]fewgold init study pool.csv --limits 0,100 --tolerance 2[/bold]
     """
-    from fewgold import files, tables
+    from fewgold import files
     from fewgold.campaign import Campaign
     from fewgold.roles import roles
 
@@ -166,9 +166,10 @@ def init(
     elif pair is not None:
         raise typer.BadParameter("--pair is for folders of mt-metrics-eval.")
     else:
-        table = tables.read_table(pool_file)
+        table = _input.read_table(pool_file, quiet)
     named = _options.named(id, document, metrics, cost, system, texts)
-    found = roles(table, named, _parse.orientation(orientation))
+    found = _input.unrated(roles(table, **named, orientation=_parse.orientation(orientation)))
+    table = found.table
     _options.single_system(table, found)
     for sentence in found.notes():
         note(f"note: {sentence}", quiet)

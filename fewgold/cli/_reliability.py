@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import _parse
+from fewgold.cli import _input, _parse
 from fewgold.cli._console import Format, Json, Output, Quiet, emit, note, progress_bars
 
 if TYPE_CHECKING:
@@ -184,36 +184,25 @@ def _columns(
     quiet: bool,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The table, and which columns to take: as told, else as their names suggest."""
-    from fewgold import tables
     from fewgold.errors import DataError
-    from fewgold.roles import human_columns
+    from fewgold.roles import roles
 
     demo = file.startswith(_DEMO) and not Path(file).exists()
-    table = _embedded(file.removeprefix(_DEMO)) if demo else tables.read_table(file)
+    table = _embedded(file.removeprefix(_DEMO)) if demo else _input.read_table(file, quiet)
+    found = roles(
+        table, document=document, system=system, human=_parse.names(score) or None, texts=[],
+        metrics=[], id=segment, need_id=False,
+    )  # fmt: skip
     names = [str(c) for c in table.columns]
-    guessed = []
+    document, system, chosen = found.document, found.system, list(found.human)
     if document is None:
-        free = [n for n in names if n not in (system, segment)]
-        document = tables.guess_column(free, tables.DOCUMENT_NAMES)
-        if document is None:
-            raise DataError(f"which column holds the documents? --document: {', '.join(names)}.")
-        guessed.append(f"document = {document}")
-    if system is None:
-        free = [n for n in names if n not in (document, segment)]
-        system = tables.guess_column(free, tables.SYSTEM_NAMES)
-        if system is not None:
-            guessed.append(f"system = {system}")
-    elif system == "none" and "none" not in names:
-        system = None
-    chosen = _parse.names(score)
+        raise DataError(f"which column holds the documents? --document: {', '.join(names)}.")
     if not chosen:
-        taken = {document, system, segment}
-        likely = human_columns([n for n in names if n not in taken])
-        if len(likely) != 1:
-            hint = ", ".join(likely or names)
-            raise DataError(f"which columns hold the scores? Name them with --score: {hint}.")
-        chosen = likely
-        guessed.append(f"score = {likely[0]}")
+        hint = ", ".join(found.humans or names)
+        raise DataError(f"which columns hold the scores? Name them with --score: {hint}.")
+    table = found.table
+    told = {"document": "document", "system": "system", "human": "score"}
+    guessed = [f"{told[k]} = {v}" for k, v in found.guessed.items() if k in told]
     if segment == "none" and "none" not in names:
         segment = None
     elif segment is None and system is not None and system in names:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import _parse
-from fewgold.cli._console import Format, Json, Output, Quiet, drawn, emit, note
+from fewgold.cli import _input, _parse
+from fewgold.cli._console import Format, Json, Output, Quiet, drawn, emit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,22 +82,21 @@ def roc(
 
     Example: [bold]fewgold roc rated.csv --human mqm --adequate '<=0'[/bold]
     """
-    from fewgold import tables
     from fewgold.bayes import roc_table
+    from fewgold.errors import DataError
     from fewgold.plots import save
 
     passing = _parse.cut("--adequate", adequate)
     level = _parse.confidence(confidence)
     ways = _parse.orientation(orientation)
-    table = tables.read_table(file)
-    names = [str(c) for c in table.columns]
-    if system is None:
-        system = tables.guess_column([n for n in names if n != human], tables.SYSTEM_NAMES)
-        if system is not None:
-            note(f"note: systems guessed: {system}", quiet)
-    elif system == "none" and "none" not in names:
-        system = None
-    chosen = _parse.names(metrics) or _guess(table, human, system, quiet)
+    told = _parse.names(metrics)
+    seen = _input.understand(
+        _input.read_table(file, quiet), quiet, human=[human], system=system, texts=[],
+        metrics=told or None, need_id=False,
+    )  # fmt: skip
+    table, system, chosen = seen.table, seen.system, list(seen.metrics)
+    if not chosen:
+        raise DataError("no column looks like a metric. Name them with --metrics.")
     found = roc_table(
         table, human=human, metrics=chosen, system=system, adequate=passing, rule=rule.value,
         per_system=per_system, strict=strict, confidence=level,
@@ -122,22 +121,6 @@ def roc(
 
     rows: Any = frame.to_dict("records")
     emit(Format.json if json else output, record, rows, text)
-
-
-def _guess(table: pd.DataFrame, human: str, system: str | None, quiet: bool) -> list[str]:
-    from fewgold import tables
-    from fewgold.errors import DataError
-    from fewgold.roles import Roles, metric_columns
-
-    names = [str(c) for c in table.columns]
-    plain = {*tables.ID_NAMES, *tables.DOCUMENT_NAMES, *tables.TEXT_NAMES, *tables.COST_NAMES}
-    taken = {human, system, *(n for n in names if tables.plain(n) in plain)} - {None}
-    found, left = metric_columns(table, {str(n) for n in taken})
-    for sentence in Roles({}, {"metrics": ", ".join(found) or "none"}, left).notes():
-        note(f"note: {sentence}", quiet)
-    if not found:
-        raise DataError("no column looks like a metric. Name them with --metrics.")
-    return found
 
 
 def _show(out: Console, frame: pd.DataFrame, apart: pd.DataFrame | None, level: float) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import _options, _parse
+from fewgold.cli import _input, _options, _parse
 from fewgold.cli._console import Json, Quiet, console, note, pairs, plain, to_json
 from fewgold.cli._stored import (
     EngineName,
@@ -151,7 +151,7 @@ def select(
 
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
-    from fewgold import files, registry, tables
+    from fewgold import files, registry
     from fewgold import shared as blind
     from fewgold.campaign import is_campaign
     from fewgold.stored import StoredPool
@@ -210,15 +210,16 @@ def select(
     if on_disk and given is None:
         reader = start_engine(engine, memory, quiet)
         pool, found, columns = open_pool(pool_files, named, signs, order, reader)
-        guessed = found.guessed
+        guessed = dict(found.guessed)
         notes += found.notes()
         name = strategy or registry.recommended(pool)
     elif given is None:
         from fewgold.roles import roles
 
-        table = tables.read_table(pool_file)
-        found = roles(table, named, signs)
-        columns, guessed = found.columns, found.guessed
+        table = _input.read_table(pool_file, quiet)
+        found = _input.unrated(roles(table, **named, orientation=signs))
+        table = found.table
+        columns, guessed = found.columns, dict(found.guessed)
         notes += found.notes()
         if shared and columns["system"] is None:
             raise DataError("--shared needs the column of the systems. Name it with --system.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewgold.cli import _parse
+from fewgold.cli import _input, _parse
 from fewgold.cli._console import note
 
 if TYPE_CHECKING:
@@ -26,34 +26,31 @@ def rated_studies(
 ) -> dict[str, Study]:
     """Rated pools from a table whose columns are said or guessed, or embedded ones."""
     from fewgold import tables
-    from fewgold.cli._console import guess_human
-    from fewgold.errors import UnknownNameError
-    from fewgold.roles import roles
     from fewgold.simulation import studies_from_table
 
     if data.startswith(_DEMO) and not Path(data).exists():
         return _embedded(data.removeprefix(_DEMO))
-    table = tables.read_table(data)
-    names = [str(c) for c in table.columns]
-    if human is None:
-        human = guess_human(names, quiet)
     parts = _parse.names(by)
-    for name in (human, *parts):
-        if name not in names:
-            raise UnknownNameError("column", name, names)
-    kept = table.drop(columns=[c for c in (human, *parts) if c in names])
-    found = roles(kept, {**given, "system": None, "texts": []}, _parse.orientation(orientation))
-    systems = found.columns["system"]
+    told = _parse.names(human)
+    found = _input.understand(
+        _input.read_table(data, quiet), quiet, **given, texts=[], human=told or None, other=parts,
+        orientation=_parse.orientation(orientation),
+    )  # fmt: skip
+    humans = found.some_humans()
+    if found.rater not in (None, *parts) and not parts:
+        one = found.per_output()
+        if len(one.table) < len(found.table):
+            found = one
+            note(f"note: {len(one.table)} outputs, the score of each the mean of its raters", quiet)
+    table, systems = found.table, found.system
     columns = {k: v for k, v in found.columns.items() if k not in ("texts", "system")}
-    for sentence in found.notes():
-        note(f"note: {sentence}", quiet)
     if not parts and systems is not None and table[columns["id"]].duplicated().any():
         parts = [systems]
         note(f"note: ids repeat, so each {parts[0]} is a pool of its own (--by)", quiet)
     if columns.get("cost") is not None:
         table = tables.with_cost(table, columns["cost"])
     studies, notes = studies_from_table(
-        table, human=human, by=parts, rated_only=rated_only, **columns
+        table, human=humans, by=parts, rated_only=rated_only, **columns
     )
     for sentence in notes:
         note(f"note: {sentence}", quiet)

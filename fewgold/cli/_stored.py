@@ -65,7 +65,11 @@ def stays_on_disk(paths: Sequence[str], engine: EngineName) -> bool:
         return False
     if engine is not EngineName.auto:
         return True
-    if len(paths) > 1 or Path(first).is_dir() or (set(first) & set("*?[") and not one_file):
+    if len(paths) == 1 and Path(first).is_dir():
+        from fewgold import formats
+
+        return formats.recognise(first) is None  # not a tree of mt-metrics-eval
+    if len(paths) > 1 or (set(first) & set("*?[") and not one_file):
         return True
     return one_file and first.lower().endswith((".parquet", ".pq")) and _rows(first) > _MANY
 
@@ -90,10 +94,11 @@ def open_pool(
     engine: Engine,
 ) -> tuple[StoredPool, Roles, dict[str, Any]]:  # fmt: skip
     """The pool, the roles of its columns, and the columns to open it by once more."""
+    from fewgold.cli._input import unrated
     from fewgold.roles import roles
     from fewgold.stored import StoredPool
 
-    found = roles(StoredPool.peek(paths, engine), named, signs)
+    found = unrated(roles(StoredPool.peek(paths, engine), **named, orientation=signs, fill=False))
     columns: dict[str, Any] = {**found.columns, "order": order}
     return StoredPool(paths, engine=engine, **columns), found, columns
 

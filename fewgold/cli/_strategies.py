@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fewgold.cli import _input
 from fewgold.cli._console import Format, Json, Output, Quiet, emit, note
 
 if TYPE_CHECKING:
@@ -98,15 +99,13 @@ def strategies(
 
 
 def _pool(path: str, id: str | None, quiet: bool) -> Pool:
-    from fewgold import files, tables
+    from fewgold import files
     from fewgold.roles import roles
 
-    table = tables.read_table(path)
-    given = dict.fromkeys(("id", "document", "metrics", "cost", "system", "texts"))
-    found = roles(table, {**given, "id": id}, {})
+    found = _input.unrated(roles(_input.read_table(path, quiet), id=id))
     for sentence in found.notes():
         note(f"note: {sentence}", quiet)
-    return files.build_pool(table, found.columns)
+    return files.build_pool(found.table, found.columns)
 
 
 def _show(out: Console, rows: list[dict[str, str]], best: str, pool: Pool | None) -> None:

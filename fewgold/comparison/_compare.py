@@ -206,11 +206,21 @@ def compare(
 
 def _usable(table: Table, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
     """Metrics that every output of the pool has and that vary."""
-    found = []
+    found: list[str] = []
+    absent = int((~table.present).sum())
+    if names and absent:
+        notes.append(
+            f"metrics are not used: {absent} of {table.present.size} outputs (segments times "
+            "systems) are not in the table"
+        )
+        return ()
     for name in names:
         gaps = int((~np.isfinite(table.metrics[name])).sum())
         if gaps:
-            notes.append(f"metric {name!r} is missing for {gaps} outputs and was left out")
+            notes.append(
+                f"metric {name!r} has no value for {gaps} of {table.present.size} outputs and was "
+                "left out"
+            )
         elif (np.ptp(table.metrics[name], axis=-1) == 0).any():
             notes.append(f"metric {name!r} is constant for a system and was left out")
         else:

@@ -165,7 +165,7 @@ def _ratings(
         who = np.array([place.get(name, -1) for name in told], dtype=np.int64)
     for k, name in enumerate(human):
         values = columns[name].tolist()
-        rows = np.array([i for i, v in enumerate(values) if not tables.is_empty(v)], dtype=np.int64)
+        rows = np.array([i for i, v in enumerate(values) if not tables.is_gap(v)], dtype=np.int64)
         where = [f"{labels[i]} of {names[i]}" for i in rows]
         scores = tables.scores_of(name, where, [values[i] for i in rows], "")
         parts.append((rows, np.full(rows.size, k) if several else who[rows], np.array(scores)))
@@ -246,13 +246,13 @@ def _metric(
     present: NDArray[np.bool_],
     labels: NDArray[Any],
 ) -> FloatArray:
-    numbers = np.full(values.size, np.nan)
-    for k, value in enumerate(values.tolist()):
-        try:
-            numbers[k] = np.nan if tables.is_empty(value) else float(value)
-        except (TypeError, ValueError):
-            raise DataError(
-                f"metric {name!r} must hold numbers; segment {labels[k]} has {value!r}. "
-                f"{no_number(value)}"
-            ) from None
+    column = tables.column_of(values, name)
+    wrong = [k for sort, rows in column.sorts.items() if sort != "infinite" for k in rows]
+    if wrong:
+        value = values[min(wrong)]
+        raise DataError(
+            f"metric {name!r} must hold numbers; segment {labels[min(wrong)]} has {value!r}. "
+            f"{no_number(value)}"
+        )
+    numbers = column.values
     return np.where(present & np.isfinite(numbers[row]), numbers[row], np.nan)

@@ -23,14 +23,11 @@ from fewgold.tables import is_empty
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Formats that are plain tables, which may hold anything.
-TABULAR = ("xlsx", "parquet", "jsonl", "tsv", "csv")
-
 
 def recognised(path: str) -> Format | None:
     """The annotation tool's or shared task's format that a file is in; None for plain tables."""
     found = formats.recognise(path)
-    return None if found is None or found.name in TABULAR else found
+    return None if found is None or found.name in formats.TABULAR else found
 
 
 def examine_answers(path: str, form: Format) -> Diagnosis:

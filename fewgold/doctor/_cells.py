@@ -1,106 +1,20 @@
-"""The cells of a table, column by column: numbers, gaps, and what only looks like a number."""
+"""Cells that only look like numbers, and texts that raters should not see as they are."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fewgold.doctor._model import Finding, plural, some
-from fewgold.tables import is_empty
+from fewgold.tables import Column
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(,\d{3})*,\d{3}\.\d+")
 _COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
-_PERCENT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)\s*%")
-_NOTHING = {"nan", "na", "n/a", "none", "null", "nil", "missing", "-", "--", "?", "<na>", "."}
-_BROKEN = re.compile(r"#(N/A|REF!|NAME\?|DIV/0!|VALUE!|NUM!|NULL!)", re.IGNORECASE)
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
 _FORMULA = re.compile(r"\s*(=\s*[A-Za-z(+\-\"]|@[A-Z]+\(|[+-][A-Z]+[0-9]*\()")
-_START = frozenset("+-0123456789.,#")
-# From this share of its cells on, a column with numbers is one of numbers that has mistakes.
-_MOSTLY = 0.8
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One column: ``values`` are NaN where the cell holds no number."""
-
-    name: str
-    values: NDArray[np.float64]
-    blank: NDArray[np.bool_]
-    odd: dict[str, list[int]] = field(default_factory=dict)
-    numeric: bool = False
-
-    @property
-    def finite(self) -> NDArray[np.bool_]:
-        """Where the cell holds a number."""
-        return np.isfinite(self.values)
-
-    @property
-    def gaps(self) -> int:
-        """Cells without a number."""
-        return int((~self.finite).sum())
-
-
-_KINDS: dict[str, Callable[[str], object]] = {
-    "thousands": _THOUSANDS.fullmatch,
-    "decimal-comma": _COMMA.fullmatch,
-    "percent": _PERCENT.fullmatch,
-    "spreadsheet-error": _BROKEN.match,
-    "written-gap": lambda t: t.lower() in _NOTHING,
-}
-
-
-def column_of(series: pd.Series[Any], name: str) -> Column:
-    """What the cells of a column are."""
-    import pandas as pd
-
-    raw = series.astype(float) if series.dtype == bool else series
-    if raw.dtype.kind in "mM":  # dates and spans of time
-        return Column(name, np.full(len(raw), np.nan), raw.isna().to_numpy())
-    values = pd.to_numeric(raw, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    if pd.api.types.is_numeric_dtype(raw):
-        odd = {"infinite": np.flatnonzero(np.isinf(values)).tolist()}
-        odd = {k: v for k, v in odd.items() if v}
-        return Column(name, np.where(np.isinf(values), np.nan, values), np.isnan(values), odd, True)
-    blank = np.zeros(values.size, dtype=np.bool_)
-    sorts: dict[str, list[int]] = {}
-    places = np.flatnonzero(~np.isfinite(values))
-    for place, value in zip(places.tolist(), series.iloc[places].tolist(), strict=True):
-        if text := _text(value):
-            sorts.setdefault(_sort(text, values[place]), []).append(place)
-        else:
-            blank[place] = True
-    if "decimal-comma" in sorts and "thousands" in sorts:  # 0,12 beside 0,123: decimals both
-        sorts["decimal-comma"] = sorted(sorts["decimal-comma"] + sorts.pop("thousands"))
-    filled = int((~blank).sum())
-    likely = filled - len(sorts.get("words", []))
-    numbers = np.isfinite(values).sum() + sum(
-        len(sorts.get(k, [])) for k in ("thousands", "decimal-comma", "percent", "infinite")
-    )
-    numeric = filled > 0 and likely >= _MOSTLY * filled and numbers > 0
-    values = np.where(np.isinf(values), np.nan, values)
-    return Column(name, values, blank, sorts if numeric else {}, bool(numeric))
-
-
-def _text(value: Any) -> str:
-    return "" if is_empty(value) else str(value).strip()
-
-
-def _sort(text: str, value: float) -> str:
-    if np.isinf(value):
-        return "infinite"
-    if text[0] not in _START and text.lower() not in _NOTHING:
-        return "words"
-    return next((name for name, matches in _KINDS.items() if matches(text)), "words")
 
 
 _SAID = {
@@ -108,7 +22,6 @@ _SAID = {
     "decimal-comma": ("{n} with a decimal comma", "Write 3.5 and not 3,5."),
     "percent": ("{n} with a percent sign", "Write 85 or 0.85 and not 85%, the same everywhere."),
     "spreadsheet-error": ("{n} with an error of the spreadsheet", "Mend the formula there."),
-    "written-gap": ("{n} with a word for “nothing”", "Leave cells without a score empty."),
     "infinite": ("{n} infinite", "Find out what went wrong there, and leave the cell empty."),
     "words": ("{n} not a number", "Every cell must hold a number or nothing."),
 }
@@ -140,7 +53,7 @@ def cell_findings(
         for sort, places in column.odd.items():
             said, do = _SAID[sort]
             shown = [f"row {p + 1:,}: {frame[column.name].iloc[p]}" for p in places[:3]]
-            grave = column.name in matter and sort != "written-gap"
+            grave = column.name in matter
             findings.append(
                 Finding(
                     "error" if grave else "warning",

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fewgold import files
+from fewgold import files, formats, tables
 from fewgold.doctor._answers import examine_answers, recognised
 from fewgold.doctor._campaign import FILE, examine_campaign
-from fewgold.doctor._model import Diagnosis, Finding, some
-from fewgold.doctor._raw import Raw, look
+from fewgold.doctor._model import Diagnosis, Finding, some, unreadable
 from fewgold.doctor._sheet import examine_design, examine_sheet
 from fewgold.doctor._submission import examine_submission, is_submission
-from fewgold.doctor._table import ending, examine_table
+from fewgold.doctor._table import examine_table
 
-_EXPECTED = (
-    "Expected a table (.csv, .tsv, .jsonl, .parquet, .xlsx), a sheet of fewgold select, a "
-    "campaign, or the export of an annotation tool."
-)
+_SQLITE = b"SQLite format 3\x00"
 
 
 def examine(
@@ -93,34 +88,34 @@ def _examine(name: str, human: list[str], given: Mapping[str, Any]) -> Diagnosis
                                                  do="Check the path."))  # fmt: skip
     if place.is_dir():
         return _folder(name, place)
-    raw = look(place)
-    if raw.container == "unusable":
-        return _unknown(name, "no usable file", *raw.findings)
-    if raw.container == "sqlite":
-        return examine_campaign(name, place)
-    if raw.container == "text" and _is_design(name, raw):
+    with place.open("rb") as file:
+        if file.read(16) == _SQLITE:
+            return examine_campaign(name, place)
+    if _is_design(name, place):
         return examine_design(name)
     if files.design_path(name).is_file():
         return examine_sheet(name)
-    if raw.container == "text" and is_submission(raw.text):
-        return examine_submission(name)
-    if raw.container != "foreign" and (form := recognised(name)) is not None:
-        return examine_answers(name, form)
-    if ending(name) and _fits(ending(name), raw):
-        return examine_table(name, raw, human, given)
-    return _neither(name, raw)
+    try:
+        if is_submission(_text(place)):
+            return examine_submission(name)
+        if (form := recognised(name)) is not None:
+            return examine_answers(name, form)
+        return examine_table(tables.read_file(name), human, given)
+    except tables.TableError as error:
+        return _unknown(name, "a file that cannot be read", unreadable(error))
 
 
-def _is_design(name: str, raw: Raw) -> bool:
-    return name.lower().endswith(".design.json") or '"fewgold.sample/' in raw.text[:2000]
+def _is_design(name: str, place: Path) -> bool:
+    if name.lower().endswith(".design.json"):
+        return True
+    with place.open("rb") as file:
+        return b'"fewgold.sample/' in file.read(2000)
 
 
-def _fits(suffix: str, raw: Raw) -> bool:
-    """Whether the bytes may be what the name says."""
-    if suffix == ".json" and not _is_records(raw.text):
-        return False
-    wanted = {".parquet": "parquet", ".xlsx": "zip"}.get(suffix)
-    return raw.container == wanted if wanted else raw.container in ("text", "foreign")
+def _text(place: Path) -> str:
+    """The beginning of a text file; empty for other files."""
+    probe = formats.Probe(place)
+    return "" if b"\x00" in probe.head[:64] else probe.text
 
 
 def _folder(name: str, place: Path) -> Diagnosis:
@@ -136,58 +131,6 @@ def _folder(name: str, place: Path) -> Diagnosis:
                 f"it holds {some(inside, 6)}" if inside else "it is empty",
                 "Name one file in it."),
     )  # fmt: skip
-
-
-def _neither(name: str, raw: Raw) -> Diagnosis:
-    """A file whose content does not go with its name, or text that is no table."""
-    findings = list(raw.findings)
-    if raw.container in ("parquet", "zip"):
-        right = {"parquet": ".parquet", "zip": ".xlsx"}[raw.container]
-        what = (
-            "a Parquet file" if raw.container == "parquet" else "a ZIP archive (XLSX is one, too)"
-        )
-        findings.append(
-            Finding("error", "wrong-name", f"the content is {what}, which the name does not say",
-                    do=f"If it is a table, let its name end in {right}; unpack other archives.")
-        )  # fmt: skip
-        return _unknown(name, what, *findings)
-    if ending(name) and ending(name) != ".json":
-        findings.append(
-            Finding("error", "wrong-name", f"it is text, not what {ending(name)} stands for",
-                    do="Give the file the name of what it is, such as .csv.")
-        )  # fmt: skip
-        return _unknown(name, "text", *findings)
-    if _is_json(raw.text):
-        findings.append(
-            Finding("error", "json", "JSON that is no export of an annotation tool known here",
-                    do="A table in JSON is a list of objects, or an object a line in a file that "
-                    "ends in .jsonl. "
-                    + _EXPECTED)
-        )  # fmt: skip
-        return _unknown(name, "JSON", *findings)
-    findings.append(
-        Finding("error", "not-a-table", "text, but no table that its name would tell", do=_EXPECTED)
-    )
-    return _unknown(name, "text", *findings)
-
-
-def _is_records(text: str) -> bool:
-    """A list of objects in JSON, which is a table."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, list) and bool(found) and all(isinstance(r, dict) for r in found)
-
-
-def _is_json(text: str) -> bool:
-    if not text.lstrip().startswith(("{", "[")):
-        return False
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _unknown(name: str, title: str, *findings: Finding) -> Diagnosis:

@@ -82,7 +82,7 @@ def _maybe_human(seen: Seen) -> list[Finding]:
     """Grades under a name that tells nothing: a metric, or what people said?"""
     found = []
     for name, sign in orientations(seen).items():
-        values = np.unique(seen.columns[name].values)
+        values = np.unique(seen.columns[name].values[seen.columns[name].finite])
         words = set(parts(name))
         if sign is not None or words & _AUTOMATIC or name in seen.leaks or values.size > 11:
             continue

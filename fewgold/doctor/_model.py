@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from fewgold.errors import DataError
+from fewgold.tables import TableError
+
 Severity = Literal["error", "warning", "note"]
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
@@ -34,6 +37,13 @@ class Finding:
     what: str
     where: str = ""
     do: str = ""
+
+
+def unreadable(error: DataError) -> Finding:
+    """What the commands say of a file that they cannot read."""
+    if isinstance(error, TableError):
+        return Finding("error", error.code, error.what, error.where, error.do)
+    return Finding("error", "unreadable", str(error))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fewgold import tables
 from fewgold.doctor._documents import FEW
 from fewgold.doctor._model import Finding, some
-from fewgold.doctor._other import HIDDEN, wordy
 from fewgold.doctor._seen import Seen
+from fewgold.roles import HIDDEN, wordy
 
 
 def roleless(seen: Seen) -> list[Finding]:

@@ -142,9 +142,18 @@ def _left_out(seen: Seen) -> list[Finding]:
         rows = _gap_rows(seen, gaps)
         findings.append(
             Finding("warning", "metric-gaps",
-                    f"{plural(len(gaps), 'metric')} with gaps, left out by most commands",
+                    f"{plural(len(gaps), 'metric')} with many gaps, left out unless named",
                     some([f"{n}: {why}" for n, why in gaps.items()], 4) + rows,
                     "Score every output, or leave out the rows without.")
+        )  # fmt: skip
+    few = {n: count for n, count in seen.gaps.items() if n in seen.usable_metrics}
+    if few:
+        findings.append(
+            Finding("note", "filled-gaps", f"{plural(len(few), 'metric')} with a few gaps",
+                    some([f"{n}: {count}" for n, count in few.items()], 4)
+                    + _gap_rows(seen, few),
+                    "They are filled with the mean of the metric, which is safe: metrics only "
+                    "help, and people have the last word.")
         )  # fmt: skip
     hidden = [n for n, why in seen.left_out.items() if why == "may be human scores"]
     hidden = [n for n in hidden if n not in seen.humans]
@@ -158,7 +167,7 @@ def _left_out(seen: Seen) -> list[Finding]:
     return findings
 
 
-def _gap_rows(seen: Seen, gaps: Mapping[str, str]) -> str:
+def _gap_rows(seen: Seen, gaps: Mapping[str, Any]) -> str:
     """The systems that lack the metrics altogether, if that is where all gaps are."""
     if seen.system is None:
         first = next(iter(gaps))
@@ -180,7 +189,8 @@ def _copies(seen: Seen) -> list[Finding]:
     if len(names) < 2:
         return []
     table = np.array([seen.columns[n].values for n in names])
-    table = table - table.mean(1, keepdims=True)
+    table = table - np.nanmean(table, 1, keepdims=True)
+    table = np.where(np.isfinite(table), table, 0.0)
     size = np.sqrt((table * table).sum(1, keepdims=True))
     table = table / np.where(size > 0, size, 1.0)
     near = np.abs(table @ table.T)

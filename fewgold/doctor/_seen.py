@@ -1,4 +1,4 @@
-"""A table with the roles of its columns, as the commands would guess them or a little better."""
+"""A table with the roles of its columns, which are those that the commands see."""
 
 from __future__ import annotations
 
@@ -9,21 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold import tables
-from fewgold.doctor._cells import Column, column_of
-from fewgold.doctor._other import only_inputs, other_id, other_system, other_texts
-from fewgold.errors import DataError
-from fewgold.roles import human_columns, roles
+from fewgold.roles import Roles, other_texts, roles
+from fewgold.tables import Column
 
 if TYPE_CHECKING:
     import pandas as pd
-
-RATER_NAMES = (
-    "rater", "raterid", "annotator", "annotatorid", "user", "userid", "worker", "workerid",
-    "evaluator", "evaluatorid",
-)  # fmt: skip
-_NOTHING: dict[str, Any] = {
-    "id": None, "document": None, "system": None, "metrics": None, "cost": None, "texts": None
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +26,10 @@ class Seen:
         All columns that look like human scores, the main one first; ``human`` is what is used:
         one, or several that are a rater each.
     metrics
-        What the commands take for metrics; ``left_out`` says what they do not, and why.
+        What the commands take for metrics; ``left_out`` says what they do not, and why, and
+        ``gaps`` how many gaps are filled.
     guessed
-        The id, document and system that the commands find by themselves.
+        The id, document and system whose names tell; others are found by their cells.
     texts_named
         Whether they find all of the texts.
     told
@@ -59,6 +50,7 @@ class Seen:
     humans: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
+    gaps: Mapping[str, int] = field(default_factory=dict)
     guessed: Mapping[str, str | None] = field(default_factory=dict)
     leaks: tuple[str, ...] = ()
     told: frozenset[str] = frozenset()
@@ -103,65 +95,56 @@ def see(
 ) -> Seen:
     """The roles of the columns of a table; ``given`` are those that the user told."""
     told = {role: value for role, value in (given or {}).items() if value is not None}
-    names = [str(c) for c in frame.columns]
-    columns = {name: column_of(frame[name], name) for name in names}
-    said = spoken(told)
-    free = [n for n in names if n not in said]
-    rater = tables.guess_column([n for n in free if n not in human], RATER_NAMES)
-    likely = [
-        n
-        for n in human_columns([n for n in free if n != rater])
-        if columns[n].numeric or columns[n].blank.all()
-    ]
-    chosen = list(human) or _main(likely, columns)
-    rest = frame.drop(columns=[*chosen, *([rater] if rater else [])])
-    seen = Seen(path, frame, columns, rater=rater, human=tuple(chosen), told=frozenset(told))
-    seen = replace(seen, humans=tuple(dict.fromkeys([*chosen, *likely])))
-    seen = replace(seen, guessed=_by_name(rest))
-    wanted = _NOTHING | told
-    if wanted["id"] is None and seen.guessed["id"] is None:
-        other = other_id(rest, columns, seen.labels, told)
-        if other["id"] is None:
-            return replace(seen, document=other["document"], system=other["system"])
-        wanted |= {"id": other["id"], "system": other["system"]}
-    found = roles(rest, wanted, {})
-    if found.columns["system"] is None and rater is None:
-        wanted["system"] = other_system(found.columns, rest, columns, seen.labels)
-        found = roles(rest, wanted, {}) if wanted["system"] is not None else found
-    roled = found.columns
-    shown, named = tuple(roled["texts"] or ()), "texts" not in told
-    if named and (not shown or only_inputs(shown)):
-        more = other_texts(rest, seen.labels, roled, short=bool(shown))
-        named = not more or set(more) <= set(shown)
-        shown = tuple(n for n in names if n in {*shown, *more})
-    return replace(
-        seen,
-        id=roled["id"],
-        document=roled["document"],
-        system=roled["system"],
-        cost=roled["cost"],
+    found = roles(frame, need_id=False, human=list(human) or None, **told)
+    if not found.human:
+        # The commands ask which one; the commands that are proposed here name it.
+        chosen = _main(found.humans, found.cells)
+        found = roles(frame, need_id=False, human=chosen or None, **told)
+        found = replace(found, humans=tuple(dict.fromkeys([*chosen, *found.humans])))
+    shown = found.texts
+    named = "texts" not in told
+    if named and (more := other_texts(found)):
+        named = set(more) <= set(shown)
+        shown = tuple(n for n in map(str, frame.columns) if n in {*shown, *more})
+    return Seen(
+        path,
+        found.table,
+        found.cells,
+        id=found.id,
+        document=found.document,
+        system=found.system,
+        rater=found.rater,
+        cost=found.cost,
         texts=shown,
         texts_named=named and bool(shown),
-        metrics=tuple(roled["metrics"]),
-        left_out=dict(found.left_out),
+        human=found.human,
+        humans=found.humans,
+        metrics=found.metrics,
+        gaps=found.gaps,
+        left_out=found.left_out,
+        guessed=_by_name(found),
+        told=frozenset(told),
     )
 
 
 def spoken(given: Mapping[str, Any]) -> list[str]:
     """The columns that the user named; ``none`` is no column."""
-    told = [v for v in given.values() if v is not None and v != ["none"]]
+    told = [v for v in given.values() if v is not None and v not in ("none", ["none"])]
     return [name for v in told for name in (v if isinstance(v, list) else [v])]
 
 
-def _by_name(frame: pd.DataFrame) -> dict[str, str | None]:
-    """The id, document and system that the commands find if nobody tells them."""
-    names = [str(c) for c in frame.columns]
-    try:
-        found = roles(frame, _NOTHING, {}).columns
-    except DataError:
-        wanted = {"document": tables.DOCUMENT_NAMES, "system": tables.SYSTEM_NAMES}
-        return {"id": None} | {r: tables.guess_column(names, n) for r, n in wanted.items()}
-    return {role: found[role] for role in ("id", "document", "system")}
+def _by_name(found: Roles) -> dict[str, str | None]:
+    """The id, document and system whose names tell what they are."""
+    known = {
+        "id": tables.ID_NAMES,
+        "document": tables.DOCUMENT_NAMES,
+        "system": tables.SYSTEM_NAMES,
+    }
+    named = {role: getattr(found, role) for role in known}
+    return {
+        role: name if name is not None and tables.plain(name) in known[role] else None
+        for role, name in named.items()
+    }
 
 
 def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold import files, shared, tables
-from fewgold.doctor._cells import Column, cell_findings, column_of, to_points
+from fewgold.doctor._cells import cell_findings, to_points
 from fewgold.doctor._commands import out_name, python
-from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, some
+from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, some, unreadable
 from fewgold.doctor._scores import scale_of
 from fewgold.errors import DataError, FewgoldError
-from fewgold.tables import neutral
+from fewgold.tables import Column, column_of, neutral
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,9 +61,8 @@ def examine_sheet(path: str) -> Diagnosis:
     try:
         frame = tables.read_table(path).rename(columns=str)
     except DataError as error:
-        findings.append(Finding("error", "unreadable", str(error)))
+        findings.append(unreadable(error))
         return Diagnosis(path, "sheet", title, facts, tuple(findings))
-    frame = frame[~frame.map(tables.is_empty).all(axis=1)]
     lost = [name for name in (files.ID, score) if name not in frame.columns]
     if lost:
         findings.append(
@@ -83,8 +82,7 @@ def examine_sheet(path: str) -> Diagnosis:
     in_order = record["sample"]["kind"] == "simple" and not blind and ids == drawn
     findings += _gaps(missing, len(expected), in_order and _from_top(answered))
     known = column.values[column.finite]
-    unread = set(column.odd) - {"written-gap"}
-    scale = None if unread else scale_of(known)
+    scale = None if column.odd else scale_of(known)
     if scale is not None:
         facts["scale"] = f"{scale[0]:g} to {scale[1]:g}?"
     wrong = any(f.severity == "error" for f in findings)
@@ -98,9 +96,7 @@ def _answered(column: Column) -> list[bool]:
     """Which rows have an answer, be it one that cannot be read: that is no gap, but an error."""
     if not column.numeric:
         return [bool(known) for known in column.finite]
-    nothing = column.blank.copy()
-    nothing[column.odd.get("written-gap", [])] = True
-    return [not bare for bare in nothing]
+    return [not bare for bare in column.blank]
 
 
 def _points(path: str, column: Column, frame: pd.DataFrame, blind: bool) -> tuple[Command, ...]:

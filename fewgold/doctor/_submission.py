@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 
-from fewgold.doctor._cells import NUMBER
 from fewgold.doctor._commands import out_name, python
 from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, some
 from fewgold.errors import DataError
+from fewgold.tables import NUMBER
 
 _FIELDS = 8
 

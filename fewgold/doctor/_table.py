@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fewgold import formats, tables
 from fewgold.doctor._answers import examine_answers, has_keys
 from fewgold.doctor._cells import cell_findings, empty_findings, text_findings
-from fewgold.doctor._commands import commands, out_name
+from fewgold.doctor._commands import commands
 from fewgold.doctor._documents import document_findings, segments_of
 from fewgold.doctor._human import human_findings
 from fewgold.doctor._ids import id_findings, keys, system_findings
-from fewgold.doctor._lines import check_lines
-from fewgold.doctor._model import Command, Diagnosis, Finding, plural, some
-from fewgold.doctor._raw import Raw
+from fewgold.doctor._model import Diagnosis, Finding, Severity, plural, some, unreadable
 from fewgold.doctor._roleless import roleless
 from fewgold.doctor._scores import (
     describe,
@@ -29,60 +26,31 @@ from fewgold.doctor._scores import (
 from fewgold.doctor._seen import Seen, see, spoken
 from fewgold.doctor._supports import Able, able
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.tables import TableFile
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-_NAMES = {".csv": "CSV", ".tsv": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
-          ".json": "JSON", ".parquet": "Parquet", ".xlsx": "XLSX"}  # fmt: skip
+#: How grave it is what the reader of tables remarks.
+_REMARKS: dict[str, Severity] = {
+    "byte-order-mark": "note", "encoding": "warning", "unnamed-column": "note",
+    "spaces-in-names": "warning", "empty-rows": "note", "sheets": "note",
+}  # fmt: skip
 _WAYS = {1: "larger is better", -1: "larger is worse", 0: "covariate", None: "direction unknown"}
 
 
-def ending(path: str) -> str:
-    """How the name of a table ends, without ``.gz``; empty if it is none."""
-    found = Path(path.lower().removesuffix(".gz")).suffix
-    return found if found in _NAMES else ""
-
-
 def examine_table(
-    path: str, raw: Raw, human: Sequence[str] = (), given: Mapping[str, Any] | None = None
+    file: TableFile, human: Sequence[str] = (), given: Mapping[str, Any] | None = None
 ) -> Diagnosis:
-    """Look at the lines, read the table as the commands do, and look at its columns."""
-    suffix = ending(path)
-    findings = list(raw.findings)
-    title = f"a table ({_NAMES[suffix]}{', gzip' if raw.packed else ''})"
-    if raw.container == "foreign":
-        command = _convert(path, raw)
-        return Diagnosis(path, "table", title, findings=tuple(findings), next_commands=command)
-    if suffix in (".csv", ".tsv"):
-        lines = check_lines(raw.text, suffix == ".tsv")
-        findings += lines.findings
-        if any(f.severity == "error" for f in lines.findings):
-            more = _resplit(path, lines.separator) if lines.separator else ()
-            wrong = any(f.code == "wrong-separator" for f in lines.findings)
-            return Diagnosis(
-                path, "table", title, facts={"columns": list(lines.header)},
-                findings=tuple(findings), next_commands=more if wrong else (),
-            )  # fmt: skip
+    """Look at a table as the commands read it, and at its columns."""
+    path, title = file.path, f"a table ({file.title})"
+    findings = [
+        Finding(_REMARKS[r.code], r.code, r.what, r.where, r.do)
+        for r in file.remarks
+        if r.code in _REMARKS
+    ]
     try:
-        frame = tables.read_table(path)
+        frame = file.frame()
     except DataError as error:
-        findings.append(Finding("error", "unreadable", str(error)))
-        return Diagnosis(path, "table", title, findings=tuple(findings))
-    frame = frame.rename(columns=str)
-    if suffix == ".parquet" and (damaged := _damaged(frame)):
-        findings.append(
-            Finding("error", "unreadable", "text in it is damaged",
-                    f"column {some(damaged)}", "Write the file again.")
-        )  # fmt: skip
-        return Diagnosis(path, "table", title, findings=tuple(findings))
-    bare = _empty_rows(frame)
-    if bare:
-        findings.append(
-            Finding("note", "empty-rows", f"{plural(len(bare), 'empty row')}, not looked at here",
-                    f"row {some([k + 1 for k in bare])}", "Remove them.")
-        )  # fmt: skip
-        frame = frame.drop(index=frame.index[bare])
+        findings.append(unreadable(error))
+        return Diagnosis(path, "table", title, {"columns": list(file.header)}, tuple(findings))
     told = [*human, *spoken(given or {})]
     for name in told:
         if name not in frame.columns:
@@ -92,28 +60,6 @@ def examine_table(
     if not told and has_keys(frame) and (form := formats.recognise(path)) is not None:
         return examine_answers(path, form)
     return _diagnose(path, title, see(path, frame, human, given), findings)
-
-
-def _damaged(frame: pd.DataFrame) -> list[str]:
-    """Columns of Parquet whose text cannot be decoded, which shows only when it is looked at."""
-    found = []
-    for name in frame.columns:
-        try:
-            frame[name].tolist()
-        except Exception:  # pyarrow has errors of its own, which need not be installed
-            found.append(str(name))
-    return found
-
-
-def _empty_rows(frame: pd.DataFrame) -> list[int]:
-    """Rows with nothing in any cell; spreadsheets leave them behind."""
-    left = list(range(len(frame)))
-    for name in frame.columns:
-        cells = frame[name].iloc[left].tolist()
-        left = [k for k, v in zip(left, cells, strict=True) if tables.is_empty(v)]
-        if not left:
-            break
-    return left
 
 
 def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Diagnosis:
@@ -234,28 +180,3 @@ def _facts(seen: Seen) -> dict[str, Any]:
     if seen.cost:
         facts["cost"] = seen.cost
     return facts
-
-
-def _convert(path: str, raw: Raw) -> tuple[Command, ...]:
-    name = out_name(path, f"-utf8{ending(path) or '.csv'}")
-    first = f"gzip -dc {shlex.quote(path)} | " if raw.packed else ""
-    source = "" if raw.packed else f" {shlex.quote(path)}"
-    text = f"{first}iconv -f {raw.encoding} -t UTF-8{source} > {name}"
-    return (
-        Command(text, "convert it to UTF-8"),
-        Command(f"fewgold doctor {name}", "then look again", now=False),
-    )
-
-
-def _resplit(path: str, separator: str) -> tuple[Command, ...]:
-    from fewgold.doctor._commands import python
-
-    name = out_name(path, "-commas.csv").strip("'")
-    code = (
-        f"import pandas as pd; pd.read_csv({path!r}, sep={separator!r}, dtype=str, "
-        f"keep_default_na=False).to_csv({name!r}, index=False)"
-    )
-    return (
-        Command(python(code), "write it with commas"),
-        Command(f"fewgold doctor {shlex.quote(name)}", "then look again", now=False),
-    )

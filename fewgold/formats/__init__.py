@@ -12,13 +12,15 @@ from fewgold.formats._model import Rating, Reading, Rejected, Segment, Tasks, is
 from fewgold.formats._mqm_weights import MqmWeights
 from fewgold.formats._mtme_list import TreePair, list_tree
 from fewgold.formats._mtme_tree import read_tree
-from fewgold.formats._names import get, names, read, recognise
+from fewgold.formats._names import TABULAR, RatedTable, get, names, rated_table, read, recognise
 
 __all__ = [
+    "TABULAR",
     "Format",
     "MqmWeights",
     "Names",
     "Probe",
+    "RatedTable",
     "Rating",
     "Reading",
     "Rejected",
@@ -30,6 +32,7 @@ __all__ = [
     "key",
     "list_tree",
     "names",
+    "rated_table",
     "read",
     "read_tree",
     "recognise",

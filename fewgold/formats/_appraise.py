@@ -13,11 +13,11 @@ from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats._appraise_batch import batches, is_batches
-from fewgold.formats._format import Format, Names, Probe, read_text
+from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import Rating, Reading, Rejected, Tasks, is_key
 from fewgold.formats._textfiles import Line, lines_of, number
 from fewgold.formats._texts import UNNAMED, armed, disarmed, matched, plain_number
-from fewgold.tables import as_text, write_texts
+from fewgold.tables import as_text, read_text, write_texts
 
 _TYPES = {"TGT": "", "BAD": "made worse on purpose", "REF": "references", "CHK": "repeats"}
 _IDS = ("item", "document:item", "system")

@@ -11,7 +11,7 @@ from fewgold.errors import DataError
 from fewgold.formats._argilla_settings import RESERVED, settings
 from fewgold.formats._export import beside, dumps, extra, options
 from fewgold.formats._export import number as as_written
-from fewgold.formats._format import Format, Names, Probe, read_text
+from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._json import (
     EXTRA,
     Rows,
@@ -28,7 +28,7 @@ from fewgold.formats._json import (
 )
 from fewgold.formats._layout import Layout, grouped
 from fewgold.formats._model import Rating, Reading, Segment, Tasks
-from fewgold.tables import write_texts
+from fewgold.tables import read_text, write_texts
 
 _FLAT = ".responses"
 

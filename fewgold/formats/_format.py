@@ -12,9 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fewgold.errors import DataError
 from fewgold.formats._model import Rating, Reading, Tasks
-from fewgold.tables import is_wide, not_utf8
+from fewgold.tables import TableError, decode, read_text
 
 _HEAD = 65536
 
@@ -55,7 +54,12 @@ class Probe:
     @cached_property
     def text(self) -> str:
         """The head as text; a character cut in two at its end is left out."""
-        return self.head.decode("utf-8-sig", errors="replace")
+        whole = len(self.head) < _HEAD
+        head = self.head if whole else self.head[: self.head.rfind(b"\n") + 1 or None]
+        try:
+            return decode(head, str(self.path)).text
+        except TableError:
+            return self.head.decode("utf-8-sig", errors="replace")
 
     @cached_property
     def lines(self) -> list[str]:
@@ -83,23 +87,6 @@ class Probe:
         except (ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
-
-
-def read_text(path: str | Path) -> str:
-    """A text file, plain or gzip, in UTF-8; anything else is an error in a sentence."""
-    try:
-        data = Path(path).read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        if is_wide(data):
-            raise not_utf8(str(path), data)
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise not_utf8(str(path), data) from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{str(path)!r} is a damaged gzip file: {error}.") from None
-    except OSError as error:
-        raise DataError(f"cannot read {str(path)!r}: {error.strerror}.") from None
 
 
 class Format(ABC):

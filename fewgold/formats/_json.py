@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats._format import Names, Probe, read_text
+from fewgold.formats._format import Names, Probe
 from fewgold.formats._model import Rating, Reading, Rejected
-from fewgold.tables import ID_NAMES, guess_column
+from fewgold.tables import ID_NAMES, guess_column, read_text
 
 #: What our own exports call the key of a segment, and the object with what a tool has no place for.
 KEY = "fewgold_key"

@@ -11,7 +11,7 @@ from typing import Any
 from fewgold.errors import DataError
 from fewgold.formats._export import dumps
 from fewgold.formats._export import number as as_written
-from fewgold.formats._format import Names, Probe, read_text
+from fewgold.formats._format import Names, Probe
 from fewgold.formats._json import EXTRA, Rows, parse
 from fewgold.formats._label_studio_config import (
     FLAT,
@@ -25,7 +25,7 @@ from fewgold.formats._label_studio_flat import read_flat
 from fewgold.formats._layout import CARRIED, Layout, grouped
 from fewgold.formats._model import Rating, Reading, Tasks
 from fewgold.tables import as_text as as_table
-from fewgold.tables import neutral, write_texts
+from fewgold.tables import neutral, read_text, write_texts
 
 _TEXT = {*RESERVED, *CARRIED} - {EXTRA}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats._format import read_text
 from fewgold.formats._textfiles import Line, absent, json_of, number
+from fewgold.tables import read_text
 
 _PARTS = ("sources", "system-outputs")
 # Newer trees keep texts in JSON lines, under these names.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats._format import Names, read_text
+from fewgold.formats._format import Names
 from fewgold.formats._json import (
     Rows,
     as_text,
@@ -23,6 +23,7 @@ from fewgold.formats._json import (
     with_extra,
 )
 from fewgold.formats._model import Rating
+from fewgold.tables import read_text
 
 #: The model of a segment whose system is not known.
 MODEL = "default"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats._format import Names, read_text
+from fewgold.formats._format import Names
 from fewgold.formats._json import (
     EXTRA,
     Rows,
@@ -27,6 +27,7 @@ from fewgold.formats._json import (
     with_extra,
 )
 from fewgold.formats._model import Rating
+from fewgold.tables import read_text
 
 STATE, LINES = "user_state.json", "annotated_instances.jsonl"
 LABELS = "instance_id_to_label_to_value"

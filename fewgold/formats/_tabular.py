@@ -15,7 +15,7 @@ from pathlib import Path
 from fewgold.errors import DataError
 from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import Rating, Reading, Tasks
-from fewgold.formats._tabular_model import Sheet
+from fewgold.formats._tabular_model import bare
 from fewgold.formats._tabular_read import reading
 from fewgold.formats._tabular_write import (
     Grid,
@@ -23,7 +23,7 @@ from fewgold.formats._tabular_write import (
     rating_grid,
     task_grid,
 )
-from fewgold.tables import write_texts
+from fewgold.tables import TableFile, read_file, write_texts
 
 _INSTEAD = "It would not come back as it went. Write JSON lines (.jsonl)."
 
@@ -32,17 +32,11 @@ class Tabular(Format):
     """A format that is a header and rows."""
 
     @abstractmethod
-    def _sheet(self, path: str | Path, names: Names) -> Sheet:
-        """The rows of a file."""
-
-    @abstractmethod
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
         """A file with these rows."""
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        if not Path(path).is_file():
-            raise DataError(f"there is no file {str(path)!r}.")
-        return reading(self._sheet(path, names), self.name, names, str(path))
+        return reading(_unguarded(read_file(path, self.name)), self.name, names, str(path))
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         data = self._packed(task_grid(tasks), tasks, path)
@@ -78,6 +72,14 @@ class Tabular(Format):
             place = Path(folder) / f"made{self.suffixes[0]}"
             place.write_bytes(data)
             return self.read(place)
+
+
+def _unguarded(table: TableFile) -> TableFile:
+    """Texts as they were before an apostrophe kept spreadsheets from taking them for formulas."""
+    if table.kind not in ("csv", "tsv", "xlsx"):
+        return table
+    cells = [[bare(v) if isinstance(v, str) else v for v in row] for row in table.cells]
+    return replace(table, header=tuple(map(bare, table.header)), cells=cells)
 
 
 def is_text(probe: Probe) -> bool:

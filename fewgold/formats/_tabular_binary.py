@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats._format import Names, Probe
+from fewgold.formats._format import Probe
 from fewgold.formats._model import Tasks
 from fewgold.formats._tabular import Tabular, is_text
-from fewgold.formats._tabular_data import read_parquet, read_xlsx
-from fewgold.formats._tabular_model import Sheet
 from fewgold.formats._tabular_write import Grid, as_text
 
 
@@ -34,9 +31,6 @@ class Xlsx(Tabular):
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
             return False
 
-    def _sheet(self, path: str | Path, names: Names) -> Sheet:
-        return read_xlsx(path)
-
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
         from fewgold.formats._tabular_xlsx import workbook
 
@@ -54,9 +48,6 @@ class Parquet(Tabular):
         return probe.head[:4] == b"PAR1" or (
             probe.name.endswith(".parquet") and not probe.is_folder and not is_text(probe)
         )
-
-    def _sheet(self, path: str | Path, names: Names) -> Sheet:
-        return read_parquet(path)
 
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
         try:

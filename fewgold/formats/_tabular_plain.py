@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from fewgold.errors import DataError
 from fewgold.formats._format import Names, Probe
 from fewgold.formats._model import Tasks
 from fewgold.formats._tabular import Tabular, is_text
-from fewgold.formats._tabular_data import read_jsonl
-from fewgold.formats._tabular_model import Sheet, guard
+from fewgold.formats._tabular_model import guard
 from fewgold.formats._tabular_roles import familiar
-from fewgold.formats._tabular_text import read_csv, read_tsv, separator_of
 from fewgold.formats._tabular_write import Grid, as_texts
 from fewgold.tables import as_text as joined
-from fewgold.tables import cell
+from fewgold.tables import cell, separator_of
 
 
 class Csv(Tabular):
@@ -27,9 +24,6 @@ class Csv(Tabular):
 
     def recognises(self, probe: Probe) -> bool:
         return is_text(probe) and (probe.name.endswith(".csv") or _familiar(probe, ",;"))
-
-    def _sheet(self, path: str | Path, names: Names) -> Sheet:
-        return read_csv(path, names)
 
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
         rows = [[guard(c) for c in as_texts(row)] for row in (grid.header, *grid.rows)]
@@ -45,9 +39,6 @@ class Tsv(Tabular):
 
     def recognises(self, probe: Probe) -> bool:
         return is_text(probe) and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
-
-    def _sheet(self, path: str | Path, names: Names) -> Sheet:
-        return read_tsv(path, names)
 
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
         rows = [as_texts(row) for row in (grid.header, *grid.rows)]
@@ -77,9 +68,6 @@ class JsonLines(Tabular):
         first = found[0] if isinstance(found, list) and found else None
         return isinstance(first, dict) and familiar(first, Names()) == 2
 
-    def _sheet(self, path: str | Path, names: Names) -> Sheet:
-        return read_jsonl(path)
-
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
         rows = [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
@@ -95,9 +83,6 @@ def _familiar(probe: Probe, separators: str) -> bool:
     lines = [line for line in probe.lines if line.strip()]
     if not lines or lines[0].lstrip().startswith(("{", "[", "<")):
         return False
-    try:
-        found = separator_of([lines[0]], Names())
-        columns = lines[0].split(found)
-    except (DataError, ValueError):
-        return False
+    found = separator_of([f"{line}\n" for line in lines])
+    columns = lines[0].split(found)
     return found in separators and len(columns) > 1 and familiar(columns, Names()) > 0

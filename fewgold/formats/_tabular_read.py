@@ -6,21 +6,18 @@ import json
 import math
 import numbers
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from fewgold._xlsx import Formula
 from fewgold.formats._format import Names
 from fewgold.formats._model import Rating, Reading, Rejected, is_key
-from fewgold.formats._tabular_model import Row, Sheet
 from fewgold.formats._tabular_roles import Roles, find
-from fewgold.tables import is_empty, text_of
+from fewgold.tables import NUMBER, Row, TableFile, column_of, text_of
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _FORMULA = "has a formula whose value is not in the file. Open and save it, or type the value."
-_VERDICTS = {"true": 1.0, "false": 0.0}
 # Halves of characters, which no file in UTF-8 can hold, and the character 0.
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
@@ -29,10 +26,10 @@ class _Unreadable(Exception):
     """Why a row makes no sense."""
 
 
-def reading(sheet: Sheet, format: str, names: Names, path: str) -> Reading:
+def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
     """All that a sheet holds."""
     roles = find(sheet, names, path)
-    verdicts = {k for k in roles.scores if _are_verdicts(sheet.rows, k)}
+    read_as = {k: _written(sheet.rows, k, sheet.header[k]) for k in roles.scores}
     ratings: list[Rating] = []
     blank: list[str] = []
     rejected: list[Rejected] = []
@@ -46,7 +43,7 @@ def reading(sheet: Sheet, format: str, names: Names, path: str) -> Reading:
             elif _is_context(row, roles):
                 context += 1
             else:
-                segment, made = _ratings(row, sheet.header, roles, verdicts)
+                segment, made = _ratings(row, sheet.header, roles, read_as)
                 ratings += made
                 used += bool(made)
                 if not made:
@@ -55,7 +52,7 @@ def reading(sheet: Sheet, format: str, names: Names, path: str) -> Reading:
             rejected.append(Rejected(row.place, str(why), row.raw))
     return Reading(
         format, len(sheet.rows), used, tuple(ratings), tuple(blank), context + empty,
-        tuple(rejected), (*sheet.notes, *_notes(sheet.header, roles, verdicts, empty)),
+        tuple(rejected), (*_told(sheet), *_notes(sheet.header, roles, read_as, empty)),
     )  # fmt: skip
 
 
@@ -64,26 +61,34 @@ def is_empty_cell(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _notes(header: Sequence[str], roles: Roles, verdicts: set[int], empty: int) -> list[str]:
+def _told(sheet: TableFile) -> list[str]:
+    """What the reader of tables says, but for what is counted here."""
+    told = zip(sheet.remarks, sheet.sentences, strict=True)
+    return [said for remark, said in told if remark.code not in ("byte-order-mark", "empty-rows")]
+
+
+def _notes(
+    header: Sequence[str], roles: Roles, read_as: Mapping[int, str], empty: int
+) -> list[str]:
     scores = ", ".join(repr(header[k]) for k in roles.scores)
     notes = [f"segments are named by {header[roles.segment]!r}, scores are in {scores}."]
     if roles.rater is not None and not roles.own:
         notes.append(f"raters are in {header[roles.rater]!r}.")
-    if verdicts:
-        notes.append("true counts as 1 and false as 0.")
+    for k, how in read_as.items():
+        if how == "decimal commas":
+            notes.append(f"decimal commas in {header[k]!r} are read as points.")
+        elif how:
+            one, zero = how.split("/")
+            notes.append(f"{one} counts as 1 and {zero} as 0.")
     if empty:
         notes.append(f"{empty} row{'s are' if empty > 1 else ' is'} empty.")
     return notes
 
 
-def _are_verdicts(rows: Sequence[Row], column: int) -> bool:
-    """True if a column holds nothing but true and false; among numbers they are mistakes."""
-    words = {
-        text_of(row.cells[column]).strip().lower()
-        for row in rows
-        if row.cells and not is_empty(row.cells[column])
-    }
-    return bool(words) and words <= set(_VERDICTS)
+def _written(rows: Sequence[Row], column: int, name: str) -> str:
+    """How all scores of a column are written, if not as numbers: decimal commas, or two words."""
+    cells = [text_of(row.cells[column]) for row in rows if row.cells]
+    return column_of(cells, name).read_as
 
 
 def _is_context(row: Row, roles: Roles) -> bool:
@@ -101,7 +106,7 @@ def _is_context(row: Row, roles: Roles) -> bool:
 
 
 def _ratings(
-    row: Row, header: Sequence[str], roles: Roles, verdicts: set[int]
+    row: Row, header: Sequence[str], roles: Roles, read_as: Mapping[int, str]
 ) -> tuple[str, list[Rating]]:
     segment = _text(row, roles.segment)
     if roles.own:  # typed and copied by people
@@ -119,7 +124,7 @@ def _ratings(
         if is_empty_cell(row.cells[k]):
             continue
         try:
-            score = _score(row.cells[k], k in verdicts)
+            score = _score(row.cells[k], read_as[k])
         except _Unreadable as why:
             raise _Unreadable(
                 f"{f'has in {header[k]!r} ' if roles.wide else 'has '}{why}"
@@ -153,16 +158,18 @@ def _text(row: Row, column: int | None, name: bool = True) -> str:
     return text
 
 
-def _score(value: Any, verdict: bool) -> float:
+def _score(value: Any, read_as: str) -> float:
     if isinstance(value, Formula):
         raise _Unreadable(_FORMULA.removeprefix("has "))
     text = text_of(value).strip() if not isinstance(value, dict | list) else "a list or an object"
-    if verdict and text.lower() in _VERDICTS:
-        return _VERDICTS[text.lower()]
+    if read_as == "decimal commas":
+        value = text = text.replace(",", ".")
+    elif read_as:
+        return float(text.lower() == read_as.partition("/")[0])
     if isinstance(value, str):
         if _COMMA.fullmatch(text):
             raise _Unreadable(f"the score {text}: write {text.replace(',', '.')}, with a point.")
-        if not _NUMBER.fullmatch(text):
+        if not NUMBER.fullmatch(text):
             raise _Unreadable(f"{text[:80]!r} as its score, which is no number.")
         value = text
     elif isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):

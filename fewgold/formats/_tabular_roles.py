@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats._format import Names
 from fewgold.formats._model import is_key
-from fewgold.formats._tabular_model import RATE, TAIL, Sheet
-from fewgold.tables import HUMAN_NAMES, ID_NAMES, SYSTEM_NAMES, guess_column, plain, text_of
+from fewgold.formats._tabular_model import RATE, TAIL
+from fewgold.roles import clear_human
+from fewgold.tables import (
+    HUMAN_NAMES,
+    ID_NAMES,
+    RATER_NAMES,
+    SYSTEM_NAMES,
+    TIME_NAMES,
+    TableFile,
+    column_of,
+    guess_column,
+    plain,
+    text_of,
+)
 
-RATER_NAMES = (
-    "rater", "raterid", "annotator", "annotatorid", "user", "userid", "username", "worker",
-    "workerid", "judge", "evaluator", "participant", "completedby",
-)  # fmt: skip
-TIME_NAMES = ("time", "timestamp", "ratedat", "createdat", "updatedat", "submittedat", "date")
 # Not "answer": that is what question answering calls its texts.
 ANSWER_NAMES = ("answerid", "annotationid", "ratingid", "responseid")
 _SEGMENT_NAMES = ("key", *ID_NAMES)
@@ -61,7 +69,7 @@ def familiar(header: Iterable[str], names: Names) -> int:
     return int(segment) + int(score)
 
 
-def find(sheet: Sheet, names: Names, path: str) -> Roles:
+def find(sheet: TableFile, names: Names, path: str) -> Roles:
     """The roles of the columns by their names, or an error that says which one is missing."""
     header = sheet.header
     own = None if names.id or names.score else _own_score(header)
@@ -71,7 +79,7 @@ def find(sheet: Sheet, names: Names, path: str) -> Roles:
         tail = {name: own + 1 + k for k, name in enumerate(TAIL)}
         who = _given(header, names.rater, "rater", "--rater") if names.rater else tail["rater"]
         return Roles(tail["key"], (own,), id_, who, comment=tail["comment"], rate=own - 1, own=True)
-    scores = _scores(header, names, path)
+    scores = _scores(sheet, names, path)
     segment = _segment(sheet, names, path, scores)
     rater = _given(header, names.rater, "rater", "--rater") if names.rater else None
     taken = {segment, *scores} | ({rater} if rater is not None else set())
@@ -85,7 +93,7 @@ def find(sheet: Sheet, names: Names, path: str) -> Roles:
         segment,
         scores,
         guess(ID_NAMES) if plain(header[segment]) == "key" else None,
-        rater if rater is not None or len(scores) > 1 else guess(RATER_NAMES),
+        rater if rater is not None or len(scores) > 1 else guess((*RATER_NAMES, "judge")),
         guess(TIME_NAMES),
         guess(SYSTEM_NAMES),
         guess(ANSWER_NAMES),
@@ -108,9 +116,13 @@ def _listed(score: str | None) -> list[str]:
     return [] if score is None else [score, *(part.strip() for part in score.split(","))]
 
 
-def _scores(header: Sequence[str], names: Names, path: str) -> tuple[int, ...]:
+def _scores(sheet: TableFile, names: Names, path: str) -> tuple[int, ...]:
+    header = sheet.header
     if names.score is None:
-        return (_one(header, HUMAN_NAMES, "score", "--human", path),)
+        found = clear_human([n for n in header if n != names.rater], partial(_holds_numbers, sheet))
+        if len(found) != 1:
+            return (_one(header, HUMAN_NAMES, "score", "--human", path),)
+        return (_alone(header, found[0], "--human"),)
     if names.score in header or "," not in names.score:
         return (_given(header, names.score, "score", "--human"),)
     parts = [part.strip() for part in names.score.split(",") if part.strip()]
@@ -120,7 +132,15 @@ def _scores(header: Sequence[str], names: Names, path: str) -> tuple[int, ...]:
     return places
 
 
-def _segment(sheet: Sheet, names: Names, path: str, scores: Sequence[int]) -> int:
+def _holds_numbers(sheet: TableFile, name: str) -> bool:
+    """Whether a column may be scores: it holds numbers, or nothing yet."""
+    place = sheet.header.index(name)
+    cells = [text_of(row[place]) for row in sheet.cells if len(row) > place]
+    found = column_of(cells, name)
+    return found.numeric or bool(found.blank.all())
+
+
+def _segment(sheet: TableFile, names: Names, path: str, scores: Sequence[int]) -> int:
     if names.id is not None:
         return _given(sheet.header, names.id, "id", "--id")
     columns = [

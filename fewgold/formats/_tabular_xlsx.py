@@ -10,8 +10,9 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats._model import Tasks
-from fewgold.formats._tabular_model import CONTEXT, GUIDE, RATE, TAIL, guard
+from fewgold.formats._tabular_model import CONTEXT, RATE, TAIL, guard
 from fewgold.formats._tabular_write import Grid, as_text
+from fewgold.tables import GUIDE
 
 _WIDTHS = {
     "id": 14, "document": 16, "position": 9, "rate": 12, "rater": 14, "comment": 30, "key": 17,

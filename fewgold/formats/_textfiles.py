@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats._format import read_text
 from fewgold.formats._model import Rejected
+from fewgold.tables import read_text
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _ABSENT = {"none", "nan", "na", ""}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from fewgold import tables
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
+from fewgold.roles import MOST_GAPS
 from fewgold.simulation._studies import Study, study_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def studies_from_table(
     table: pd.DataFrame,
     *,
-    human: str,
+    human: str | Sequence[str],
     by: Iterable[str] = (),
     rated_only: bool = False,
     **columns: Any,
@@ -31,21 +32,27 @@ def studies_from_table(
     table
         One row a segment, or a segment and system, or a segment, system and rater.
     human
-        The column with the human scores.
+        The column with the human scores; of several, one for each rater, the mean is taken.
     by
         Columns whose values part the table into studies, such as the system and the rater.
     rated_only
         Leave out rows without a score; otherwise they are an error.
     **columns
-        As in `Pool.from_table`. A metric with gaps, or the same everywhere, in one part of the
-        table is left out there.
+        As in `Pool.from_table`. In each part of the table, gaps in a metric are filled with its
+        mean there; a metric with many gaps, or the same everywhere, is left out.
     """
     by = list(by)
-    for name in (human, *by):
+    humans = [human] if isinstance(human, str) else list(human)
+    for name in (*humans, *by):
         if name not in table.columns:
             raise UnknownNameError("column", name, map(str, table.columns))
     notes: list[str] = []
-    empty = np.array([tables.is_empty(v) for v in table[human]], dtype=bool)
+    human = humans[0]
+    if len(humans) > 1:
+        human = f"mean of {', '.join(humans)}"
+        table = table.assign(**{human: _mean_of(table, humans)})
+        notes.append(f"the human score is the {human}")
+    empty = np.array([tables.is_gap(v) for v in table[human]], dtype=bool)
     gaps = int(empty.sum())
     if gaps and rated_only:
         notes.append(f"{gaps} of {len(table)} rows have no {human} and were left out")
@@ -60,6 +67,18 @@ def studies_from_table(
     parts = {"all": table} if not by else _split(table, by)
     studies = {name: _from_part(name, p, human, columns, notes) for name, p in parts.items()}
     return studies, notes
+
+
+def _mean_of(table: pd.DataFrame, humans: list[str]) -> pd.Series[float]:
+    """The mean of the raters who gave a score, row by row."""
+    rows = [str(k + 1) for k in range(len(table))]
+    known = table[humans].map(lambda v: not tables.is_gap(v))
+    for name in humans:
+        rated = known[name].tolist()
+        ids = [row for row, has in zip(rows, rated, strict=True) if has]
+        tables.scores_of(name, ids, table.loc[known[name], name].tolist(), "")
+    mean: pd.Series[float] = tables.as_numbers(table[humans], humans).mean(axis=1)
+    return mean
 
 
 def _split(table: pd.DataFrame, by: list[str]) -> dict[str, pd.DataFrame]:
@@ -83,10 +102,11 @@ def _from_part(
     unknown = [m for m in wanted if m not in part.columns]
     if unknown:
         raise UnknownNameError("column", unknown[0], map(str, part.columns))
-    kept = [m for m in wanted if _varies(part[m])]
+    kept = [m for m in wanted if _usable(part[m])]
     if len(kept) < len(wanted):
         lost = ", ".join(m for m in wanted if m not in kept)
-        notes.append(f"{name}: without {lost} (gaps, or the same everywhere)")
+        notes.append(f"{name}: without {lost} (too many gaps, or the same everywhere)")
+    part = tables.filled(part, kept)
     signs = {m: v for m, v in (columns.get("orientation") or {}).items() if m in kept}
     try:
         pool = Pool.from_table(part, **{**columns, "metrics": kept, "orientation": signs})
@@ -97,7 +117,7 @@ def _from_part(
     return study_of(pool, gold)
 
 
-def _varies(column: pd.Series[Any]) -> bool:
-    """False for a metric with gaps or without any spread in this part of the table."""
-    values = column.tolist()
-    return not any(tables.is_empty(v) for v in values) and len(set(map(str, values))) > 1
+def _usable(column: pd.Series[Any]) -> bool:
+    """False for a metric with many gaps or without any spread in this part of the table."""
+    values = [v for v in column.tolist() if not tables.is_gap(v)]
+    return len(values) >= (1 - MOST_GAPS) * len(column) and len(set(map(str, values))) > 1

@@ -2,50 +2,79 @@
 
 from __future__ import annotations
 
-from fewgold.tables._cells import as_text, cell, is_empty, neutral, refuse, scores_of, text_of
+from fewgold.tables._cells import NUMBER, as_text, cell, is_empty, neutral, refuse, text_of
 from fewgold.tables._cost import CostTerms, cost_terms, with_cost
+from fewgold.tables._files import TableError, decode, read_text, write_texts
 from fewgold.tables._names import (
     COST_NAMES,
     DOCUMENT_NAMES,
     HUMAN_NAMES,
     ID_NAMES,
     POSITION_NAMES,
+    RATER_NAMES,
     SYSTEM_NAMES,
     TEXT_NAMES,
+    TIME_NAMES,
     guess_column,
     looks_human,
     looks_like_position,
     parts,
     plain,
 )
-from fewgold.tables._read import SUFFIXES, is_wide, not_utf8, read_table
-from fewgold.tables._write import write_texts
+from fewgold.tables._numbers import Column, as_numbers, column_of, filled, is_gap, scores_of
+from fewgold.tables._read import (
+    GUIDE,
+    KINDS,
+    SUFFIXES,
+    Remark,
+    Row,
+    TableFile,
+    read_file,
+    read_table,
+    separator_of,
+)
 
 __all__ = [
     "COST_NAMES",
     "DOCUMENT_NAMES",
+    "GUIDE",
     "HUMAN_NAMES",
     "ID_NAMES",
+    "KINDS",
+    "NUMBER",
     "POSITION_NAMES",
+    "RATER_NAMES",
     "SUFFIXES",
     "SYSTEM_NAMES",
     "TEXT_NAMES",
+    "TIME_NAMES",
+    "Column",
     "CostTerms",
+    "Remark",
+    "Row",
+    "TableError",
+    "TableFile",
+    "as_numbers",
     "as_text",
     "cell",
+    "column_of",
     "cost_terms",
+    "decode",
+    "filled",
     "guess_column",
     "is_empty",
-    "is_wide",
+    "is_gap",
     "looks_human",
     "looks_like_position",
     "neutral",
-    "not_utf8",
     "parts",
     "plain",
+    "read_file",
     "read_table",
+    "read_text",
     "refuse",
     "scores_of",
+    "separator_of",
     "text_of",
     "with_cost",
     "write_texts",

@@ -1,9 +1,7 @@
-"""Cells of tables: as text, as scores, and so that no spreadsheet runs them."""
+"""Cells of tables: as text, and so that no spreadsheet runs them."""
 
 from __future__ import annotations
 
-import math
-import numbers
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +10,8 @@ from fewgold.errors import DataError
 
 # What makes spreadsheets take a cell for a formula (OWASP, CSV injection), full-width forms too.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_COMMA = re.compile(r"[+-]?\d+,\d+")
+#: A number in plain notation.
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def text_of(value: Any) -> str:
@@ -33,7 +31,7 @@ def text_of(value: Any) -> str:
 
 def neutral(text: str) -> str:
     """Text that no spreadsheet takes for a formula: with an apostrophe in front where needed."""
-    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if text.startswith(_FORMULA) and not NUMBER.fullmatch(text) else text
 
 
 def cell(value: Any, separator: str) -> str:
@@ -60,24 +58,6 @@ def is_empty(value: Any) -> bool:
         return not value.strip()
     # By its text: comparing a gap of pandas with anything gives a gap, not a truth value.
     return value is None or str(value).strip() in ("", "nan", "NaN", "NaT", "<NA>")
-
-
-def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str) -> list[float]:
-    """The numbers that people typed into a column; a gap or anything else is an error."""
-    texts = ["" if is_empty(v) else str(v).strip() for v in values]
-    rows = list(zip(ids, texts, values, strict=True))
-    refuse(f"have no score in column {column!r}", [i for i, t, _ in rows if not t], hint)
-    commas = [f"{i} ({t})" for i, t, _ in rows if _COMMA.fullmatch(t)]
-    refuse("have a decimal comma", commas, "Write 3.5 and not 3,5: a comma may mean thousands.")
-    bad = [f"{i} ({t})" for i, t, v in rows if not _is_score(t, v)]
-    refuse(f"have no number in column {column!r}", bad, "Give each a number, such as 3.5.")
-    return [float(v) for v in values]
-
-
-def _is_score(text: str, value: Any) -> bool:
-    if isinstance(value, str):
-        return bool(_NUMBER.fullmatch(text)) and math.isfinite(float(text))
-    return isinstance(value, bool | numbers.Real) and math.isfinite(value)
 
 
 def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:

@@ -18,11 +18,21 @@ HUMAN_NAMES = (
 COST_NAMES = ("cost", "seconds", "price")
 SYSTEM_NAMES = ("system", "model", "sys", "systemid", "systemname", "modelname", "modelid")
 POSITION_NAMES = ("position", "docsegid", "index", "line")
+RATER_NAMES = (
+    "rater", "raterid", "annotator", "annotatorid", "user", "userid", "username", "worker",
+    "workerid", "evaluator", "evaluatorid", "participant", "completedby",
+)  # fmt: skip
+TIME_NAMES = ("time", "timestamp", "ratedat", "createdat", "updatedat", "submittedat", "date")
 # What raters look at. References stay out: in most protocols raters must not see them.
 TEXT_NAMES = (
     "source", "src", "input", "prompt", "question", "article", "context", "output", "hypothesis",
     "hyp", "translation", "target", "tgt", "mt", "summary", "response", "answer", "reply",
     "completion", "text",
+)  # fmt: skip
+#: Every name above: a header that has one of them is a header.
+KNOWN_NAMES = frozenset(
+    (*ID_NAMES, *DOCUMENT_NAMES, *HUMAN_NAMES, *COST_NAMES, *SYSTEM_NAMES, *POSITION_NAMES,
+     *RATER_NAMES, *TIME_NAMES, *TEXT_NAMES, "key", "rate", "comment", "details")
 )  # fmt: skip
 # Parts of names that betray human scores, and parts that do unless a known metric carries them
 # ("COMET-DA", "bert_score").

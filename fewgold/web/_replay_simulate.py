@@ -142,12 +142,10 @@ def _studies(
     if human in columns.metrics:
         raise DataError(f"{human!r} holds the human scores, so it cannot be a metric as well.")
     parts = [] if by is None else [by]
-    rest = data.frame.drop(columns=[human, *(c for c in parts if c != columns.id)])
-    given = {
-        "id": columns.id, "document": columns.document, "metrics": list(columns.metrics),
-        "cost": None, "system": None, "texts": [],
-    }  # fmt: skip
-    found = roles(rest, given, {}).columns
+    found = roles(
+        data.frame, id=columns.id, document=columns.document, metrics=list(columns.metrics),
+        texts=[], human=[human], other=[c for c in parts if c != columns.id],
+    ).columns  # fmt: skip
     return studies_from_table(
         data.frame, human=human, by=parts, rated_only=bool(fields.text("rated_only")),
         id=columns.id, document=columns.document, metrics=list(columns.metrics),

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, TYPE_CHECKING
 
-from fewgold import tables
+from fewgold import formats, tables
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -27,12 +27,7 @@ _MOST_BYTES = 500_000_000  # that a Parquet file may unpack to
 def uploaded(name: str, content: IO[bytes]) -> tuple[str, pd.DataFrame]:
     """What to call an upload, and its table; ``name`` tells its format and is no path of ours."""
     shown = base_name(name)
-    suffix = next((s for s in SUFFIXES if shown.lower().endswith(s)), None)
-    if suffix is None:
-        raise DataError(
-            f"cannot tell the format of {shown!r} from its name. Expected a file that ends in "
-            f"{', '.join(SUFFIXES)}."
-        )
+    suffix = next((s for s in SUFFIXES if shown.lower().endswith(s)), "")
     with tempfile.TemporaryDirectory(prefix="fewgold-") as folder:
         path = Path(folder, f"upload{suffix}")
         with path.open("wb") as file:
@@ -53,25 +48,24 @@ def base_name(name: str) -> str:
 
 def _read(path: Path, shown: str) -> pd.DataFrame:
     """The table of a file that is not too large, a name a column and a plain value a cell."""
+    with path.open("rb") as file:
+        head = file.read(4)
+    if head == b"PAR1":
+        _check_parquet(path, shown)
+    elif head != b"PK\x03\x04":
+        _check_lines(path)
     try:
-        if path.suffix == ".parquet":
-            _check_parquet(path)
-        elif path.suffix != ".xlsx":
-            _check_lines(path)
-        frame = tables.read_table(path)
+        rated = formats.rated_table(path)
     except DataError as error:  # its sentence names the temporary file
         raise DataError(str(error).replace(str(path), shown)) from None
+    frame = tables.read_file(path, shown=shown).frame() if rated is None else rated.frame
     if len(frame) > MOST_ROWS:
         raise _too_long(f"{len(frame)} rows")
     if len(frame.columns) > MOST_COLUMNS:
         raise DataError(
             f"the table has {len(frame.columns)} columns; {MOST_COLUMNS} at most. Leave some out."
         )
-    names = [str(c) for c in frame.columns]
-    twice = next((n for n in names if names.count(n) > 1), None)
-    if twice is not None:
-        raise DataError(f"{shown!r} has two columns {twice!r}. Rename one.")
-    return _flat(frame.set_axis(names, axis=1))
+    return _flat(frame)
 
 
 def _flat(frame: pd.DataFrame) -> pd.DataFrame:
@@ -93,7 +87,7 @@ def _check_lines(path: Path) -> None:
         raise _too_long(f"{lines} lines")
 
 
-def _check_parquet(path: Path) -> None:
+def _check_parquet(path: Path, shown: str) -> None:
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -104,7 +98,7 @@ def _check_parquet(path: Path) -> None:
             meta = file.metadata
             size = sum(meta.row_group(k).total_byte_size for k in range(meta.num_row_groups))
     except (ArrowException, OSError) as error:
-        raise DataError(f"cannot read {str(path)!r} as Parquet: {error}.") from None
+        raise DataError(f"cannot read {shown!r} as Parquet: {error}.") from None
     if meta.num_rows > MOST_ROWS:
         raise _too_long(f"{meta.num_rows} rows")
     if size > _MOST_BYTES:
