@@ -29,7 +29,8 @@ class TableError(DataError):
     def __init__(self, path: str, code: str, what: str, do: str, where: str = "") -> None:
         self.code, self.what, self.do, self.where = code, what, do, where
         detail = f" ({where})" if where else ""
-        super().__init__(f"cannot read {path!r}: {what}{detail}. {do}".strip())
+        said = f"cannot read {path!r}: {what}" if code != "missing" else f"{what} {path!r}"
+        super().__init__(f"{said}{detail}. {do}".strip())
 
 
 @dataclass(frozen=True)

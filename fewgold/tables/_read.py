@@ -284,8 +284,10 @@ def read_file(path: str | Path, kind: str | None = None, shown: str | None = Non
         data = stream.read() if stream is not None else sys.stdin.read().encode()
         data, packed = unpacked(data, name)
     elif not Path(path).is_file():
-        what = "it is a folder" if Path(path).is_dir() else "there is no such file"
-        raise TableError(name, "missing", what, f"Give the path of a {_KINDS} file.")
+        code, what = "missing", "there is no file"
+        if Path(path).is_dir():
+            code, what = "folder", "it is a folder"
+        raise TableError(name, code, what, f"Give the path of a {_KINDS} file.")
     else:
         data, packed = read_bytes(path)
     if not data.strip():
