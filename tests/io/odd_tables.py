@@ -19,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 
+ANY = "(any)"  # a role on which commands need only agree
 N = 60  # rows
 N_DOCUMENTS = 11
 PROBE = 2  # the row whose output is compared letter by letter; the web page shows the first five
@@ -108,7 +109,12 @@ def decimal_commas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mapped(frame: pd.DataFrame, names: tuple[str, ...], way: Callable[[Any], Any]) -> pd.DataFrame:
-    return frame.assign(**{n: [way(v) for v in frame[n]] for n in names})
+    return frame.assign(**{n: _objects([way(v) for v in frame[n]]) for n in names})
+
+
+def _objects(values: list[Any]) -> pd.Series[Any]:
+    """Values as they are: pandas would make NaN of None among numbers."""
+    return pd.Series(values, dtype=object)
 
 
 def shown(
@@ -191,7 +197,8 @@ class Odd:
     variants
         ``one``: a row for each segment; ``two``: two systems, whose ids repeat.
     roles
-        Roles that differ from those of the plain table; None for a role that no column has.
+        Roles that differ from those of the plain table; None for a role that no column has, `ANY`
+        where it is enough that all commands agree.
     left_out
         Columns that are no metrics, and what the notes must say beside their names.
     notes
@@ -259,9 +266,11 @@ class Odd:
             return roles["system"] is not None and frame[roles["system"]].nunique() > 1
         if need == "unique ids":
             return self.only == "unique ids" or frame[roles["id"]].is_unique
-        if need == "human":
-            named = roles["human"] or ()
-            return self.only == "human" or any(frame[h].notna().all() for h in named)
+        if need == "one row each":
+            keys = [roles["id"], *([roles["system"]] if roles["system"] else [])]
+            return self.only == "unique ids" or not frame.duplicated(keys).any()
+        if need == "full human":
+            return self.only == "human" or bool(frame[list(roles["human"])].notna().all(axis=None))
         found: Any = roles[need]
         return bool(found)
 
@@ -287,7 +296,8 @@ def _cells(name: str, values: Mapping[int, Any]) -> Callable[[pd.DataFrame], pd.
     """Other values in some rows of a column."""
 
     def change(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.assign(**{name: [values.get(k, v) for k, v in enumerate(frame[name])]})
+        cells = [values.get(k, v) for k, v in enumerate(frame[name])]
+        return frame.assign(**{name: _objects(cells)})
 
     return change
 
@@ -489,6 +499,11 @@ ODD: tuple[Odd, ...] = (
         roles={"metrics": ("comet",)},
         left_out={"bleu": ""},
     ),
+    Odd(
+        "some human scores are missing",
+        change=_cells("human", dict.fromkeys((0, 13, 14, 41))),
+        variants=("one",),
+    ),
     Odd("human scores true and false", shown("human", _said("True", "False")),
         change=_verdicts("human")),
     Odd("human scores yes and no", shown("human", _said("yes", "no")), change=_verdicts("human")),
@@ -501,8 +516,8 @@ ODD: tuple[Odd, ...] = (
     Odd(
         "human scores in words",
         shown("human", lambda v: "good" if v > 2 else "bad" if v < 1 else "so-so"),
-        roles={"human": None},
-        refused=("human",),
+        roles={"human": ANY},
+        refused=("number",),
         only="human",
         rows_apart=True,
     ),
@@ -546,7 +561,7 @@ ODD: tuple[Odd, ...] = (
         refused=("no rows",), variants=("one",)),
     Odd("an empty file", lambda f: b"", refused=("empty",), variants=("one",)),
     Odd("one row", change=lambda f: f.iloc[[PROBE]].reset_index(drop=True),
-        roles={"metrics": None}, variants=("one",)),
+        roles={"metrics": ANY}, variants=("one",)),
     # JSON
     Odd("jsonl", jsonl, "table.jsonl"),
     Odd("jsonl without some keys", jsonl_without_gaps, "table.jsonl",
@@ -580,12 +595,14 @@ ODD: tuple[Odd, ...] = (
     # Names that do not tell
     Odd("csv in .txt", csv_bytes, "table.txt"),
     Odd("tsv in .txt", tsv_bytes, "table.txt"),
-    Odd("csv without a suffix", csv_bytes, "table"),
+    Odd("csv without a suffix", csv_bytes, "nosuffix"),
     Odd("a workbook in .csv", xlsx, "table.csv"),
     Odd("parquet in .csv", parquet, "table.csv"),
     Odd("jsonl in .csv", jsonl, "table.csv"),
     Odd("packed csv in .csv", packed(csv_bytes), "table.csv"),
-    # Raters
+    # Systems and raters; two systems are the second variant of every table
+    Odd("one system", change=lambda f: f.assign(system="A"), roles={"system": "system"},
+        variants=("one",)),
     Odd(
         "two raters, a column each",
         change=_wide,
