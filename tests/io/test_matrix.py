@@ -309,7 +309,9 @@ def _roc(call: Call) -> Seen:
     parts = parts[:1] if len(parts) > 1 else parts
     metrics = list(dict.fromkeys(r["metric"] for r in record["rows"]))
     roles = told(notes) | columns({"metrics": metrics})
-    rows = parts[0]["n"] + parts[0]["gaps"]
+    # Rows that nobody rated are not counted.
+    whole = call.odd.has("full human", call.variant)
+    rows = parts[0]["n"] + parts[0]["gaps"] if whole else None
     return Seen(rows=rows, roles=roles, share=parts[0]["alpha"], notes=notes)
 
 
