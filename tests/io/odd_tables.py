@@ -245,6 +245,11 @@ class Odd:
         path.write_bytes(self.write(self.truth(variant)))
         return path
 
+    @property
+    def packed(self) -> bool:
+        """Whether the file is compressed."""
+        return self.write(self.truth("one"))[:2] == b"\x1f\x8b"
+
     def expected_roles(self, variant: str) -> dict[str, Any]:
         """Which columns are what."""
         roles: dict[str, Any] = {
