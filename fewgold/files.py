@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -44,15 +44,54 @@ def design_path(path: str | Path) -> Path:
     return Path(f"{path}.design.json")
 
 
+def open_table(
+    path: str | Path,
+    tell: Callable[[str], None] | None = None,
+    *,
+    pair: str | None = None,
+    raters: bool = False,
+) -> pd.DataFrame:
+    """Any table that fewgold reads: plain ones, and published ratings as one.
+
+    Parameters
+    ----------
+    path
+        A file, a folder of mt-metrics-eval, or ``-`` for standard input.
+    tell
+        Called with each sentence on what is odd about the file.
+    pair, raters
+        As in `fewgold.formats.rated_table`.
+    """
+    found = None if str(path) == "-" else formats.rated_table(path, pair, raters)
+    if found is None:
+        file = tables.read_file(path)
+        frame, notes = file.frame(), file.notes
+    else:
+        frame, notes = found.frame, found.notes
+    if tell is not None:
+        for sentence in notes:
+            tell(sentence.rstrip("."))
+    return frame
+
+
 def build_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
     """A pool from a table and the roles of its columns; the cost may be ``FIXED+PER*COLUMN``.
 
     Gaps in metrics are filled with the mean of the metric.
     """
-    table = tables.filled(table, columns.get("metrics") or ())
+    table = tables.filled(as_recorded(table, columns), columns.get("metrics") or ())
     if columns.get("cost") is not None:
         table = tables.with_cost(table, columns["cost"])
     return Pool.from_table(table, **columns)
+
+
+def as_recorded(table: Any, columns: Mapping[str, Any]) -> Any:
+    """The table with names as a side file has them: old ones may have spaces around."""
+    listed = [
+        v for value in columns.values() for v in (value if isinstance(value, list) else [value])
+    ]
+    padded = {v.strip(): v for v in listed if isinstance(v, str) and v != v.strip()}
+    return table.rename(columns=padded) if padded else table
 
 
 def save_sample(
@@ -209,10 +248,12 @@ def load_pool(
     path: str | Path,
     pool_path: str | Path | Sequence[str] | None = None,
     engine: Engine | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Pool | StoredPool:
     """The pool that a side file speaks of, read from its recorded place or from ``pool_path``.
 
     A pool on disk is opened and stays there; ``engine`` reads it, the kind that chose by default.
+    ``tell`` hears what is odd about its file.
     """
     record = read_record(path)
     if "engine" in record["pool"]:
@@ -226,13 +267,21 @@ def load_pool(
         )
     if pool_path is not None and not isinstance(pool_path, str | Path):
         raise DataError("this sample was drawn from one table; got several files. Name that one.")
-    table = pool_table(path, pool_path)
+    table = pool_table(path, pool_path, tell)
     with intact(path):
+        for name in record["pool"]["columns"].get("metrics") or () if tell is not None else ():
+            how = tables.column_of(table[name], name).read_as if name in table.columns else ""
+            if how and tell is not None:
+                tell(tables.read_as_sentence(name, how))
         return build_pool(table, dict(record["pool"]["columns"]))
 
 
-def pool_table(path: str | Path, pool_path: str | Path | None = None) -> pd.DataFrame:
-    """The table that the pool of a side file was made from."""
+def pool_table(
+    path: str | Path,
+    pool_path: str | Path | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> pd.DataFrame:
+    """The table that the pool of a side file was made from; ``tell`` hears what is odd about it."""
     record = read_record(path)
     with intact(path):
         stored = record["pool"]["path"]
@@ -243,8 +292,7 @@ def pool_table(path: str | Path, pool_path: str | Path | None = None) -> pd.Data
             raise DataError(
                 f"the pool is not at {str(place)!r} any more. Say where it is with --pool."
             )
-        rated = None if str(place) == "-" else formats.rated_table(place)
-        return tables.read_table(place) if rated is None else rated.frame
+        return open_table(place, tell)
 
 
 def load_sample(path: str | Path, pool: Pool | StoredPool) -> Sample:

@@ -339,6 +339,12 @@ def _optional(name: str, values: Any, size: int) -> NDArray[Any] | None:
 
 
 def _refuse_duplicates(ids: NDArray[Any]) -> None:
+    bare = [k for k, i in enumerate(ids.tolist()) if isinstance(i, str) and not i.strip()]
+    if bare:
+        raise DataError(
+            f"every segment needs an id; {len(bare)} of {ids.size} ids are empty, the first in row "
+            f"{bare[0] + 1}."
+        )
     unique, counts = np.unique(ids.astype(str), return_counts=True)
     if (counts > 1).any():
         twice = unique[counts > 1]

@@ -103,14 +103,8 @@ class Roles:
         if self.gaps:
             parts = ", ".join(f"{name} ({count})" for name, count in self.gaps.items())
             lines.append(f"gaps in metrics, filled with the mean of the metric: {parts}")
-        read = {n: self.cells[n].read_as for n in (*self.metrics, *self.human)}
-        for name, how in read.items():
-            if how == "decimal commas":
-                lines.append(f"decimal commas in {name} are read as points")
-            elif how:
-                one, zero = how.split("/")
-                lines.append(f"in {name}, {one} counts as 1 and {zero} as 0")
-        return lines
+        read = {n: self.cells[n].read_as for n in (*self.metrics, *self.human) if n in self.cells}
+        return [*lines, *(tables.read_as_sentence(n, how) for n, how in read.items() if how)]
 
     def one_human(self) -> str:
         """The one column of human scores; with none or several, ask."""
@@ -119,16 +113,20 @@ class Roles:
             raise self._which(found)
         return found[0]
 
-    def some_humans(self) -> tuple[str, ...]:
+    def some_humans(self, option: str = "--human") -> tuple[str, ...]:
         """The columns of human scores, several where each is a rater; where it is unclear, ask."""
         if not self.human:
-            raise self._which(self.humans)
+            raise self._which(self.humans, option)
         return self.human
 
-    def _which(self, likely: Sequence[str]) -> DataError:
+    def _which(self, likely: Sequence[str], option: str = "--human") -> DataError:
         names = [str(c) for c in self.table.columns]
         hint = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
-        return DataError(f"which column holds the human scores? Name it with --human{hint}.")
+        words = [n for n in human_columns(names) if n not in (self.rater, *self.humans)]
+        said = ""
+        if not likely and words:
+            said = f" {words[0]!r} may be it, but it holds words and not a number in each row."
+        return DataError(f"which column holds the human scores? Name it with {option}{hint}.{said}")
 
     def per_output(self) -> Roles:
         """One row for each output where several raters have a row each: the mean of their scores.

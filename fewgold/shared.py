@@ -42,6 +42,7 @@ class Shared:
 
 def build_joint_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
     """The pool of all systems, from the roles of the columns as `fewgold select` knows them."""
+    table = files.as_recorded(table, columns)
     table = tables.filled(table, columns.get("metrics") or (), columns.get("system"))
     if columns.get("cost") is not None:
         table = tables.with_cost(table, columns["cost"])

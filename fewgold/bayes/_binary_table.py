@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: The name of the rows over all systems.
 ALL = "(all)"
-# How other programs write a gap.
-_GAPS = ("na", "n/a", "nan", "none", "null")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,18 +114,14 @@ def _systems(frame: pd.DataFrame, system: str | None) -> NDArray[np.object_]:
 
 def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
     """A column as numbers; empty cells are gaps, words are an error."""
-    import pandas as pd
-
-    column = frame[name]
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    gaps = [tables.is_empty(v) or str(v).strip().lower() in _GAPS for v in column]
-    words = np.isnan(values) & ~np.array(gaps, dtype=bool)
-    if words.any():
-        raise DataError(
-            f"column {name!r} must hold numbers; {int(words.sum())} of {len(column)} rows do not, "
-            f"first {column[words].iloc[0]!r}. Write 1 for pass and 0 for fail, and leave gaps "
-            "empty."
-        )
-    if np.isinf(values).any():
+    found = tables.column_of(frame[name], name)
+    if "infinite" in found.sorts:
         raise DataError(f"column {name!r} must hold finite numbers; got an infinite one.")
-    return np.asarray(values)
+    wrong = sorted(k for rows in found.sorts.values() for k in rows)
+    if wrong:
+        raise DataError(
+            f"column {name!r} must hold numbers; {len(wrong)} of {len(frame)} rows do not, "
+            f"first {str(frame[name].iloc[wrong[0]])!r}. Write 1 for pass and 0 for fail, and "
+            "leave gaps empty."
+        )
+    return found.values

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from fewgold._pretty import decimals
-from fewgold.cli import _options, _parse
+from fewgold.cli import _input, _options, _parse
 from fewgold.cli._console import (
     Format,
     Json,
@@ -215,7 +215,12 @@ def _of_sheet(
     sample = load_sample(side, pool, quiet)
     columns = record["score_column"] if human is None else _columns(human)
     partial = files.read_partial(
-        file, sample, id=id, score=columns, limits=ends, gaps=gaps is not Gaps.wait
+        _input.read_sheet(file, columns, quiet),
+        sample,
+        id=id,
+        score=columns,
+        limits=ends,
+        gaps=gaps is not Gaps.wait,
     )
     if estimator is None:
         chosen = registry.strategy(record["strategy"], sample.pool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ if TYPE_CHECKING:
 
     from fewgold.roles import Roles
 
-# Remarks about a file that make no difference to anybody.
-_SILENT = ("byte-order-mark", "separator", "quoted")
+
+def noting(quiet: bool) -> Callable[[str], None]:
+    """Says sentences on stderr."""
+    return lambda sentence: note(f"note: {sentence}", quiet)
 
 
 def read_table(
@@ -23,18 +26,23 @@ def read_table(
 
     ``raters`` keeps one row for each rater of published ratings; otherwise it is one per output.
     """
-    from fewgold import formats, tables
+    from fewgold import files
 
-    found = None if path == "-" else formats.rated_table(path, pair, raters)
-    if found is not None:
-        for sentence in found.notes:
-            note(f"note: {sentence.rstrip('.')}", quiet)
-        return found.frame
+    return files.open_table(path, noting(quiet), pair=pair, raters=raters)
+
+
+def read_sheet(path: str, score: str | list[str], quiet: bool) -> pd.DataFrame:
+    """A sheet that people filled in; says what is odd about the file and how scores are written."""
+    from fewgold import tables
+
     file = tables.read_file(path)
     frame = file.frame()
-    for remark, sentence in zip(file.remarks, file.sentences, strict=True):
-        if remark.code not in _SILENT:
-            note(f"note: {sentence.rstrip('.')}", quiet)
+    for sentence in file.notes:
+        note(f"note: {sentence.rstrip('.')}", quiet)
+    for name in [score] if isinstance(score, str) else score:
+        how = tables.column_of(frame[name], name).read_as if name in frame.columns else ""
+        if how:
+            note(f"note: {tables.read_as_sentence(name, how)}", quiet)
     return frame
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -194,15 +195,15 @@ def _columns(
         metrics=[], id=segment, need_id=False,
     )  # fmt: skip
     names = [str(c) for c in table.columns]
-    document, system, chosen = found.document, found.system, list(found.human)
+    document, system = found.document, found.system
     if document is None:
         raise DataError(f"which column holds the documents? --document: {', '.join(names)}.")
-    if not chosen:
-        hint = ", ".join(found.humans or names)
-        raise DataError(f"which columns hold the scores? Name them with --score: {hint}.")
+    chosen = list(found.some_humans("--score"))
     table = found.table
     told = {"document": "document", "system": "system", "human": "score"}
     guessed = [f"{told[k]} = {v}" for k, v in found.guessed.items() if k in told]
+    for sentence in replace(found, guessed={}, left_out={}).notes():
+        note(f"note: {sentence}", quiet)
     if segment == "none" and "none" not in names:
         segment = None
     elif segment is None and system is not None and system in names:

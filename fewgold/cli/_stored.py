@@ -117,6 +117,7 @@ def start_engine(name: EngineName | str, memory: str | None, quiet: bool) -> Eng
 def load_sample(side: str | Path, pool: str | None, quiet: bool) -> Sample:
     """The sample of a side file, from a pool in memory or on disk."""
     from fewgold import files
+    from fewgold.cli._input import noting
 
     record = files.read_record(side)
     with files.intact(side):
@@ -124,7 +125,7 @@ def load_sample(side: str | Path, pool: str | None, quiet: bool) -> Sample:
     engine = None if kind is None else start_engine(kind, None, quiet)
     if engine is not None and pool == "-":
         raise DataError("this pool stays on disk and cannot come from stdin. Name its files.")
-    return files.load_sample(side, files.load_pool(side, pool, engine))
+    return files.load_sample(side, files.load_pool(side, pool, engine, noting(quiet)))
 
 
 class _Bar:

@@ -31,7 +31,7 @@ from fewgold.tables import TableFile
 #: How grave it is what the reader of tables remarks.
 _REMARKS: dict[str, Severity] = {
     "byte-order-mark": "note", "encoding": "warning", "unnamed-column": "note",
-    "spaces-in-names": "warning", "empty-rows": "note", "sheets": "note",
+    "spaces-in-names": "note", "empty-rows": "note", "sheets": "note",
 }  # fmt: skip
 _WAYS = {1: "larger is better", -1: "larger is worse", 0: "covariate", None: "direction unknown"}
 

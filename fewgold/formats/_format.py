@@ -52,6 +52,14 @@ class Probe:
             return b""
 
     @cached_property
+    def is_text(self) -> bool:
+        """Whether the head is text in an encoding that can be read."""
+        try:
+            return decode(self.head[: self.head.rfind(b"\n") + 1 or None], self.name).text != ""
+        except TableError:
+            return False
+
+    @cached_property
     def text(self) -> str:
         """The head as text; a character cut in two at its end is left out."""
         whole = len(self.head) < _HEAD

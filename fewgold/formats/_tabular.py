@@ -36,7 +36,9 @@ class Tabular(Format):
         """A file with these rows."""
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        return reading(_unguarded(read_file(path, self.name)), self.name, names, str(path))
+        table = read_file(path, self.name)
+        table.check_columns()
+        return reading(_unguarded(table), self.name, names, str(path))
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         data = self._packed(task_grid(tasks), tasks, path)
@@ -83,4 +85,4 @@ def _unguarded(table: TableFile) -> TableFile:
 
 
 def is_text(probe: Probe) -> bool:
-    return not probe.is_folder and b"\x00" not in probe.head[:1024]
+    return not probe.is_folder and probe.is_text

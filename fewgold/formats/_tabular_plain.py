@@ -23,7 +23,8 @@ class Csv(Tabular):
     suffixes = (".csv",)
 
     def recognises(self, probe: Probe) -> bool:
-        return is_text(probe) and (probe.name.endswith(".csv") or _familiar(probe, ",;"))
+        named = probe.name.endswith((".csv", ".tsv"))
+        return is_text(probe) and (named or _familiar(probe, ",;|"))
 
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
         rows = [[guard(c) for c in as_texts(row)] for row in (grid.header, *grid.rows)]
@@ -38,7 +39,9 @@ class Tsv(Tabular):
     suffixes = (".tsv",)
 
     def recognises(self, probe: Probe) -> bool:
-        return is_text(probe) and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
+        lines = [f"{line}\n" for line in probe.lines if line.strip()]
+        tabs = bool(lines) and "\t" in lines[0] and separator_of(lines, 0, "\t") == "\t"
+        return is_text(probe) and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
 
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
         rows = [as_texts(row) for row in (grid.header, *grid.rows)]

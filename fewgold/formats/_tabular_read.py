@@ -14,7 +14,7 @@ from fewgold._xlsx import Formula
 from fewgold.formats._format import Names
 from fewgold.formats._model import Rating, Reading, Rejected, is_key
 from fewgold.formats._tabular_roles import Roles, find
-from fewgold.tables import NUMBER, Row, TableFile, column_of, text_of
+from fewgold.tables import NUMBER, Row, TableFile, column_of, read_as_sentence, text_of
 
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _FORMULA = "has a formula whose value is not in the file. Open and save it, or type the value."
@@ -75,11 +75,8 @@ def _notes(
     if roles.rater is not None and not roles.own:
         notes.append(f"raters are in {header[roles.rater]!r}.")
     for k, how in read_as.items():
-        if how == "decimal commas":
-            notes.append(f"decimal commas in {header[k]!r} are read as points.")
-        elif how:
-            one, zero = how.split("/")
-            notes.append(f"{one} counts as 1 and {zero} as 0.")
+        if how:
+            notes.append(f"{read_as_sentence(header[k], how)}.")
     if empty:
         notes.append(f"{empty} row{'s are' if empty > 1 else ' is'} empty.")
     return notes

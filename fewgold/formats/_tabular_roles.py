@@ -120,9 +120,9 @@ def _scores(sheet: TableFile, names: Names, path: str) -> tuple[int, ...]:
     header = sheet.header
     if names.score is None:
         found = clear_human([n for n in header if n != names.rater], partial(_holds_numbers, sheet))
-        if len(found) != 1:
+        if not found:
             return (_one(header, HUMAN_NAMES, "score", "--human", path),)
-        return (_alone(header, found[0], "--human"),)
+        return tuple(_alone(header, name, "--human") for name in found)
     if names.score in header or "," not in names.score:
         return (_given(header, names.score, "score", "--human"),)
     parts = [part.strip() for part in names.score.split(",") if part.strip()]

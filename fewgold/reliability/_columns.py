@@ -81,15 +81,15 @@ def numbers_of(name: str, raw: NDArray[Any], n: int) -> FloatArray:
     """Scores as numbers, NaN where there is none."""
     if raw.shape != (n,):
         raise DataError(f"score {name!r} has shape {raw.shape}; expected {n} numbers, one a row.")
-    out = np.empty(n)
-    for k, value in enumerate(raw.tolist()):
-        try:
-            out[k] = np.nan if tables.is_empty(value) else float(value)
-        except (TypeError, ValueError):
-            raise DataError(
-                f"score {name!r} must hold numbers; got {value!r} in row {k} (counted from 0). "
-                f"{no_number(value)}"
-            ) from None
-    if np.isinf(out).any():
-        raise DataError(f"score {name!r} is infinite in row {int(np.isinf(out).argmax())}.")
-    return out
+    found = tables.column_of(raw, name)
+    infinite = found.sorts.get("infinite", ())
+    if infinite:
+        raise DataError(f"score {name!r} is infinite in row {min(infinite)}.")
+    wrong = sorted(k for rows in found.sorts.values() for k in rows)
+    if wrong:
+        value = raw[wrong[0]]
+        raise DataError(
+            f"score {name!r} must hold numbers; got {value!r} in row {wrong[0]} (counted from 0). "
+            f"{no_number(value)}"
+        )
+    return found.values

@@ -21,7 +21,15 @@ from fewgold.tables._names import (
     parts,
     plain,
 )
-from fewgold.tables._numbers import Column, as_numbers, column_of, filled, is_gap, scores_of
+from fewgold.tables._numbers import (
+    Column,
+    as_numbers,
+    column_of,
+    filled,
+    is_gap,
+    read_as_sentence,
+    scores_of,
+)
 from fewgold.tables._read import (
     GUIDE,
     KINDS,
@@ -69,6 +77,7 @@ __all__ = [
     "neutral",
     "parts",
     "plain",
+    "read_as_sentence",
     "read_file",
     "read_table",
     "read_text",

@@ -78,6 +78,18 @@ class Column:
         return int((~self.finite).sum())
 
 
+def read_as_sentence(name: str, how: str) -> str:
+    """How the numbers of a column are written, from `Column.read_as`.
+
+    >>> read_as_sentence("passed", "yes/no")
+    'in passed, yes counts as 1 and no as 0'
+    """
+    if how == "decimal commas":
+        return f"decimal commas in {name} are read as points"
+    one, zero = how.split("/")
+    return f"in {name}, {one} counts as 1 and {zero} as 0"
+
+
 def is_gap(value: Any) -> bool:
     """True for a cell of a column of numbers that holds nothing, or a word such as NA.
 

@@ -34,6 +34,8 @@ KINDS = {"csv": "CSV", "tsv": "TSV", "jsonl": "JSON lines", "json": "JSON", "par
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: The sheet of a workbook of ours that explains the tasks.
 GUIDE = "how to rate"
+#: Codes of remarks that make no difference to anybody.
+HARMLESS = ("byte-order-mark", "separator", "quoted", "spaces-in-names")
 _KINDS = "CSV, TSV, JSON, Parquet or .xlsx"
 _LONGEST_CELL = 10_000_000
 _MOST_RAW = 1000
@@ -113,6 +115,12 @@ class TableFile:
         return f"{KINDS[self.kind]}{', gzip' if self.packed else ''}"
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Those of the remarks that may matter, as sentences."""
+        told = zip(self.remarks, self.sentences, strict=True)
+        return tuple(sentence for remark, sentence in told if remark.code not in HARMLESS)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The remarks as sentences."""
         return tuple(f"{r.what}{f' ({r.where})' if r.where else ''}." for r in self.remarks)
@@ -163,6 +171,7 @@ class TableFile:
             frame = pd.DataFrame(made, dtype=str)
         if frame.empty:
             raise self._error("no-rows", "it has no rows", "Expected one row per segment.")
+        frame = frame.set_axis([str(c).strip() for c in frame.columns], axis=1)
         return frame.reset_index(drop=True) if len(frame) != len(self) else frame
 
     @cached_property
@@ -188,10 +197,10 @@ class TableFile:
     def _error(self, code: str, what: str, do: str, where: str = "") -> TableError:
         return TableError(self.path, code, what, do, where)
 
-    def _refuse(self) -> None:
-        """Raise what is wrong with rows or columns, if anything is."""
-        if self._problems:
-            raise self._broken()
+    def check_columns(self) -> None:
+        """Refuse a table without rows, or with two columns of one name."""
+        if not self.cells:
+            raise self._error("no-rows", "it has no rows", "Expected one row per segment.")
         named = [name.strip() for name in self.header]
         twice = [name for name, count in Counter(named).items() if count > 1]
         if twice:
@@ -199,6 +208,13 @@ class TableFile:
                 "duplicate-columns", f"two columns are called {twice[0]!r}",
                 "Rename or remove one, so that the right one is used.",
             )  # fmt: skip
+
+    def _refuse(self) -> None:
+        """Raise what is wrong with rows or columns, if anything is."""
+        if self._problems:
+            raise self._broken()
+        self.check_columns()
+        named = [name.strip() for name in self.header]
         if self.kind in ("csv", "tsv"):
             data = [name for name in named if NUMBER.fullmatch(name)]
             if data and self.cells and not any(plain(name) in KNOWN_NAMES for name in named):
@@ -351,7 +367,7 @@ def _remarks(table: TableFile) -> list[Remark]:
         found.append(
             Remark("spaces-in-names", f"{len(padded)} column name{'s' * (len(padded) > 1)} with "
                    "spaces around", ", ".join(map(repr, padded[:3])),
-                   "Remove the spaces: options must repeat the names exactly.")
+                   "Harmless: fewgold leaves the spaces out.")
         )  # fmt: skip
     if table.empty:
         one = len(table.empty) == 1

@@ -34,7 +34,7 @@ def _guess(data: Data) -> Columns:
 
     found = roles(data.frame, texts=[], need_id=False)
     human = found.human or found.humans[:1]
-    notes = replace(found, guessed={}).notes() if found.id is not None else []
+    notes = [*data.notes, *replace(found, guessed={}).notes()]
     return Columns(
         human, found.system, found.id, found.document, found.metrics,
         tuple(s.partition(". To use one of them")[0].rstrip(".") for s in notes),

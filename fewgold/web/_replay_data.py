@@ -37,6 +37,7 @@ class Data:
     key: str
     name: str
     frame: pd.DataFrame
+    notes: tuple[str, ...] = ()  # what is odd about the file
     used: float = field(default_factory=time.monotonic)
     guessed: Any = None  # what the columns are, worked out once
 
@@ -95,8 +96,8 @@ class Tables:
 
     def add(self, name: str, content: IO[bytes]) -> Data:
         """Read an upload and keep it in the place of the oldest one."""
-        shown, frame = uploaded(name, content)
-        data = Data(secrets.token_urlsafe(12), shown, frame)
+        found = uploaded(name, content)
+        data = Data(secrets.token_urlsafe(12), found.name, found.frame, found.notes)
         with self._lock:
             mine = [k for k, d in self._known.items() if d.demo is None]
             for old in mine[: max(len(mine) - _MOST_TABLES + 1, 0)]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from fewgold import formats, tables
 from fewgold.errors import DataError
@@ -24,15 +24,23 @@ _MOST_LINES = 2_000_000  # of a text file: texts may hold line breaks
 _MOST_BYTES = 500_000_000  # that a Parquet file may unpack to
 
 
-def uploaded(name: str, content: IO[bytes]) -> tuple[str, pd.DataFrame]:
-    """What to call an upload, and its table; ``name`` tells its format and is no path of ours."""
+class Upload(NamedTuple):
+    """What to call an uploaded table, the table, and what is odd about its file."""
+
+    name: str
+    frame: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def uploaded(name: str, content: IO[bytes]) -> Upload:
+    """The table in an upload; ``name`` is what people call it and no path of ours."""
     shown = base_name(name)
     suffix = next((s for s in SUFFIXES if shown.lower().endswith(s)), "")
     with tempfile.TemporaryDirectory(prefix="fewgold-") as folder:
         path = Path(folder, f"upload{suffix}")
         with path.open("wb") as file:
             shutil.copyfileobj(content, file)
-        return shown, _read(path, shown)
+        return _read(path, shown)
 
 
 def base_name(name: str) -> str:
@@ -46,7 +54,7 @@ def base_name(name: str) -> str:
     return plain if len(plain) <= 80 else f"{plain[:40]}…{plain[-39:]}"
 
 
-def _read(path: Path, shown: str) -> pd.DataFrame:
+def _read(path: Path, shown: str) -> Upload:
     """The table of a file that is not too large, a name a column and a plain value a cell."""
     with path.open("rb") as file:
         head = file.read(4)
@@ -58,14 +66,18 @@ def _read(path: Path, shown: str) -> pd.DataFrame:
         rated = formats.rated_table(path)
     except DataError as error:  # its sentence names the temporary file
         raise DataError(str(error).replace(str(path), shown)) from None
-    frame = tables.read_file(path, shown=shown).frame() if rated is None else rated.frame
+    if rated is None:
+        table = tables.read_file(path, shown=shown)
+        frame, notes = table.frame(), table.notes
+    else:
+        frame, notes = rated.frame, rated.notes
     if len(frame) > MOST_ROWS:
         raise _too_long(f"{len(frame)} rows")
     if len(frame.columns) > MOST_COLUMNS:
         raise DataError(
             f"the table has {len(frame.columns)} columns; {MOST_COLUMNS} at most. Leave some out."
         )
-    return _flat(frame)
+    return Upload(shown, _flat(frame), tuple(note.rstrip(".") for note in notes))
 
 
 def _flat(frame: pd.DataFrame) -> pd.DataFrame:
