@@ -12,7 +12,6 @@ import numpy as np
 
 from fewgold import formats
 from fewgold.doctor._campaign import FILE
-from fewgold.doctor._commands import out_name, python
 from fewgold.doctor._ids import not_crossed
 from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, some
 from fewgold.doctor._scores import is_binary, scale_of
@@ -22,6 +21,10 @@ from fewgold.tables import is_empty
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Ratings from which a simulation tells something.
+_REPLAYED = 50
 
 
 def recognised(path: str) -> Format | None:
@@ -145,10 +148,8 @@ def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[
     frame = reading.frame()
     systems = frame["system"].nunique()
     raters = bool((frame["rater"] != "").all())
-    table = out_name(path, "-ratings.csv").strip("'")
-    code = f"import fewgold.formats as f; f.read({path!r}).frame().to_csv({table!r}, index=False)"
-    convert = Command(python(code), "make a plain table of it, a row a rating")
-    supports = [Support("table", True, "a row a rating, for every command that takes a table")]
+    file = shlex.quote(path)
+    supports = [Support("table", True, "every command that takes a table takes this file")]
     problem = _comparable(frame, systems, raters)
     said = problem or f"{systems} systems: fewgold compare"
     supports.append(Support("comparison", problem is None, said))
@@ -156,22 +157,14 @@ def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[
         Support("estimate", False, "needs the pool and the design that the ratings were drawn by; "
                 "these ratings come without")
     )  # fmt: skip
-    if problem is not None:
-        more = Command(
-            f"fewgold doctor {shlex.quote(table)} --human score", "then look again", now=False
-        )
-        return tuple(supports), (convert, more)
-    rater = " --rater rater" if raters else ""
-    if reading.format.startswith("mqm"):
-        rater += " --lower-is-better"
-    compare = (
-        f"fewgold compare {shlex.quote(table)} --human score --id segment --system system{rater}"
-        " --document none --metrics none"
-    )
-    return tuple(supports), (
-        convert,
-        Command(compare, "then rank the systems", now=False),
-    )
+    commands = []
+    if problem is None:
+        lower = " --lower-is-better" if reading.format.startswith("mqm") else ""
+        commands.append(Command(f"fewgold compare {file}{lower}", "rank the systems"))
+    if len(frame) >= _REPLAYED:
+        text = f"fewgold simulate {file} --strategies random+mean --budgets 10%,20% --draws 50"
+        commands.append(Command(text, "see how far off samples of these ratings would be"))
+    return tuple(supports), tuple(commands)
 
 
 def _comparable(frame: Any, systems: int, raters: bool) -> str | None:

@@ -198,10 +198,18 @@ class TableFile:
         return TableError(self.path, code, what, do, where)
 
     def check_columns(self) -> None:
-        """Refuse a table without rows, or with two columns of one name."""
+        """Refuse a table without rows or a header, or with two columns of one name."""
         if not self.cells:
             raise self._error("no-rows", "it has no rows", "Expected one row per segment.")
         named = [name.strip() for name in self.header]
+        data = [name for name in named if NUMBER.fullmatch(name)]
+        familiar = any(plain(name) in KNOWN_NAMES for name in named)
+        if data and not familiar and self.kind in ("csv", "tsv", "xlsx"):
+            raise self._error(
+                "no-header", "the first line looks like a row of data, not like column names",
+                "Put a line with the names of the columns first.",
+                f"it holds {', '.join(data[:3])}",
+            )  # fmt: skip
         twice = [name for name, count in Counter(named).items() if count > 1]
         if twice:
             raise self._error(
@@ -214,22 +222,12 @@ class TableFile:
         if self._problems:
             raise self._broken()
         self.check_columns()
-        named = [name.strip() for name in self.header]
-        if self.kind in ("csv", "tsv"):
-            data = [name for name in named if NUMBER.fullmatch(name)]
-            if data and self.cells and not any(plain(name) in KNOWN_NAMES for name in named):
+        for k, row in enumerate(self.cells if self.kind == "xlsx" else ()):
+            if any(isinstance(v, Formula) for v in row):
                 raise self._error(
-                    "no-header", "the first line looks like a row of data, not like column names",
-                    "Put a line with the names of the columns first.",
-                    f"it holds {', '.join(data[:3])}",
+                    "formula", f"{self.place(k)} has a formula without a value",
+                    "Open and save it with a spreadsheet program, or type the value.",
                 )  # fmt: skip
-        if self.kind == "xlsx":
-            for k, row in enumerate(self.cells):
-                if any(isinstance(v, Formula) for v in row):
-                    raise self._error(
-                        "formula", f"{self.place(k)} has a formula without a value",
-                        "Open and save it with a spreadsheet program, or type the value.",
-                    )  # fmt: skip
 
     def _broken(self) -> TableError:
         """The error about rows that cannot be told apart, the first kind of them."""
