@@ -8,7 +8,21 @@ True
 from __future__ import annotations
 
 from fewgold.formats._format import Format, Names, Probe
-from fewgold.formats._model import Rating, Reading, Rejected, Segment, Tasks, is_key, key
+from fewgold.formats._model import (
+    Keys,
+    Rating,
+    Reading,
+    Rejected,
+    Segment,
+    Tasks,
+    alias,
+    asked,
+    holds_name,
+    is_key,
+    key,
+    scale_ends,
+    scale_words,
+)
 from fewgold.formats._mqm_weights import MqmWeights
 from fewgold.formats._mtme_list import TreePair, list_tree
 from fewgold.formats._mtme_tree import read_tree
@@ -16,6 +30,7 @@ from fewgold.formats._names import get, names, read, recognise
 
 __all__ = [
     "Format",
+    "Keys",
     "MqmWeights",
     "Names",
     "Probe",
@@ -25,7 +40,10 @@ __all__ = [
     "Segment",
     "Tasks",
     "TreePair",
+    "alias",
+    "asked",
     "get",
+    "holds_name",
     "is_key",
     "key",
     "list_tree",
@@ -33,4 +51,6 @@ __all__ = [
     "read",
     "read_tree",
     "recognise",
+    "scale_ends",
+    "scale_words",
 ]

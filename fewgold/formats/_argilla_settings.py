@@ -42,7 +42,7 @@ def settings(tasks: Tasks) -> dict[str, Any]:
     ]
     required = always[-1:] or list(shown)[-1:]
     return {
-        "guidelines": tasks.question,
+        "guidelines": tasks.instruction,
         "questions": [_question(tasks, layout.score)],
         "fields": [
             {
@@ -69,6 +69,8 @@ def _question(tasks: Tasks, name: str) -> dict[str, Any]:
     if tasks.limits is not None:
         low, high = map(number, tasks.limits)
         told = f"A number from {low} to {high}."
+    if tasks.higher_is_better is not None:
+        told += f" {tasks.scale[0].upper()}{tasks.scale[1:]}."
     if points is not None and points[0] >= _LOWEST and points[-1] <= _HIGHEST:
         kind = {"type": "rating", "options": [{"value": point} for point in points]}
     return {

@@ -63,7 +63,7 @@ class Pearmut(Format):
             "assignment": "single-stream",
             "protocol": "DA",
             "shuffle": False,
-            "instructions": html.escape(tasks.question),
+            "instructions": html.escape(tasks.instruction),
             "users": list(tasks.raters) or 1,
         }
         if tasks.limits is not None and tasks.limits != (0, 100):
