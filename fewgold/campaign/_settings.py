@@ -11,7 +11,7 @@ from typing import Any
 from fewgold._validate import as_limits, check_choice, check_confidence, check_count
 from fewgold.campaign._trouble import damaged, reading
 from fewgold.errors import FewgoldError
-from fewgold.formats import asked
+from fewgold.formats import RatingScale
 
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
@@ -112,7 +112,7 @@ class Settings:
     @property
     def asked(self) -> str:
         """The question as raters see it."""
-        return asked(self.question, self.limits, self.higher_is_better)
+        return RatingScale(self.limits, self.higher_is_better).asked(self.question)
 
     def changed(self, **values: Any) -> Settings:
         """The settings with some of them changed."""

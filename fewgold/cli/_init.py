@@ -236,7 +236,7 @@ def init(
 def _show(out: Console, result: dict[str, Any]) -> None:
     from rich.markup import escape
 
-    from fewgold.formats import scale_words
+    from fewgold.formats import RatingScale
 
     documents = f" in {result['pool_documents']} documents" if result["pool_documents"] else ""
     out.print(f"[bold]Began {escape(result['campaign'])}[/bold]")
@@ -249,7 +249,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ("seed", str(result["seed"])),
     ]
     lines.append(("question", escape(result["question"])))
-    if told := scale_words(result["limits"], result["higher_is_better"]):
+    if told := RatingScale(result["limits"], result["higher_is_better"]).words:
         lines.append(("scale", told))
     if result["tolerance"]:
         lines.append(("tolerance", f"± {result['tolerance']:g}"))

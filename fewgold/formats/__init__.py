@@ -11,17 +11,15 @@ from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import (
     Keys,
     Rating,
+    RatingScale,
     Reading,
     Rejected,
     Segment,
     Tasks,
     alias,
-    asked,
     holds_name,
     is_key,
     key,
-    scale_ends,
-    scale_words,
 )
 from fewgold.formats._mqm_weights import MqmWeights
 from fewgold.formats._mtme_list import TreePair, list_tree
@@ -35,13 +33,13 @@ __all__ = [
     "Names",
     "Probe",
     "Rating",
+    "RatingScale",
     "Reading",
     "Rejected",
     "Segment",
     "Tasks",
     "TreePair",
     "alias",
-    "asked",
     "get",
     "holds_name",
     "is_key",
@@ -51,6 +49,4 @@ __all__ = [
     "read",
     "read_tree",
     "recognise",
-    "scale_ends",
-    "scale_words",
 ]

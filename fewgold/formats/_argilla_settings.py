@@ -69,14 +69,12 @@ def _question(tasks: Tasks, name: str) -> dict[str, Any]:
     if tasks.limits is not None:
         low, high = map(number, tasks.limits)
         told = f"A number from {low} to {high}."
-    if tasks.higher_is_better is not None:
-        told += f" {tasks.scale[0].upper()}{tasks.scale[1:]}."
     if points is not None and points[0] >= _LOWEST and points[-1] <= _HIGHEST:
         kind = {"type": "rating", "options": [{"value": point} for point in points]}
     return {
         "name": name,
         "title": tasks.question,
-        "description": told,
+        "description": f"{told} {tasks.scale.sentence}".strip(),
         "required": True,
         "type": kind["type"],
         "settings": kind,

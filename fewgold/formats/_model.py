@@ -111,58 +111,73 @@ def holds_name(label: str, name: str | None) -> bool:
     return bool(name) and name in (label if len(name) > 2 else re.split(r"[\W_]+", label))
 
 
-def asked(question: str, limits: tuple[float, float] | None, higher_is_better: bool | None) -> str:
-    """What raters are asked: what somebody chose, else a question that fits the scale.
+@dataclass(frozen=True)
+class RatingScale:
+    """A scale as raters are told about it.
 
-    >>> asked("", (0, 25), False), asked("", (0, 100), None)
-    ('How bad are the errors in this output?', 'Rate this output.')
+    Parameters
+    ----------
+    limits
+        Its ends, where known.
+    higher_is_better
+        Which end is good; None if nobody said so, and then raters are told nothing of it.
+
+    >>> mqm, unknown = RatingScale((0, 25), False), RatingScale((0, 100))
+    >>> mqm.asked(), mqm.words
+    ('How bad are the errors in this output?', '0 = best, 25 = worst')
+    >>> unknown.asked(), unknown.words
+    ('Rate this output.', '0 to 100')
     """
-    if question.strip() and question != _FORMER:
-        return question
-    if limits == (0, 1):
-        return (
-            "Does this output have an error?"
-            if higher_is_better is False
-            else ("Is this output adequate?")
-        )
-    if higher_is_better is None:
-        return "Rate this output."
-    return _FORMER if higher_is_better else "How bad are the errors in this output?"
 
+    limits: tuple[float, float] | None = None
+    higher_is_better: bool | None = None
 
-def scale_ends(
-    limits: tuple[float, float] | None, higher_is_better: bool | None
-) -> tuple[str, str] | None:
-    """What to write at either end of the scale; which end is good only where that is known.
+    def asked(self, question: str = "") -> str:
+        """What raters are asked: what somebody chose, else a question that fits the scale."""
+        if question.strip() and question != _FORMER:
+            return question
+        if self.limits == (0, 1):
+            worse = self.higher_is_better is False
+            return "Does this output have an error?" if worse else "Is this output adequate?"
+        if self.higher_is_better is None:
+            return "Rate this output."
+        return _FORMER if self.higher_is_better else "How bad are the errors in this output?"
 
-    >>> scale_ends((0, 25), False), scale_ends((0, 100), None)
-    (('0 = best', '25 = worst'), ('0', '100'))
-    >>> scale_ends((0, 1), True)
-    ('0 = no (worst)', '1 = yes (best)')
-    """
-    if limits is None:
-        return None
-    low, high = (f"{end:.15g}" for end in limits)
-    binary = limits == (0, 1)
-    if binary:
-        low, high = f"{low} = no", f"{high} = yes"
-    if higher_is_better is None:
-        return low, high
-    words = ("worst", "best") if higher_is_better else ("best", "worst")
-    one, other = (f" ({word})" if binary else f" = {word}" for word in words)
-    return f"{low}{one}", f"{high}{other}"
+    @property
+    def ends(self) -> tuple[str, str] | None:
+        """What to write at either end.
 
+        >>> RatingScale((0, 1), True).ends
+        ('0 = no (worst)', '1 = yes (best)')
+        """
+        if self.limits is None:
+            return None
+        low, high = (f"{end:.15g}" for end in self.limits)
+        binary = self.limits == (0, 1)
+        if binary:
+            low, high = f"{low} = no", f"{high} = yes"
+        if self.higher_is_better is None:
+            return low, high
+        words = ("worst", "best") if self.higher_is_better else ("best", "worst")
+        one, other = (f" ({word})" if binary else f" = {word}" for word in words)
+        return f"{low}{one}", f"{high}{other}"
 
-def scale_words(limits: tuple[float, float] | None, higher_is_better: bool | None) -> str:
-    """The ends of the scale in words; empty where nothing is known.
+    @property
+    def words(self) -> str:
+        """The ends in a line; empty where nothing is known.
 
-    >>> scale_words((0, 25), False), scale_words((0, 100), None), scale_words(None, True)
-    ('0 = best, 25 = worst', '0 to 100', 'more is better')
-    """
-    ends = scale_ends(limits, higher_is_better)
-    if ends is None:
-        return {None: "", True: "more is better", False: "more is worse"}[higher_is_better]
-    return (", " if "=" in ends[0] else " to ").join(ends)
+        >>> RatingScale(None, True).words
+        'more is better'
+        """
+        if self.ends is None:
+            return {None: "", True: "more is better", False: "more is worse"}[self.higher_is_better]
+        return (", " if "=" in self.ends[0] else " to ").join(self.ends)
+
+    @property
+    def sentence(self) -> str:
+        """Which end is good, as a sentence; empty where nobody said so."""
+        told = "" if self.higher_is_better is None else self.words
+        return f"{told[:1].upper()}{told[1:]}." if told else ""
 
 
 @dataclass(frozen=True)
@@ -224,18 +239,18 @@ class Tasks:
     higher_is_better: bool | None = None
 
     def __post_init__(self) -> None:
-        told = asked(self.question, self.limits, self.higher_is_better)
-        object.__setattr__(self, "question", told)
+        object.__setattr__(self, "question", self.scale.asked(self.question))
 
     @property
-    def scale(self) -> str:
-        """The ends of the scale in words, such as ``0 = best, 25 = worst``; may be empty."""
-        return scale_words(self.limits, self.higher_is_better)
+    def scale(self) -> RatingScale:
+        """The scale, in words."""
+        return RatingScale(self.limits, self.higher_is_better)
 
     @property
     def instruction(self) -> str:
         """The question, and what the ends of the scale mean."""
-        return f"{self.question} ({self.scale})" if self.scale else self.question
+        words = self.scale.words
+        return f"{self.question} ({words})" if words else self.question
 
     @cached_property
     def to_rate(self) -> tuple[Segment, ...]:

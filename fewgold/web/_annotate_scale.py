@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from fewgold.errors import FewgoldError
-from fewgold.formats import scale_ends, scale_words
+from fewgold.formats import RatingScale
 
 _NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})")
 _STEPS = 7  # more buttons than that are slower than a field
@@ -70,7 +70,7 @@ class Scale:
     def labels(self) -> tuple[str, str] | None:
         """What stands at either end of the control, in the order of its buttons."""
         if self.kind != "binary":
-            return scale_ends(self.limits, self.higher_is_better)
+            return RatingScale(self.limits, self.higher_is_better).ends
         if self.higher_is_better is None:
             return None  # the buttons say yes and no
         return (
@@ -80,7 +80,7 @@ class Scale:
     @property
     def words(self) -> str:
         """The same in a line, such as ``0 = best, 25 = worst``."""
-        return scale_words(self.limits, self.higher_is_better)
+        return RatingScale(self.limits, self.higher_is_better).words
 
     @property
     def step(self) -> str:

@@ -134,8 +134,8 @@ def _read(name: str, text: str) -> Any:
             raise FewgoldError(f"each must be a whole number of raters; got {text[:40]!r}.")
         return int(text)
     if name == "question":
-        if len(text) > _LONGEST or "\x00" in text:
-            raise FewgoldError(f"the question must have at most {_LONGEST} characters.")
+        if not text or len(text) > _LONGEST or "\x00" in text:
+            raise FewgoldError(f"the question must have 1 to {_LONGEST} characters.")
         return text
     if name == "higher_is_better":
         if text not in _DIRECTIONS:

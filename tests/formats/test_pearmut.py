@@ -64,7 +64,9 @@ def test_documents_go_out_whole_with_context_that_has_nothing_to_rate(tmp_path):
     assert campaign["campaign_id"] == "study <1>"
     info = campaign["info"]
     assert (info["assignment"], info["users"], info["shuffle"]) == ("single-stream", 1, False)
-    assert info["instructions"] == "How &quot;good&quot; is &lt;this&gt; &amp; that, for $5?"
+    assert info["instructions"] == (
+        "How &quot;good&quot; is &lt;this&gt; &amp; that, for $5? (0 to 100)"
+    )
     assert "sliders" not in info
     documents = campaign["data"]
     assert [len(d) for d in documents] == [3, 2, 1]
