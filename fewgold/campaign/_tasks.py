@@ -35,9 +35,11 @@ def segment(
     document = "" if pool.documents is None else str(pool.documents[place])
     if position is None:
         position = members(pool, place).index(place) + 1 if document else 1
-    if masked and document and tells(campaign, document):
-        system = () if pool.system is None else (str(pool.system[place]),)
-        document = alias(pool.fingerprint, *system, document)
+    system = "" if pool.system is None else str(pool.system[place])
+    if document and masked and tells(campaign, document):
+        document = alias(pool.fingerprint, system, document)
+    elif document and pool.has_several_systems:
+        document = f"{system}:{document}"  # or formats would take one for context of the other
     return Segment(
         key=key,
         id=key if masked and tells(campaign, id) else id,

@@ -120,6 +120,20 @@ def test_campaigns_of_earlier_versions_ask_neutrally(tmp_path: Path, pool: Pool)
         assert again.settings.higher_is_better is False
 
 
+def test_a_tool_that_asks_the_other_way_round_is_pointed_out(tmp_path: Path, pool: Pool) -> None:
+    from typer.testing import CliRunner
+
+    from fewgold.cli import app
+
+    for higher in (True, False):
+        path = tmp_path / str(higher)
+        with Campaign.create(path, pool, limits=(0, 100), higher_is_better=higher) as study:
+            study.select(3)
+        out = ["-o", str(path / "tasks.json"), "--to", "appraise"]
+        said = CliRunner().invoke(app, ["export", str(path), *out])
+        assert said.exit_code == 0 and ("Turn the scores round" in said.stderr) == (not higher)
+
+
 def test_what_the_owner_asks_is_asked(tmp_path: Path, pool: Pool) -> None:
     study = Campaign.create(
         tmp_path / "study", pool, limits=(0, 25), question="Count them.", higher_is_better=False

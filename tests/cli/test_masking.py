@@ -202,7 +202,12 @@ def test_answers_come_back_whatever_names_them(run: Run) -> None:
             pool.ids.tolist(), pool.texts["output"].tolist(), strict=True)}  # fmt: skip
         assert len(found) == 60
         assert all(wanted[i] == s for i, s in zip(found["segment"], found["score"], strict=True))
-    # The owner gets the ids of the pool with the answers.
+    # The owner gets the ids of the pool with the answers, and documents of each system apart.
+    with Campaign(study) as campaign:
+        plain = campaign.tasks("all", masked=False).segments
+        wanted_ids = {s.id for s in plain if s.rate}
+        assert wanted_ids == set(campaign.sample.ids.tolist())
+        assert all(s.document == ":".join(known[s.texts["output"]][:2]) for s in plain)
     run("export", study, "--what", "ratings", "-o", "ratings.csv")
     assert set(pd.read_csv("ratings.csv")["pool_id"]) == set(wanted) & set(found["segment"])
 

@@ -1,6 +1,8 @@
 """Pearmut: campaigns that go out, logs that come back."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +57,14 @@ def test_tasks_read_back_as_blank(tmp_path):
     reading = PEARMUT.read(path)
     assert reading.rows == 6 and reading.context == 2
     assert "no answers yet" in reading.notes[0]
+
+
+def test_a_scale_where_less_is_better_is_not_the_slider_of_the_tool(tmp_path: Path) -> None:
+    for higher, own in ((None, False), (True, False), (False, True)):
+        found = replace(tasks(), higher_is_better=higher)
+        get("pearmut").write_tasks(found, tmp_path / "tasks.json")
+        info = json.loads((tmp_path / "tasks.json").read_text())["info"]
+        assert ("sliders" in info) == own, higher
 
 
 def test_documents_go_out_whole_with_context_that_has_nothing_to_rate(tmp_path):
