@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fewgold import formats, tables
 from fewgold._pretty import pretty
 from fewgold._version import __version__
 from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import alias, holds_name
 from fewgold.gaps import PartialRatings
 from fewgold.pool import Pool
 from fewgold.records import check_pool, design_of, digests, drawn, rated
@@ -193,15 +193,21 @@ def save_sample(
 def sheet(
     sample: Sample, score: str = SCORE, separator: str = ",", *, in_order: bool = False
 ) -> str:
-    """The table to rate, by document or in the order of drawing, with an empty score."""
+    """The table to rate, by document or in the order of drawing, with an empty score.
+
+    Ids and documents that could tell raters the system have other names, and those of several
+    systems are listed in an order that tells nothing either.
+    """
     pool = sample.pool
     rows = place = sample.indices
-    if not in_order:
+    own = {int(i): _masked(pool, i) for i in place}
+    if not in_order and pool.has_several_systems:
+        rows = np.array(sorted(own, key=lambda i: (own[i][-1], i)))
+    elif not in_order:
         by_document = place if pool.documents is None else pool.codes[place] * len(pool) + place
         rows = place[np.argsort(by_document)]
-    shown: dict[str, NDArray[Any]] = {ID: pool.ids}
-    if pool.documents is not None:
-        shown[DOCUMENT] = pool.documents
+    labels = [ID] if pool.documents is None else [ID, DOCUMENT]
+    shown: dict[str, Any] = {name: {i: own[i][k] for i in own} for k, name in enumerate(labels)}
     names = [*shown, *pool.texts, score]
     double = [name for name in names if names.count(name) > 1]
     if double:
@@ -210,8 +216,11 @@ def sheet(
             "another name for the score with --score-column."
         )
     shown |= pool.texts
-    body = [[*(tables.cell(column[i], separator) for column in shown.values()), ""] for i in rows]
-    ids = [str(i) for i in pool.ids[rows]]
+    body = [
+        [*(tables.cell(column[i], separator) for column in shown.values()), ""]
+        for i in rows.tolist()
+    ]
+    ids = [str(shown[ID][i]) for i in rows.tolist()]
     twins = [i for i in ids if neutral(i) != i and neutral(i) in set(ids)]
     if twins:
         raise DataError(
@@ -220,6 +229,20 @@ def sheet(
     if separator == "\t" and any(set(i) & set("\t\r\n") for i in ids):
         raise DataError("some ids hold tabs or line breaks, which TSV cannot. Write a .csv file.")
     return tables.as_text([[*map(neutral, shown), score], *body], separator)
+
+
+def _masked(pool: Pool, place: Any) -> tuple[Any, ...]:
+    """The id of a segment and its document, if it has one, as raters may see them."""
+    system = () if pool.system is None else (str(pool.system[place]),)
+    labels = (
+        [pool.ids[place]] if pool.documents is None else [pool.ids[place], pool.documents[place]]
+    )
+
+    def shown(label: Any, *of: str) -> Any:
+        told = pool.has_several_systems or any(holds_name(str(label), name) for name in system)
+        return alias(pool.fingerprint, *of, str(label)) if told else label
+
+    return tuple(shown(label, *(system if k else ())) for k, label in enumerate(labels))
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
@@ -355,7 +378,8 @@ def read_partial(
                 f"{', '.join(map(str, frame.columns))}. Name the right one with {option}."
             )
     frame = frame[~frame.map(tables.is_empty).all(axis=1)]  # spreadsheets leave empty rows behind
-    position = {neutral(str(i)): k for k, i in enumerate(sample.ids)}
+    position = {alias(sample.pool.fingerprint, str(i)): k for k, i in enumerate(sample.ids)}
+    position |= {neutral(str(i)): k for k, i in enumerate(sample.ids)}
     position |= {str(i): k for k, i in enumerate(sample.ids)}
     found = [str(i) for i in frame[id]]
     refuse("are not in the sample", [i for i in found if i not in position], _MANGLED)

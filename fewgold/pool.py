@@ -94,7 +94,7 @@ class Pool:
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be worked out again is not worth sending to a worker.
-        again = ("_standard", "_alone", "_composite")
+        again = ("_standard", "_alone", "_composite", "passages")
         state = {k: v for k, v in self.__dict__.items() if k not in again}
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state.items()}
 
@@ -188,6 +188,20 @@ class Pool:
                 "(document=…, or --document on the command line) or take another strategy."
             )
         return codes_of(self.documents)
+
+    @cached_property
+    def passages(self) -> IntArray:
+        """What each segment is read in, as a whole number: its document, as one system wrote it."""
+        if not self.has_several_systems:
+            return self.codes
+        assert self.system is not None
+        systems = codes_of(self.system)
+        return codes_of(self.codes * (int(systems.max()) + 1) + systems)
+
+    @cached_property
+    def has_several_systems(self) -> bool:
+        """Whether the segments are known to come from more than one system."""
+        return self.system is not None and bool((self.system != self.system[0]).any())
 
     def matrix(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metric scores, one row a metric: (p, N)."""

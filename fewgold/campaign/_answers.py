@@ -18,7 +18,7 @@ from typing import Any
 from fewgold.campaign._database import now
 from fewgold.campaign._settings import Settings
 from fewgold.errors import DataError
-from fewgold.formats import Rating, Reading, Rejected, is_key, key
+from fewgold.formats import Keys, Rating, Reading, Rejected, is_key
 from fewgold.pool import Pool
 from fewgold.tables import neutral
 
@@ -114,10 +114,9 @@ class Finder:
             if found is None and rating.system:
                 found = self._by_id(f"{rating.system}:{name}")
             return found, "" if found is not None else UNKNOWN
-        place = int(name.split("-")[1])
-        if place >= len(self.pool):
-            return None, FOREIGN
-        if key(place, str(self.pool.ids[place]), self.pool.fingerprint) != name.lower():
+        keys = Keys(len(self.pool), self.pool.fingerprint)
+        place = keys.find(name, lambda place: str(self.pool.ids[place]))
+        if place is None:
             return None, FOREIGN
         # A spreadsheet may have spoilt the id, which is why there is a key. But where the id is
         # that of another segment, rows were shifted against each other.

@@ -258,7 +258,7 @@ class Campaign(Desk):
             with transaction(self._database) as database:
                 place = claim(database, rater, self.settings.each, hold)
             if place is not None:
-                return segment(self.pool, place)
+                return segment(self, place)
             step, spent = self.strategy.sampler.step, self.sample.n
             if step is None or spent >= min(self.settings.budget or 0, len(self.pool)):
                 return None
@@ -377,11 +377,15 @@ class Campaign(Desk):
 
         return report(self, gaps, **options)
 
-    def tasks(self, which: str = "unrated", *, context: int = 2) -> Tasks:
-        """Segments to have rated, with neighbours around them; ``all`` has rated ones as well."""
+    def tasks(self, which: str = "unrated", *, context: int = 2, masked: bool = True) -> Tasks:
+        """Segments to have rated, with neighbours around them; ``all`` has rated ones as well.
+
+        Ids and documents that could tell raters the system have other names, unless ``masked`` is
+        False.
+        """
         from fewgold.campaign._tasks import tasks
 
-        return tasks(self, which, context)
+        return tasks(self, which, context, masked)
 
 
 def _note(database: Any, what: str, details: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from fewgold.campaign._database import now, transaction
 from fewgold.campaign._handout import keep
 from fewgold.campaign._ledger import Ledger
 from fewgold.errors import DataError, FewgoldError
-from fewgold.formats import Rating, is_key, key
+from fewgold.formats import Rating
 
 #: What imports are called that hold an answer from a page.
 PAGE = "page"
@@ -119,7 +119,7 @@ class Desk(Ledger):
                 ).fetchone()
                 if row is not None:
                     return Kept(False, float(row[0]), table == "withdrawn")
-            place = self._place(rating.segment)
+            place = self.place_of(rating.segment)
             low, high = self.settings.limits or (-math.inf, math.inf)
             if not (low <= rating.score <= high and math.isfinite(rating.score)):
                 raise DataError(
@@ -153,7 +153,7 @@ class Desk(Ledger):
             (rater,),
         ).fetchone()
         if skip is not None and (answer is None or skip[2] > answer[1]):
-            return "skip", key(skip[0], skip[1], self.settings.fingerprint)
+            return "skip", self._keys.of(int(skip[0]), str(skip[1]))
         return None if answer is None else ("answer", str(answer[0]))
 
     def withdraw(self, rater: str, answer: str | None = None) -> str | None:
@@ -196,7 +196,7 @@ class Desk(Ledger):
             "WHERE segment = :place AND rater = :rater AND NOT EXISTS (SELECT 1 FROM ratings "
             "WHERE segment = :place AND rater = :rater AND number > w.number) "
             "ORDER BY number DESC LIMIT 1",
-            {"place": self._place(segment), "rater": rater},
+            {"place": self.place_of(segment), "rater": rater},
         ).fetchone()
         if row is None:
             return None
@@ -247,34 +247,32 @@ class Desk(Ledger):
 
     def id_of(self, segment: str) -> str:
         """The id of a sampled segment, by its key."""
-        return self._ids(self._place(segment))[0]
+        found = self._id_at(self.place_of(segment))
+        assert found is not None
+        return found
 
     def key_of(self, id: str) -> str:
         """The key of a sampled segment, by its id."""
-        return self._key(self._sampled(id))
+        return self._keys.of(self._sampled(id), id)
 
-    def _place(self, segment: str) -> int:
-        """The place of a sampled segment, by its key."""
-        name = segment.strip().lower()
-        place = int(name.split("-")[1]) if is_key(name) and len(name) < 30 else -1
-        if not 0 <= place < 2**62 or name != self._key(place):
+    def place_of(self, segment: str) -> int:
+        """The place of a sampled segment in the pool, by its key."""
+        place = self._keys.find(segment, self._id_at)
+        if place is None:
             raise DataError(
                 "this form names a segment that was not sampled in this campaign. Nothing was "
                 "stored. Load the page again."
             )
         return place
 
-    def _key(self, place: int) -> str:
-        return "".join(key(place, id, self.settings.fingerprint) for id in self._ids(place))
-
-    def _ids(self, place: int) -> list[str]:
-        """The id of a sampled segment; none if there is no such one."""
-        rows = self._database.execute(
+    def _id_at(self, place: int) -> str | None:
+        """The id of the sampled segment at a place; None if there is no such one."""
+        row = self._database.execute(
             "SELECT id FROM segments JOIN drawn ON drawn.segment = segments.place "
             "WHERE segments.place = ?",
             (place,),
-        )
-        return [str(id) for (id,) in rows]
+        ).fetchone()
+        return None if row is None else str(row[0])
 
     def _sampled(self, id: str) -> int:
         row = self._database.execute(

@@ -6,6 +6,7 @@ import json
 import math
 import sqlite3
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fewgold.campaign._answers import adoptable
@@ -13,7 +14,7 @@ from fewgold.campaign._database import snapshot
 from fewgold.campaign._settings import Settings
 from fewgold.campaign._trouble import damaged, reading
 from fewgold.errors import DataError
-from fewgold.formats import Rating, key
+from fewgold.formats import Keys, Rating
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -36,6 +37,11 @@ class Ledger:
         if "_database" in self.__dict__:
             with suppress(sqlite3.ProgrammingError):
                 self.close()
+
+    @cached_property
+    def _keys(self) -> Keys:
+        (size,) = self._database.execute("SELECT MAX(place) + 1 FROM segments").fetchone()
+        return Keys(int(size), self.settings.fingerprint)
 
     def moment(self) -> AbstractContextManager[None]:
         """Read as of one moment while it lasts, whatever others write; nothing can be changed."""
@@ -65,11 +71,10 @@ class Ledger:
             "SELECT segments.place, id, score, rater, time, answer, details FROM ratings "
             "JOIN segments ON segments.place = ratings.segment ORDER BY number"
         )
-        fingerprint = self.settings.fingerprint
         with reading("the answers"):
             return [
                 Rating(
-                    key(place, id, fingerprint), float(score), str(rater), str(time), "",
+                    self._keys.of(place, id), float(score), str(rater), str(time), "",
                     str(answer), json.loads(details),
                 )
                 for place, id, score, rater, time, answer, details in rows

@@ -11,6 +11,7 @@ from typing import Any
 from fewgold._validate import as_limits, check_choice, check_confidence, check_count
 from fewgold.campaign._trouble import damaged, reading
 from fewgold.errors import FewgoldError
+from fewgold.formats import RatingScale
 
 REPEATS = ("last", "first", "mean")
 AMONG = ("mean", "median")
@@ -47,7 +48,10 @@ class Settings:
     among
         How the answers of several raters become one score: ``mean`` or ``median``.
     question
-        What raters are asked.
+        What raters are asked; empty for a question that fits the scale (see `asked`).
+    higher_is_better
+        Which end of the scale is good; None if nobody said so. A scale that is given by its name
+        tells: errors are counted in ``mqm``, and on the others more is better.
     system
         The system whose outputs the pool holds, where files hold several.
     shown
@@ -70,13 +74,14 @@ class Settings:
     each: int = 1
     repeats: str = "last"
     among: str = "mean"
-    question: str = "How good is this output?"
+    question: str = ""
     system: str | None = None
     shown: tuple[str, ...] = ()
     budget: int | None = None
     fingerprint: str = ""
     created_at: str = ""
     version: str = ""
+    higher_is_better: bool | None = None
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -87,8 +92,14 @@ class Settings:
             self, "shown", tuple(check_choice("shown", s, SHOWN) for s in self.shown)
         )
         check_count("each", self.each)
+        if self.higher_is_better not in (None, True, False):
+            raise FewgoldError(
+                f"higher_is_better must be True, False or None; got {self.higher_is_better!r}."
+            )
         check_seed(self.seed)
         ends = as_limits(self.limits)
+        if isinstance(self.limits, str) and self.higher_is_better is None:
+            object.__setattr__(self, "higher_is_better", self.limits.lower() != "mqm")
         object.__setattr__(self, "limits", ends)
         if self.tolerance is not None:
             most = float("inf") if ends is None else (ends[1] - ends[0]) / 2
@@ -97,6 +108,11 @@ class Settings:
                     f"tolerance must lie above 0 and below half of the scale ({most:g}); got "
                     f"{self.tolerance:g}."
                 )
+
+    @property
+    def asked(self) -> str:
+        """The question as raters see it."""
+        return RatingScale(self.limits, self.higher_is_better).asked(self.question)
 
     def changed(self, **values: Any) -> Settings:
         """The settings with some of them changed."""

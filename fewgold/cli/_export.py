@@ -99,7 +99,7 @@ def export(
 def _write_ratings(campaign: Campaign, out: str, to: str | None, context: int) -> int:
     found = check_target(out, to, force=True)
     ratings = campaign.rated()
-    found.write_ratings(campaign.tasks("all", context=context), ratings, out)
+    found.write_ratings(campaign.tasks("all", context=context, masked=False), ratings, out)
     return len(ratings)
 
 

@@ -70,6 +70,12 @@ def write_tasks(
             "with --texts when a campaign begins.",
             quiet,
         )
+    if found.name == "appraise" and tasks.higher_is_better is False:
+        note(
+            "note: Appraise asks for scores from 0 to 100, the better the more, and in this "
+            "campaign less is better. Turn the scores round before they are imported.",
+            quiet,
+        )
     found.write_tasks(tasks, out)
     if (second := found.beside(out)) is not None:
         note(f"note: {found.title} needs its configuration as well: {str(second)!r}", quiet)

@@ -60,14 +60,29 @@ def init(
         str | None, typer.Option(metavar="NAME", help="Of the campaign, for reports.")
     ] = None,
     question: Annotated[
-        str, typer.Option(metavar="TEXT", help="What raters are asked.")
-    ] = "How good is this output?",
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="What raters are asked. Default: what fits the scale.",
+            show_default=False,
+        ),
+    ] = "",
     limits: Annotated[
         str | None,
         typer.Option(
             metavar="LOW,HIGH",
             help="Ends of the rating scale, such as 0,100 or mqm. Answers outside are rejected.",
             rich_help_panel=_GOAL,
+        ),
+    ] = None,
+    higher_is_better: Annotated[
+        bool | None,
+        typer.Option(
+            "--higher-is-better/--lower-is-better",
+            help="Raters are told which end of the scale is good. Default: by the name of the "
+            "scale, such as mqm; else they are not told.",
+            rich_help_panel="Which way human scores point",
+            show_default=False,
         ),
     ] = None,
     tolerance: Annotated[
@@ -157,6 +172,7 @@ def init(
     from fewgold.roles import roles
 
     level, ends = _parse.confidence(confidence), _parse.limits(limits)
+    scale = limits.strip() if limits is not None and "," not in limits else ends
     if bound is not None and bound not in ("equal", "hdi"):
         _parse.bound(bound)
     if Path(pool_file).is_dir():
@@ -181,11 +197,18 @@ def init(
         )
     pool = files.build_pool(table, found.columns)
     with Campaign.create(
-        campaign, pool, name=name, strategy=strategy, seed=seed, limits=ends, tolerance=tolerance,
+        campaign, pool, name=name, strategy=strategy, seed=seed, limits=scale, tolerance=tolerance,
         confidence=level, bound=bound, rule=rule.value, each=each, repeats=repeats.value,
         among=among.value, question=question, system=only_system,
+        higher_is_better=higher_is_better,
     ) as made:  # fmt: skip
         settings = made.settings
+        if settings.higher_is_better is None:
+            note(
+                "note: nobody said which end of the scale is good, so raters are asked: "
+                f"{settings.asked!r} Say it with --higher-is-better or --lower-is-better.",
+                quiet,
+            )
         result: dict[str, Any] = {
             "campaign": campaign,
             "file": str(made.path),
@@ -197,6 +220,8 @@ def init(
             "recommended": strategy is None,
             "seed": settings.seed,
             "limits": settings.limits,
+            "higher_is_better": settings.higher_is_better,
+            "question": settings.asked,
             "tolerance": settings.tolerance,
             "confidence": settings.confidence,
             "columns": found.columns,
@@ -212,6 +237,8 @@ def init(
 def _show(out: Console, result: dict[str, Any]) -> None:
     from rich.markup import escape
 
+    from fewgold.formats import RatingScale
+
     documents = f" in {result['pool_documents']} documents" if result["pool_documents"] else ""
     out.print(f"[bold]Began {escape(result['campaign'])}[/bold]")
     out.print()
@@ -222,8 +249,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ("raters see", escape(", ".join(result["texts"]) or "ids only: name texts with --texts")),
         ("seed", str(result["seed"])),
     ]
-    if result["limits"]:
-        lines.append(("scale", "{:g} to {:g}".format(*result["limits"])))
+    lines.append(("question", escape(result["question"])))
+    if told := RatingScale(result["limits"], result["higher_is_better"]).words:
+        lines.append(("scale", told))
     if result["tolerance"]:
         lines.append(("tolerance", f"± {result['tolerance']:g}"))
     pairs(out, lines)

@@ -14,6 +14,7 @@ from fewgold.doctor._commands import out_name, python
 from fewgold.doctor._model import Command, Diagnosis, Finding, Support, plural, some, unreadable
 from fewgold.doctor._scores import scale_of
 from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import alias
 from fewgold.tables import Column, column_of, neutral
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def examine_sheet(path: str) -> Diagnosis:
         facts = _facts(record)
         score, blind = record["score_column"], "systems" in record
         drawn = [s["id"] for s in record["sample"]["segments"]]
+        aliases = {alias(record["pool"]["fingerprint"], str(id)): id for id in drawn}
         expected = [r["id"] for r in record["systems"]["rows"]] if blind else drawn
     except (FewgoldError, KeyError, TypeError, AttributeError) as error:
         found = Finding(
@@ -72,6 +74,7 @@ def examine_sheet(path: str) -> Diagnosis:
         )  # fmt: skip
         return Diagnosis(path, "sheet", title, facts, tuple(findings))
     ids = ["" if tables.is_empty(v) else str(v).strip() for v in frame[files.ID].tolist()]
+    ids = [aliases.get(i, i) for i in ids]
     findings += _id_findings(ids, expected)
     column = column_of(frame[score], score)
     findings += cell_findings([column], frame, [score])

@@ -42,7 +42,7 @@ def settings(tasks: Tasks) -> dict[str, Any]:
     ]
     required = always[-1:] or list(shown)[-1:]
     return {
-        "guidelines": tasks.question,
+        "guidelines": tasks.instruction,
         "questions": [_question(tasks, layout.score)],
         "fields": [
             {
@@ -74,7 +74,7 @@ def _question(tasks: Tasks, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "title": tasks.question,
-        "description": told,
+        "description": f"{told} {tasks.scale.sentence}".strip(),
         "required": True,
         "type": kind["type"],
         "settings": kind,

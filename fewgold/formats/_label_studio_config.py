@@ -33,7 +33,7 @@ def config(tasks: Tasks) -> str:
     <View>
       <Header value="output"/>
       <Text name="output" value="$output"/>
-      <Header value="How good is this output?"/>
+      <Header value="Is this output adequate? (0 = no, 1 = yes)"/>
       <Choices name="score" toName="output" choice="single" showInline="true" required="true">
         <Choice value="0"/>
         <Choice value="1"/>
@@ -52,7 +52,7 @@ def config(tasks: Tasks) -> str:
     to = list(layout.fields.values())[-1] if layout.fields else "segment_id"
     if not layout.fields:
         lines.append('  <Text name="segment_id" value="$segment_id"/>')
-    lines.append(f"  <Header value={_attribute(tasks.question)}/>")
+    lines.append(f"  <Header value={_attribute(tasks.instruction)}/>")
     return "\n".join([*lines, *_control(tasks, layout.score, to), "</View>", ""])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,13 +13,17 @@ from typing import Any
 from fewgold.errors import DataError
 
 _KEY = re.compile(r"fg-(\d+)-([a-z2-7]{6})", re.IGNORECASE)
+_ROUNDS = 4
+#: What campaigns of earlier versions asked where nobody had chosen a question.
+_FORMER = "How good is this output?"
 
 
 def key(place: int, id: str, fingerprint: str) -> str:
     """A name for a segment that survives the trip through any tool.
 
     Spreadsheets turn ids such as 007 or 3-4 into numbers and dates; this they leave alone. The
-    last letters come from the id and the pool, so that answers of another study are noticed.
+    last letters come from the id and the pool, so that answers of another study are noticed. The
+    number is a place in the pool here, and a place in the order of `Keys` in what goes to raters.
 
     >>> key(12, "doc3:7", "9f2c11")
     'fg-12-xvrmuw'
@@ -34,6 +38,149 @@ def is_key(text: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Keys:
+    """The keys of a pool's segments as raters get them, and the segment that a key names.
+
+    A place in the pool would tell which rows stand together, such as those of one system. So the
+    number of a key is a place in another order, which only the pool tells. Keys that hold the
+    place itself, as those of earlier exports do, are known as well.
+
+    Parameters
+    ----------
+    size
+        Segments of the pool.
+    fingerprint
+        Of the pool.
+
+    >>> keys = Keys(1000, "9f2c11")
+    >>> keys.of(12, "doc3:7"), keys.find("fg-525-xvrmuw", {12: "doc3:7"}.get)
+    ('fg-525-xvrmuw', 12)
+    >>> keys.find("fg-12-xvrmuw", {12: "doc3:7"}.get)
+    12
+    """
+
+    size: int
+    fingerprint: str
+
+    def of(self, place: int, id: str) -> str:
+        """The key of a segment."""
+        return key(self._moved(place), id, self.fingerprint)
+
+    def find(self, name: str, id_of: Callable[[int], str | None]) -> int | None:
+        """The place of the segment that a key names; ``id_of`` tells the id at a place, if any."""
+        found = _KEY.fullmatch(name.strip())
+        if found is None or len(found[1]) > 18 or (number := int(found[1])) >= self.size:
+            return None
+        for place in (self._moved(number, back=True), number):
+            id = id_of(place)
+            if id is not None and key(number, id, self.fingerprint) == found[0].lower():
+                return place
+        return None
+
+    def _moved(self, number: int, back: bool = False) -> int:
+        """A permutation of the places, or its inverse: a Feistel network, walked along cycles."""
+        half = max(1, ((self.size - 1).bit_length() + 1) // 2)
+        while True:
+            high, low = divmod(number, 1 << half)
+            for turn in reversed(range(_ROUNDS)) if back else range(_ROUNDS):
+                told = f"{self.fingerprint}\x1f{turn}\x1f{high if back else low}".encode()
+                mixed = int.from_bytes(hashlib.sha256(told).digest()) % (1 << half)
+                high, low = (low ^ mixed, high) if back else (low, high ^ mixed)
+            number = (high << half) | low
+            if number < self.size:
+                return number
+
+
+def alias(fingerprint: str, *labels: str) -> str:
+    """A name that tells nothing, for an id or a document that could tell which system it is.
+
+    >>> alias("9f2c11", "beta.2:886")
+    's-3twmbtnidv'
+    """
+    digest = hashlib.sha256("\x1f".join(("alias", fingerprint, *labels)).encode()).digest()
+    return f"s-{base64.b32encode(digest)[:10].decode().lower()}"
+
+
+def holds_name(label: str, name: str | None) -> bool:
+    """Whether the name of a system occurs in a label; a short one only as a word of its own.
+
+    >>> holds_name("Beta.2:17", "beta.2"), holds_name("seg-12", "s"), holds_name("s-12", "s")
+    (True, False, True)
+    """
+    name, label = (name or "").strip().lower(), label.lower()
+    return bool(name) and name in (label if len(name) > 2 else re.split(r"[\W_]+", label))
+
+
+@dataclass(frozen=True)
+class RatingScale:
+    """A scale as raters are told about it.
+
+    Parameters
+    ----------
+    limits
+        Its ends, where known.
+    higher_is_better
+        Which end is good; None if nobody said so, and then raters are told nothing of it.
+
+    >>> mqm, unknown = RatingScale((0, 25), False), RatingScale((0, 100))
+    >>> mqm.asked(), mqm.words
+    ('How bad are the errors in this output?', '0 = best, 25 = worst')
+    >>> unknown.asked(), unknown.words
+    ('Rate this output.', '0 to 100')
+    """
+
+    limits: tuple[float, float] | None = None
+    higher_is_better: bool | None = None
+
+    def asked(self, question: str = "") -> str:
+        """What raters are asked: what somebody chose, else a question that fits the scale."""
+        if question.strip() and question != _FORMER:
+            return question
+        if self.limits == (0, 1):
+            worse = self.higher_is_better is False
+            return "Does this output have an error?" if worse else "Is this output adequate?"
+        if self.higher_is_better is None:
+            return "Rate this output."
+        return _FORMER if self.higher_is_better else "How bad are the errors in this output?"
+
+    @property
+    def ends(self) -> tuple[str, str] | None:
+        """What to write at either end.
+
+        >>> RatingScale((0, 1), True).ends
+        ('0 = no (worst)', '1 = yes (best)')
+        """
+        if self.limits is None:
+            return None
+        low, high = (f"{end:.15g}" for end in self.limits)
+        binary = self.limits == (0, 1)
+        if binary:
+            low, high = f"{low} = no", f"{high} = yes"
+        if self.higher_is_better is None:
+            return low, high
+        words = ("worst", "best") if self.higher_is_better else ("best", "worst")
+        one, other = (f" ({word})" if binary else f" = {word}" for word in words)
+        return f"{low}{one}", f"{high}{other}"
+
+    @property
+    def words(self) -> str:
+        """The ends in a line; empty where nothing is known.
+
+        >>> RatingScale(None, True).words
+        'more is better'
+        """
+        if self.ends is None:
+            return {None: "", True: "more is better", False: "more is worse"}[self.higher_is_better]
+        return (", " if "=" in self.ends[0] else " to ").join(self.ends)
+
+    @property
+    def sentence(self) -> str:
+        """Which end is good, as a sentence; empty where nobody said so."""
+        told = "" if self.higher_is_better is None else self.words
+        return f"{told[:1].upper()}{told[1:]}." if told else ""
+
+
+@dataclass(frozen=True)
 class Segment:
     """A segment as raters see it: one to rate, or one that is there as context only.
 
@@ -42,13 +189,13 @@ class Segment:
     key
         The name that comes back with the answer; see `key`.
     id
-        What the pool calls it.
+        What the pool calls it, or the key where that could tell the system.
     texts
         What to show, by name, such as ``{"source": …, "output": …}``.
     document
-        The document it belongs to, or an empty string.
+        The document it belongs to, or an empty string. Those of two systems have two names.
     position
-        Its place within the document (or in the pool), from 1.
+        Its place within the document, from 1; without one, among what is shown.
     rate
         False for a neighbour that gives context and must not be rated.
     """
@@ -72,9 +219,11 @@ class Tasks:
     name
         Name of the study.
     question
-        What raters are asked.
+        What raters are asked; by default what fits the scale.
     limits
         Ends of the rating scale, where known.
+    higher_is_better
+        Which end of the scale is good, where known.
     raters
         Names of the raters, where known.
     score
@@ -83,10 +232,25 @@ class Tasks:
 
     segments: tuple[Segment, ...]
     name: str = "fewgold"
-    question: str = "How good is this output?"
+    question: str = ""
     limits: tuple[float, float] | None = None
     raters: tuple[str, ...] = ()
     score: str = "score"
+    higher_is_better: bool | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "question", self.scale.asked(self.question))
+
+    @property
+    def scale(self) -> RatingScale:
+        """The scale, in words."""
+        return RatingScale(self.limits, self.higher_is_better)
+
+    @property
+    def instruction(self) -> str:
+        """The question, and what the ends of the scale mean."""
+        words = self.scale.words
+        return f"{self.question} ({words})" if words else self.question
 
     @cached_property
     def to_rate(self) -> tuple[Segment, ...]:

@@ -23,7 +23,8 @@ class Pearmut(Format):
     Documents go out whole. Neighbours that give context are items without any output to rate;
     what a system made of them stands in the message above, marked as not to be rated. All raters
     draw documents from one pool (``single-stream``), so each segment is rated once. The key is
-    the ``item_id``. A scale other than 0 to 100 becomes a slider of its own.
+    the ``item_id``. A scale other than 0 to 100, or one where less is better, becomes a slider of
+    its own.
 
     A **row** is one output of one segment in one line: a line with a document of 5 segments and
     2 systems has 10. A segment without outputs is one row of context; a segment that was passed
@@ -63,10 +64,12 @@ class Pearmut(Format):
             "assignment": "single-stream",
             "protocol": "DA",
             "shuffle": False,
-            "instructions": html.escape(tasks.question),
+            "instructions": html.escape(tasks.instruction),
             "users": list(tasks.raters) or 1,
         }
-        if tasks.limits is not None and tasks.limits != (0, 100):
+        # Pearmut's own slider goes from 0 to 100, the better the more.
+        own = tasks.limits == (0, 100) and tasks.higher_is_better is not False
+        if tasks.limits is not None and not own:
             low, high = map(number, tasks.limits)
             by = 1 if options(tasks.limits) else step(tasks.limits)
             info["sliders"] = [{"name": layout.score, "min": low, "max": high, "step": by}]

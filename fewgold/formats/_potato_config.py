@@ -31,7 +31,7 @@ def config(tasks: Tasks, data: str = "tasks.jsonl") -> str:
     <BLANKLINE>
       - annotation_type: "number"
         name: "score"
-        description: "How good is this output?"
+        description: "Rate this output. (0 to 100)"
         label_requirement:
           required: true
         min_value: 0
@@ -68,7 +68,7 @@ def _scheme(tasks: Tasks, name: str) -> dict[str, Any]:
     made: dict[str, Any] = {
         "annotation_type": "number" if points is None else "radio",
         "name": name,
-        "description": tasks.question,
+        "description": tasks.instruction,
         "label_requirement": {"required": True},
     }
     if points is not None:

@@ -96,7 +96,7 @@ def _validate(sheet: Any, grid: Grid, tasks: Tasks, rate: int) -> None:
     score = DataValidation(
         type="decimal", operator="between", formula1=repr(low), formula2=repr(high),
         allow_blank=True, errorTitle="Score", error=f"A number {ends}, please.",
-        promptTitle="Score", prompt=f"A number {ends}",
+        promptTitle="Score", prompt=f"A number {ends}. {tasks.scale.sentence}".strip(),
     )  # fmt: skip
     aside = DataValidation(
         type="custom", formula1="FALSE", allow_blank=True, errorTitle="Context",
@@ -143,6 +143,8 @@ def _explain(book: Any, tasks: Tasks) -> None:
     ]
     if tasks.limits:
         lines.insert(3, f"The scale goes from {tasks.limits[0]:g} to {tasks.limits[1]:g}.")
+    if tasks.scale.sentence:
+        lines.insert(2, tasks.scale.sentence)
     sheet = book.create_sheet(GUIDE)
     for k, line in enumerate(lines, 1):
         _put(sheet.cell(k, 1), line)

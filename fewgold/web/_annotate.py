@@ -19,8 +19,7 @@ from fewgold.campaign import Campaign
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating
 from fewgold.web._annotate_form import Fields, fields
-from fewgold.web._annotate_scale import Scale
-from fewgold.web._annotate_view import Typed, view
+from fewgold.web._annotate_view import Typed, scale_of, view
 from fewgold.web._site import Site
 
 COMMENT = 10_000  # characters
@@ -78,7 +77,7 @@ def routes(site: Site) -> APIRouter:
             told = form.text("press") or form.text("score")
             comment = form.text("comment").replace("\r\n", "\n")
             try:
-                score = Scale(campaign.settings.limits).parse(told)
+                score = scale_of(campaign).parse(told)
                 if len(comment) > COMMENT:
                     raise FewgoldError(
                         f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."

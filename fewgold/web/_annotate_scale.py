@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from fewgold.errors import FewgoldError
+from fewgold.formats import RatingScale
 
 _NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})")
 _STEPS = 7  # more buttons than that are slower than a field
@@ -34,15 +35,18 @@ class Button:
 
 @dataclass(frozen=True)
 class Scale:
-    """How scores are given, by the ends of the scale.
+    """How scores are given, by the ends of the scale and which of them is good, if that is known.
 
     >>> [Scale(ends).kind for ends in [(0, 1), (1, 5), (0, 100), (0, 25), None]]
     ['binary', 'steps', 'slider', 'penalty', 'open']
     >>> Scale((0, 100)).parse(" 62,5 ")
     62.5
+    >>> Scale((0, 25), higher_is_better=False).words
+    '0 = best, 25 = worst'
     """
 
     limits: tuple[float, float] | None
+    higher_is_better: bool | None = None
 
     @property
     def kind(self) -> str:
@@ -52,7 +56,7 @@ class Scale:
         low, high = self.limits
         if (low, high) == (0, 1):
             return "binary"
-        if (low, high) == (0, 25):
+        if (low, high) == (0, 25) and not self.higher_is_better:
             return "penalty"
         whole = float(low).is_integer() and float(high).is_integer()
         return "steps" if whole and high - low < _STEPS else "slider"
@@ -61,6 +65,22 @@ class Scale:
     def ends(self) -> str:
         """Such as ``0 to 100``, or nothing."""
         return "" if self.limits is None else f"{plain(self.limits[0])} to {plain(self.limits[1])}"
+
+    @property
+    def labels(self) -> tuple[str, str] | None:
+        """What stands at either end of the control, in the order of its buttons."""
+        if self.kind != "binary":
+            return RatingScale(self.limits, self.higher_is_better).ends
+        if self.higher_is_better is None:
+            return None  # the buttons say yes and no
+        return (
+            ("Yes = best", "No = worst") if self.higher_is_better else ("Yes = worst", "No = best")
+        )
+
+    @property
+    def words(self) -> str:
+        """The same in a line, such as ``0 = best, 25 = worst``."""
+        return RatingScale(self.limits, self.higher_is_better).words
 
     @property
     def step(self) -> str:

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from fewgold import report
-from fewgold.campaign import Campaign, Settings
+from fewgold.campaign import Campaign
+from fewgold.campaign._tasks import members, segment
 from fewgold.formats import Segment
 from fewgold.pool import Pool
 from fewgold.web._annotate_scale import Scale, plain
@@ -65,8 +64,8 @@ def view(
         "token": token,
         "rater": rater,
         "said": said,
-        "question": _question(campaign),
-        "scale": Scale(campaign.settings.limits),
+        "question": campaign.settings.asked,
+        "scale": scale_of(campaign),
         "progress": campaign.progress(rater),
         "last": _last(campaign, rater),
         "estimate": _estimate(campaign),
@@ -77,7 +76,7 @@ def view(
         values |= _idle(campaign, rater)
         seen = f"{values['state']}-{values['skipped']}-{values['progress'].all}"
         return values | {"seen": seen}
-    place = int(key.split("-")[1])
+    place = campaign.place_of(key)
     old = campaign.taken_back(rater, key)
     if typed is None and old is not None:
         typed = Typed(plain(old.score), str(old.details.get("comment", "")))
@@ -85,7 +84,7 @@ def view(
     before, after = around(campaign.pool, place)
     return values | {
         "key": key,
-        "texts": _texts(campaign.pool, place),
+        "texts": _texts(campaign.pool, place) or {"segment": segment(campaign, place).id},
         "before": [_texts(campaign.pool, p) for p in before],
         "after": [_texts(campaign.pool, p) for p in after],
         "facts": _facts(campaign, place),
@@ -96,24 +95,18 @@ def view(
     }
 
 
-def _question(campaign: Campaign) -> str:
-    """That of the campaign; the one that nobody chose cannot be answered by yes or no."""
-    settings = campaign.settings
-    if settings.limits == (0, 1) and settings.question == Settings.question:
-        return "Is this output adequate?"
-    return settings.question
+def scale_of(campaign: Campaign) -> Scale:
+    """The scale of a campaign."""
+    return Scale(campaign.settings.limits, campaign.settings.higher_is_better)
 
 
 def around(pool: Pool, place: int) -> tuple[list[int], list[int]]:
     """Neighbours in the same document, and of the same system: another's outputs are no context."""
     if pool.documents is None or not pool.texts:
         return [], []
-    same = pool.codes == pool.codes[place]
-    if pool.system is not None:
-        same &= pool.system == pool.system[place]
-    members = np.flatnonzero(same).tolist()
-    at = members.index(place)
-    return members[max(at - REACH, 0) : at], members[at + 1 : at + 1 + REACH]
+    whole = members(pool, place)
+    at = whole.index(place)
+    return whole[max(at - REACH, 0) : at], whole[at + 1 : at + 1 + REACH]
 
 
 def _next(campaign: Campaign, rater: str) -> str | None:
@@ -124,9 +117,8 @@ def _next(campaign: Campaign, rater: str) -> str | None:
 
 
 def _texts(pool: Pool, place: int) -> dict[str, str]:
-    """The texts by name; where a pool has none, the id is all that tells what to rate."""
-    found = {name: str(column[place]) for name, column in pool.texts.items()}
-    return found or {"segment": str(pool.ids[place])}
+    """The texts by name; where a pool has none, an id is all that tells what to rate."""
+    return {name: str(column[place]) for name, column in pool.texts.items()}
 
 
 def _idle(campaign: Campaign, rater: str) -> dict[str, Any]:

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from fewgold.campaign import Campaign
 
 #: Fields of the form, all of them settings of the same name.
-FIELDS = ("tolerance", "confidence", "rule", "each", "repeats", "among", "limits", "question")
+FIELDS = (
+    "tolerance", "confidence", "rule", "each", "repeats", "among", "limits", "question",
+    "higher_is_better",
+)  # fmt: skip
+_DIRECTIONS = {"not told": None, "higher is better": True, "lower is better": False}
 _LONGEST = 2000
 
 
@@ -43,12 +47,23 @@ def routes(site: Site) -> APIRouter:
         among: str | None = Form(None),
         limits: str | None = Form(None),
         question: str | None = Form(None),
+        higher_is_better: str | None = Form(None),
     ) -> Response:
         site.owner(request)
         given = dict(
             zip(
                 FIELDS,
-                (tolerance, confidence, rule, each, repeats, among, limits, question),
+                (
+                    tolerance,
+                    confidence,
+                    rule,
+                    each,
+                    repeats,
+                    among,
+                    limits,
+                    question,
+                    higher_is_better,
+                ),
                 strict=True,
             )
         )
@@ -75,7 +90,10 @@ def _page(
         request, "explore_settings.html", status, shown=shown, said=said, trouble=trouble,
         title=settings.name, strategy=settings.strategy, seed=settings.seed,
         answers=len(campaign.answers()), scales=sorted(SCALES),
-        choices={"rule": RULES, "repeats": REPEATS, "among": AMONG},
+        choices={
+            "rule": RULES, "repeats": REPEATS, "among": AMONG,
+            "higher_is_better": tuple(_DIRECTIONS),
+        },
     )  # fmt: skip
 
 
@@ -87,7 +105,8 @@ def told(campaign: Campaign) -> dict[str, str]:
     return {
         "tolerance": tolerance, "confidence": f"{found.confidence:.15g}", "rule": found.rule,
         "each": str(found.each), "repeats": found.repeats, "among": found.among, "limits": ends,
-        "question": found.question,
+        "question": found.asked,
+        "higher_is_better": next(k for k, v in _DIRECTIONS.items() if v is found.higher_is_better),
     }  # fmt: skip
 
 
@@ -118,6 +137,10 @@ def _read(name: str, text: str) -> Any:
         if not text or len(text) > _LONGEST or "\x00" in text:
             raise FewgoldError(f"the question must have 1 to {_LONGEST} characters.")
         return text
+    if name == "higher_is_better":
+        if text not in _DIRECTIONS:
+            raise FewgoldError(f"expected {', '.join(_DIRECTIONS)}; got {text[:40]!r}.")
+        return _DIRECTIONS[text]
     return text
 
 

@@ -259,3 +259,22 @@ def test_completion_is_there(process: Callable[..., subprocess.CompletedProcess[
     assert shown.returncode == 0 and "complete -o default -F" in shown.stdout
     words = {"_FEWGOLD_COMPLETE": "complete_bash", "COMP_WORDS": "fewgold sel", "COMP_CWORD": "1"}
     assert process(env=words).stdout.split() == ["select"]
+
+
+def test_which_end_is_good_is_told_or_not(run: Run) -> None:
+    def begin(name: str, *options: object) -> dict[str, Any]:
+        args = ("init", name, "pool.csv", "--metrics", "comet,bleu", *options, "--json")
+        found: dict[str, Any] = json.loads(run(*args).stdout)
+        return found
+
+    told = begin("a", "--limits", "0,25", "--lower-is-better")
+    assert told["higher_is_better"] is False and told["question"].startswith("How bad")
+    assert begin("b", "--limits", "mqm")["higher_is_better"] is False
+    assert begin("c", "--limits", "da")["question"] == "How good is this output?"
+    own = begin("d", "--limits", "0,25", "--lower-is-better", "--question", "Count errors.")
+    assert own["question"] == "Count errors."
+    unknown = run("init", "e", "pool.csv", "--metrics", "comet,bleu", "--limits", "0,25")
+    assert "Rate this output." in unknown.stdout and "0 to 25" in unknown.stdout
+    assert "--lower-is-better" in unknown.stderr
+    with Campaign("e") as campaign:
+        assert campaign.settings.higher_is_better is None

@@ -83,7 +83,7 @@ def test_the_interface_is_xml_over_fields_that_every_task_has(tmp_path):
     assert all(t.get("value")[1:] in data for t in texts)
     shown = [h.get("value") for h in root.findall("Header")]
     assert shown[0] == "context before, do not rate"
-    assert shown[-1].replace("\u200b", "") == found.question
+    assert shown[-1].replace("\u200b", "") == found.instruction
     score = root.find("Number")
     assert score.get("toName") == "machine_output" in {t.get("name") for t in texts}
     assert (score.get("min"), score.get("max"), score.get("step")) == ("0", "100", "1")

@@ -1,6 +1,8 @@
 """Pearmut: campaigns that go out, logs that come back."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +59,14 @@ def test_tasks_read_back_as_blank(tmp_path):
     assert "no answers yet" in reading.notes[0]
 
 
+def test_a_scale_where_less_is_better_is_not_the_slider_of_the_tool(tmp_path: Path) -> None:
+    for higher, own in ((None, False), (True, False), (False, True)):
+        found = replace(tasks(), higher_is_better=higher)
+        get("pearmut").write_tasks(found, tmp_path / "tasks.json")
+        info = json.loads((tmp_path / "tasks.json").read_text())["info"]
+        assert ("sliders" in info) == own, higher
+
+
 def test_documents_go_out_whole_with_context_that_has_nothing_to_rate(tmp_path):
     found = tasks()
     PEARMUT.write_tasks(found, tmp_path / "t.json")
@@ -64,7 +74,9 @@ def test_documents_go_out_whole_with_context_that_has_nothing_to_rate(tmp_path):
     assert campaign["campaign_id"] == "study <1>"
     info = campaign["info"]
     assert (info["assignment"], info["users"], info["shuffle"]) == ("single-stream", 1, False)
-    assert info["instructions"] == "How &quot;good&quot; is &lt;this&gt; &amp; that, for $5?"
+    assert info["instructions"] == (
+        "How &quot;good&quot; is &lt;this&gt; &amp; that, for $5? (0 to 100)"
+    )
     assert "sliders" not in info
     documents = campaign["data"]
     assert [len(d) for d in documents] == [3, 2, 1]

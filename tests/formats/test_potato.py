@@ -66,7 +66,7 @@ def test_the_configuration_is_yaml(limits):
     assert made["user_config"] == {"allow_all_users": False, "users": ["anna", "no"]}
     (scheme,) = made["annotation_schemes"]
     assert scheme["name"] == "text_9_x"
-    assert scheme["description"] == NASTY.replace("\u2028", " ")
+    assert scheme["description"] == found.instruction.replace("\u2028", " ")
     if limits == (1, 5):
         assert (scheme["annotation_type"], scheme["labels"]) == ("radio", list("12345"))
     else:

@@ -144,7 +144,7 @@ def test_scores_as_people_type_them() -> None:
 def test_a_page_shows_texts_and_context_and_hides_the_rest(campaign: Campaign) -> None:
     ann = rater(campaign).look()
     assert ann.status == 200 and ann.text.count("<h1") == 1
-    place = int(ann.form["segment"].split("-")[1])
+    place = campaign.place_of(ann.form["segment"])
     pool = campaign.pool
     assert "<script>alert" not in ann.text
     assert html.escape(str(pool.texts["source"][place]), quote=False) in ann.text

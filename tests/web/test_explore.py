@@ -294,11 +294,24 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
             ("limits", "0 to 10", "does not hold the answers"), ("limits", "nonsense", "nonsense"),
             ("tolerance", "x", "must be a number"), ("tolerance", "1000", "half of the scale"),
             ("confidence", "2", "Confidence must lie"), ("each", "0", "Each must be"),
-            ("repeats", "never", "Repeats must be one of"), ("question", " ", "The question"),
+            ("repeats", "never", "Repeats must be one of"),
+            ("question", " ", "The question"), ("higher_is_better", "up", "got"),
         ):  # fmt: skip
             refused = owner.post("/explore/settings", data=form | {name: value})
             assert refused.status_code == 400 and said in refused.text, (name, value)
         assert len(campaign.journal()) == len(journal)
+        campaign.change(question="")
+        asked = "Rate this output."
+        for told, value, then in (
+            ("lower is better", False, "How bad are the errors in this output?"),
+            ("not told", None, "Rate this output."),
+        ):
+            form = {"higher_is_better": told, "question": asked}
+            sent = owner.post("/explore/settings", data=form)
+            assert then in sent.text and f"<option selected>{told}" in sent.text
+            with Campaign(tmp_path / "s") as now:
+                assert now.settings.higher_is_better is value and now.settings.question == ""
+            asked = then
 
 
 def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
