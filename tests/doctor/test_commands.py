@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -116,25 +115,44 @@ def test_a_column_that_the_user_names(tmp_path: Path) -> None:
     all_run(found, tmp_path)
 
 
-@pytest.mark.skipif(shutil.which("iconv") is None, reason="no iconv here")
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-16-be"])
+def _drawn(name: str, folder: Path) -> str:
+    """The sheet that the first command proposed for a file draws from it."""
+    command = examine(name).next_commands[0]
+    assert command.now and command.text.startswith("fewgold select ")
+    done = runs(f"{command.text} --seed 1", folder)
+    assert done.returncode == 0, done.stderr
+    return Path(command.text.split()[-1]).read_text()
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_text_is_converted(encoding: str, packed: bool, tmp_path: Path) -> None:
-    data = pool().assign(source="schön").to_csv(index=False).encode(encoding)
+def test_text_in_other_encodings_is_selected_from(
+    encoding: str, packed: bool, tmp_path: Path
+) -> None:
+    table = pool().assign(source=[f"schön für {k} Äpfel" for k in range(60)])
+    table.to_csv("plain.csv", index=False)
+    data = table.to_csv(index=False).encode(encoding)
     name = "x.csv.gz" if packed else "x.csv"
     Path(name).write_bytes(gzip.compress(data) if packed else data)
     found = examine(name)
-    assert found.exit_code == 3
-    first_runs(found, tmp_path)
-    assert set(pd.read_csv("x-utf8.csv")["source"]) == {"schön"}
-    assert examine("x-utf8.csv").exit_code == 0
+    marked = encoding == "utf-8-sig"
+    assert found.codes == ({"byte-order-mark"} if marked else {"encoding"})
+    assert found.exit_code == (0 if marked else 1)
+    assert found.facts == examine("plain.csv").facts
+    sheet = _drawn(name, tmp_path)
+    assert sheet == _drawn("plain.csv", tmp_path)
+    assert "Äpfel" in sheet
 
 
-@pytest.mark.parametrize(("name", "separator"), [("x.csv", "\t"), ("x.csv", "|"), ("x.tsv", ",")])
-def test_separators_are_mended(name: str, separator: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "separator"), [("x.csv", "\t"), ("x.csv", "|"), ("x.tsv", ","), ("x.tsv", ";")]
+)
+def test_any_separator_is_selected_from(name: str, separator: str, tmp_path: Path) -> None:
+    pool().to_csv("plain.csv", index=False)
     pool().to_csv(name, sep=separator, index=False)
-    first_runs(examine(name), tmp_path)
-    assert examine("x-commas.csv").exit_code == 0
+    found, plain = examine(name), examine("plain.csv")
+    assert (found.facts, found.findings) == (plain.facts, plain.findings)
+    assert _drawn(name, tmp_path) == _drawn("plain.csv", tmp_path)
 
 
 @pytest.mark.parametrize("broken", ["no-ids", "ids-by-document", "duplicate-rows"])

@@ -1,4 +1,4 @@
-"""Decimal commas: a command that mends them, and no word of rows that nobody rated."""
+"""Decimal commas are numbers; among points, a command mends them, and no row is called unrated."""
 
 from __future__ import annotations
 
@@ -21,11 +21,25 @@ def _commas(column: pd.Series) -> list[str]:
     return [str(v).replace(".", ",") for v in column]
 
 
+@pytest.mark.parametrize("names", [["comet", "bleu"], ["comet", "human"]])
+def test_columns_of_decimal_commas_are_numbers(names: list[str]) -> None:
+    table = pool(human=True)
+    table["human"] += 0.5
+    table.to_csv("points.csv", index=False)
+    table.assign(**{n: _commas(table[n]) for n in names}).to_csv("x.csv", index=False, sep=";")
+    found, plain = examine("x.csv"), examine("points.csv")
+    assert found.exit_code == 0
+    assert found.facts == plain.facts
+    told = [c.text.replace("x.csv", "points.csv") for c in found.next_commands]
+    assert told == [c.text for c in plain.next_commands]
+
+
 @pytest.mark.parametrize(("names", "exit_code"), [(["comet", "bleu"], 1), (["comet", "human"], 3)])
 def test_the_command_writes_points(names: list[str], exit_code: int) -> None:
     table = pool(human=True)
     table["human"] += 0.5
-    table.assign(**{n: _commas(table[n]) for n in names}).to_csv("x.csv", index=False, sep=";")
+    half = {n: [*_commas(table[n][:30]), *map(str, table[n][30:])] for n in names}
+    table.assign(**half).to_csv("x.csv", index=False, sep=";")
     found = examine("x.csv")
     assert found.exit_code == exit_code
     first, then = found.next_commands[:2]
@@ -57,6 +71,22 @@ def test_a_sheet_of_decimal_commas_is_rated() -> None:
     assert runs("fewgold select pool.csv --budget 20 --seed 1 -o s.csv", Path()).returncode == 0
     sheet = pd.read_csv("s.csv", dtype=str)
     sheet["score"] = ["4", *(f"{k % 5},5" for k in range(19))]
+    sheet.to_csv("s.csv", index=False, sep=";")
+    found = examine("s.csv")
+    assert found.exit_code == 0
+    assert found.facts["rated"] == "20 of 20 rows"
+    estimate = runs("fewgold estimate s.csv --json", Path())
+    assert estimate.returncode == 0, estimate.stderr
+    sheet.assign(score=sheet["score"].str.replace(",", ".")).to_csv("s.csv", index=False)
+    assert examine("s.csv").facts == found.facts
+    assert runs("fewgold estimate s.csv --json", Path()).stdout == estimate.stdout
+
+
+def test_a_sheet_of_commas_and_points_is_mended() -> None:
+    pool().to_csv("pool.csv", index=False)
+    assert runs("fewgold select pool.csv --budget 20 --seed 1 -o s.csv", Path()).returncode == 0
+    sheet = pd.read_csv("s.csv", dtype=str)
+    sheet["score"] = ["4.5", *(f"{k % 5},5" for k in range(19))]
     sheet.to_csv("s.csv", index=False, sep=";")
     found = examine("s.csv")
     assert found.facts["rated"] == "20 of 20 rows"

@@ -173,5 +173,5 @@ def test_parquet_with_damaged_text() -> None:
     data = Path("x.parquet").read_bytes()
     Path("x.parquet").write_bytes(data.replace(b"s007", b"s0\xff7"))
     found = examine("x.parquet")
-    assert found.exit_code == 3 and found.codes == {"unreadable"}
-    assert found.findings[0].where == "column id"
+    assert found.exit_code == 3 and found.codes == {"parquet"}
+    assert "Column 0: " in found.findings[0].what

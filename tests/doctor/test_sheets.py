@@ -120,7 +120,7 @@ def test_zeros_that_a_spreadsheet_dropped() -> None:
         (lambda f: pd.concat([f, f.iloc[:1]]), "duplicate-ids"),
         (lambda f: f.iloc[2:], "rows-missing"),
         (lambda f: f.rename(columns={"score": "points"}), "column-missing"),
-        (lambda f: f.assign(score=["3,5", *f["score"][1:]]), "decimal-comma"),
+        (lambda f: f.assign(score=["3,5", "2.5", *f["score"][2:]]), "decimal-comma"),
         (lambda f: f.assign(score=["good", *f["score"][1:]]), "mixed-types"),
     ],
 )
