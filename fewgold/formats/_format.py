@@ -54,27 +54,34 @@ class Probe:
     @cached_property
     def is_text(self) -> bool:
         """Whether the head is text in an encoding that can be read."""
-        try:
-            return decode(self.head[: self.head.rfind(b"\n") + 1 or None], self.name).text != ""
-        except TableError:
-            return False
+        return self._decoded is not None
 
     @cached_property
     def text(self) -> str:
         """The head as text; a character cut in two at its end is left out."""
-        whole = len(self.head) < _HEAD
-        head = self.head if whole else self.head[: self.head.rfind(b"\n") + 1 or None]
+        found = self._decoded
+        return self.head.decode("utf-8-sig", errors="replace") if found is None else found
+
+    @cached_property
+    def _decoded(self) -> str | None:
+        head = self.head
+        if len(head) == _HEAD:
+            # The last line may be cut within a character, which is then no UTF-8 (nor UTF-16) any
+            # more. The end of a line is a safe place; in UTF-16 it takes two bytes.
+            end = head.rfind(b"\n") + 1
+            head = head[: end + end % 2 if b"\x00" in head[:64] else end or None]
         try:
             return decode(head, str(self.path)).text
         except TableError:
-            return self.head.decode("utf-8-sig", errors="replace")
+            return None
 
     @cached_property
     def lines(self) -> list[str]:
         """Whole lines of the head."""
         # Not splitlines(), which also breaks at characters that texts may hold, such as U+2028.
         lines = self.text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
-        return lines[:-1] if len(self.head) == _HEAD and len(lines) > 1 else lines
+        cut = len(self.head) == _HEAD and b"\n" not in self.head  # else the text ends with a line
+        return lines[:-1] if cut and len(lines) > 1 else lines
 
     @cached_property
     def json(self) -> Any:
