@@ -413,6 +413,11 @@ def _delimited(decoded: Decoded, kind: str | None, name: str) -> TableFile:
             "Close the quotation mark, or double it if it belongs to the name.",
         )  # fmt: skip
     found = _rows(lines, start, separator, name)
+    if "\x00" in decoded.text:
+        for k, row in enumerate(found.cells):
+            if any("\x00" in cell for cell in row):
+                why = "holds a NUL character: it was damaged on its way."
+                found.problems[k] = _Problem("nul", why)
     remarks: tuple[Remark, ...] = ()
     if separator == "\t" and found.quoted and any('"' in line for line in lines):
         remarks = (
@@ -486,8 +491,6 @@ def _fitted(records: Iterator[tuple[int, int, list[str] | None]], quoted: bool) 
             if len(row) != wide:
                 why = f"has {len(row)} cells where the header has {wide}."
                 problems[k] = _Problem("ragged", why, len(row))
-        if any("\x00" in c for c in row):
-            problems[k] = _Problem("nul", "holds a NUL character: it was damaged on its way.")
         cells.append(row)
         starts.append(first)
         ends.append(end)
