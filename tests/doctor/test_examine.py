@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from doctor.tables import pool
 from fewgold.doctor import Command, Diagnosis, Finding, examine
+from fewgold.doctor._table import _REMARKS
 from fewgold.errors import UnknownNameError
 
 
@@ -156,7 +158,32 @@ def test_the_page_names_every_finding() -> None:
     codes |= set(re.findall(r'_bad\(\s*"([a-z-]+)"', source))
     assert len(codes) > 60
     page = (ROOT / "docs" / "doctor.md").read_text()
-    assert codes <= set(re.findall(r"`([a-z-]+)`", page))
+    assert codes | _codes_of_the_reader() <= set(re.findall(r"`([a-z-]+)`", page))
+
+
+def test_the_page_names_nothing_that_cannot_be_found() -> None:
+    page = (ROOT / "docs" / "doctor.md").read_text()
+    table = page.split("## What it finds")[1].split("Some of them")[0]
+    source = "".join(p.read_text() for p in (ROOT / "fewgold" / "doctor").glob("*.py"))
+    source += "".join(p.read_text() for p in (ROOT / "fewgold" / "tables").glob("*.py"))
+    named = set(re.findall(r"`([a-z-]+)`", table))
+    assert len(named) > 60
+    assert named <= set(re.findall(r'"([a-z-]+)"', source))
+
+
+def _codes_of_the_reader() -> set[str]:
+    """What the reader refuses, and which of its remarks the doctor shows."""
+    places = {"TableError": 1, "_error": 0, "_Problem": 0}
+    found = set(_REMARKS)
+    for path in (ROOT / "fewgold" / "tables").glob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if isinstance(call, ast.Call):
+                name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+                code = call.args[places[name]] if name in places else None
+                if isinstance(code, ast.Constant):
+                    found.add(code.value)
+    assert {"ragged", "binary", "broken-quotes", "no-rows", "encoding"} <= found
+    return found - {"wrong-separator"}  # of a file that must be TSV: fewgold import --from tsv
 
 
 def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
