@@ -16,7 +16,6 @@ import pytest
 
 from fewgold import files, registry, tables
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats._format import read_text
 from fewgold.pool import Pool
 from fewgold.sample import Sample
 
@@ -278,18 +277,26 @@ def test_byte_order_mark_only_where_needed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".csv.gz"])
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1252"])
-def test_other_encodings_are_refused_with_what_to_do(
-    tmp_path: Path, suffix: str, encoding: str
-) -> None:
+def test_other_encodings_are_read_and_told(tmp_path: Path, suffix: str, encoding: str) -> None:
     row = '{"id": "naïve", "comet": "1"}'
     text = {".jsonl": row, ".json": f"[{row}]"}.get(suffix, "id,comet\nnaïve,1\n")
     data = text.replace(",", "\t" if suffix == ".tsv" else ",").encode(encoding)
     path = tmp_path / f"a{suffix}"
     path.write_bytes(gzip.compress(data) if suffix.endswith(".gz") else data)
-    kind = "UTF-8" if encoding == "cp1252" else "UTF-8 but in UTF-16, it seems"
-    for read in (tables.read_table, read_text):
-        with pytest.raises(DataError, match=rf"is not in {kind}\. Save it as UTF-8"):
-            read(path)
+    found = tables.read_file(path)
+    assert found.frame().to_dict("list") == {"id": ["naïve"], "comet": ["1"]}
+    kind = "Windows-1252" if encoding == "cp1252" else "UTF-16"
+    assert found.sentences == (f"the text is not in UTF-8 and was read as {kind}.",)
+    assert tables.read_text(path) == data.decode(encoding)
+
+
+def test_bytes_of_no_encoding_are_refused_by_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"id,comet\na,1\nna\xefve\x81,1\n")
+    with pytest.raises(
+        DataError, match=r"neither in UTF-8 nor .* \(line 3, byte 15\)\. Save it as"
+    ):
+        tables.read_table(path)
 
 
 @pytest.fixture
@@ -322,7 +329,8 @@ def _set(frame: pd.DataFrame, value: str, row: int = 0) -> pd.DataFrame:
         (lambda f: _set(f, "  "), "no score"),
         (lambda f: _set(f, "3,5"), r"decimal comma: \d+ \(3,5\)\. Write 3\.5"),
         (lambda f: _set(f, "good"), r"no number in column 'score': \d+ \(good\)"),
-        (lambda f: _set(f, "nan"), "no number"),
+        (lambda f: _set(f, "nan"), r"1 id has no score in column 'score': \d+"),
+        (lambda f: _set(f, "n/a"), r"1 id has no score in column 'score': \d+"),
         (lambda f: _set(f, "inf"), "no number"),
         (lambda f: _set(f, "1_000"), "no number"),
         (lambda f: f.drop(columns="score"), "no column 'score'. It has id, document, source"),
@@ -343,9 +351,26 @@ def test_spreadsheets_of_other_countries(
     frame = pd.read_csv(path, dtype=str)
     frame.to_csv(path, sep=";", index=False)
     assert files.read_ratings(path, sample).scores.tolist() == sample.rate(gold).scores.tolist()
-    frame["score"] = "3,5"
+    points = files.read_ratings(path, sample).scores.tolist()
+    frame["score"] = frame["score"].str.replace(".", ",")
+    assert frame["score"].str.contains(",").any()
     frame.to_csv(path, sep=";", index=False)
-    with pytest.raises(DataError, match="decimal comma"):
+    assert files.read_ratings(path, sample).scores.tolist() == points
+    frame["score"] = [f"1,{k:03d}" for k in range(len(frame))]
+    frame.to_csv(path, sep=";", index=False)
+    with pytest.raises(
+        DataError, match=r"decimal comma: \d+ \(1,000\).* a comma may mean thousands"
+    ):
+        files.read_ratings(path, sample)
+
+
+def test_words_of_a_verdict_are_scores(rated: tuple[Path, Sample]) -> None:
+    path, sample = rated
+    _edit(path, lambda f: f.assign(score=["Pass" if int(i) % 2 else "fail" for i in f["id"]]))
+    passed = {i: float(int(i) % 2) for i in map(str, sample.ids)}
+    assert files.read_ratings(path, sample).scores.tolist() == sample.rate(passed).scores.tolist()
+    _edit(path, lambda f: _set(f, "yes"))
+    with pytest.raises(DataError, match=r"no number in column 'score': \d+ \(yes\)"):
         files.read_ratings(path, sample)
 
 

@@ -19,12 +19,22 @@ def _joint(table: pd.DataFrame) -> None:
     joint_pool(table, id="id", system="system", metrics="qe")
 
 
-def test_a_decimal_comma() -> None:
-    told = "must hold numbers; .*'0,853'. Write 0.853: a comma may mean thousands."
+def test_decimal_commas_throughout_are_numbers() -> None:
+    commas = ["0,853", "0,9", "1", "0,25", "0,125", "-0,5"]
+    points = [0.853, 0.9, 1.0, 0.25, 0.125, -0.5]
+    pool = Pool(ids=list("abcdef"), metrics={"qe": commas})
+    assert pool.metrics["qe"].tolist() == points
+    _joint(_outputs().assign(qe=commas))
+
+
+def test_a_comma_that_may_be_either() -> None:
+    told = "must hold numbers; got '0,853'. Write 0.853: a comma may mean thousands."
     with pytest.raises(DataError, match=told):
-        _joint(_outputs().assign(qe="0,853"))
+        _joint(_outputs().assign(qe=["0,853", "0.9"] * 3))
     with pytest.raises(DataError, match=told):
-        Pool(ids=["a", "b"], metrics={"qe": ["0,853", "0,9"]})
+        Pool(ids=["a", "b"], metrics={"qe": ["0,853", "0.9"]})
+    with pytest.raises(DataError, match="'1,234'. Write 1.234: a comma may mean thousands."):
+        Pool(ids=["a", "b"], metrics={"qe": ["1,234", "2,345"]})
     with pytest.raises(DataError, match=r"got .good.\. Is it the right column"):
         Pool(ids=["a", "b"], metrics={"qe": ["good", "bad"]})
 
