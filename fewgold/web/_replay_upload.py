@@ -7,11 +7,11 @@ nothing of it is left behind however the server ends.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, TYPE_CHECKING
 
 from fewgold import tables
+from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def uploaded(name: str, content: IO[bytes]) -> tuple[str, pd.DataFrame]:
             f"cannot tell the format of {shown!r} from its name. Expected a file that ends in "
             f"{', '.join(SUFFIXES)}."
         )
-    with tempfile.TemporaryDirectory(prefix="fewgold-") as folder:
-        path = Path(folder, f"upload{suffix}")
+    with TemporaryFolder() as folder:
+        path = folder / f"upload{suffix}"
         with path.open("wb") as file:
             shutil.copyfileobj(content, file)
         return shown, _read(path, shown)
