@@ -1,11 +1,28 @@
-"""Long tests first, so that no worker is left with one at the end."""
+"""What makes the suite quick: bytecode, a small heap to look through, long tests first."""
 
 from __future__ import annotations
 
+import gc
+import os
+import sys
+
 import pytest
 
+# Some hundred processes are started here, and each would compile the package and every worker all
+# tests, where the environment says that no bytecode is to be kept.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _LONG = ("tests/web/e2e", "test_load.py", "test_crash.py", "test_docs.py", "test_replay.py")
+_LONG += ("test_site.py", "test_reproduce.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first, so that no worker is left with one at the end."""
     items.sort(key=lambda item: not any(part in item.nodeid for part in _LONG))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: no use in looking through it for garbage."""
+    gc.collect()
+    gc.freeze()

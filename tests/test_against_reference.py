@@ -416,17 +416,17 @@ def test_census_is_exact(name):
 
 
 @by_strategy
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8])
-def test_few_ratings_give_numbers_and_never_a_false_nought(name, n):
+def test_few_ratings_give_numbers_and_never_a_false_nought(name):
     """Scores all differ, so that a standard error of 0 would be a lie."""
-    estimator, ratings = collect(name, n, draws=20, rng=1)
-    made = estimator.estimate(ratings)
-    assert np.isfinite(made.value).all()
-    assert not np.isnan(made.se).any()
-    assert (made.se > 1e-9).all()
-    low, high = made.interval()
-    assert not np.isnan(low).any()
-    assert (low < high).all()
+    for n in (1, 2, 3, 4, 5, 8):
+        estimator, ratings = collect(name, n, draws=20, rng=1)
+        made = estimator.estimate(ratings)
+        assert np.isfinite(made.value).all()
+        assert not np.isnan(made.se).any()
+        assert (made.se > 1e-9).all()
+        low, high = made.interval()
+        assert not np.isnan(low).any()
+        assert (low < high).all()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ ROOT = Path(fewgold.__file__).parent
 
 # Each row may import from the rows above it. Packages of one row do not know each other.
 LAYERS = [
-    {"errors", "_arrays", "_equal", "_once", "_version"},
+    {"errors", "_arrays", "_equal", "_once", "_temporary", "_version"},
     {"_xlsx"},
     {"_validate", "tables", "_neighbours", "_pretty", "cut"},
     {"plots", "_orientation"},
@@ -38,10 +38,6 @@ LAYERS = [
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
 
-def _modules() -> list[Path]:
-    return sorted(ROOT.rglob("*.py"))
-
-
 def _part(path: Path) -> str:
     """The top-level part of the package that a file belongs to."""
     first = path.relative_to(ROOT).parts[0]
@@ -49,27 +45,40 @@ def _part(path: Path) -> str:
 
 
 def _imports(path: Path) -> set[str]:
+    """The modules that a file imports, such as ``fewgold.pool`` or ``tempfile``."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("fewgold.")}
+            found |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            parts = node.module.split(".")
-            if parts == ["fewgold"]:
-                found |= {a.name for a in node.names if a.name in RANK}
-            elif parts[0] == "fewgold":
-                found.add(parts[1])
+            found.add(node.module)
+            if node.module == "fewgold":
+                found |= {f"fewgold.{a.name}" for a in node.names if a.name in RANK}
     return found
 
 
-@pytest.mark.parametrize("path", _modules(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_go_one_way(path: Path) -> None:
-    part = _part(path)
-    if part == "__init__":
-        return  # the front door names everything
-    assert part in RANK, f"{part} has no place in the order of layers: give it one"
-    for other in _imports(path) - {part}:
-        assert RANK[other] < RANK[part], f"{part} must not import {other}"
+@pytest.fixture(scope="module")
+def imports() -> dict[Path, set[str]]:
+    return {path: _imports(path) for path in sorted(ROOT.rglob("*.py"))}
+
+
+def test_imports_go_one_way(imports: dict[Path, set[str]]) -> None:
+    wrong = []
+    for path, found in imports.items():
+        part = _part(path)
+        if part == "__init__":
+            continue  # the front door names everything
+        assert part in RANK, f"{part} has no place in the order of layers: give it one"
+        others = {name.split(".")[1] for name in found if name.startswith("fewgold.")} - {part}
+        wrong += [f"{path.relative_to(ROOT)}: {o}" for o in others if RANK[o] >= RANK[part]]
+    assert not wrong, "a module must not import from its own layer or from one above"
+
+
+def test_temporary_things_are_made_in_one_place(imports: dict[Path, set[str]]) -> None:
+    """Where their removal is arranged before they are made."""
+    assert [path.name for path, found in imports.items() if "tempfile" in found] == [
+        "_temporary.py"
+    ]
 
 
 def test_public_names_exist() -> None:

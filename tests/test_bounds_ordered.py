@@ -46,8 +46,6 @@ def test_check_kit(bound):
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=ids)
-@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.999])
-@pytest.mark.parametrize("n", [1, 2, 3, 17, 59, 60])
 @pytest.mark.parametrize(
     "gold",
     [
@@ -62,9 +60,15 @@ def test_check_kit(bound):
     ],
     ids=["zeros", "top", "constant", "one bad", "half", "one good", "uniform", "tiny"],
 )
-def test_edges(bound, gold, n, confidence):
+def test_edges(bound, gold):
     """Finite, ordered, within what is possible, and around the value."""
-    made = estimate_of(gold, n, draws=5)
+    for n in (1, 2, 3, 17, 59, 60):
+        made = estimate_of(gold, n, draws=5)
+        for confidence in (0.5, 0.8, 0.95, 0.999):
+            check_edges(made, bound, gold, n, confidence)
+
+
+def check_edges(made, bound, gold, n, confidence):
     low, high = made.interval(confidence, bound)
     rated, left = made.ratings.scores.sum(-1), 60 - n
     assert np.isfinite(low).all() and np.isfinite(high).all()

@@ -144,8 +144,19 @@ def test_balanced_sample_has_the_pool_means_of_the_metrics():
     assert np.sqrt((means**2).mean()) < 0.03
 
 
-@pytest.mark.parametrize("noise", [0.5, 2.0])
-@pytest.mark.parametrize(("size", "n"), [(16, 8), (24, 12), (60, 24), (100, 40), (300, 60)])
+@pytest.mark.parametrize(
+    ("size", "n", "noise"),
+    [
+        (16, 8, 0.5),
+        (24, 12, 2.0),
+        (60, 24, 0.5),
+        *(
+            pytest.param(*sizes, noise, marks=pytest.mark.slow)
+            for sizes in [(16, 8), (24, 12), (60, 24), (100, 40), (300, 60)]
+            for noise in (0.5, 2.0)
+        ),
+    ],
+)
 def test_variance_counts_only_the_balance_that_was_reached(size, n, noise):
     """When the last zones land, balance is lost: scores that follow the metrics vary by that.
 

@@ -22,8 +22,8 @@ POOL, GOLD = toy_pool(400, 40, seed=1)
     ("share", "slope"),
     [
         (0.1, "fitted"),
-        (0.5, "one"),
-        (0.8, "fitted"),
+        pytest.param(0.5, "one", marks=pytest.mark.slow),
+        pytest.param(0.8, "fitted", marks=pytest.mark.slow),
         pytest.param(0.1, "one", marks=pytest.mark.slow),
         pytest.param(0.5, "fitted", marks=pytest.mark.slow),
         pytest.param(0.8, "one", marks=pytest.mark.slow),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fewgold import Pool, registry
 
 MODEST = settings(
-    max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 SCALES = (1.0, 1e150, 1e-150)
 NAMES = ("comet", "ter", "own")

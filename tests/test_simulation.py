@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,6 +29,7 @@ from fewgold.simulation import Study, studies_from_table
 from fewgold.simulation._scores import Score, over_known, ratio
 from fewgold.testing import toy_pool
 from reference.simulation import figures, one_by_one
+from waiting import PATIENCE, until
 
 NAMES = ["random+mean", "random+cv-multi", "docs-prop+mean", "docs-sys+ridge"]
 
@@ -258,7 +258,7 @@ def test_dask_cluster_gives_the_same_figures() -> None:
     local = fg.simulate(pool, gold, NAMES, [12, 0.25], draws=40)
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=True
         ) as cluster,
         running_on("dask", cluster.scheduler_address),
     ):
@@ -430,12 +430,9 @@ def test_control_c_keeps_cells(tmp_path: Path, jobs: int) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", code], stderr=subprocess.PIPE, start_new_session=True
     )
-    deadline = time.monotonic() + 120
-    while len(list(tmp_path.glob("cells/cell-*.json"))) < 2 and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: len(list(tmp_path.glob("cells/cell-*.json"))) >= 2, process)
     os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode != 0
     kept = list(tmp_path.glob("cells/cell-*.json"))
     assert 2 <= len(kept) < 28

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from fewgold._temporary import TemporaryFolder, unbroken
 from fewgold.campaign._trouble import Connection, sentence
 from fewgold.errors import DataError, FewgoldError
 
@@ -116,36 +116,35 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     """A new file, whole or not at all: made beside its place and then moved there."""
     fresh = not path.parent.exists()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise DataError(
-            f"no folder {str(path.parent)!r} can be made: there is a file of that name. Name a new "
-            "folder."
-        ) from None
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    made = Path(name)
-    try:
-        with closing(_connect(made, new=True)) as database, transaction(database):
-            for statement in _SCHEMA.split(";"):
-                database.execute(statement)
-            database.execute(f"PRAGMA application_id = {APPLICATION}")
-            database.execute(f"PRAGMA user_version = {VERSION}")
-            fill(database)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(made, 0o666 & ~mask)
-        _place(made, path)
+        _make_folder(path.parent)
+        with TemporaryFolder(path.parent, f".{path.name}.") as folder:
+            made = folder / path.name
+            made.touch()  # with the rights of any new file; those of SQLite's own are narrower
+            with closing(_connect(made, new=True)) as database, transaction(database):
+                for statement in _SCHEMA.split(";"):
+                    database.execute(statement)
+                database.execute(f"PRAGMA application_id = {APPLICATION}")
+                database.execute(f"PRAGMA user_version = {VERSION}")
+                fill(database)
+            _place(made, path)
     except FileExistsError:
         raise DataError(
             f"{str(path)!r} exists already. Choose another name; a campaign is never overwritten."
         ) from None
     finally:
-        for tail in ("", "-wal", "-shm"):
-            Path(f"{made}{tail}").unlink(missing_ok=True)
         if fresh and not path.exists():
             with suppress(OSError):  # somebody put something into it meanwhile
                 path.parent.rmdir()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(
+            f"no folder {str(folder)!r} can be made: there is a file of that name. Name a new "
+            "folder."
+        ) from None
 
 
 def _place(made: Path, path: Path) -> None:
@@ -155,9 +154,9 @@ def _place(made: Path, path: Path) -> None:
     except FileExistsError:
         raise
     except OSError:  # a file system without links
-        with open(path, "xb"):
-            pass
-        os.replace(made, path)
+        with unbroken():
+            path.touch(exist_ok=False)
+            os.replace(made, path)
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -238,8 +237,8 @@ def patience() -> float:
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """All of it or nothing, with no other writer in between; it is on the disk afterwards."""
-    database.execute("BEGIN IMMEDIATE")
     try:
+        database.execute("BEGIN IMMEDIATE")
         yield database
         database.execute("COMMIT")
     except BaseException:
@@ -253,8 +252,8 @@ def snapshot(database: sqlite3.Connection) -> Iterator[None]:
     if database.in_transaction:
         yield
         return
-    database.execute("BEGIN")
     try:
+        database.execute("BEGIN")
         yield
     finally:
         _undo(database)

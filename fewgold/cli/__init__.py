@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
+from fewgold._temporary import ENDING
 from fewgold._version import __version__
 from fewgold.cli import (
     _alpha,
@@ -158,6 +160,10 @@ def _as_typed(value: Any) -> Any:
 
 def main() -> None:
     """Run the command with the settings of the current folder."""
+    for which in ENDING:
+        # As an exception, so that what is temporary goes; what is ignored (nohup) stays ignored.
+        if signal.getsignal(which) is signal.SIG_DFL:
+            signal.signal(which, lambda got, _: sys.exit(128 + got))
     for stream in (sys.stdin, sys.stdout):
         # Pipes carry tables, and tables are UTF-8 whatever the locale says.
         if isinstance(stream, io.TextIOWrapper) and not stream.isatty():

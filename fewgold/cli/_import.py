@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewgold._temporary import TemporaryFolder
 from fewgold.cli._console import Json, Quiet, console, note, pairs, to_json
 
 if TYPE_CHECKING:
@@ -113,8 +112,8 @@ def _on_disk(file: str) -> Iterator[str]:
     if file != "-":
         yield file
         return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "stdin")
+    with TemporaryFolder() as folder:
+        path = folder / "stdin"
         path.write_bytes(sys.stdin.buffer.read())
         yield str(path)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -104,11 +102,9 @@ def open_pool(
 
 
 def start_engine(name: EngineName | str, memory: str | None, quiet: bool) -> Engine:
-    """An engine that shows a bar, and leaves nothing behind if the command is ended."""
+    """An engine that shows a bar."""
     from fewgold.stored import make_engine
 
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     chosen = "duckdb" if name == EngineName.auto else str(name)
     shown = None if quiet or not sys.stderr.isatty() else _Bar()
     return make_engine(chosen, memory=memory, progress=shown)

@@ -26,6 +26,8 @@ VARIABLE = "FEWGOLD_DATA"
 HUMAN_SCORE = {
     "wmt20_ende": "mqm",
     "wmt20_zhen": "mqm",
+    "wmt21_ende": "mqm",
+    "wmt21_zhen": "mqm",
     "ted_ende": "mqm",
     "frank": "factual_binary",
     "topicalchat": "human_overall",
@@ -63,8 +65,9 @@ def load_real(
 
     Parameters
     ----------
-    name : {"wmt20_ende", "wmt20_zhen", "ted_ende", "frank", "topicalchat"}
-        Which data set.
+    name : str
+        Which data set: "wmt20_ende", "wmt20_zhen", "wmt21_ende", "wmt21_zhen", "ted_ende", "frank"
+        or "topicalchat".
     system : str, optional
         One of `real_systems`; by default the first that is not a human.
     rater : str, optional

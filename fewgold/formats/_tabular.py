@@ -6,12 +6,12 @@ All of them share the columns of `task_grid` and `rating_grid`, and the way thei
 from __future__ import annotations
 
 import gzip
-import tempfile
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError
 from fewgold.formats._format import Format, Names, Probe
 from fewgold.formats._model import Rating, Reading, Tasks
@@ -70,8 +70,8 @@ class Tabular(Format):
 
     def _again(self, data: bytes) -> Reading:
         """What will be read from a file, to make sure before anything is written."""
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder) / f"made{self.suffixes[0]}"
+        with TemporaryFolder() as folder:
+            place = folder / f"made{self.suffixes[0]}"
             place.write_bytes(data)
             return self.read(place)
 

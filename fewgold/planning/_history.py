@@ -53,7 +53,7 @@ def plan_from_history(
     Examples
     --------
     >>> from fewgold.datasets import load_demo
-    >>> found = plan_from_history(Goal(half_width=0.4), *load_demo("zhen"), draws=50)
+    >>> found = plan_from_history(Goal(half_width=0.4), *load_demo("zhen"), draws=20)
     >>> found["docs-balanced+ridge"].n < found["random+mean"].n
     True
     """

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import secrets
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from fewgold._temporary import TemporaryFolder, unbroken
 from fewgold.errors import DataError, FewgoldError
 
 if TYPE_CHECKING:
@@ -98,12 +96,10 @@ class DuckDB:
                 "pools on disk need DuckDB. Install it with: pip install 'fewgold[large]'."
             ) from None
         self.progress = progress
-        spill = Path(folder or tempfile.gettempdir()) / f"fewgold-{secrets.token_hex(6)}"
-        weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)  # whatever comes now
-        spill.mkdir(mode=0o700)
+        spill = TemporaryFolder(folder)
         config: dict[str, Any] = {
             "memory_limit": memory,
-            "temp_directory": str(spill),
+            "temp_directory": str(spill.path),
             "autoinstall_known_extensions": False,  # nothing is fetched behind the user's back
         }
         if threads is not None:
@@ -191,15 +187,19 @@ class DuckDB:
             finally:
                 done.set()
 
-        threading.Thread(target=attempt, daemon=True).start()
+        begun = False
         try:
+            with unbroken():
+                threading.Thread(target=attempt, daemon=True).start()
+                begun = True
             while not done.wait(_POLL):
                 if doing is not None and self.progress is not None:
                     self.progress(doing, _share(connection))
             if doing is not None and self.progress is not None:
                 self.progress(doing, 1.0)
         except BaseException:  # Ctrl-C, most of all
-            while not done.is_set():  # an interrupt that comes before the query starts is lost
+            while begun and not done.is_set():
+                # Again and again: an interrupt that comes before the query starts is lost.
                 connection.interrupt()
                 done.wait(_POLL)
             raise
@@ -216,12 +216,12 @@ def _share(connection: Any) -> float | None:
     return done / 100 if done >= 0 else None
 
 
-def _end(connection: Any, spill: Path) -> None:
+def _end(connection: Any, spill: TemporaryFolder) -> None:
     try:
         connection.interrupt()
         connection.close()
     finally:
-        shutil.rmtree(spill, ignore_errors=True)
+        spill.remove()
 
 
 def literal(text: str) -> str:

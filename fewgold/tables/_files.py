@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
-import tempfile
 import zlib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from fewgold._temporary import Temporary
 from fewgold.errors import DataError
 
 _GZIP = b"\x1f\x8b"
@@ -129,26 +130,15 @@ def _binary(name: str, where: str = "") -> TableError:
 
 def write_texts(contents: Mapping[Path, str | bytes]) -> None:
     """Write all files or none: each beside its target first, then moved into place."""
-    made: dict[Path, str] = {}
-    try:
+    made: dict[Path, Path] = {}
+    with ExitStack() as gone:
         for target, text in contents.items():
             if not target.parent.is_dir():
                 raise DataError(f"there is no folder {str(target.parent)!r} to write to. Make it.")
-            handle, made[target] = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-            with os.fdopen(handle, "wb") as file:
+            made[target] = gone.enter_context(Temporary(target.parent, f".{target.name}."))
+            with open(made[target], "xb") as file:
                 file.write(text.encode() if isinstance(text, str) else text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(made[target], 0o666 & ~_umask())
-        for target in list(made):
-            os.replace(made[target], target)
-            del made[target]
-    finally:
-        for left in made.values():
-            os.unlink(left)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        for target, place in made.items():
+            os.replace(place, target)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fewgold import plots
+from fewgold._temporary import TemporaryFolder
 from fewgold.errors import FewgoldError
 from fewgold.reporting._figures import WITHOUT, available, weighted_line
 from fewgold.reporting._phrases import shorter
@@ -36,9 +35,9 @@ def drawn(view: View, name: str, kind: str, cut: str = "") -> bytes:
 
 
 def _file(view: View, name: str, kind: str, cut: str) -> bytes:
-    with view.store.drawing, tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with view.store.drawing, TemporaryFolder() as folder, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        return plots.save(_figure(view, name, cut), Path(folder) / f"figure.{kind}").read_bytes()
+        return plots.save(_figure(view, name, cut), folder / f"figure.{kind}").read_bytes()
 
 
 def _figure(view: View, name: str, cut: str) -> Axes | Figure:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from fastapi import APIRouter, File, Form, HTTPException, Request, Response, Upl
 from fastapi.responses import HTMLResponse
 
 from fewgold import formats
+from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
 from fewgold.reporting._plain import plain_value
@@ -162,8 +162,8 @@ def _receive(site: Site, file: UploadFile, form: str | None, names: Names, by: s
     told = "".join(c if c.isprintable() else " " for c in told)
     ending = next((e for e in sorted(_ENDINGS, key=len, reverse=True)
                    if told.lower().endswith(e)), "")  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"upload{ending}"
+    with TemporaryFolder() as folder:
+        path = folder / f"upload{ending}"
         with open(path, "wb") as target:
             while part := file.file.read(1 << 20):
                 target.write(part)
@@ -172,7 +172,7 @@ def _receive(site: Site, file: UploadFile, form: str | None, names: Names, by: s
             with site.open() as campaign:
                 return campaign.import_file(path, form, names, by=by, source=told)
         except FewgoldError as error:
-            said = str(error).replace(str(path), told).replace(folder, "")
+            said = str(error).replace(str(path), told).replace(str(folder), "")
             raise DataError(said) from None
 
 
@@ -197,14 +197,14 @@ def _check_size(path: Path) -> None:
 
 def _written(name: str, form: formats.Format, write: Callable[[Path], None]) -> Response:
     """What a format writes: one file as it is, several or a folder in a ZIP."""
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         suffix = form.suffixes[0] if form.suffixes else ""
         try:
-            write(Path(folder) / f"{name}{suffix}")
+            write(folder / f"{name}{suffix}")
         except ImportError as error:
             raise DataError(f"{form.title} needs {error.name}, which is not installed.") from None
-        files = sorted(p for p in Path(folder).rglob("*") if p.is_file())
-        if len(files) == 1 and files[0].parent == Path(folder):
+        files = sorted(p for p in folder.rglob("*") if p.is_file())
+        if len(files) == 1 and files[0].parent == folder:
             return _download(files[0].read_bytes(), files[0].name, "application/octet-stream")
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

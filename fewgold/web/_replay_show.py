@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -15,6 +13,7 @@ from fastapi import HTTPException
 from fastapi.responses import Response
 
 from fewgold import tables
+from fewgold._temporary import TemporaryFolder
 from fewgold.web._drawing import DRAWING
 
 if TYPE_CHECKING:
@@ -59,8 +58,8 @@ def drawn(plot: Callable[[], Any], suffix: str) -> bytes:
     """A figure as SVG or PNG, the same bytes as the library writes."""
     from fewgold import plots
 
-    with DRAWING, tempfile.TemporaryDirectory(prefix="fewgold-") as folder:
-        return plots.save(plot(), Path(folder, f"figure.{suffix}")).read_bytes()
+    with DRAWING, TemporaryFolder() as folder:
+        return plots.save(plot(), folder / f"figure.{suffix}").read_bytes()
 
 
 def drawn_page(write: Callable[[], str]) -> str:

@@ -7,11 +7,11 @@ nothing of it is left behind however the server ends.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from fewgold import formats, tables
+from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def uploaded(name: str, content: IO[bytes]) -> Upload:
     """The table in an upload; ``name`` is what people call it and no path of ours."""
     shown = base_name(name)
     suffix = next((s for s in SUFFIXES if shown.lower().endswith(s)), "")
-    with tempfile.TemporaryDirectory(prefix="fewgold-") as folder:
-        path = Path(folder, f"upload{suffix}")
+    with TemporaryFolder() as folder:
+        path = folder / f"upload{suffix}"
         with path.open("wb") as file:
             shutil.copyfileobj(content, file)
         return _read(path, shown)

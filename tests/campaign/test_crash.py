@@ -12,6 +12,7 @@ import pytest
 
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
+from waiting import until
 
 WRITER = Path(__file__).with_name("writer.py")
 MOST = 40
@@ -38,9 +39,7 @@ def test_killed_writers_lose_nothing(
                 command = [sys.executable, str(WRITER), path, log.stem]
                 writers.append(subprocess.Popen(command, stdout=out))
         for log, writer in zip(logs, writers, strict=True):
-            while not log.stat().st_size:  # until it has begun
-                assert writer.poll() is None
-                time.sleep(0.01)
+            until(lambda log=log: log.stat().st_size, writer)  # until it has begun
         for writer in chance.sample(writers, 2):
             time.sleep(chance.uniform(0.0, 0.6))
             writer.kill()

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import fewgold
 from fewgold.cli import app
+from waiting import PATIENCE
 
 Run = Callable[..., Any]
 
@@ -89,7 +90,7 @@ def process(*args: str, **options: Any) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE,
         env=environment,
         **options,
     )

@@ -19,6 +19,7 @@ from fewgold._pretty import decimals
 from fewgold.cli import app, main, settings
 from fewgold.cli._console import to_json
 from fewgold.errors import FewgoldError, UnknownNameError
+from waiting import PATIENCE
 
 Run = Callable[..., Any]
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -190,7 +191,7 @@ def test_a_broken_pipe_is_quiet(folder: Path) -> None:
             assert running.stderr is not None
             running.stdout.close()  # nobody reads
             assert running.stderr.read() == b""
-            assert running.wait(60) == 0
+            assert running.wait(PATIENCE) == 0
 
 
 def test_interrupts_and_io_errors(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 import uvicorn
 
+from waiting import PATIENCE
+
 Run = Callable[..., Any]
 
 
@@ -75,7 +77,7 @@ def test_the_address_that_is_printed(
     heard: list[tuple[str, int]] = []
 
     def serve(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
-        with socket.create_connection(sockets[0].getsockname(), timeout=10) as visitor:
+        with socket.create_connection(sockets[0].getsockname(), timeout=PATIENCE) as visitor:
             heard.append(visitor.getpeername())
 
     monkeypatch.delenv("FEWGOLD_TOKEN", raising=False)
@@ -96,10 +98,10 @@ def test_a_visit_and_an_interrupt() -> None:
             printed = process.stdout.readline().strip()
             assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[A-Za-z0-9_-]{32}", printed)
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with opener.open(printed.partition("?")[0], timeout=10) as answer:
+            with opener.open(printed.partition("?")[0], timeout=PATIENCE) as answer:
                 assert answer.status == 200
             process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=20)
+            _, said = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     assert "Traceback" not in said

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 import typer
 
 from fewgold.cli import _parse
+from waiting import PATIENCE, until
 
 Run = Callable[..., Any]
 QUICK = ("--strategies", "random,docs-prop,random+cv-comet", "--budgets", "10%,30", "--draws", 20)
@@ -57,7 +57,7 @@ def test_the_same_seed_whatever_the_workers(run: Run) -> None:
 def test_on_a_dask_cluster(run: Run) -> None:
     distributed = pytest.importorskip("distributed", reason="dask is an extra")
     args = ("simulate", "pool.csv", *QUICK, "--format", "csv", "-q")
-    with distributed.LocalCluster(n_workers=2, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, dashboard_address=":0") as cluster:
         on_cluster = run(*args, "--backend", "dask", "--scheduler", cluster.scheduler_address)
     assert on_cluster.stdout == run(*args).stdout
 
@@ -112,12 +112,9 @@ def test_interrupt_and_resume(folder: Path, run: Run) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "fewgold", *args], stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 100
-    while len(list(folder.glob("out/cells/*.json"))) < 3:
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
+    until(lambda: len(list(folder.glob("out/cells/*.json"))) >= 3, process)
     os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "--resume" in said
     kept = {p: p.stat().st_mtime_ns for p in folder.glob("out/cells/*.json")}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import fewgold
+from waiting import PATIENCE
 
 
 class Done(NamedTuple):
@@ -54,6 +55,6 @@ def in_shell(command: str, folder: Path) -> Done:
     }  # fmt: skip
     done = subprocess.run(
         command, shell=True, cwd=folder, env=environment, capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=PATIENCE, check=False,
     )  # fmt: skip
     return Done(done.returncode, done.stdout, done.stderr)

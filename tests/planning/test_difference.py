@@ -1,7 +1,5 @@
 """Measurable differences, their power, and what sampled studies say of them."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy.special import ndtri
@@ -196,13 +194,6 @@ def test_table() -> None:
     # More ratings of either kind are never worse by more than what whole counts make of it.
     assert np.all(np.diff(table.to_numpy(), axis=0) < 0)
     assert np.all(np.diff(table.to_numpy(), axis=1) < 1e-4)
-
-
-def test_a_table_takes_less_than_a_second() -> None:
-    difference_table(alpha=0.6, rho=0.7, eta=0.7, human=[100], metric=[10])
-    start = time.process_time()
-    difference_table(alpha=0.6, rho=0.9, eta=0.9)
-    assert time.process_time() - start < 1.0
 
 
 # What is refused ----------------------------------------------------------------------------

@@ -61,8 +61,9 @@ def test_the_same_sample_however_rows_are_stored(tmp_path, ids):
         columns = {"id": "id", "document": "doc", "metrics": ["m", "k"]}
         with StoredPool(folder, engine=engine, **columns) as pool:
             found.append([s.draw(pool, 30, rng=5).ids.tolist() for s in SAMPLERS])
-            again = [s.draw(pool, 30, rng=6).ids.tolist() for s in SAMPLERS]
-            assert all(a != b for a, b in zip(found[-1], again, strict=True))
+            if write is one_file:
+                again = [s.draw(pool, 30, rng=6).ids.tolist() for s in SAMPLERS]
+                assert all(a != b for a, b in zip(found[-1], again, strict=True))
             assert pool.fingerprint and len(pool) == SIZE
     assert found[1:] == found[:-1]
     assert set(map(type, found[0][0])) == {type(ids[0])}

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from fewgold.estimators import Mean
 from fewgold.registry import bound, estimator, sampler
 from fewgold.samplers import ByColumn, Cost, Stratified
 from fewgold.stored import DuckDB, Spark, StoredPool, _groups
+from waiting import until
 
 SIZE = 4000
 SEED = 7
@@ -390,23 +390,21 @@ def test_ctrl_c_cancels_the_job(session: Any) -> None:
     seen: list[tuple[str, float | None]] = []
     engine = Spark(session, progress=lambda doing, share: seen.append((doing, share)))
     slow = "SELECT sum(sqrt(a.id * b.id)) AS s FROM numbers AS a, numbers AS b"
-    engine._named("numbers", engine._session.range(300_000))
-    timer = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
-    started = time.monotonic()
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            engine.frame(slow, "Waiting")
-    finally:
-        timer.cancel()
-    assert time.monotonic() - started < 20
+    engine._named("numbers", engine._session.range(1_000_000))
+
+    def press() -> None:
+        until(lambda: any(share is not None for _, share in seen))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.frame(slow, "Waiting")  # an hour of work, which ends sooner only if it is stopped
+    presser.join()
     assert {doing for doing, _ in seen} == {"Waiting"}
     assert any(share is not None for _, share in seen)
     tracker = session.sparkContext.statusTracker()
-    ended = time.monotonic() + 10
-    while tracker.getActiveJobsIds() and time.monotonic() < ended:
-        time.sleep(0.1)
-    assert not tracker.getActiveJobsIds()
+    until(lambda: not tracker.getActiveJobsIds())
     assert engine.frame("SELECT 1 AS one", "Going on")["one"].tolist() == [1]
     engine.close()
 

@@ -19,6 +19,7 @@ import pytest
 
 from fewgold.campaign import Campaign
 from fewgold.pool import Pool
+from waiting import PATIENCE
 from web.e2e.live import Server
 
 RATERS = 20
@@ -44,7 +45,7 @@ class Rater:
     codes: Counter[int] = field(default_factory=Counter)
 
     def work(self, count: int) -> None:
-        wire = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        wire = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         page = self.ask(wire, "GET")
         for k in range(count):
             key, score = hidden(page, "segment"), float((7 * k + self.number) % 101)

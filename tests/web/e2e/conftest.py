@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from waiting import PATIENCE
 from web.e2e import live
 
 
@@ -59,7 +60,7 @@ def visit(browser: Any) -> Iterator[Visit]:
 
     def opened(url: str, *, width: int = 1200, height: int = 900, **options: Any) -> Any:
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         page = context.new_page()
         troubles.watch(page)

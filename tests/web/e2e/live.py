@@ -17,6 +17,7 @@ import numpy as np
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
 from fewgold.pool import Pool
+from waiting import PATIENCE
 
 TOKEN = "owner-token-of-the-tests"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -153,8 +154,8 @@ class Server:
         """End it; its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(how)
-        code = self.process.wait(20)
-        self._reader.join(10)
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()

@@ -73,8 +73,8 @@ def test_the_estimate_moves_while_answers_come(visit: Visit, tmp_path: Path) -> 
         # Nobody touches the page.
         page.wait_for_function(
             "(b) => document.querySelector('#value').getAttribute('value') !== b",
-            arg=before, timeout=15_000,
-        )  # fmt: skip
+            arg=before,
+        )
         assert float(page.get_attribute("#value", "value")) == after["value"] != float(before)
         assert float(page.get_attribute("#low", "value")) == after["low"]
         assert float(page.get_attribute("#high", "value")) == after["high"]

@@ -29,8 +29,8 @@ def onward(page: Any, before: str) -> str:
         "(b) => document.querySelector('#segment')?.dataset.segment !== b && "
         "!document.querySelector('#desk[aria-busy=true]') && "
         "document.activeElement !== document.body",
-        arg=before, timeout=20_000,
-    )  # fmt: skip
+        arg=before,
+    )
     return shown(page)
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pytest
 
+from waiting import PATIENCE
 from web.e2e.live import TOKEN, Server
 
 CRLF = "\r\n"
@@ -22,7 +23,7 @@ def server() -> Iterator[Server]:
 
 def ask(server: Server, text: str, body: bytes = b"") -> tuple[int, str]:
     """Send exactly that; the status and the whole answer."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as wire:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as wire:
         with suppress(BrokenPipeError, ConnectionResetError):  # it may answer before all was sent
             wire.sendall(text.replace("\n", CRLF).encode("latin-1") + body)
         got = b""
