@@ -168,6 +168,41 @@ def test_times_tell_which_answer_is_the_last(campaign: Campaign) -> None:
     assert np.nanmax(campaign.scores()) == 40
 
 
+def test_scores_go_by_the_times_of_each_rater_alone(campaign: Campaign) -> None:
+    """Against a slow twin: some raters' answers have times, some none, some have them in part."""
+    rng = np.random.default_rng(8)
+    ids = campaign.select(6).ids
+    told: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for arrival in range(90):
+        one, rater = str(rng.choice(ids)), str(rng.choice(["ann", "bob", "cid"]))
+        timed = {"ann": True, "bob": False, "cid": bool(arrival % 2)}[rater]
+        time = f"2026-11-{rng.integers(10, 29)}T08:00:00Z" if timed else ""
+        told.setdefault((one, rater), []).append((time, float(rng.integers(0, 101))))
+        campaign.add([Rating(one, told[one, rater][-1][1], rater, time, answer=str(arrival))])
+    for repeats, place in (("last", -1), ("first", 0)):
+        expected: dict[str, list[float]] = {}
+        for (one, _), given in told.items():
+            # sorted keeps the order of arrival where times are equal
+            line = sorted(given, key=lambda g: g[0]) if all(t for t, _ in given) else given
+            expected.setdefault(one, []).append(line[place][1])
+        campaign.change(repeats=repeats)
+        places = {i: k for k, i in enumerate(campaign.sample.ids.tolist())}
+        found = campaign.scores()
+        for one, each in expected.items():
+            assert found[places[one]] == pytest.approx(sum(each) / len(each))
+
+
+def test_what_is_acknowledged_is_on_the_disk(campaign: Campaign, tmp_path: Path) -> None:
+    """A commit waits for the disk, in the campaign that was just made and in one opened again."""
+    with Campaign(tmp_path / "study") as again:
+        for one in (campaign, again):
+            found = {
+                name: one._database.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("synchronous", "journal_mode", "foreign_keys")
+            }
+            assert found == {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}  # FULL
+
+
 def test_answers_that_come_twice_are_known(campaign: Campaign, answer: object) -> None:
     wave = campaign.select(10)
     first = campaign.add(answer(list(wave.ids[:5])))  # type: ignore[operator]

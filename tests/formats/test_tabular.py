@@ -576,6 +576,23 @@ def test_what_is_no_spreadsheet(tmp_path: Path) -> None:
         formats.read(path)
 
 
+def test_a_spreadsheet_that_unpacks_to_more_than_a_gigabyte_is_refused(tmp_path: Path) -> None:
+    """By what its table of contents says, before anything is unpacked."""
+    path = book([["id", "score"], ["a", 1]], tmp_path / "a.xlsx")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/media/picture.bin", b"")
+    data = path.read_bytes()
+    at = data.rindex(b"PK\x01\x02")  # the last entry of the table, which is that of the picture
+    for size, refused in ((10**8, False), (10**9, True), (2**32 - 2, True)):
+        path.write_bytes(data[: at + 24] + struct.pack("<I", size) + data[at + 28 :])
+        for read_it in (formats.read, tables.read_table):
+            if refused:
+                with pytest.raises(DataError, match="unpacks to more than 1 GB"):
+                    read_it(path)
+            else:
+                read_it(path)
+
+
 def test_parquet_of_all_kinds(tmp_path: Path) -> None:
     from decimal import Decimal
 
