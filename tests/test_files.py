@@ -413,6 +413,26 @@ def test_several_raters_are_averaged(rated: tuple[Path, Sample], gold: dict[str,
     np.testing.assert_allclose(ratings.scores, sample.rate(gold).scores + 0.5, rtol=1e-12)
 
 
+def test_with_gaps_the_mean_is_of_the_raters_who_gave_a_score(
+    rated: tuple[Path, Sample], gold: dict[str, float]
+) -> None:
+    path, sample = rated
+    both, first, nobody = sample.ids[:3].tolist()
+
+    def two_raters(frame: pd.DataFrame) -> pd.DataFrame:
+        scores = frame["score"].astype(float)
+        one = scores.astype(object).mask(frame["id"] == nobody, "")
+        two = (scores + 1).astype(object).mask(frame["id"].isin([first, nobody]), "")
+        return frame.assign(a=one, b=two)
+
+    _edit(path, two_raters)
+    partial = files.read_partial(path, sample, score=["a", "b"], gaps=True)
+    found = dict(zip(sample.ids.tolist(), partial.scores.tolist(), strict=True))
+    assert found[both] == pytest.approx(gold[both] + 0.5)
+    assert found[first] == pytest.approx(gold[first])
+    assert partial.missing.tolist() == [nobody]
+
+
 def test_whole_numbers_as_ids(tmp_path: Path) -> None:
     pool = Pool(ids=np.arange(40), metrics={"comet": np.random.default_rng(0).random(40)})
     sample = draw(pool, "random+cv-comet", 10)

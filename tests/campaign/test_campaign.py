@@ -293,6 +293,20 @@ def test_two_raters_get_different_segments(tmp_path: Path, pool: Pool) -> None:
     assert study.status().wanting == 4
 
 
+@pytest.mark.parametrize(("strategy", "as_drawn"), [("random", True), ("metrics-prop", False)])
+def test_segments_are_handed_out_in_a_random_order(
+    tmp_path: Path, pool: Pool, strategy: str, as_drawn: bool
+) -> None:
+    """A random sample lies in a random order; one that is listed by stratum does not."""
+    study = Campaign.create(tmp_path / strategy, pool, seed=4, strategy=f"{strategy}+mean")
+    wave, handed = study.select(20), []
+    while (segment := study.next("ann")) is not None:
+        handed.append(segment.id)
+        study.rate(Rating(segment.key, 1.0, "ann", answer=f"form-{len(handed)}"))
+    assert sorted(handed) == sorted(wave.ids)
+    assert (handed == list(wave.ids)) == as_drawn
+
+
 def test_context_stands_around_what_is_to_be_rated(campaign: Campaign, pool: Pool) -> None:
     campaign.select(6)
     tasks = campaign.tasks("all", context=1)
@@ -303,6 +317,8 @@ def test_context_stands_around_what_is_to_be_rated(campaign: Campaign, pool: Poo
         near = {i for i in near if 0 <= int(i) < 60 and int(i) // 6 == int(s.id) // 6}
         assert s.rate or near & chosen
         assert s.position == int(s.id) % 6 + 1
+    around = {int(i) + d for i in chosen for d in (-1, 0, 1) if (int(i) + d) // 6 == int(i) // 6}
+    assert {int(s.id) for s in tasks.segments} == around  # all of them, before and after
     assert len(campaign.tasks("all", context=0).segments) == 6
 
 
