@@ -191,6 +191,15 @@ def test_a_byte_order_mark_only_where_it_is_needed(tmp_path: Path) -> None:
         assert (tmp_path / "a.csv").read_bytes().startswith(mark)
 
 
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path, quote: str) -> None:
+    text = f"\ufeff{quote}id{quote},score\nnaïve,3\n"
+    assert read(tmp_path, text).ratings == (Rating("naïve", 3.0),)
+    assert read(tmp_path, text, id="id").ratings == (Rating("naïve", 3.0),)
+    line = '\ufeff{"id": "naïve", "score": 3}\n'
+    assert read(tmp_path, line, "jsonl").ratings == (Rating("naïve", 3.0),)
+
+
 def test_files_may_be_packed(tmp_path: Path) -> None:
     path = tmp_path / "a.csv.gz"
     formats.get("csv").write_tasks(study(), path)
