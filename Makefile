@@ -34,7 +34,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test theory spark docs lint package oldest newest clean
+.PHONY: help demo test theory mutants spark docs lint package oldest newest clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ test: lint  ## Set up and run all that CI runs: ruff, mypy, pytest
 
 theory: $(TEST_READY)  ## Run the slow tests of coverage and calibration
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m slow -n auto --maxprocesses $(WORKERS)
+
+mutants: $(TEST_READY)  ## Plant faults in copies of the code and see whether the tests notice
+	$(BIN)/python tests/mutants/run.py --jobs $(WORKERS)
 
 spark: $(SPARK_READY)  ## Run the tests that need a local Spark (and Java 17)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m spark tests/stored

@@ -9,8 +9,9 @@ from fewgold import Pool, Sample, registry
 from fewgold.bounds import Bernstein, Hoeffding
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.estimators._ridge_slopes import STRENGTHS, ridge_slopes
-from fewgold.samplers import Clusters, SimpleRandom, Stratified, Systematic
+from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified, Systematic
 from reference import (
+    balanced_variance,
     bernstein_half,
     cluster_variance,
     collapsed_variance,
@@ -90,6 +91,45 @@ def test_collapsed_strata(n):
     assert made.se**2 == pytest.approx(variance, rel=1e-10)
 
 
+def test_strata_of_one_that_are_taken_whole_need_no_partner():
+    """Nothing is left to chance in them, so the lone ratings of others are not compared with them.
+
+    Masses make the whole numbers: two documents of one segment whole, two of ten with one rating.
+    """
+    documents = np.repeat(np.arange(5), [1, 10, 1, 10, 10])
+    mass = np.array([1.0, 1.0, 1.0, 1.0, 4.0])
+    gold = np.random.default_rng(2).normal(size=32) + 10 * np.isin(documents, [0, 2])
+    pool = Pool(ids=np.arange(32), documents=documents)
+    sampler = Stratified(allocation=lambda pool, strata: mass, rounding="printed")
+    ratings = rated(sampler, 8, pool=pool, gold=gold)
+    strata = documents[ratings.sample.indices].tolist()
+    assert sorted(strata) == [0, 1, 2, 3, 4, 4, 4, 4]
+    expected = collapsed_variance(ratings.scores, strata, [1, 10, 1, 10, 10])
+    assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("sampler", [Systematic(), Balanced(), Clusters(3)], ids=lambda s: s.name)
+def test_slopes_take_their_share_of_n_less_one_degrees_of_freedom(sampler):
+    """Slopes are fitted around one mean, whatever the groups that the variance compares."""
+    n, p = 30, 2
+    ratings = rated(sampler, n)
+    made = ControlVariates(metrics=("comet", "ter")).estimate(ratings)
+    kept = 1 - p / (n - 1)
+    assert made.df == pytest.approx(kept * ratings.sample.design.df)
+    assert made.se**2 == pytest.approx(np.square(made.deviations()).sum() / kept)
+
+
+@pytest.mark.parametrize("enough", [False, True])
+@pytest.mark.parametrize("names", [("comet",), ("comet", "own"), None])
+def test_control_variates_need_three_degrees_of_freedom_for_each_slope(names, enough):
+    p = 3 if names is None else len(names)
+    ratings = rated(SimpleRandom(), 1 + 3 * p - (not enough))  # the mean takes one
+    made = ControlVariates(metrics=names).estimate(ratings)
+    assert any("the plain mean was used" in note for note in made.notes) != enough
+    assert made.parameters == p * enough
+    assert enough or np.array_equal(made.residuals, ratings.scores)
+
+
 def test_weighted_mean_by_statsmodels():
     from statsmodels.stats.weightstats import DescrStatsW
 
@@ -105,6 +145,18 @@ def test_systematic(n):
     ratings = rated(Systematic(), n)
     expected = line_variance(ratings.scores, SIZE)
     assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(("n", "p"), [(16, 1), (16, 2), (40, 3)])
+def test_balanced(n, p):
+    """What the balanced variates explain is no chance, and each takes a degree of freedom."""
+    ratings = rated(Balanced(components=p), n)
+    x = ratings.sample.design.balance.T
+    assert x.shape == (n, p)
+    variance, freedom = balanced_variance(ratings.scores, x, SIZE)
+    made = Mean().estimate(ratings)
+    assert made.se**2 == pytest.approx(variance, rel=1e-9)
+    assert made.df == pytest.approx(freedom)
 
 
 @pytest.mark.parametrize("n", [10, 20, 45])
@@ -250,6 +302,32 @@ def test_ridge_takes_the_strength_of_least_leave_one_out_error(seed):
     np.testing.assert_allclose(lever, np.diag(hat), rtol=1e-9)
     cv = RidgeCV(alphas=[s * n for s in STRENGTHS]).fit(x, y)
     assert cv.alpha_ == pytest.approx(best * n)
+
+
+@pytest.mark.parametrize("seed", [5, 6, 7, 13])
+def test_ridge_leaves_ratings_out_of_the_mean_as_well(seed):
+    """Of few ratings, 1/n of an error is in the mean: to forget it chooses other strengths here."""
+    n = 10
+    x, y = ridge_case(n=n, seed=seed)
+    best = min(STRENGTHS, key=lambda s: ridge_leave_one_out(y, x, s * n))
+    own, left = x - x.mean(0), y - y.mean()
+    hats = {s: own @ np.linalg.inv(own.T @ own + s * n * np.eye(4)) @ own.T for s in STRENGTHS}
+    forgetful = {s: (((left - h @ left) / (1 - np.diag(h))) ** 2).sum() for s, h in hats.items()}
+    assert min(forgetful, key=forgetful.get) != best
+    fit = ridge_slopes(centred(x, y), np.zeros(4))
+    np.testing.assert_allclose(own @ fit.beta, hats[best] @ left, rtol=1e-8)
+
+
+@pytest.mark.parametrize("enough", [False, True])
+@pytest.mark.parametrize("names", [("comet",), ("comet", "own"), None])
+def test_ridge_needs_twice_as_many_degrees_of_freedom_as_slopes_and_two(names, enough):
+    p = 3 if names is None else len(names)
+    n = 1 + 2 * p + 2 - (not enough)  # the mean takes one
+    for seed in range(3):
+        ratings = rated(SimpleRandom(), n, rng=seed)
+        made = Ridge(metrics=names, signs=False).estimate(ratings)
+        assert np.array_equal(made.residuals, ratings.scores) != enough
+        assert any("too few for slopes" in note for note in made.notes) != enough
 
 
 @pytest.mark.parametrize("seed", range(6))

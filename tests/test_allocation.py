@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from fewgold import Pool
-from fewgold.samplers import Stratified, allocate, nearest_counts
+from fewgold.samplers import Cost, SimpleRandom, Stratified, allocate, nearest_counts
 from reference import best_rounding_cost, neyman
 
 
@@ -89,3 +90,54 @@ def test_cost_divides_by_the_root_of_the_mean_cost():
     )
     sample = Stratified(allocation="optimal-cost").draw(pool, 12, rng=0)
     assert np.bincount(pool.codes[sample.indices]).tolist() == [9, 3]
+
+
+def test_optimal_cost_is_the_least_variance_that_the_money_buys():
+    """Strata of unequal size: of all allocations that cost no more, none has a lower variance."""
+    sizes, cost = np.array([60, 20]), np.array([1.0, 9.0])
+    pool = Pool(
+        ids=np.arange(80),
+        documents=np.repeat(["a", "b"], sizes),
+        metrics={"m": np.tile([0.0, 1.0], 40)},
+        cost=np.repeat(cost, sizes),
+    )
+    sample = Stratified(allocation="optimal-cost").draw(pool, 40, rng=0)
+    counts = np.bincount(pool.codes[sample.indices])
+    spent = counts @ cost
+    affordable = [
+        (int(a), int(b))
+        for a in range(1, sizes[0] + 1)
+        for b in range(1, sizes[1] + 1)
+        if a * cost[0] + b * cost[1] <= spent
+    ]
+    best = min(affordable, key=lambda c: (sizes**2 / np.array(c)).sum())  # equal spreads
+    assert counts.tolist() == list(best) == [36, 4]
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_a_flat_stratum_counts_with_a_quarter_of_the_pooled_spread(scale):
+    """Spreads of 0 and 2 in halves of the pool: pooled √2, so masses are as √2/4 to 2."""
+    metric = np.r_[np.zeros(200), 10 + np.tile([-2.0, 2.0], 100)]
+
+    def spreads(pool, strata):  # the same by hand, in any unit
+        return 200 * scale * np.array([np.sqrt(2) / 4, 2.0])
+
+    pool = Pool(np.arange(400), {"m": scale * metric}, np.repeat(["a", "b"], 200))
+    counts, expected = (
+        np.bincount(pool.codes[Stratified(allocation=how).draw(pool, 100, rng=0).indices])
+        for how in ("optimal", spreads)
+    )
+    assert counts.tolist() == expected.tolist() == [15, 85]
+
+
+def test_a_cost_budget_pays_for_as_many_as_the_normal_tail_allows():
+    cost = np.random.default_rng(1).gamma(2.0, 5.0, 200)
+    pool = Pool(np.arange(200), cost=cost)
+    for limit, risk in [(300, 0.5), (300, 0.05), (1000, 0.01)]:
+        z = norm.isf(risk)
+
+        def needed(n, z=z):
+            return n * cost.mean() + z * np.sqrt(n * (1 - n / 200) * cost.var())
+
+        most = max(n for n in range(1, 201) if needed(n) <= limit)
+        assert SimpleRandom().count(pool, Cost(limit, risk)) == most

@@ -135,6 +135,69 @@ def test_bootstrap_t_of_an_endless_pool_is_the_textbooks():
     )
 
 
+@pytest.mark.parametrize("n", [4, 5])
+def test_bootstrap_t_of_a_small_pool_by_enumeration(n):
+    """All samples of a pool that holds each rating twice: the quantiles are among their errors."""
+    x, size = np.array([0.0, 1.0, 3.0, 7.0, 4.5])[:n], 2 * n
+    sample = SimpleRandom().draw(Pool(np.arange(size)), n, rng=0)
+    made = Mean().estimate(sample.rate(x))
+    se = x.std(ddof=1) * np.sqrt((1 - n / size) / n)
+    below, checked = 0.0, 0
+    for t, chance in approximate.bootstrap_t(x.tolist(), size):
+        middle = below + float(chance) / 2
+        below += float(chance)
+        # Only replicates that are frequent enough for their place among 20,000 to be certain.
+        if chance < 0.025 or not 0.02 < min(middle, 1 - middle) < 0.4:
+            continue
+        bound = BootstrapT(replicates=20_000)
+        low, high = made.interval(1 - 2 * min(middle, 1 - middle), bound)
+        end = high if middle < 0.5 else low
+        assert end == pytest.approx(made.value - t * se, rel=1e-7)
+        checked += 1
+    assert checked >= 4
+
+
+def test_bca_of_a_small_pool_by_enumeration():
+    """The same for BCa: its bias, its acceleration and the scale of its errors in a finite pool."""
+    x, size, checked = np.array([0.0, 1.0, 3.0, 7.0, 4.5]), 10, 0
+    sample = SimpleRandom().draw(Pool(np.arange(size)), 5, rng=0)
+    made = Mean().estimate(sample.rate(x))
+    for confidence in np.linspace(0.3, 0.97, 24):
+        t = stats.t.ppf((1 + confidence) / 2, 4)
+        ends = made.interval(float(confidence), BCa(replicates=20_000))
+        for u, end in zip((-t, t), ends, strict=True):
+            error, room = approximate.bca(x.tolist(), size, u)
+            if room > 0.01 and error * u > 0:  # ends on the wrong side are put at the mean
+                assert end == pytest.approx(made.value + error * made.se, rel=1e-7)
+                checked += 1
+    assert checked >= 15
+
+
+def test_rao_wu_of_unequal_strata_by_enumeration():
+    sizes, counts = [6, 12], [2, 4]
+    pool = Pool(np.arange(18), documents=np.repeat([0, 1], sizes))
+    sampler = Stratified(allocation=lambda pool, strata: np.array([1.0, 2.0]))
+    sample = sampler.draw(pool, 6, rng=0)
+    strata = [[1.0, 4.0], [0.0, 1.0, 3.5, 9.0]]
+    made = Mean().estimate(sample.rate(np.concatenate(strata)))
+    assert np.bincount(pool.codes[sample.indices]).tolist() == counts
+    below, checked = 0.0, 0
+    for error, chance in approximate.rao_wu(strata, sizes):
+        middle = below + float(chance) / 2
+        below += float(chance)
+        if chance < 0.02 or not 0.02 < min(middle, 1 - middle) < 0.4:
+            continue
+        # The confidence at which Student's quantile stands for that chance.
+        confidence = 2 * stats.t.cdf(abs(stats.norm.ppf(middle)), made.df) - 1
+        low, high = made.interval(float(confidence), RaoWu(replicates=20_000))
+        # Replicates are stretched to the design's standard error, of which they know 1 % or so.
+        assert (low if middle < 0.5 else high) == pytest.approx(
+            made.value + error, abs=0.015 * abs(error)
+        )
+        checked += 1
+    assert checked >= 4
+
+
 def test_rao_wu_has_the_variance_of_the_design():
     """Replicates of a stratified mean spread as its standard error says."""
     pool, gold = toy_pool()

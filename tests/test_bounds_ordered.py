@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from fewgold import Pool
 from fewgold.bounds._betting import Betting
-from fewgold.bounds._gaffke import Gaffke
+from fewgold.bounds._gaffke import FILLINGS, Gaffke
 from fewgold.bounds._star import STaR
 from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean
@@ -241,6 +242,26 @@ def test_gaffke_is_the_urn(n, size):
         margin = 2 * np.sqrt(0.05 * 0.95 / 16384)
         inward = side - margin if guard == 0 else side + margin
         assert abs(share - inward) < 5 * np.sqrt(0.05 * 0.95 / 3000) + 0.002
+
+
+def test_gaffke_errs_to_the_safe_side_by_twice_the_error_of_its_simulation():
+    """Equal ratings in the middle of the scale: how many of the urn's draws are ratings is known.
+
+    It is beta-binomial, and the simulated end stands at its quantile less twice the error.
+    """
+    safe = []
+    for n, size in [(20, 2000), (30, 2500), (40, 3000), (150, 1500)]:
+        sample = SimpleRandom().draw(Pool(np.arange(size)), n, rng=0)
+        made = Mean().estimate(sample.rate(np.full(n, 12.5), limits=LIMITS))
+        for confidence in (0.8, 0.9, 0.95):
+            low, high = made.interval(confidence, Gaffke())
+            miss = (1 - confidence) / 2
+            error = np.sqrt(miss * (1 - miss) / FILLINGS)
+            for end in (low, 25 - high):  # the guard stands at 0, and on the turned scale too
+                drawn = np.round((end * size - 12.5 * n) / 12.5)
+                chance = stats.betabinom(size - n, n, 1).cdf(drawn)
+                safe.append((miss - chance) / error)
+    assert 1 < np.mean(safe) < 3  # 24 ends of 4 simulations: 2, give or take 0.4
 
 
 def test_gaffke_does_not_look_at_the_order():

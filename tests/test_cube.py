@@ -99,6 +99,18 @@ def test_inclusion_by_many_draws(stretch, batch, monkeypatch):
     )
 
 
+def test_the_leading_components_are_balanced():
+    """With one variate, the direction in which the metrics vary most: half of all here."""
+    rng = np.random.default_rng(4)
+    common, size = rng.normal(size=300), 300
+    metrics = {f"m{k}": common + 0.7 * rng.normal(size=size) for k in range(4)}
+    pool = Pool(np.arange(size), metrics)
+    design = Balanced(components=1).draw(pool, 40, rng=0)
+    z = pool.standardised()
+    first = np.linalg.svd(z)[0][:, 0] @ z
+    assert abs(np.corrcoef(design.design.balance[0], first[design.indices])[0, 1]) > 0.999
+
+
 def test_every_segment_has_the_same_chance():
     """The sampler as a whole: documents of very unequal sizes, large ones cut into zones."""
     draws = 12_000

@@ -275,6 +275,26 @@ def test_byte_order_mark_only_where_needed(tmp_path: Path) -> None:
     assert list(tables.read_table(tmp_path / "1.csv").columns) == ["id", "score"]
 
 
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("suffix", "quote"), [(".csv", ""), (".csv", '"'), (".tsv", ""), (".jsonl", ""), (".json", "")]
+)
+def test_a_byte_order_mark_is_no_part_of_the_first_name(
+    tmp_path: Path, suffix: str, quote: str, packed: str
+) -> None:
+    """As Excel and Notepad write it. With it, an id column would be missing or have a twin."""
+    row = '{"id": "naïve", "comet": "1"}'
+    line = f"{quote}id{quote},comet\nnaïve,1\n"
+    text = {".jsonl": row, ".json": f"[{row}]"}.get(suffix, line)
+    data = text.replace(",", "\t" if suffix == ".tsv" else ",").encode("utf-8-sig")
+    assert data.startswith(b"\xef\xbb\xbf")
+    path = tmp_path / f"a{suffix}{packed}"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    found = tables.read_table(path)
+    assert list(found.columns) == ["id", "comet"]
+    assert [str(v) for v in found.iloc[0]] == ["naïve", "1"]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".csv.gz"])
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1252"])
 def test_other_encodings_are_read_and_told(tmp_path: Path, suffix: str, encoding: str) -> None:
@@ -416,6 +436,26 @@ def test_several_raters_are_averaged(rated: tuple[Path, Sample], gold: dict[str,
     _edit(path, lambda f: f.assign(a=f["score"], b=f["score"].astype(float) + 1))
     ratings = files.read_ratings(path, sample, score=["a", "b"])
     np.testing.assert_allclose(ratings.scores, sample.rate(gold).scores + 0.5, rtol=1e-12)
+
+
+def test_with_gaps_the_mean_is_of_the_raters_who_gave_a_score(
+    rated: tuple[Path, Sample], gold: dict[str, float]
+) -> None:
+    path, sample = rated
+    both, first, nobody = sample.ids[:3].tolist()
+
+    def two_raters(frame: pd.DataFrame) -> pd.DataFrame:
+        scores = frame["score"].astype(float)
+        one = scores.astype(object).mask(frame["id"] == nobody, "")
+        two = (scores + 1).astype(object).mask(frame["id"].isin([first, nobody]), "")
+        return frame.assign(a=one, b=two)
+
+    _edit(path, two_raters)
+    partial = files.read_partial(path, sample, score=["a", "b"], gaps=True)
+    found = dict(zip(sample.ids.tolist(), partial.scores.tolist(), strict=True))
+    assert found[both] == pytest.approx(gold[both] + 0.5)
+    assert found[first] == pytest.approx(gold[first])
+    assert partial.missing.tolist() == [nobody]
 
 
 def test_whole_numbers_as_ids(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def in_time(answers: pd.DataFrame) -> pd.DataFrame:
     pairs = [answers["segment"], answers["rater"]]
     known = times.notna().groupby(pairs).transform("all")
     order = pd.DataFrame({"time": times.where(known), "place": range(len(answers))})
-    return answers.loc[order.sort_values(["time", "place"], na_position="first").index]
+    return answers.loc[order.sort_values(["time", "place"]).index]
 
 
 def scores(answers: pd.DataFrame, settings: Settings) -> dict[str, float]:

@@ -32,6 +32,14 @@ def test_net_preference_by_enumeration(prior):
     assert mass[values > high + 1e-9].sum() <= 0.05 < mass[values > high - 1e-9].sum()
 
 
+def test_the_prior_of_a_category_is_worth_one_rating():
+    """By default a third of a rating for each class, so that lopsided preferences may show."""
+    posterior = PreferencePosterior([[0, 0, 9]], [1000], target="process")
+    assert [float(s.mean) for s in (posterior.loss, posterior.tie, posterior.win)] == pytest.approx(
+        [1 / 30, 1 / 30, 28 / 30]
+    )
+
+
 def test_shares_add_up():
     for target in ("pool", "process"):
         posterior = PreferencePosterior(RATED, UNRATED, target)

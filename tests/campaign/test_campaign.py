@@ -168,6 +168,41 @@ def test_times_tell_which_answer_is_the_last(campaign: Campaign) -> None:
     assert np.nanmax(campaign.scores()) == 40
 
 
+def test_scores_go_by_the_times_of_each_rater_alone(campaign: Campaign) -> None:
+    """Against a slow twin: some raters' answers have times, some none, some have them in part."""
+    rng = np.random.default_rng(8)
+    ids = campaign.select(6).ids
+    told: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for arrival in range(90):
+        one, rater = str(rng.choice(ids)), str(rng.choice(["ann", "bob", "cid"]))
+        timed = {"ann": True, "bob": False, "cid": bool(arrival % 2)}[rater]
+        time = f"2026-11-{rng.integers(10, 29)}T08:00:00Z" if timed else ""
+        told.setdefault((one, rater), []).append((time, float(rng.integers(0, 101))))
+        campaign.add([Rating(one, told[one, rater][-1][1], rater, time, answer=str(arrival))])
+    for repeats, place in (("last", -1), ("first", 0)):
+        expected: dict[str, list[float]] = {}
+        for (one, _), given in told.items():
+            # sorted keeps the order of arrival where times are equal
+            line = sorted(given, key=lambda g: g[0]) if all(t for t, _ in given) else given
+            expected.setdefault(one, []).append(line[place][1])
+        campaign.change(repeats=repeats)
+        places = {i: k for k, i in enumerate(campaign.sample.ids.tolist())}
+        found = campaign.scores()
+        for one, each in expected.items():
+            assert found[places[one]] == pytest.approx(sum(each) / len(each))
+
+
+def test_what_is_acknowledged_is_on_the_disk(campaign: Campaign, tmp_path: Path) -> None:
+    """A commit waits for the disk, in the campaign that was just made and in one opened again."""
+    with Campaign(tmp_path / "study") as again:
+        for one in (campaign, again):
+            found = {
+                name: one._database.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("synchronous", "journal_mode", "foreign_keys")
+            }
+            assert found == {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}  # FULL
+
+
 def test_answers_that_come_twice_are_known(campaign: Campaign, answer: object) -> None:
     wave = campaign.select(10)
     first = campaign.add(answer(list(wave.ids[:5])))  # type: ignore[operator]
@@ -258,6 +293,20 @@ def test_two_raters_get_different_segments(tmp_path: Path, pool: Pool) -> None:
     assert study.status().wanting == 4
 
 
+@pytest.mark.parametrize(("strategy", "as_drawn"), [("random", True), ("metrics-prop", False)])
+def test_segments_are_handed_out_in_a_random_order(
+    tmp_path: Path, pool: Pool, strategy: str, as_drawn: bool
+) -> None:
+    """A random sample lies in a random order; one that is listed by stratum does not."""
+    study = Campaign.create(tmp_path / strategy, pool, seed=4, strategy=f"{strategy}+mean")
+    wave, handed = study.select(20), []
+    while (segment := study.next("ann")) is not None:
+        handed.append(segment.id)
+        study.rate(Rating(segment.key, 1.0, "ann", answer=f"form-{len(handed)}"))
+    assert sorted(handed) == sorted(wave.ids)
+    assert (handed == list(wave.ids)) == as_drawn
+
+
 def test_context_stands_around_what_is_to_be_rated(campaign: Campaign, pool: Pool) -> None:
     campaign.select(6)
     tasks = campaign.tasks("all", context=1)
@@ -268,6 +317,8 @@ def test_context_stands_around_what_is_to_be_rated(campaign: Campaign, pool: Poo
         near = {i for i in near if 0 <= int(i) < 60 and int(i) // 6 == int(s.id) // 6}
         assert s.rate or near & chosen
         assert s.position == int(s.id) % 6 + 1
+    around = {int(i) + d for i in chosen for d in (-1, 0, 1) if (int(i) + d) // 6 == int(i) // 6}
+    assert {int(s.id) for s in tasks.segments} == around  # all of them, before and after
     assert len(campaign.tasks("all", context=0).segments) == 6
 
 

@@ -149,6 +149,9 @@ def test_progress_counts_wanted_answers_only(campaign: Campaign) -> None:
     found = campaign.progress("ann")
     assert (found.own, found.all, found.wanted) == (1, 2, 8)
     assert campaign.left("zoe") == (0, 3)
+    other = give(campaign, "ann", 1, "form-3")
+    give(campaign, "ann", 2, "form-4", other)  # one rater of the two wanted
+    assert campaign.progress("ann").all == 3
 
 
 def test_the_last_act_is_known_when_answers_and_skips_alternate(campaign: Campaign) -> None:

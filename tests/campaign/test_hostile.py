@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +98,20 @@ def test_damaged_files_get_a_sentence(tmp_path: Path, campaign: Campaign) -> Non
                 refused += 1
                 assert str(error).endswith(".")
     assert refused > 60
+
+
+@pytest.mark.parametrize("application", [0, 7])
+def test_databases_of_others_are_refused_and_left_alone(tmp_path: Path, application: int) -> None:
+    path = tmp_path / "other.fewgold"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE notes (text TEXT)")
+        other.execute(f"PRAGMA application_id = {application}")
+        other.execute("PRAGMA user_version = 1")  # that of our campaigns
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="is not a campaign of fewgold"):
+        Campaign(path)
+    assert path.read_bytes() == before and not is_campaign(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["other.fewgold"]
 
 
 def test_a_campaign_that_somebody_holds_is_waited_for(

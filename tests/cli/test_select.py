@@ -215,3 +215,20 @@ def test_no_id_is_no_guess(run: Run) -> None:
     assert "Name it with --id: a, b." in result.stderr
     pd.DataFrame({"id": ["x", "y"], "ID": ["x", "y"]}).to_csv("p.csv", index=False)
     run("select", "p.csv", "--budget", 1, "-o", "s.csv", code=3)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_pool_with_a_byte_order_mark_is_the_same_pool(run: Run, named: bool) -> None:
+    """The id is the first column: a mark that stays on its name hides it. In a file and a pipe."""
+    columns = ("--id", "segment", "--document", "doc_id", "--metrics", "comet") if named else ()
+    plain = selected(run, "--budget", "10", "--seed", "3", *columns)
+    ids = tables.read_table("s.csv")["id"].tolist()
+    pool = Path("pool.csv")
+    pool.write_bytes(b"\xef\xbb\xbf" + pool.read_bytes())
+    assert selected(run, "--budget", "10", "--seed", "3", *columns) == plain
+    assert tables.read_table("s.csv")["id"].tolist() == ids
+    text = pool.read_text(encoding="utf-8")
+    assert text.startswith("\ufeff")
+    options = ("-o", "p.csv", "--budget", "10", "--seed", "3", *columns)
+    run("select", "-", *options, stdin=text)
+    assert tables.read_table("p.csv")["id"].tolist() == ids

@@ -100,7 +100,7 @@ def test_files_without_a_header(put) -> None:  # type: ignore[no-untyped-def]
     assert [r.segment for r in MqmTsv().read(path).ratings] == ["1", "2"]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("start", ["", "\ufeff"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_ends_of_lines_marks_and_packing(

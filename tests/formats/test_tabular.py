@@ -191,6 +191,15 @@ def test_a_byte_order_mark_only_where_it_is_needed(tmp_path: Path) -> None:
         assert (tmp_path / "a.csv").read_bytes().startswith(mark)
 
 
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path, quote: str) -> None:
+    text = f"\ufeff{quote}id{quote},score\nnaïve,3\n"
+    assert read(tmp_path, text).ratings == (Rating("naïve", 3.0),)
+    assert read(tmp_path, text, id="id").ratings == (Rating("naïve", 3.0),)
+    line = '\ufeff{"id": "naïve", "score": 3}\n'
+    assert read(tmp_path, line, "jsonl").ratings == (Rating("naïve", 3.0),)
+
+
 def test_files_may_be_packed(tmp_path: Path) -> None:
     path = tmp_path / "a.csv.gz"
     formats.get("csv").write_tasks(study(), path)
@@ -574,6 +583,66 @@ def test_what_is_no_spreadsheet(tmp_path: Path) -> None:
     parts(path, before="<worksheet", after=laughs)
     with pytest.raises(DataError, match="defines entities"):
         formats.read(path)
+
+
+def test_spreadsheets_of_old_macs_count_days_from_1904(tmp_path: Path) -> None:
+    from datetime import datetime
+
+    from openpyxl.utils.datetime import CALENDAR_MAC_1904
+
+    made = openpyxl.Workbook()
+    made.epoch = CALENDAR_MAC_1904
+    for row in (["id", "score", "time"], ["a", 1, datetime(2026, 11, 17, 3, 21, 32)]):
+        made.active.append(row)
+    made.save(tmp_path / "a.xlsx")
+    assert formats.read(tmp_path / "a.xlsx").ratings == (
+        Rating("a", 1.0, "", "2026-11-17T03:21:32"),
+    )
+
+
+def test_columns_beyond_z_stay_in_their_places(tmp_path: Path) -> None:
+    names = [f"column {k}" for k in range(800)]  # to ADT
+    path = book([names, [f"cell {k}" for k in range(800)]], tmp_path / "a.xlsx")
+    found = tables.read_table(path)
+    assert found.columns.tolist() == names
+    assert found.iloc[0].tolist() == [f"cell {k}" for k in range(800)]
+
+
+def test_characters_that_spreadsheets_escape(tmp_path: Path) -> None:
+    """_x000D_ in a file is a carriage return; a text that says so itself is escaped in turn."""
+    path = book([["id", "score"], ["a_x000D_b_x00e9_", 1]], tmp_path / "a.xlsx")
+    assert [r.segment for r in formats.read(path).ratings] == ["a\rb\u00e9"]
+    told = Rating("fg_x000D_", 2.0, "ann_x0041_", details={"comment": "_x005F_x0041_\r\n"})
+    segment = Segment("fg_x000D_", "fg_x000D_", {"output": "x"}, "", 1)
+    formats.get("xlsx").write_ratings(Tasks((segment,)), [told], tmp_path / "b.xlsx")
+    assert formats.read(tmp_path / "b.xlsx").ratings == (told,)
+
+
+def test_rows_are_called_by_the_numbers_that_the_spreadsheet_shows(tmp_path: Path) -> None:
+    """Empty rows need not be in the file."""
+    path = book([["id", "score"], ["a", 1], ["b", "what"]], tmp_path / "a.xlsx")
+    with zipfile.ZipFile(path) as archive:
+        assert b'<row r="3"><c r="A3"' in archive.read("xl/worksheets/sheet1.xml")
+    for before, after in (('<row r="3">', '<row r="9">'), ('"A3"', '"A9"'), ('"B3"', '"B9"')):
+        parts(path, before=before, after=after)
+    assert [r.place for r in formats.read(path).rejected] == ["row 9"]
+
+
+def test_a_spreadsheet_that_unpacks_to_more_than_a_gigabyte_is_refused(tmp_path: Path) -> None:
+    """By what its table of contents says, before anything is unpacked."""
+    path = book([["id", "score"], ["a", 1]], tmp_path / "a.xlsx")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/media/picture.bin", b"")
+    data = path.read_bytes()
+    at = data.rindex(b"PK\x01\x02")  # the last entry of the table, which is that of the picture
+    for size, refused in ((10**8, False), (10**9, True), (2**32 - 2, True)):
+        path.write_bytes(data[: at + 24] + struct.pack("<I", size) + data[at + 28 :])
+        for read_it in (formats.read, tables.read_table):
+            if refused:
+                with pytest.raises(DataError, match="unpacks to more than 1 GB"):
+                    read_it(path)
+            else:
+                read_it(path)
 
 
 def test_parquet_of_all_kinds(tmp_path: Path) -> None:

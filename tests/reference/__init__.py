@@ -23,6 +23,7 @@ from reference.estimation import (
     ridge_signed,
 )
 from reference.sampling import (
+    balanced_variance,
     best_rounding_cost,
     cluster_variance,
     collapsed_variance,
@@ -39,6 +40,7 @@ __all__ = [
     "all_draws",
     "all_starts",
     "all_within",
+    "balanced_variance",
     "batch_of",
     "bernstein_half",
     "best_rounding_cost",

@@ -78,6 +78,25 @@ def line_variance(y, size, group=4):
     return (1 - n / size) * total
 
 
+def balanced_variance(y, x, size, group=4):
+    """Variance and degrees of freedom of the mean of a balanced sample of equal weights.
+
+    Least squares of the scores on the balanced variates ``x`` (n, p) and on a constant for each
+    group of neighbours: (1 - n/N) s²/n with s² = RSS/(n - G - p), and the square of what the slopes
+    make of the balance that was missed. For groups of equal size.
+    """
+    n, p = x.shape
+    count = n // group
+    assert count * group == n
+    constants = np.repeat(np.eye(count), group, axis=0)
+    everything = np.hstack([constants, x])
+    found, *_ = np.linalg.lstsq(everything, y, rcond=None)
+    freedom = n - count - p
+    spread = float(((y - everything @ found) ** 2).sum()) / freedom
+    missed = float(found[count:] @ x.mean(0))
+    return (1 - n / size) * spread / n + missed**2, freedom
+
+
 def uneven(sizes):
     """What E Σ (p (y − ȳ))² must be multiplied by to give Σ p² σ², for independent y of units.
 
