@@ -12,7 +12,7 @@ from fewgold._orientation import known_orientation
 from fewgold.doctor._model import Finding, plural, some
 from fewgold.doctor._seen import Seen
 from fewgold.errors import DataError
-from fewgold.tables import parts
+from fewgold.tables import is_empty, parts
 
 Floats = NDArray[np.float64]
 # Ends of common scales, the narrow ones first, and what people call them.
@@ -25,6 +25,19 @@ LEAK = 0.95
 _COPY = 0.99999
 _FAR = 30.0  # quartile distances from the middle half
 _RARE = 0.02
+# Words in the names of columns that mark rows: whether something is there, not how good it is.
+_MARKS = {
+    "missing",
+    "absent",
+    "present",
+    "available",
+    "na",
+    "nan",
+    "isna",
+    "isnull",
+    "null",
+    "flag",
+}
 
 
 def scale_of(values: Floats, name: str = "") -> tuple[float, float, str] | None:
@@ -58,6 +71,31 @@ def scale_of(values: Floats, name: str = "") -> tuple[float, float, str] | None:
 def is_binary(values: Floats) -> bool:
     """True for scores of 0 and 1, at least one of each kind or not."""
     return bool(values.size) and bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def is_flag(seen: Seen, name: str) -> bool:
+    """True for a column that marks rows and judges nothing: ``has_reference``, ``comet_missing``.
+
+    By its name, or because it marks just the rows in which a score or a text is empty, or filled.
+    """
+    if is_marked(name):
+        return True
+    values = seen.columns[name].values
+    if not is_binary(values) or values.min() == values.max():
+        return False
+    filled = [c.finite for k, c in seen.columns.items() if k != name and c.finite.any()]
+    filled += [~seen.frame[t].map(is_empty).to_numpy(dtype=bool) for t in seen.texts]
+    return any((f == (values == 1)).all() or (f == (values == 0)).all() for f in filled)
+
+
+def is_marked(name: str) -> bool:
+    """Whether the name says that a column marks rows.
+
+    >>> [is_marked(name) for name in ("has_reference", "comet_missing", "judge", "history")]
+    [True, True, False, False]
+    """
+    words = parts(name)
+    return words[:1] in (["is"], ["has"]) or bool(set(words) & _MARKS)
 
 
 def describe(seen: Seen, name: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold import tables
+from fewgold._validate import as_names
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.simulation._studies import Study, study_of
@@ -40,7 +41,7 @@ def studies_from_table(
         As in `Pool.from_table`. A metric with gaps, or the same everywhere, in one part of the
         table is left out there.
     """
-    by = list(by)
+    by = list(as_names(by))
     for name in (human, *by):
         if name not in table.columns:
             raise UnknownNameError("column", name, map(str, table.columns))
