@@ -12,7 +12,7 @@ from fewgold._orientation import known_orientation
 from fewgold.doctor._model import Finding, plural, some
 from fewgold.doctor._seen import Seen
 from fewgold.errors import DataError
-from fewgold.tables import is_empty, parts
+from fewgold.tables import parts
 
 Floats = NDArray[np.float64]
 # Ends of common scales, the narrow ones first, and what people call them.
@@ -26,18 +26,9 @@ _COPY = 0.99999
 _FAR = 30.0  # quartile distances from the middle half
 _RARE = 0.02
 # Words in the names of columns that mark rows: whether something is there, not how good it is.
-_MARKS = {
-    "missing",
-    "absent",
-    "present",
-    "available",
-    "na",
-    "nan",
-    "isna",
-    "isnull",
-    "null",
-    "flag",
-}
+_MARKS = {"missing", "absent", "present", "available", "na", "nan", "isna", "null", "flag"}
+# Words in the names of columns in which a judge says why.
+_WHY = {"reason", "reasons", "comment", "comments", "explanation", "rationale", "feedback", "note"}
 
 
 def scale_of(values: Floats, name: str = "") -> tuple[float, float, str] | None:
@@ -76,16 +67,16 @@ def is_binary(values: Floats) -> bool:
 def is_flag(seen: Seen, name: str) -> bool:
     """True for a column that marks rows and judges nothing: ``has_reference``, ``comet_missing``.
 
-    By its name, or because it marks just the rows in which a score or a text is empty, or filled.
+    By its name, or because it marks just the rows in which another column is empty, or filled. The
+    reasons of a judge are no such column: some judges give them only where an output fails.
     """
     if is_marked(name):
         return True
     values = seen.columns[name].values
     if not is_binary(values) or values.min() == values.max():
         return False
-    filled = [c.finite for k, c in seen.columns.items() if k != name and c.finite.any()]
-    filled += [~seen.frame[t].map(is_empty).to_numpy(dtype=bool) for t in seen.texts]
-    return any((f == (values == 1)).all() or (f == (values == 0)).all() for f in filled)
+    others = [c.blank for k, c in seen.columns.items() if k != name and not set(parts(k)) & _WHY]
+    return any((o == (values == 1)).all() or (o == (values == 0)).all() for o in others)
 
 
 def is_marked(name: str) -> bool:
