@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fewgold._arrays import FloatArray
 from fewgold.tables import plain
 
@@ -32,3 +34,9 @@ def known_orientation(name: str, values: FloatArray) -> int | None:
     if any(word in key for word in _LARGER_IS_BETTER):
         return 1
     return None
+
+
+def told_orientation(signs: Mapping[str, int], metrics: Mapping[str, FloatArray]) -> str:
+    """Orientations that names do not tell, as ``--orientation`` takes them; empty if none."""
+    own = {m: v for m, v in signs.items() if v != known_orientation(m, metrics[m])}
+    return ",".join(f"{metric}={sign:+d}" for metric, sign in sorted(own.items()))

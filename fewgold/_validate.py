@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
@@ -50,6 +51,15 @@ def as_limits(limits: Limits | None) -> tuple[float, float] | None:
             f"limits must be (low, high) with low < high, or a scale such as 'mqm'; got {limits!r}."
         )
     return low, high
+
+
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Names as a tuple; a bare string is one name, not a name for each of its letters.
+
+    >>> as_names("comet"), as_names(["comet", "bleu"])
+    (('comet',), ('comet', 'bleu'))
+    """
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def check_confidence(confidence: float) -> float:

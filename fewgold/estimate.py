@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._pretty import spelled
 from fewgold._validate import check_confidence
 from fewgold.sample import Design, Ratings
 
@@ -81,12 +82,7 @@ class Bound(ABC):
     @property
     def spelled(self) -> str:
         """The name, and in brackets what was chosen otherwise than usual: for signatures."""
-        told: dict[str, Any] = {}
-        if is_dataclass(self):
-            told = {f.name: f.default for f in fields(self)}
-        own = {name: getattr(self, name) for name in told}
-        parts = [f"{name}={value}" for name, value in own.items() if value != told[name]]
-        return f"{self.name}({','.join(parts)})" if parts else self.name
+        return spelled(self.name, self)
 
     def resolve(self, estimate: LinearEstimate, confidence: float = 0.95) -> Bound:
         """The bound that this one comes to for ``estimate``: itself, unless it chooses one."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fewgold._arrays import RNGLike, as_rng
+from fewgold._pretty import spelled
 from fewgold._validate import Limits, as_limits, check_count
 from fewgold.bounds import as_bound
 from fewgold.errors import BudgetError
@@ -43,6 +44,16 @@ class Estimator(ABC):
     def name(self) -> str:
         """Short name for signatures and tables."""
         return type(self).__name__
+
+    @property
+    def _told(self) -> tuple[str, ...]:
+        """Fields that the name tells, or that make the sample and the interval."""
+        return ("sampler", "bound")
+
+    @property
+    def spelled(self) -> str:
+        """The name, and in brackets what was chosen otherwise than usual: for signatures."""
+        return spelled(self.name, self, self._told)
 
     def select(
         self,

@@ -108,6 +108,8 @@ def save_sample(
     overwrite: bool = False,
     systems: Mapping[str, Any] | None = None,
     text: str | None = None,
+    given: str | Path | None = None,
+    options: Sequence[str] | None = None,
 ) -> Path:
     """Write the sheet to rate and its side file, and return the path of the side file.
 
@@ -135,6 +137,10 @@ def save_sample(
         Replace existing files. They may hold ratings, so that is never the default.
     systems, text
         The key to a sheet with several systems, and the sheet itself (`fewgold.shared`).
+    given
+        The rated sheet that this one continues.
+    options
+        The options of ``fewgold select`` that draw these segments again, for `commands`.
     """
     if sample.indices.ndim != 1:
         raise DataError("a batch of draws cannot be rated. Save one of them: sample.draw(k).")
@@ -180,6 +186,8 @@ def save_sample(
     }
     if systems is not None:
         record["systems"] = dict(systems)
+    if options is not None:
+        record["select"] = {"given": _places(given, side.parent), "options": list(options)}
     if name == "-":
         tables.write_texts({side: pretty(record)})
         sys.stdout.write(text)
@@ -265,6 +273,57 @@ def read_record(path: str | Path) -> dict[str, Any]:
         )
     assert isinstance(record, dict)
     return record
+
+
+def commands(sheet: str | Path, pool: str | None = None) -> list[str]:
+    """The lines for a shell that draw the segments of a sheet again, a line for each wave.
+
+    Files are named as seen from where ``sheet`` is: a relative path makes relative paths. ``pool``
+    is where the pool is now, if it has moved.
+    """
+    side = design_path(sheet)
+    record = read_record(side)
+    with intact(side):
+        told = record.get("select") or _told(record)
+        stored = record["pool"]["path"]
+        places = [pool] if pool is not None else [stored] if isinstance(stored, str) else stored
+        files = [_from(p, side.parent if pool is None else Path()) for p in places or ["-"]]
+        given = told["given"] and _from(told["given"], side.parent)
+        again = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
+        words = ["fewgold", "select", *files, *(["--given", given] if given else [])]
+        words += [*told["options"], "-o", _from(again.as_posix(), Path())]
+    before = commands(given, pool) if given and design_path(given).is_file() else []
+    return [*before, shlex.join(words)]
+
+
+def _told(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a side file without the options of ``fewgold select`` tells of them."""
+    columns, options = record["pool"]["columns"], {"--strategy": record["strategy"]}
+    if record["given"] is None:
+        for role in ("id", "document", "cost", "system", "order"):
+            options[f"--{role}"] = columns.get(role)
+        for role in ("metrics", "texts"):
+            options[f"--{role}"] = ",".join(columns.get(role) or ())
+        signs = columns.get("orientation") or {}
+        options["--orientation"] = ",".join(f"{k}={v:+d}" for k, v in signs.items()) or None
+    options["--engine"] = record["pool"].get("engine")
+    budget = record["budget"]
+    if isinstance(budget, Mapping):
+        options |= {"--cost-budget": budget["cost"], "--risk": budget["risk"]}
+    else:
+        options["--budget"] = record["n"] if budget is None else budget
+    options |= {"--seed": record["seed"], "--score-column": record["score_column"]}
+    words = [w for k, v in options.items() if v is not None for w in (k, str(v))]
+    given = None if record["given"] is None else "EARLIER.csv"
+    return {"given": given, "options": [*words, *(["--shared"] if "systems" in record else [])]}
+
+
+def _from(path: str, folder: Path) -> str:
+    """A path that is stored as seen from ``folder``, as seen from where we are."""
+    if path == "-" or "://" in path:
+        return path
+    place = Path(os.path.normpath(folder / path)).as_posix()
+    return f"./{place}" if place.startswith("-") else place
 
 
 def load_pool(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fewgold import tables
 from fewgold._arrays import FloatArray, IntArray, codes_of
 from fewgold._orientation import known_orientation
-from fewgold._validate import no_number
+from fewgold._validate import as_names, no_number
 from fewgold.errors import DataError, UnknownNameError
 
 _ROOM = 10**7  # characters in a column of texts of one width
@@ -134,10 +134,6 @@ class Pool:
                 f"from_table takes a dataframe; got the path {str(table)!r}. Read it with "
                 "Pool.from_file."
             )
-        if isinstance(metrics, str):
-            metrics = [metrics]
-        if isinstance(texts, str):
-            texts = [texts]
         frame = nw.from_native(table, eager_only=True)
         known = list(frame.columns)
 
@@ -148,11 +144,11 @@ class Pool:
 
         return cls(
             ids=column(id),
-            metrics={name: column(name) for name in metrics or ()},
+            metrics={name: column(name) for name in as_names(metrics or ())},
             documents=None if document is None else column(document),
             cost=None if cost is None else column(cost),
             system=None if system is None else column(system),
-            texts={name: column(name) for name in texts},
+            texts={name: column(name) for name in as_names(texts)},
             orientation=orientation or {},
         )
 
@@ -205,7 +201,7 @@ class Pool:
 
     def matrix(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metric scores, one row a metric: (p, N)."""
-        chosen = list(self.metrics) if names is None else list(names)
+        chosen = list(self.metrics) if names is None else list(as_names(names))
         for name in chosen:
             if name not in self.metrics:
                 raise UnknownNameError("metric", name, self.metrics)
@@ -218,7 +214,7 @@ class Pool:
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics with mean 0 and standard deviation 1 over the pool: (p, N), read-only."""
-        chosen = list(self.metrics) if names is None else list(names)
+        chosen = list(self.metrics) if names is None else list(as_names(names))
         if chosen == list(self.metrics):
             return self._standard
         if len(chosen) != 1:

@@ -1,7 +1,9 @@
 """Strategies by name: a sampler, a plus sign, an estimator.
 
 ``docs-prop+cv-knn`` draws by document and estimates with a nearest-neighbour control. Names that
-end in ``-printed`` follow the paper to the letter, errors included, for reproduction.
+end in ``-printed`` follow the paper to the letter, errors included, for reproduction. Where its
+formula and its words differ (eq. 2: σ_l or the variance), ``docs-opt-printed`` follows the formula,
+``docs-incr-human-printed`` and ``docs-incr-metrics-printed`` the words; see docs/errata.md.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._orientation import told_orientation
 from fewgold._validate import Limits, as_limits
 from fewgold.cut import Cut
 from fewgold.design import Design
@@ -210,7 +211,8 @@ class Ratings:
         return (self.sample.info["gaps"],) if "gaps" in self.sample.info else ()
 
     def signed(self) -> dict[str, str]:
-        """What signatures tell of the ratings: seed, pool, scores, version, scale and gaps."""
+        """What signatures tell of the ratings: seed, pool, scores, version, scale, gaps and
+        orientations that the names of the metrics do not tell."""
         from fewgold._version import __version__
 
         found = {
@@ -219,8 +221,11 @@ class Ratings:
             "y": hashlib.sha256(self.scores.tobytes()).hexdigest()[:6],
             "v": __version__,
         }
+        pool = self.sample.pool
+        if own := told_orientation(pool.orientation, pool.metrics):
+            found["orient"] = own
         if self.limits is not None:
-            found["scale"] = "{:g}-{:g}".format(*self.limits)
+            found["scale"] = "{:.10g}-{:.10g}".format(*self.limits)
         if "adequate" in self.sample.info:
             found["adequate"] = self.sample.info["adequate"].replace(" ", "")
         if "gaps_signed" in self.sample.info:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fewgold import registry
 from fewgold.bayes import AlphaPosterior, Counts, Priors, moments, probability_greater
 from fewgold.bounds import Bernstein, Bound, Hoeffding
 from fewgold.cut import Cut
@@ -263,6 +264,21 @@ def test_004_incremental_allocation_is_biased() -> None:
     value = Mean().estimate(ratings).value
     assert not ratings.sample.design.unbiased
     assert value.mean() + 6 * value.std() / np.sqrt(1000) < gold.mean()
+
+
+def test_004_equation_2_goes_by_the_standard_deviation() -> None:
+    rng = np.random.default_rng(2)
+    spread = np.repeat([0.5, 1.0, 2.0, 4.0], 200)
+    pool = Pool(
+        ids=np.arange(800),
+        documents=np.repeat(list("abcd"), 200),
+        metrics={"comet": spread * rng.normal(size=800)},
+    )
+    sample = registry.sampler("docs-opt-printed").draw(pool, 100, rng=1)
+    drawn = np.bincount(pool.codes[sample.indices], minlength=4)
+    sigma = pool.composite().reshape(4, 200).std(1, ddof=1)
+    assert np.abs(drawn - 100 * sigma / sigma.sum()).max() < 1  # n σ_l N_l / Σ σ_l N_l, rounded
+    assert np.abs(drawn - 100 * sigma**2 / (sigma**2).sum()).max() > 10  # as the words have it
 
 
 def test_004_bernstein_goes_by_the_standard_deviation() -> None:

@@ -5,13 +5,15 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
-from fewgold import Cost, FewgoldError, Pool, Ratings
+from fewgold import Cost, FewgoldError, Pool, Ratings, registry
 from fewgold._equal import closed_forms
 from fewgold._validate import as_limits
+from fewgold.bayes import BinaryPosterior, Priors
 from fewgold.bounds import Hoeffding
 from fewgold.errors import DesignError
-from fewgold.estimators import ControlVariates, CrossFit, Learned, Mean, Ridge
+from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified, Systematic
 from fewgold.testing import toy_pool
 
@@ -291,3 +293,49 @@ def test_limits_by_the_name_of_a_scale(given: object, made: tuple[float, float])
 def test_limits_that_are_none(bad: object) -> None:
     with pytest.raises(FewgoldError, match=r"scale|low < high"):
         as_limits(bad)  # type: ignore[arg-type]
+
+
+#: A value other than the default for every field of every estimator and control.
+OTHER = {
+    Mean: {},
+    Ridge: {"metrics": ("comet",), "higher_is_better": True, "signs": False},
+    ControlVariates: {"metrics": ("bleu",), "form": "printed", "slopes": {"comet": 0.3}},
+    Learned: {"control": KNN(k=7), "slope": "printed"},
+    KNN: {"k": 7, "folds": 4},
+    CrossFit: {"folds": 4, "regressor": LinearRegression(fit_intercept=False)},
+    BinaryPosterior: {
+        "metric": ("bleu",), "threshold": ">= 30", "target": "process", "pairs": "calibration",
+        "strict": True, "priors": Priors(alpha=(2, 3)),
+    },
+}  # fmt: skip
+
+
+def test_signatures_tell_estimators_apart():
+    sample = SimpleRandom().draw(POOL, 60, rng=0)
+    ratings = sample.rate(GOLD[sample.indices])
+    bases = {
+        Mean: Mean(), Ridge: Ridge(), ControlVariates: ControlVariates(), Learned: Learned(),
+        KNN: KNN(), CrossFit: CrossFit(LinearRegression()),
+        BinaryPosterior: BinaryPosterior(("comet",), threshold="equal"),
+    }  # fmt: skip
+    settled = {"sampler", "bound", "batch"}  # told by themselves, or without a say in the result
+    for kind, base in bases.items():
+        assert {f.name for f in fields(kind)} - settled == OTHER[kind].keys()
+        seen = {}
+        for change in ({}, *({name: value} for name, value in OTHER[kind].items())):
+            made = replace(base, **change)
+            made = Learned(made) if kind in (KNN, CrossFit) else made
+            rated = ratings.cut("<= 2") if kind is BinaryPosterior else ratings
+            estimate = made.estimate(rated)
+            low, high = estimate.interval()
+            numbers = (float(estimate.value), float(estimate.se), float(low), float(high))
+            assert seen.setdefault(estimate.signature(), numbers) == numbers, (kind, change)
+        assert len(seen) == 1 + len(OTHER[kind])
+
+
+@pytest.mark.parametrize("name", registry.estimator_names(POOL))
+def test_usual_estimators_are_signed_by_their_name(name):
+    made = registry.estimator(name, POOL)
+    # Of a model of scikit-learn the name tells the class only.
+    assert made.spelled.startswith(f"{made.name}(regressor=" if name == "cv-forest" else made.name)
+    assert name == "cv-forest" or made.spelled == made.name

@@ -124,6 +124,11 @@ class BinaryPosterior(Estimator):
             how = how[1:].replace(" ", "")
         return "-".join(["alpha", *names]) + how
 
+    @property
+    def _told(self) -> tuple[str, ...]:
+        named = () if isinstance(self.threshold, Mapping) else ("threshold",)
+        return (*super()._told, "metric", "target", *named)
+
     def select(
         self,
         pool: Pool | StoredPool,
@@ -156,7 +161,7 @@ class BinaryPosterior(Estimator):
         else:
             posterior, how, more = self._single(ratings, adequate, names[0])
         return RatedPosterior(
-            posterior, ratings, self.name, how, str(self.bound), self.target, (*notes, *more)
+            posterior, ratings, self.spelled, how, str(self.bound), self.target, (*notes, *more)
         )
 
     def _names(self, pool: Pool | StoredPool) -> tuple[str, ...]:

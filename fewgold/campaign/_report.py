@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from fewgold._validate import check_choice
+from fewgold.campaign._database import FILE
 from fewgold.errors import FewgoldError
 from fewgold.estimator import Estimator
 from fewgold.gaps import ratings_for
@@ -30,7 +31,7 @@ def report(
     level = confidence or settings.confidence
     partial = campaign.partial(campaign.begun if gaps == "at-random" else None)
     partial = partial if cut is None else partial.cut(cut)
-    told: dict[str, Any] = {"commands": _commands(campaign, gaps, cut)}
+    told: dict[str, Any] = {"commands": _commands(campaign, gaps, cut, estimator, confidence)}
     if settings.tolerance is not None and cut is None:
         told["tolerance"] = settings.tolerance
     if settings.system is not None:
@@ -74,8 +75,15 @@ def _waves(
     return found
 
 
-def _commands(campaign: Campaign, gaps: str, cut: str | None) -> list[str]:
-    place = shlex.quote(campaign.path.parent.name or str(campaign.path))
-    extra = "" if gaps == "wait" else f" --gaps {gaps}"
-    extra += "" if cut is None else f" --adequate {shlex.quote(cut)}"
-    return [f"fewgold estimate {place}{extra}"]
+def _commands(
+    campaign: Campaign, gaps: str, cut: str | None, estimator: Estimator | str | None,
+    confidence: float | None,
+) -> list[str]:  # fmt: skip
+    place = campaign.path.parent if campaign.path.name == FILE else campaign.path
+    named = estimator.name if isinstance(estimator, Estimator) else estimator
+    options = {
+        "--gaps": None if gaps == "wait" else gaps, "--adequate": cut, "--estimator": named,
+        "--confidence": None if confidence is None else repr(confidence),
+    }  # fmt: skip
+    words = [word for name, value in options.items() if value is not None for word in (name, value)]
+    return [shlex.join(["fewgold", "estimate", place.as_posix(), *words])]

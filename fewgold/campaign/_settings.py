@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from fewgold._validate import as_limits, check_choice, check_confidence, check_count
+from fewgold._validate import as_limits, as_names, check_choice, check_confidence, check_count
 from fewgold.campaign._trouble import damaged, reading
 from fewgold.errors import FewgoldError
 from fewgold.formats import RatingScale
@@ -89,7 +89,7 @@ class Settings:
         check_choice("among", self.among, AMONG)
         check_choice("rule", self.rule, RULES)
         object.__setattr__(
-            self, "shown", tuple(check_choice("shown", s, SHOWN) for s in self.shown)
+            self, "shown", tuple(check_choice("shown", s, SHOWN) for s in as_names(self.shown))
         )
         check_count("each", self.each)
         if self.higher_is_better not in (None, True, False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -94,3 +95,37 @@ def single_system(table: pd.DataFrame, found: Roles) -> None:
         "segments to rate for all of them with fewgold select --shared; or keep the rows of one "
         "system."
     )
+
+
+def typed(
+    context: typer.Context,
+    without: Collection[str],
+    instead: Mapping[str, str | None] | None = None,
+) -> list[str]:
+    """The options of the running command as words for a shell, to give the same result again.
+
+    Every option that was given is among them but those in ``without``, so that a new option is
+    never forgotten. ``instead`` holds the words that settle what was guessed or drawn by lot, by
+    parameter; None leaves what was typed.
+    """
+    found: list[str] = []
+    for option in context.command.params:
+        name = str(option.name)
+        if option.param_type_name != "option" or name in without:
+            continue
+        source, value = context.get_parameter_source(name), context.params[name]
+        settled = (instead or {}).get(name)
+        if settled is None and (source is None or source.name.startswith("DEFAULT")):
+            continue
+        yes, *_ = sorted(option.opts, key=len, reverse=True)
+        if settled is None and isinstance(value, bool):
+            found.append(yes if value else option.secondary_opts[0])
+        else:
+            found += [yes, str(value) if settled is None else settled]
+    return found
+
+
+def listed(names: Sequence[str] | None) -> str | None:
+    """Names as a list with commas; None where that would be read as something else."""
+    text = ",".join(names or ())
+    return text if _parse.names(text) == list(names or ()) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +15,12 @@ from fewgold.cli._stored import load_sample
 if TYPE_CHECKING:
     from fewgold.reporting import StudyReport
 
+# Of the page itself; all other options change the numbers, and fewgold estimate has them too.
+_NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
+
 
 def report(
+    context: typer.Context,
     file: Annotated[
         str, typer.Argument(metavar="CAMPAIGN|SHEET", help="A campaign, or a rated sheet.")
     ],
@@ -79,7 +84,10 @@ def report(
                     gaps, estimator=estimator, cut=cut, confidence=level, title=title
                 )
         else:
-            made = _of_sheet(file, title, gaps, estimator, level, cut, _parse.limits(limits), pool)
+            told = ["fewgold", "estimate", file, *_options.typed(context, _NOT_ESTIMATING)]
+            made = _of_sheet(
+                file, title, gaps, estimator, level, cut, _parse.limits(limits), pool, told
+            )
     except DataError as error:
         raise DataError(
             str(error).replace(
@@ -103,7 +111,7 @@ def report(
 
 def _of_sheet(
     file: str, title: str | None, gaps: str, estimator: str | None, level: float | None,
-    cut: str | None, limits: tuple[float, float] | None, pool: str | None,
+    cut: str | None, limits: tuple[float, float] | None, pool: str | None, told: list[str],
 ) -> StudyReport:  # fmt: skip
     from fewgold import files, registry
     from fewgold.gaps import ratings_for
@@ -122,5 +130,5 @@ def _of_sheet(
     return study_report(
         ratings, chosen, strategy=record["strategy"], title=title or Path(file).stem,
         confidence=level or 0.95, unrated=partial.missing.tolist(),
-        context={"pool_file": record["pool"]["path"]} if record["pool"]["path"] else {},
+        context={"commands": [*files.commands(file, pool), shlex.join(told)]},
     )  # fmt: skip

@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
+# Where the sheet goes and what is printed; --given is a file, whose place is kept by itself.
+_NOT_DRAWING = ("out", "design", "force", "json", "quiet", "given")
 
 
 def select(
+    context: typer.Context,
     pool_files: Annotated[
         list[str],
         typer.Argument(
@@ -244,6 +247,10 @@ def select(
         earlier = files.load_sample(side_of, pool)
         rated = files.read_ratings(given, earlier, score=record["score_column"])
         name = strategy or record["strategy"]
+    settled: dict[str, str | None] = {}
+    if given is None:
+        settled = {k: columns[k] for k in ("id", "document", "cost", "system")}
+        settled |= {k: _options.listed(columns[k]) for k in ("metrics", "texts")}
     for sentence in notes:
         note(f"note: {sentence}", quiet)
     amount = _parse.budget(budget, cost_budget, risk, len(pool) - (rated.n if rated else 0))
@@ -268,6 +275,10 @@ def select(
         "budget": budget if cost_budget is None else {"cost": cost_budget, "risk": risk or 0.5},
         "design": design,
         "overwrite": force,
+        "given": given,
+        "options": _options.typed(
+            context, _NOT_DRAWING, {"strategy": name, "seed": str(seed), **settled}
+        ),
     }
     if shared:
         side = blind.save_shared(sample, table, out, seed=seed, **kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fewgold._arrays import FloatArray
-from fewgold._validate import Limits, as_limits, check_choice, check_confidence
+from fewgold._validate import Limits, as_limits, as_names, check_choice, check_confidence
 from fewgold.bounds._student import student_quantile
 from fewgold.comparison._comparison import Comparison
 from fewgold.comparison._direction import direction
@@ -21,7 +22,7 @@ from fewgold.comparison._rater_mix import adjusted_spread, bias_variance, mixes
 from fewgold.comparison._raters import Raters
 from fewgold.comparison._scores import system_estimates
 from fewgold.comparison._setting import setting
-from fewgold.comparison._table import Table, read
+from fewgold.comparison._table import Scored, Table, read
 from fewgold.comparison._tests import CORRECTIONS
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import LinearEstimate
@@ -120,8 +121,7 @@ def compare(
     ):
         if value is not None:
             check_choice(name, value, choices)
-    names = [metrics] if isinstance(metrics, str) else list(metrics)
-    humans = [human] if isinstance(human, str) else list(human)
+    names, humans = list(as_names(metrics)), list(as_names(human))
     table = read(
         frame, human=humans, system=system, id=id, document=document, metrics=names, rater=rater
     )
@@ -137,8 +137,10 @@ def compare(
     people: Raters | None = None
     mix = np.zeros((len(table.systems), 0))
     shift = np.zeros(len(table.systems))
+    told: dict[str, str] = {}
     if table.ratings is not None:
-        people = rater_effects(table.ratings)
+        ratings = table.ratings
+        people = rater_effects(ratings)
         mix = mixes(table.ratings, len(table.systems))
         shift = mix @ np.nan_to_num(people.bias)
         if adjust_raters:
@@ -148,6 +150,11 @@ def compare(
                 "the bias of each rater was taken out; what that adds to the errors of differences "
                 "is counted"
             )
+        told["raters"] = f"{len(people.names)}-{_digest(ratings)}"
+        if adjust_raters:
+            told["raters"] += "-adjusted"
+            if limits is not None:  # scores without the bias may leave the scale
+                told["scale"] = "{:.10g}-{:.10g}".format(*(as_limits(limits) or ()))
     elif adjust_raters:
         raise DataError("adjust_raters needs to know who rated: name the column with rater=….")
     rows, design, info, facts = setting(table, sample, target, unit, notes)
@@ -201,7 +208,14 @@ def compare(
         shift=None if people is None or adjust_raters else shift,
         facts={"human": humans, "pool_size": int(table.ids.size), **facts},
         notes=tuple(notes),
+        told=told,
     )
+
+
+def _digest(ratings: Scored) -> str:
+    """A short digest of who gave which score to which output."""
+    parts = (ratings.segment, ratings.system, ratings.rater, ratings.score)
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:6]
 
 
 def _usable(table: Table, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:

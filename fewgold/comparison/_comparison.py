@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,8 @@ class Comparison:
         Target, unit, design and counts.
     notes
         What a reader must know.
+    told
+        Further parts of the signature.
     """
 
     systems: tuple[str, ...]
@@ -69,6 +71,7 @@ class Comparison:
     shift: FloatArray | None
     facts: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         n, size = self.facts["n"], self.facts["pool_size"]
@@ -261,7 +264,7 @@ class Comparison:
         told = self.estimates[0].ratings.signed()
         scores = b"".join(e.ratings.scores.tobytes() for e in self.estimates)
         above = self.basis[np.triu_indices(len(self.systems), 1)]
-        parts = {
+        parts: dict[str, Any] = {
             "cmp": "+".join(sorted(set(above.tolist()), reverse=True)),
             "systems": len(self.systems),
             "design": self.facts["design"],
@@ -275,7 +278,11 @@ class Comparison:
             **{k: told[k] for k in ("seed", "pool")},
             "y": hashlib.sha256(scores).hexdigest()[:6],
             "v": told["v"],
+            **{k: told[k] for k in ("scale", "orient") if k in told},
+            **self.told,
         }
+        if not self.higher_is_better:
+            parts["better"] = "lower"
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self) -> str:

@@ -33,7 +33,7 @@ def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
     if fit.can("comparison"):
         made.append(_compare(seen))
     if fit.binary is not None and fit.can("binary model"):
-        made.append(_alpha(seen, fit.binary))
+        made.append(_alpha(seen, fit.binary, fit.judges))
     if not fit.rated:
         made += [_select(seen, fit), _in_order(seen, fit), _init(seen, fit)]
     elif fit.unrated:
@@ -181,8 +181,8 @@ def _reliability(seen: Seen) -> Command:
     return Command(f"{text} --orders 5 --draws 200", "how steady scores are by number of documents")
 
 
-def _alpha(seen: Seen, human: str) -> Command:
-    near = {m: seen.columns[m].values for m in seen.usable_metrics}
+def _alpha(seen: Seen, human: str, metrics: tuple[str, ...]) -> Command:
+    near = {m: seen.columns[m].values for m in metrics}
     target = seen.columns[human].values
     known = np.isfinite(target)
     judges = [m for m, v in near.items() if is_binary(v)]

@@ -25,6 +25,10 @@ LEAK = 0.95
 _COPY = 0.99999
 _FAR = 30.0  # quartile distances from the middle half
 _RARE = 0.02
+# Words in the names of columns that mark rows: whether something is there, not how good it is.
+_MARKS = {"missing", "absent", "present", "available", "na", "nan", "isna", "null", "flag"}
+# Words in the names of columns in which a judge says why.
+_WHY = {"reason", "reasons", "comment", "comments", "explanation", "rationale", "feedback", "note"}
 
 
 def scale_of(values: Floats, name: str = "") -> tuple[float, float, str] | None:
@@ -58,6 +62,31 @@ def scale_of(values: Floats, name: str = "") -> tuple[float, float, str] | None:
 def is_binary(values: Floats) -> bool:
     """True for scores of 0 and 1, at least one of each kind or not."""
     return bool(values.size) and bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def is_flag(seen: Seen, name: str) -> bool:
+    """True for a column that marks rows and judges nothing: ``has_reference``, ``comet_missing``.
+
+    By its name, or because it marks just the rows in which another column is empty, or filled. The
+    reasons of a judge are no such column: some judges give them only where an output fails.
+    """
+    if is_marked(name):
+        return True
+    values = seen.columns[name].values
+    if not is_binary(values) or values.min() == values.max():
+        return False
+    others = [c.blank for k, c in seen.columns.items() if k != name and not set(parts(k)) & _WHY]
+    return any((o == (values == 1)).all() or (o == (values == 0)).all() for o in others)
+
+
+def is_marked(name: str) -> bool:
+    """Whether the name says that a column marks rows.
+
+    >>> [is_marked(name) for name in ("has_reference", "comet_missing", "judge", "history")]
+    [True, True, False, False]
+    """
+    words = parts(name)
+    return words[:1] in (["is"], ["has"]) or bool(set(words) & _MARKS)
 
 
 def describe(seen: Seen, name: str) -> str:

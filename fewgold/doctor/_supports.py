@@ -12,7 +12,7 @@ from fewgold import registry
 from fewgold.doctor._documents import TINY
 from fewgold.doctor._ids import keys
 from fewgold.doctor._model import Finding, Support, plural, some
-from fewgold.doctor._scores import is_binary, scale_of
+from fewgold.doctor._scores import is_binary, is_flag, is_marked, scale_of
 from fewgold.doctor._seen import Seen
 from fewgold.errors import FewgoldError
 from fewgold.pool import Pool
@@ -29,6 +29,7 @@ class Able:
     limits: tuple[float, float] | None
     binary: str | None
     crossed: bool
+    judges: tuple[str, ...]
     supports: tuple[Support, ...]
     findings: tuple[Finding, ...] = ()
 
@@ -47,12 +48,16 @@ def able(seen: Seen) -> Able:
     scale = scale_of(known, seen.human[0]) if seen.human else None
     limits = None if scale is None else (scale[0], scale[1])
     binary = next(
-        (h for h in seen.humans if is_binary(seen.columns[h].values[seen.columns[h].finite])), None
-    )
+        (
+            h for h in seen.humans
+            if is_binary(seen.columns[h].values[seen.columns[h].finite]) and not is_marked(h)
+        ), None,
+    )  # fmt: skip
+    judges = tuple(m for m in seen.usable_metrics if not is_flag(seen, m))
     crossed = extra is not None and systems > 1 and seen.system in extra and _shared(seen)
     context: dict[str, Any] = {
         "seen": seen, "pool": pool, "rated": int(known.size), "systems": systems,
-        "crossed": crossed, "binary": binary, "limits": limits,
+        "crossed": crossed, "binary": binary, "limits": limits, "judges": judges,
     }  # fmt: skip
     supports = [
         *_strategies(**context), *([] if pool is None else [_bounds(**context)]),
@@ -62,7 +67,7 @@ def able(seen: Seen) -> Able:
     findings = () if problem is None else (problem,)
     return Able(
         pool, systems, int(known.size), _unrated(seen, scores), limits, binary, crossed,
-        tuple(supports), findings,
+        judges, tuple(supports), findings,
     )  # fmt: skip
 
 
@@ -144,11 +149,12 @@ def _bounds(seen: Seen, limits: tuple[float, float] | None, **_: Any) -> Support
     )  # fmt: skip
 
 
-def _binary(seen: Seen, rated: int, binary: str | None, **_: Any) -> Support:
-    metrics = seen.usable_metrics
+def _binary(
+    seen: Seen, rated: int, binary: str | None, judges: tuple[str, ...], **_: Any
+) -> Support:
     if not rated:
         return Support("binary model", False, "no human ratings yet (0 and 1, or a cut of scores)")
-    if not metrics:
+    if not judges:
         return Support("binary model", False, "no metric without gaps that could help")
     if binary is not None:
         return Support("binary model", True, f"“{binary}” is 0 and 1: fewgold alpha, fewgold roc")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fewgold._arrays import FloatArray
-from fewgold._validate import check_choice
+from fewgold._pretty import spelled
+from fewgold._validate import as_names, check_choice
 from fewgold.bounds import Auto, Bound
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
@@ -27,7 +28,8 @@ class ControlVariates(Estimator):
     Parameters
     ----------
     metrics
-        Names of metrics; None for all of them; ``"mean"`` for their mean as a single control.
+        Names of metrics, or one name; None for all of them; ``"mean"`` for their mean as a single
+        control.
     form
         ``regression``: slopes of least variance under the design. ``printed``: the slopes of
         Saldías et al. (2022), eq. 3 and 4, E[XZ] from the sample without centring and the
@@ -56,19 +58,18 @@ class ControlVariates(Estimator):
                 "metrics must be names of metrics; got "
                 f"{type(self.metrics).__name__}. For a learned control write Learned(control)."
             )
-        if isinstance(self.metrics, list):
-            object.__setattr__(self, "metrics", tuple(self.metrics))
-        if isinstance(self.metrics, str) and self.metrics != "mean":
-            raise DataError(
-                f"metrics must be a tuple of names, None for all, or 'mean'; got {self.metrics!r}. "
-                f"For a single metric write metrics=({self.metrics!r},)."
-            )
+        if self.metrics is not None and self.metrics != "mean":
+            object.__setattr__(self, "metrics", as_names(self.metrics))
 
     @property
     def name(self) -> str:
         chosen = (self.metrics,) if isinstance(self.metrics, str) else self.metrics
         what = "multi" if chosen is None else "-".join(chosen)
         return f"cv-{what}" + ("-printed" if self.form == "printed" else "")
+
+    @property
+    def _told(self) -> tuple[str, ...]:
+        return (*super()._told, "metrics", "form")
 
     def _controls(self, pool: Pool) -> FloatArray:
         """Standardised controls over the pool: (p, N)."""
@@ -97,7 +98,7 @@ class ControlVariates(Estimator):
             residuals=fit.residuals,
             ratings=ratings,
             bound=self._bound,
-            method=self.name,
+            method=self.spelled,
             tuned=True,
             parameters=parameters,
             weighing=fit.weighing,
@@ -125,7 +126,7 @@ class ControlVariates(Estimator):
             residuals=ratings.scores - (beta[..., None, :] @ z)[..., 0, :],
             ratings=ratings,
             bound=self._bound,
-            method="cv-fixed",
+            method=spelled("cv-fixed", self, self._told),
             limits=limits,
             control_range=most - least,
             notes=with_design_note(ratings),

@@ -51,6 +51,11 @@ class KNN:
     def name(self) -> str:
         return "knn" if self.folds is not None else "knn-printed"
 
+    @property
+    def _told(self) -> tuple[str, ...]:
+        """What signatures need not tell: the name does, or it has no say in the result."""
+        return ("batch",) if self.folds is not None else ("batch", "folds")
+
     def predict(self, ratings: Ratings) -> Predictions:
         if isinstance(ratings.sample.pool, Excerpt):
             return cross_fit(ratings, self.folds, self._fit)

@@ -46,11 +46,17 @@ class Learned(Estimator):
         tail = {"fitted": "", "one": "-diff", "printed": ""}[self.slope]
         return f"cv-{self.control.name}{tail}"
 
+    @property
+    def _told(self) -> tuple[str, ...]:
+        printed = self.control.name.endswith("-printed")
+        own = self.slope == "one" or (self.slope == "printed") == printed
+        return (*super()._told, *(["slope"] if own else []))
+
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         y = ratings.scores
         if ratings.n < _LEAST:
             note = f"{ratings.n} ratings are too few to learn from: the plain mean was used"
-            return plain_mean(ratings, self._bound, self.name, (note,))
+            return plain_mean(ratings, self._bound, self.spelled, (note,))
         predictions = self.control.predict(ratings)
         z = predictions.at - predictions.centre
         # A model that predicts the same everywhere differs from its mean by rounding errors only.
@@ -82,7 +88,7 @@ class Learned(Estimator):
             residuals=y - beta[..., None] * z,
             ratings=ratings,
             bound=self._bound,
-            method=self.name,
+            method=self.spelled,
             tuned=True,
             parameters=parameters,
             weighing=weighing,

@@ -28,7 +28,7 @@ class Mean(Estimator):
         return "mean"
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
-        return plain_mean(ratings, self._bound, self.name)
+        return plain_mean(ratings, self._bound, self.spelled)
 
 
 def plain_mean(

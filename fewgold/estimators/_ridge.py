@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._pretty import spelled
+from fewgold._validate import as_names
 from fewgold.bounds import Auto, Bound
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
@@ -30,7 +32,7 @@ class Ridge(Estimator):
     Parameters
     ----------
     metrics
-        Names of metrics; None for all.
+        Names of metrics, or one name; None for all.
     higher_is_better
         Whether larger human scores mean better output: False for MQM-like penalties. None reads it
         from the ratings: the direction in which they follow the oriented metrics.
@@ -38,15 +40,29 @@ class Ridge(Estimator):
         False drops the sign constraints.
     """
 
-    metrics: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] | str | None = None
     higher_is_better: bool | None = None
     signs: bool = True
     sampler: Sampler = Balanced()
     bound: Bound | str = Auto()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.metrics is not None:
+            object.__setattr__(self, "metrics", as_names(self.metrics))
+
     @property
     def name(self) -> str:
         return "ridge" if self.signs else "ridge-free"
+
+    @property
+    def _told(self) -> tuple[str, ...]:
+        return (*super()._told, "signs", "higher_is_better")
+
+    @property
+    def spelled(self) -> str:
+        way = _DIRECTION[self.higher_is_better]
+        return spelled(self.name + way, self, self._told)
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         sample, y = ratings.sample, ratings.scores
@@ -78,7 +94,7 @@ class Ridge(Estimator):
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
             ratings=ratings,
             bound=self._bound,
-            method=self.name + _DIRECTION[self.higher_is_better],
+            method=self.spelled,
             tuned=True,
             weighing=lean,
             notes=with_design_note(ratings, notes),

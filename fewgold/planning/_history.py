@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fewgold._validate import as_names
 from fewgold.errors import FewgoldError
 from fewgold.planning._goal import Goal
 from fewgold.planning._plan import BASELINE
@@ -41,8 +42,8 @@ def plan_from_history(
         A half-width of the strategy's own interval; a tolerance, which goes by the errors that were
         made; or a difference with a power: then ``gold`` holds per-segment differences.
     data, gold
-        As for `simulate`: a rated pool, or a mapping from names to (pool, gold). Of several pools
-        the mean is planned for.
+        As for `simulate`: a rated pool, (pool, gold), or a mapping from names to (pool, gold). Of
+        several pools the mean is planned for.
     strategies
         Names; the plain ``random+mean`` is always among them.
     size
@@ -58,7 +59,7 @@ def plan_from_history(
     True
     """
     studies = as_studies(data, gold)
-    names = list(dict.fromkeys([BASELINE, *strategies]))
+    names = list(dict.fromkeys([BASELINE, *as_names(strategies)]))
     sizes = [len(study.pool) for study in studies.values()]
     options: dict[str, Any] = {
         "draws": draws, "rng": rng, "limits": limits, "confidence": goal.confidence,

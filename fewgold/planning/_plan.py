@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from fewgold._validate import Limits, as_limits
+from fewgold._validate import Limits, as_limits, as_names
 from fewgold.planning._goal import Goal
 from fewgold.planning._need import ALL_OF_THEM, with_curve
 from fewgold.planning._outlook import Outlook
@@ -43,7 +43,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     <BLANKLINE>
     ratings of 1418 segments; saved: against random+mean.
     """
-    names = list(strategies or outlook.told)
+    names = list(as_names(strategies or outlook.told))
     names = list(dict.fromkeys([BASELINE, *names]))
     needs = []
     for name in names:

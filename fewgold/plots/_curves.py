@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._validate import as_names
 from fewgold.plots._frames import budget_axis, check_names, wide
 from fewgold.plots._labels import Labels
 from fewgold.plots._lines import log_ticks
@@ -80,6 +81,7 @@ def curves(
         check_names(by, [baseline] if baseline is not None else [], names)
         if highlight is None:
             highlight = lowest(table, baseline)
+        highlight = as_names(highlight)
         check_names(by, highlight, names)
         bright = [name for name in dict.fromkeys(highlight) if name != baseline]
         x, xlabel, shares = budget_axis(frame, table.index.tolist())

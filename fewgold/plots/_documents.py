@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._validate import as_names
 from fewgold.plots._frames import check_names
 from fewgold.plots._lines import log_ticks
 
@@ -26,6 +27,7 @@ def by_system(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, p
     names = frame["system"].astype(str)
     known = list(dict.fromkeys(names))
     if systems is not None:
+        systems = as_names(systems)
         check_names("system", systems, known)
         known = list(dict.fromkeys(systems))
     return {name: frame[names == name].sort_values("documents") for name in known}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewgold._validate import check_choice, check_confidence
+from fewgold._validate import as_names, check_choice, check_confidence
 from fewgold.errors import FewgoldError
 from fewgold.plots._curves import curves, lowest
 from fewgold.plots._frames import check_columns, check_names, wide
@@ -126,6 +126,7 @@ def width_curves(
     frame = frame.assign(line=frame["strategy"].astype(str) + ", " + bound if several else bound)
     lines = frame.drop_duplicates("line")
     if highlight is not None:
+        highlight = as_names(highlight)
         check_names("strategy", highlight, list(lines["strategy"]))
         chosen = list(lines.loc[lines["strategy"].isin(list(highlight)), "line"])
     elif len(lines) <= len(PALETTE):

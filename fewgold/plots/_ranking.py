@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._validate import as_names
 from fewgold.plots._frames import check_columns, check_names
 from fewgold.plots._style import (
     GREY,
@@ -46,7 +47,8 @@ def ranking(
     """
     check_columns(frame, ("strategy", "reduction", "reduction_mc"))
     names = [str(name) for name in frame["strategy"]]
-    check_names("strategy", [*(highlight or ()), *([baseline] if baseline else [])], names)
+    highlight = as_names(highlight or ())
+    check_names("strategy", [*highlight, *([baseline] if baseline else [])], names)
     value = frame["reduction"].to_numpy(dtype=float)
     half = 2 * np.nan_to_num(frame["reduction_mc"].to_numpy(dtype=float))
     rows = np.arange(len(names))
@@ -70,7 +72,7 @@ def ranking(
         ax.set_yticks(rows, [shorten(name, 42) for name in names])
         for name, tick in zip(names, ax.get_yticklabels(), strict=True):
             tick.set(parse_math=False, color=INK, fontsize=SMALL)
-            if name in (highlight or ()):
+            if name in highlight:
                 tick.set_fontweight("bold")
         ax.tick_params(axis="y", length=0, pad=6)
         ax.spines["left"].set_visible(False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewgold._validate import as_names
 from fewgold.plots._frames import check_columns
 from fewgold.plots._lines import SOLID, line_style
 from fewgold.plots._style import GREY, INK, SMALL, SOFT, axes_for, name_axes, settings, shorten
@@ -42,7 +43,8 @@ def roc_curves(
         All systems of a set of panels, so that each keeps its colour.
     """
     check_columns(frame, ("system", "fpr", "tpr", "auc"))
-    names = list(dict.fromkeys(map(str, systems if systems is not None else frame["system"])))
+    shown = frame["system"] if systems is None else as_names(systems)
+    names = list(dict.fromkeys(map(str, shown)))
     styles = {name: line_style(k) for k, name in enumerate(names)}
     with settings():
         ax = axes_for(ax, height=PANEL + 1.2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from fewgold._orientation import told_orientation
 from fewgold.reporting._study import Study
 
 
@@ -16,11 +17,12 @@ def commands(study: Study) -> str:
     waves = list(study.waves) or [{"n": study.n + len(study.unrated)}]
     if len(study.seeds) > len(waves) == 1:  # waves of sizes that were not told
         waves = [{"n": f"N{i}"} for i in range(1, len(study.seeds) + 1)]
+    columns = _columns(study)
     lines = []
     for i, wave in enumerate(waves[:6]):
         seed = study.seeds[i] if i < len(study.seeds) else "SEED"
         strategy = shlex.quote(str(wave.get("strategy") or study.strategy))
-        given = f" --given wave{i}.csv" if i else ""
+        given = f" --given wave{i}.csv" if i else columns
         lines.append(
             f"fewgold select {pool}{given} --strategy {strategy} --budget {wave.get('n')} "
             f"--seed {shlex.quote(seed)} -o wave{i + 1}.csv"
@@ -28,6 +30,17 @@ def commands(study: Study) -> str:
     if len(waves) > 6:
         lines.append(f"# and so on, up to wave {len(waves)}")
     return "\n".join([*lines, f"fewgold estimate wave{len(waves)}.csv{_options(study)}"])
+
+
+def _columns(study: Study) -> str:
+    """The metrics and texts of the pool; a guess from the table's columns may take others."""
+    pool = study.ratings.sample.pool
+    told = {
+        "--metrics": ",".join(pool.metrics) or "none",
+        "--texts": ",".join(pool.texts),
+        "--orientation": told_orientation(pool.orientation, pool.metrics),
+    }
+    return "".join(f" {name} {shlex.quote(value)}" for name, value in told.items() if value)
 
 
 def _options(study: Study) -> str:

@@ -33,7 +33,7 @@ def sections(study: Study, *, drawn: bool) -> list[Section]:
         report.Group(
             "How to do it again",
             [report.Code("", commands(study), "sh")],
-            "The same pool, strategy and seed draw the same segments; the signature tells whether "
+            "The same pool, options and seed draw the same segments; the signature tells whether "
             "pool, ratings and version are those of this report.",
         )
     )

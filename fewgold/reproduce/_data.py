@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fewgold import datasets
+from fewgold._validate import as_names
 from fewgold.errors import DataError
 from fewgold.pool import Pool
 from fewgold.simulation import Study
@@ -48,7 +49,7 @@ def load(name: str, systems: Iterable[str] | None = None) -> dict[str, Study]:
         return {
             s: Study(*datasets.load_demo(kind, system=s))
             for s in known
-            if systems is None or s in set(systems)
+            if systems is None or s in as_names(systems)
         }
     known = [s for s in datasets.real_systems(name) if s != "ref"]
     wanted = known if systems is None else list(systems)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fewgold._validate import as_names
 from fewgold.errors import DataError
 from fewgold.reproduce import _data, _tables
 from fewgold.reproduce._claims import findings
@@ -126,6 +127,7 @@ def saldias(
     shares = [float(b) for b in budgets]
     if not shares or not all(0 < b <= 1 for b in shares):
         raise DataError(f"budgets must be shares of the test set, above 0 and at most 1: {shares}.")
+    data = as_names(data)
     for name in data:
         if _data.pair_of(name) not in ORACLE_RANGE:
             raise DataError(

@@ -40,7 +40,8 @@ class Stratified(Sampler):
     by
         How strata are made: `ByDocument`, `ByMetric`, `ByColumn` or a callable.
     allocation
-        ``proportional`` to size; ``optimal`` (Neyman, by the spread of the metrics in a stratum);
+        ``proportional`` to size; ``optimal`` (Neyman, by the standard deviation of the metrics in a
+        stratum: Saldías et al. (2022), eq. 2, whose words say variance);
         ``optimal-cost`` (the same per unit of cost); or a callable that gives the mass of each
         stratum from the pool and the strata.
     rounding

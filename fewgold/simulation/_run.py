@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +25,7 @@ from fewgold.simulation._digest import all_data_digest
 from fewgold.simulation._simulation import Simulation
 from fewgold.simulation._store import Store
 from fewgold.simulation._studies import Study, as_studies
+from fewgold.simulation._summary import shown
 from fewgold.simulation._task import Task
 
 #: 5 % to 50 % in steps of 5 %, as in Saldías et al. (2022).
@@ -55,7 +58,8 @@ def simulate(
     Parameters
     ----------
     data
-        A pool, or many: a mapping from names to (pool, gold), or a sequence of such pairs.
+        A pool, or (pool, gold) as `fewgold.datasets.load_demo` returns them; or many: a mapping
+        from names to (pool, gold), or a sequence of such pairs.
     gold
         Human scores of every segment, where ``data`` is a single pool.
     strategies
@@ -118,6 +122,7 @@ def simulate(
         confidence=confidence,
         bounds=tuple(extra),
         data=all_data_digest(studies),
+        told=_told(chosen, strategies is None, amounts, extra, ends),
         seconds=time.perf_counter() - start,
     )
 
@@ -153,6 +158,33 @@ def _strategies(
         _refuse_unknown(baseline, studies)
         named = {baseline: baseline, **named}
     return named
+
+
+def _told(
+    chosen: Mapping[str, Estimator | str], usual: bool, budgets: list[Budget],
+    bounds: Mapping[str, Bound], limits: tuple[float, float] | None,
+) -> dict[str, str]:  # fmt: skip
+    """What the signature tells of settings that are not the usual ones."""
+    found: dict[str, str] = {}
+    labels = [budget_label(b) for b in budgets]
+    if tuple(labels) == DEFAULT_BUDGETS:
+        found["budgets"] = "-".join(map(shown, (labels[0], labels[-1])))
+    else:
+        found["budgets"] = ",".join(map(shown, labels))
+    if not usual:
+        made = {
+            name: m if isinstance(m, str) else f"{m.sampler!r}+{m.spelled}+{m.bound!r}"
+            for name, m in chosen.items()
+        }
+        text = re.sub(r" at 0x[0-9a-f]+", "", repr(made))  # places in memory tell nothing
+        found["strategies"] = f"{len(made)}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    if bounds:
+        found["bounds"] = ",".join(
+            b.spelled if name == b.name else f"{name}={b.spelled}" for name, b in bounds.items()
+        )
+    if limits is not None:
+        found["scale"] = "{:.10g}-{:.10g}".format(*limits)
+    return found
 
 
 def _is_plain(made: Estimator | str) -> bool:

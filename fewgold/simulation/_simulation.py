@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,8 @@ KINDS = ("error", "relative", "coverage", "ranking", "bounds", "widths")
 class Simulation:
     """Cells of pools × strategies × budgets, and the figures that follow from them.
 
-    ``errors(pool, strategy, budget)`` gives estimate − truth of every draw of a cell.
+    ``errors(pool, strategy, budget)`` gives estimate − truth of every draw of a cell; ``told`` are
+    parts of the signature that not every simulation has.
     """
 
     cells: tuple[Cell, ...]
@@ -46,6 +47,7 @@ class Simulation:
     bounds: tuple[str, ...] = ()
     data: str = ""
     seconds: float = 0.0
+    told: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -195,12 +197,19 @@ class Simulation:
         """All that is needed to make it again, in one line."""
         from fewgold._version import __version__
 
-        return (
-            f"pools:{len(self.pools)}|strategies:{len(self.strategies)}|"
-            f"budgets:{'-'.join(map(_summary.shown, [*self.budgets[:1], *self.budgets[1:][-1:]]))}|"
-            f"draws:{self.draws}|baseline:{self.baseline}|"
-            f"level:{self.confidence:g}|seed:{self.seed}|data:{self.data}|v:{__version__}"
-        )
+        parts = {
+            "pools": len(self.pools),
+            "strategies": len(self.strategies),
+            "budgets": "-".join(map(_summary.shown, self.budgets)),
+            "draws": self.draws,
+            "baseline": self.baseline,
+            "level": f"{self.confidence:.10g}",
+            "seed": self.seed,
+            "data": self.data,
+            "v": __version__,
+            **self.told,
+        }
+        return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def plot(self, kind: str = "error", ax: Any = None, **options: Any) -> Any:
         """Draw a figure: axes in, axes out; options as in `fewgold.plots`.

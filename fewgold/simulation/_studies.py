@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ class Study(NamedTuple):
 
 def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
     """One pool with its scores, or many: a mapping by name, or pairs in a sequence."""
+    if gold is None and isinstance(data, tuple) and len(data) == 2 and isinstance(data[0], Pool):
+        data, gold = data  # as load_demo returns them
     if isinstance(data, Pool):
         if gold is None:
             raise DataError(
@@ -32,6 +34,11 @@ def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
             "gold goes with a single pool. For several give pairs: simulate({name: (pool, gold)})."
         )
     if not isinstance(data, Mapping):
+        if isinstance(data, str) or not isinstance(data, Iterable):
+            raise DataError(
+                "expected a pool with its scores, (pool, gold), or several in a mapping or a "
+                f"list; got {type(data).__name__}."
+            )
         pairs = [_pair(item) for item in data]
         names = _distinct([_own_name(pair[0], k) for k, pair in enumerate(pairs)])
         data = dict(zip(names, pairs, strict=True))
@@ -48,7 +55,18 @@ def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
 def _pair(item: Any) -> tuple[Any, Any]:
     if isinstance(item, Sequence) and len(item) == 2 and isinstance(item[0], Pool):
         return item[0], item[1]
-    raise DataError(f"expected pairs (pool, gold); got {type(item).__name__}.")
+    raise DataError(
+        f"expected pairs (pool, gold), a Pool and its scores; got {_what(item)}. For a table, see "
+        "studies_from_table."
+    )
+
+
+def _what(item: Any) -> str:
+    """What came instead of a pair."""
+    if isinstance(item, tuple | list):
+        kinds = ", ".join(type(part).__name__ for part in item[:3])
+        return f"{type(item).__name__} of {len(item)} ({kinds}{', …' if len(item) > 3 else ''})"
+    return type(item).__name__
 
 
 def _own_name(pool: Pool, k: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold import tables
+from fewgold._validate import as_names
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.roles import MOST_GAPS
@@ -41,8 +42,8 @@ def studies_from_table(
         As in `Pool.from_table`. In each part of the table, gaps in a metric are filled with its
         mean there; a metric with many gaps, or the same everywhere, is left out.
     """
-    by = list(by)
-    humans = [human] if isinstance(human, str) else list(human)
+    by = list(as_names(by))
+    humans = list(as_names(human))
     for name in (*humans, *by):
         if name not in table.columns:
             raise UnknownNameError("column", name, map(str, table.columns))

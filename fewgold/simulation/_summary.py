@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewgold._validate import as_names
 from fewgold.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def text(simulation: Simulation, strategies: Iterable[str] | None = None) -> str
     """The paper's tables for people: errors, and intervals where further bounds were tried."""
     table = simulation.ranking()
     if strategies is not None:
-        wanted = list(strategies)
+        wanted = as_names(strategies)
         for name in wanted:
             if name not in simulation.strategies:
                 raise UnknownNameError("strategy", name, simulation.strategies)

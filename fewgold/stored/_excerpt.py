@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._validate import as_names
 from fewgold.errors import DesignError
 from fewgold.pool import Pool
 
@@ -98,7 +99,7 @@ class Excerpt(Pool):
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics of the drawn rows by the means and spreads of the whole pool: (p, n)."""
-        chosen = list(self.metrics) if names is None else list(names)
+        chosen = list(self.metrics) if names is None else list(as_names(names))
         which = [self.store.metrics.index(m) for m in chosen if m in self.store.metrics]
         moments = self.store.moments
         z = self.matrix(chosen) - moments.pivot[which, None] - moments.above[which, None]
@@ -118,10 +119,10 @@ class Excerpt(Pool):
     def gram(self, names: Iterable[str] | None = None) -> FloatArray:
         if names == "mean":
             return np.ones((1, 1))
-        return self.store.correlation(list(self.metrics) if names is None else list(names))
+        return self.store.correlation(list(self.metrics if names is None else as_names(names)))
 
     def range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
-        return self.store.range_of(list(names), weights)
+        return self.store.range_of(list(as_names(names)), weights)
 
     def everywhere(self, metric: str) -> FloatArray:
         """A metric over the whole pool: the drawn rows first, then the others, in any order.

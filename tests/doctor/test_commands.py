@@ -183,3 +183,28 @@ def test_text_is_80_wide_and_commands_paste_as_printed(tmp_path: Path) -> None:
     printed = "\n".join(lines[start : stop + 1])
     assert stop > start
     assert in_shell(printed, tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["comet_missing", "has_reference", "is_long", "ref_ok", "seen"])
+def test_a_flag_is_not_proposed_as_a_judge(tmp_path: Path, name: str) -> None:
+    """A column of 0 and 1 that marks rows judges nothing, however well it goes with the ratings."""
+    rng = np.random.default_rng(3)
+    passed = rng.integers(0, 2, 80)
+    table = pd.DataFrame({"id": [f"s{k}" for k in range(80)], "human": passed})
+    table["judge"] = np.where(rng.random(80) < 0.6, passed, 1 - passed)
+    table[name] = np.where(rng.random(80) < 0.8, passed, 1 - passed)
+    table["reference"] = np.where(table[name] == 1, "some words", "")
+    if name == "seen":  # tells where a metric has gaps, by its cells and not by its name
+        table["reference"] = "words"
+        table["comet"] = np.where(table[name] == 1, np.nan, rng.normal(size=80))
+    path = tmp_path / "judged.csv"
+    table.to_csv(path, index=False)
+    # The judge says why where an output fails: it judges all the same.
+    table["explanation"] = np.where(table["judge"] == 1, "", "wrong name")
+    table.to_csv(path, index=False)
+    said = [c.text for c in examine(str(path)).next_commands]
+    (alpha,) = [text for text in said if text.startswith("fewgold alpha")]
+    assert "--metric judge" in alpha
+    table.drop(columns="judge").to_csv(path, index=False)
+    said = [c.text for c in examine(str(path)).next_commands]
+    assert not [text for text in said if text.startswith("fewgold alpha")]

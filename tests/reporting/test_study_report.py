@@ -327,7 +327,8 @@ def test_the_tolerance_tells_what_is_missing() -> None:
 
 def test_commands_draw_the_same_segments() -> None:
     assert commands(demo(limits=(0, 25)).study).splitlines() == [
-        "fewgold select POOL.csv --strategy docs-balanced+ridge --budget 100 --seed 7 -o wave1.csv",
+        "fewgold select POOL.csv --metrics comet,bleurt,qe,chrf,bleu,ter,words --orientation "
+        "qe=+1 --strategy docs-balanced+ridge --budget 100 --seed 7 -o wave1.csv",
         "fewgold estimate wave1.csv --limits 0,25",
     ]
     waves = [{"n": 60, "seed": 7}, {"n": 40, "seed": 8}]

@@ -78,12 +78,12 @@ class Path:
         sample = self.ratings.sample
         parts = {
             "seq": self.rule.name,
-            "tol": f"{self.tolerance:g}",
+            "tol": f"{self.tolerance:.10g}",
             "metric": self.metric or "none",
             "n": self.ratings.n,
             "N": len(sample.pool),
-            "level": f"{self.rule.confidence:g}",
-            "upper": f"{self.rule.upper:g}",
+            "level": f"{self.rule.confidence:.10g}",
+            "upper": f"{self.rule.upper:.10g}",
             **self.ratings.signed(),
         }
         return "|".join(f"{k}:{v}" for k, v in parts.items())

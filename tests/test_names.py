@@ -1,0 +1,206 @@
+"""A bare string is one name wherever names are taken, never a name for each of its letters."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fewgold import simulate
+from fewgold.bayes import BinaryPosterior, naive_table, roc_table
+from fewgold.campaign import Settings
+from fewgold.comparison import compare, joint_pool
+from fewgold.datasets import demo_frame, load_demo
+from fewgold.doctor import examine
+from fewgold.errors import DataError
+from fewgold.estimators import ControlVariates, Ridge
+from fewgold.planning import Goal, plan_from_history
+from fewgold.pool import Pool
+from fewgold.reproduce import saldias
+from fewgold.samplers import SimpleRandom
+from fewgold.simulation import studies_from_table
+
+sys.path.insert(0, str(Path(__file__).parent / "packaging"))
+import public_names
+
+_NAMES = re.compile(r"(Sequence|Iterable|Collection|tuple|list)\[str(, \.\.\.)?\]")
+POOL, GOLD = load_demo("zhen", system="alpha")
+SAMPLE = SimpleRandom().draw(POOL, 60, rng=1)
+FRAME = demo_frame("zhen")
+ONE = FRAME[FRAME["system"] == "alpha"].reset_index(drop=True)
+RATED = {"human": "rater1", "adequate": "<= 1"}
+
+
+def _value(estimator: Any, cut: bool = False) -> float:
+    ratings = SAMPLE.rate(GOLD[SAMPLE.indices])
+    return float(estimator.estimate(ratings.cut("<= 1") if cut else ratings).value)
+
+
+def _studied(by: Any) -> list[str]:
+    return list(studies_from_table(FRAME, human="rater1", by=by, rated_only=True, id="segment")[0])
+
+
+#: Functions and classes that take names, each as a call of one argument and a name for it.
+CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
+    ("Ridge", "metrics"): ("comet", lambda m: _value(Ridge(metrics=m))),
+    ("ControlVariates", "metrics"): ("comet", lambda m: _value(ControlVariates(metrics=m))),
+    ("BinaryPosterior", "metric"): (
+        "comet", lambda m: _value(BinaryPosterior(m, threshold="equal"), cut=True),
+    ),
+    ("Pool.from_table", "metrics"): (
+        "comet", lambda m: list(Pool.from_table(ONE, id="segment", metrics=m).metrics),
+    ),
+    ("Pool.from_table", "texts"): (
+        "document", lambda t: list(Pool.from_table(ONE, id="segment", texts=t).texts),
+    ),
+    ("Pool.matrix", "names"): ("comet", lambda m: POOL.matrix(m).tolist()),
+    ("Pool.standardised", "names"): ("comet", lambda m: POOL.standardised(m).tolist()),
+    ("Pool.gram", "names"): ("comet", lambda m: POOL.gram(m).tolist()),
+    ("Pool.range_of", "names"): ("comet", lambda m: POOL.range_of(m, np.array([2.0]))),
+    ("Sample.standardised", "names"): ("comet", lambda m: SAMPLE.standardised(m).tolist()),
+    ("naive_table", "metrics"): (
+        "comet", lambda m: naive_table(ONE, metrics=m, rated=80, rng=1, **RATED).to_frame(),
+    ),
+    ("roc_table", "metrics"): ("comet", lambda m: roc_table(ONE, metrics=m, **RATED).to_frame()),
+    ("compare", "human"): (
+        "rater1",
+        lambda h: compare(FRAME, human=h, system="system", id="segment").signature(),
+    ),
+    ("compare", "metrics"): (
+        "comet",
+        lambda m: compare(
+            FRAME, human="rater1", system="system", id="segment", metrics=m, target="pool"
+        ).signature(),
+    ),
+    ("joint_pool", "metrics"): (
+        "comet",
+        lambda m: joint_pool(FRAME, id="segment", system="system", metrics=m).fingerprint,
+    ),
+    ("joint_pool", "texts"): (
+        "document",
+        lambda t: list(joint_pool(FRAME, id="segment", system="system", texts=t).texts),
+    ),
+    ("studies_from_table", "by"): ("system", _studied),
+    ("Settings", "shown"): (
+        "metrics", lambda s: Settings(name="x", strategy="random", seed=1, shown=s),
+    ),
+    ("plan_from_history", "strategies"): (
+        "random+ridge",
+        lambda s: plan_from_history(Goal(half_width=0.5), POOL, GOLD, s, draws=4).to_frame(),
+    ),
+    ("saldias", "data"): (
+        "demo-ende",
+        lambda d: saldias(
+            2, [0.1], d, incremental=False, systems={"demo-ende": ["alpha"]}
+        ).signature,
+    ),
+}  # fmt: skip
+#: Parameters that hold names and are no choice of a user, or have tests of their own.
+NOT_HERE = {
+    **dict.fromkeys(
+        (
+            "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
+            "Tasks", "TreePair",
+        ),
+        "results, which the package itself makes",
+    ),
+    **dict.fromkeys(("Engine.attach", "DuckDB.attach", "Spark.attach"), "called by StoredPool"),
+    **dict.fromkeys(
+        ("StoredPool", "Excerpt.standardised", "Excerpt.gram", "Excerpt.range_of"),
+        "pools on disk: as those in memory",
+    ),
+    "UnknownNameError": "an error",
+    "Simulation.summary": "below",
+    "plan": "as plan_from_history",
+    "examine": "below",
+    "read_tree": "takes a string for a name",
+    **dict.fromkeys(
+        (
+            "coverage_curves", "curves", "documents_for_half_width", "error_curves", "ranking",
+            "mean_by_documents", "reliability_curves", "roc_curves", "tangent", "width_curves",
+        ),
+        "below",
+    ),
+}  # fmt: skip
+
+
+def _taking_names() -> set[tuple[str, str]]:
+    found = set()
+    for module in public_names.modules():
+        for name in public_names.names(module):
+            thing = getattr(module, name, None)
+            things = {name: thing}
+            if inspect.isclass(thing):
+                things |= {f"{name}.{k}": getattr(thing, k) for k in vars(thing) if k[0] != "_"}
+            for label, one in things.items():
+                try:
+                    parameters = inspect.signature(one).parameters  # type: ignore[arg-type]
+                except (TypeError, ValueError):
+                    continue
+                for p in parameters.values():
+                    if p.name != "notes" and _NAMES.search(str(p.annotation)):
+                        found.add((label, p.name))
+    return found
+
+
+def test_every_place_that_takes_names_is_known() -> None:
+    unknown = {(label, name) for label, name in _taking_names() if label not in NOT_HERE}
+    assert unknown - {("saldias", "systems")} == CASES.keys()
+
+
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_a_bare_string_is_one_name(case: tuple[str, str]) -> None:
+    name, call = CASES[case]
+    one, listed = call(name), call((name,))
+    if isinstance(one, pd.DataFrame):
+        pd.testing.assert_frame_equal(one, listed)
+    else:
+        assert one == listed
+
+
+def test_a_bare_string_is_one_name_in_summaries_figures_and_the_doctor(tmp_path: Path) -> None:
+    made = simulate(POOL, GOLD, "random+ridge", [0.1], draws=3)
+    assert made.summary("random+ridge") == made.summary(["random+ridge"])
+    ONE.to_csv(tmp_path / "pool.csv", index=False)
+    path = str(tmp_path / "pool.csv")
+    assert examine(path, metrics="comet").to_dict() == examine(path, metrics=["comet"]).to_dict()
+    pytest.importorskip("matplotlib")
+    for kind in ("error", "coverage", "ranking", "widths"):
+        drawn = [made.plot(kind, highlight=h) for h in ("random+mean", ["random+mean"])]
+        first, second = ([t.get_text() for t in ax.texts] for ax in drawn)
+        assert first == second
+
+
+def test_a_metric_called_mean_is_the_mean_of_all() -> None:
+    assert ControlVariates(metrics="mean").name == "cv-mean"
+    assert ControlVariates(metrics="comet").name == "cv-comet"
+
+
+def test_studies_take_what_load_demo_returns() -> None:
+    both = load_demo("zhen", system="alpha")
+    one = simulate(both, strategies="random+mean", budgets=[0.1], draws=3)
+    two = simulate(*both, strategies="random+mean", budgets=[0.1], draws=3)
+    pd.testing.assert_frame_equal(one.to_frame(), two.to_frame())
+    plans = [plan_from_history(Goal(half_width=0.5), *d, draws=4) for d in ((both,), both)]
+    pd.testing.assert_frame_equal(plans[0].to_frame(), plans[1].to_frame())
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ((GOLD, POOL), r"expected pairs \(pool, gold\), a Pool and its scores; got ndarray"),
+        ("demo-ende", r"expected a pool with its scores, \(pool, gold\), or several .* got str"),
+        (3, r"expected a pool with its scores, \(pool, gold\), or several .* got int"),
+        ([(POOL, GOLD, 1)], r"got tuple of 3 \(Pool, ndarray, int\)"),
+    ],
+)
+def test_what_is_no_study_is_said(data: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        simulate(data)
