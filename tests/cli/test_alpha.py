@@ -61,7 +61,7 @@ def test_from_a_table(run: Run, judged: pd.DataFrame) -> None:
     assert process["systems"][0]["sd"] > got["systems"][0]["sd"]
     text = run(*asked)
     assert "corrected" in text.stdout and "P(row > column)" in text.stdout
-    assert "systems guessed: system" in text.stderr
+    assert text.stderr == "note: columns guessed from their names: system = system\n"
     assert len(run(*asked, "--format", "csv").stdout.splitlines()) == 3
 
 
@@ -195,7 +195,16 @@ def test_verdicts_in_words_and_gaps_of_other_programs(run: Run, judged: pd.DataF
     words = judged.assign(judge=judged["judge"].astype(bool))
     words.to_csv("other.csv", index=False, na_rep="NA")
     assert json.loads(run(*asked).stdout)["systems"] == expected
-    judged.assign(judge=np.where(judged["judge"], "PASS", "FAIL")).to_csv("other.csv", index=False)
+    said = judged["passed"].map({1: "yes", 0: "No"})
+    for one, zero in (("PASS", "FAIL"), ("true", "false"), ("passed", "Failed")):
+        judged.assign(judge=np.where(judged["judge"], one, zero), passed=said).to_csv(
+            "other.csv", index=False, na_rep="n/a"
+        )
+        done = run(*asked)
+        assert json.loads(done.stdout)["systems"] == expected
+        assert f"in judge, {one.lower()} counts as 1 and {zero.lower()} as 0" in done.stderr
+        assert "in passed, yes counts as 1 and no as 0" in done.stderr
+    judged.assign(judge=np.where(judged["judge"], "good", "bad")).to_csv("other.csv", index=False)
     assert "Write 1 for pass and 0 for fail" in run(*asked, code=3).stderr
 
 

@@ -160,7 +160,8 @@ def test_a_table_on_stdin(run, systems) -> None:
         (("systems.csv", "--human", "da"), 3, "unknown column 'da'"),
         (("one.csv",), 3, "one system only"),
         (("plain.csv",), 3, "which column holds the systems"),
-        (("words.csv",), 3, "have no number in column 'mqm'"),
+        (("words.csv",), 3, "'mqm' may be it, but it holds words and not a number in each row."),
+        (("words.csv", "--human", "mqm"), 3, "have no number in column 'mqm'"),
         (("twice.csv",), 3, "has more than one row for the system"),
         (("systems.csv", "--target", "all"), 2, "--target"),
         (("systems.csv", "--level", "2"), 2, "--level must be like 0.05 or 5%"),
@@ -173,13 +174,21 @@ def test_a_table_on_stdin(run, systems) -> None:
 )  # fmt: skip
 def test_errors(run, systems, arguments, code, sentence) -> None:
     systems[systems["model"] == "mid"].to_csv("one.csv", index=False)
-    systems.rename(columns={"model": "maker"}).to_csv("plain.csv", index=False)
+    systems[systems["model"] == "mid"].drop(columns="model").to_csv("plain.csv", index=False)
     systems.assign(mqm="good").to_csv("words.csv", index=False)
     pd.concat([systems, systems]).to_csv("twice.csv", index=False)
     run("select", "systems.csv", "--shared", "--budget", 5, "-o", "sheet.csv")
     run("select", "pool.csv", "--budget", 5, "-o", "single.csv")
     told = run("compare", *arguments, code=code)
     assert sentence in " ".join(told.stderr.replace("│", " ").split())
+
+
+def test_systems_under_another_name(run, systems) -> None:
+    asked = ("--format", "csv")
+    systems.rename(columns={"model": "maker"}).to_csv("other.csv", index=False)
+    done = run("compare", "other.csv", *asked)
+    assert done.stdout == run("compare", "systems.csv", *asked).stdout
+    assert "system = maker" in done.stderr
 
 
 def test_select_and_estimate_say_what_to_do_with_systems(run, systems) -> None:

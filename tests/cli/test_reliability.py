@@ -143,7 +143,7 @@ def test_ids_that_systems_do_not_share(run: Run, demo: pd.DataFrame) -> None:
         (("row.csv", "--score", "bleu"), 3, "at least two segments"),
         (("nought.csv", "--score", "bleu"), 3, "is 0 on average"),
         (("bare.csv", "--score", "bleu"), 3, "which column holds the documents?"),
-        (("bare.csv", "--document", "system"), 3, "which columns hold the scores?"),
+        (("bare.csv", "--document", "system"), 3, "which column holds the human scores?"),
         (("demo.csv", "--score", "bleu", "--orders", "many"), 2, "--orders must be"),
         (("demo.csv", "--score", "bleu", "--at", "few"), 2, "--at must be like"),
         (("demo.csv", "--score", "bleu", "--at", "500"), 3, "from 1 to 20"),

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from fewgold import tables
+from fewgold.cli._input import unrated
 from fewgold.roles import roles
 
 Run = Callable[..., Any]
-NOTHING = dict.fromkeys(("id", "document", "metrics", "cost", "system", "texts"))
 
 
 def selected(run: Run, *args: Any) -> dict[str, Any]:
@@ -66,21 +66,38 @@ def test_usage_errors(run: Run, args: tuple[str, ...]) -> None:
         (("--budget", "5", "--metrics", "comet,blue"), "Did you mean 'bleu'"),
         (("--budget", "5", "--metrics", "source"), "must hold numbers"),
         (("--budget", "5", "--metrics", "flat"), "is constant"),
-        (("--budget", "5", "--metrics", "gappy"), "1 missing"),
         (("--budget", "5", "--cost", "12+0.7*wrds"), "Did you mean 'words'"),
         (("--budget", "5", "--orientation", "chrf=1"), "unknown metric in orientation 'chrf'"),
         (("--budget", "5", "--score-column", "source"), "two columns 'source'"),
     ],
 )
 def test_data_errors(run: Run, table: pd.DataFrame, args: tuple[str, ...], message: str) -> None:
-    wider = table.assign(flat=1.0, gappy=table["comet"])
-    wider.loc[3, "gappy"] = None
-    wider.to_csv("pool.csv", index=False)
+    table.assign(flat=1.0).to_csv("pool.csv", index=False)
     result = run("select", "pool.csv", "-o", "s.csv", *args, code=3)
     assert message in result.stderr
     assert "error: " in result.stderr
     assert not result.stdout
     assert not Path("s.csv").exists()
+
+
+@pytest.mark.parametrize("gap", ["", "NA"])
+@pytest.mark.parametrize("count", [30, 31])
+def test_gaps_in_metrics(run: Run, table: pd.DataFrame, gap: str, count: int) -> None:
+    """Up to a fifth of 150 is filled with the mean; with more, only what is named is."""
+    cells = table["comet"].astype(object)
+    cells.iloc[:count] = gap
+    table.assign(comet=cells).to_csv("pool.csv", index=False)
+    args = ("select", "pool.csv", "--budget", "5", "--seed", "1", "--force")
+    guessed = run(*args, "-o", "s.csv").stderr
+    told = f"gaps in metrics, filled with the mean of the metric: comet ({count})"
+    assert (told in guessed) == (count == 30)
+    assert (", comet (31 gaps). To use one of them all the same, name" in guessed) == (count == 31)
+    named = ("--metrics", "comet,bleu")
+    assert told in run(*args, "-o", "named.csv", *named).stderr
+    full = pd.to_numeric(cells, errors="coerce")
+    table.assign(comet=full.fillna(full.mean())).to_csv("pool.csv", index=False)
+    run(*args, "-o", "full.csv", *named)
+    assert Path("named.csv").read_text() == Path("full.csv").read_text()
 
 
 def test_files_that_cannot_be_used(run: Run) -> None:
@@ -91,7 +108,7 @@ def test_files_that_cannot_be_used(run: Run) -> None:
     Path("x.jsonl").write_text("[1]\n")
     assert "object" in run("select", "x.jsonl", *end, code=3).stderr
     Path("x.docx").write_text("x")
-    assert "format" in run("select", "x.docx", *end, code=3).stderr
+    assert "it is text, but no table" in run("select", "x.docx", *end, code=3).stderr
     Path("bad.csv").write_text("id,comet\n")
     assert "no rows" in run("select", "bad.csv", *end, code=3).stderr
     result = run("select", "pool.csv", "--budget", "5", "-o", "no/where.csv", code=3)
@@ -172,7 +189,7 @@ def test_what_select_shows(run: Run) -> None:
 
 
 def guess(**columns: Any) -> Any:
-    return roles(pd.DataFrame(columns), NOTHING, {})
+    return unrated(roles(pd.DataFrame(columns)))
 
 
 @pytest.mark.parametrize(
@@ -205,16 +222,24 @@ def test_guesses_that_are_not_made() -> None:
         "seg_no": "numbers the rows",
         "flat": "the same everywhere",
         "gaps": "1 gap",
-        "inf": "1 gap",
+        "inf": "1 not a number, such as 'inf'",
     }
 
 
 def test_no_id_is_no_guess(run: Run) -> None:
-    pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}).to_csv("p.csv", index=False)
+    pd.DataFrame({"a": ["x", "x"], "b": [1, 2]}).to_csv("p.csv", index=False)
     result = run("select", "p.csv", "--budget", 1, "-o", "s.csv", code=3)
     assert "Name it with --id: a, b." in result.stderr
-    pd.DataFrame({"id": ["x", "y"], "ID": ["x", "y"]}).to_csv("p.csv", index=False)
-    run("select", "p.csv", "--budget", 1, "-o", "s.csv", code=3)
+
+
+def test_ids_are_found_by_their_cells(run: Run, table: pd.DataFrame) -> None:
+    table["segment"] = [f"V{i}" for i in table["segment"]]
+    table.to_csv("pool.csv", index=False)
+    table.rename(columns={"segment": "Vorgang"}).to_csv("other.csv", index=False)
+    args = ("--budget", "10", "--seed", "1")
+    assert "id = Vorgang, " in run("select", "other.csv", *args, "-o", "a.csv").stderr
+    run("select", "pool.csv", *args, "-o", "b.csv")
+    assert Path("a.csv").read_text() == Path("b.csv").read_text()
 
 
 @pytest.mark.parametrize("named", [True, False])

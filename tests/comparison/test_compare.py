@@ -226,7 +226,8 @@ def test_metrics_help_only_where_they_do() -> None:
     assert any("did not narrow" in note for note in left.notes)
     gaps = frame.assign(comet=frame["comet"].mask(frame["seg"] == "s299"))
     short = compare(gaps, metrics=["comet"], higher_is_better=False, **ROLES)
-    assert any("missing for 3 outputs" in note for note in short.notes)
+    told = "metric 'comet' has no value for 3 of 900 outputs and was left out"
+    assert told in short.notes
     pd.testing.assert_frame_equal(short.differences(), plain.differences())
 
 
@@ -330,7 +331,8 @@ def broken(**changes):
         (broken(), {"id": "score"}, "named for two things"),
         (pd.concat([broken(), broken()]), {}, "s000 has more than one row for the system a"),
         (broken(score=["x"] * 40), {}, "have no number in column 'score'"),
-        (broken(score=["3,5"] * 40), {}, "decimal comma"),
+        (broken(score=["3,5", "3.5"] * 20), {}, "decimal comma"),
+        (broken(score=["1,234"] * 40), {}, "a comma may mean thousands"),
         (broken(score=np.nan), {}, "no row has a score"),
         (broken(comet="high"), {"metrics": ["comet"]}, "metric 'comet' must hold numbers"),
         (broken(doc=range(40)), {"document": "doc"}, "lies in two documents"),
