@@ -88,6 +88,12 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
         lambda t: list(joint_pool(FRAME, id="segment", system="system", texts=t).texts),
     ),
     ("studies_from_table", "by"): ("system", _studied),
+    ("studies_from_table", "human"): (
+        "rater1",
+        lambda h: studies_from_table(
+            FRAME, human=h, by="system", rated_only=True, id="segment"
+        )[0]["alpha"].gold.tolist(),
+    ),
     ("Settings", "shown"): (
         "metrics", lambda s: Settings(name="x", strategy="random", seed=1, shown=s),
     ),
