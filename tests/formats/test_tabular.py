@@ -134,7 +134,10 @@ RATINGS = st.lists(
 def test_ratings_come_back_exactly(
     name: str, ratings: list[Rating], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """The same ratings, or a refusal to write that leaves no file (TSV has no quotes)."""
+    """The same ratings, or a refusal to write that leaves no file (TSV has no quotes).
+
+    A file without any rating is refused when it is read.
+    """
     path = path_of(name, tmp_path_factory.mktemp("r"))
     try:
         formats.get(name).write_ratings(study(), ratings, path)
@@ -142,8 +145,11 @@ def test_ratings_come_back_exactly(
         assert name in ("tsv", "xlsx")
         assert not path.exists()
         return
-    if ratings or name != "jsonl":
+    if ratings:
         assert list(formats.read(path, name).ratings) == ratings
+    else:
+        with pytest.raises(DataError, match=r"it has no rows\.|it is empty\."):
+            formats.read(path, name)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -293,7 +299,7 @@ def test_columns_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
         tmp_path, "id,score,score\n1,2,3\n", score="score"
     )
     assert "score and Score could all be it" in refusal(tmp_path, "id,score,Score\n1,2,3\n")
-    assert read(tmp_path, "id,text,text,score\n1,a,b,3\n").ratings == (Rating("1", 3.0),)
+    assert "two columns are called 'text'" in refusal(tmp_path, "id,text,text,score\n1,a,b,3\n")
 
 
 def test_keys_win_over_ids(tmp_path: Path) -> None:
@@ -488,7 +494,7 @@ def test_files_that_make_no_sense_are_refused_in_a_sentence(name: str, tmp_path:
 
 def test_empty_and_header_only(tmp_path: Path) -> None:
     assert "is empty. Expected a header" in refusal(tmp_path, "")
-    assert read(tmp_path, "id,score\n").rows == 0
+    assert "it has no rows. Expected one row" in refusal(tmp_path, "id,score\n")
     packed = gzip.compress(b"id,score\n" + b"a,1\n" * 1000)
     assert "the gzip file is damaged" in refusal(tmp_path, packed[:-9])
 

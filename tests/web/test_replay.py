@@ -373,10 +373,16 @@ def test_without_a_table_one_is_chosen_first(owner: TestClient, page: str) -> No
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.txt", b"id\n1\n", "Cannot tell the format of 'a.txt'"),
-        ("a.csv.gz", gzip.compress(b"id\n1\n", mtime=0), "Cannot tell the format of 'a.csv.gz'"),
-        ("a.csv", b"", "'a.csv' is empty"),
-        ("a.csv", b"id,mqm\n", "'a.csv' has no rows"),
+        ("a.txt", b"Dear all\nplease rate\n", "Cannot read 'a.txt': it is text, but no table"),
+        (
+            "a.csv.gz",
+            gzip.compress(b"id\n1\n", mtime=0)[:-9],
+            "the gzip file is damaged or cut off",
+        ),
+        ("a.csv", b"", "Cannot read 'a.csv': it is empty"),
+        ("a.csv", b"id,mqm\n", "Cannot read 'a.csv': it has no rows"),
+        ("a.csv", b"id,mqm,mqm\n1,2,3\n", "two columns are called 'mqm'"),
+        ("a.csv", b"id,mqm\n1,2\n2\n", "line 3 has 1"),
         ("a.jsonl", b"[1", "Cannot read 'a.jsonl'"),
         ("a.parquet", b"PAR1", "Cannot read 'a.parquet'"),
         ("a.xlsx", b"PK", "a.xlsx"),
@@ -410,6 +416,30 @@ def test_tables_are_bounded(owner: TestClient, monkeypatch: pytest.MonkeyPatch) 
     assert "81 lines; 10 rows" in upload(owner, "a.csv", frame.to_csv().encode()).text
     answer = owner.post("/replay/upload", content=b"x", headers={"Content-Length": "50000001"})
     assert answer.status_code == 413
+
+
+def test_packed_tables_are_bounded_by_what_they_unpack_to(
+    owner: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = small().to_csv(index=False).encode()
+    assert upload(owner, "a.csv.gz", gzip.compress(data)).status_code == 303
+    monkeypatch.setattr(_replay_upload, "_MOST_BYTES", len(data) - 1)
+    answer = upload(owner, "a.csv.gz", gzip.compress(data))
+    assert answer.status_code == 400
+    assert "unpacks to" in answer.text
+    monkeypatch.undo()
+    monkeypatch.setattr(_replay_upload, "_MOST_LINES", 20)
+    assert "81 lines" in upload(owner, "a.csv.gz", gzip.compress(data)).text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
+def test_uploads_in_other_encodings_are_read_with_a_note(owner: TestClient, encoding: str) -> None:
+    content = small(("Bär", "B")).to_csv(index=False, sep=";", decimal=",").encode(encoding)
+    data = uploaded(owner, "a.csv", content)
+    text = html.unescape(owner.get(f"/replay/table?data={data}").text)
+    assert "The text is not in UTF-8 and was read as" in text
+    assert "Decimal commas in comet are read as points." in text
+    assert "Bär" in html.unescape(owner.get(f"/replay/compare?data={data}&go=1").text)
 
 
 def test_the_last_uploads_are_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
