@@ -78,6 +78,8 @@ def test_encodings_are_found_and_told(encoding: str, packed: bool, tmp_path: Pat
 def test_a_line_that_states_the_separator(tmp_path: Path) -> None:
     found = read_table(saved(tmp_path, "sep=|\nid|x\na;b|1,5\n"))
     assert found.to_dict("list") == {"id": ["a;b"], "x": ["1,5"]}
+    found = read_table(saved(tmp_path, "sep=;\nid,note;x\na,b;1\n"))
+    assert found.to_dict("list") == {"id,note": ["a,b"], "x": ["1"]}
 
 
 def test_other_kinds_hold_the_same(tmp_path: Path) -> None:
@@ -104,6 +106,17 @@ def test_tsv_without_quoting_keeps_its_quotes(tmp_path: Path) -> None:
     cells = ['He said "hi"', '"Quoted," he said', '5" pipe', '"all of it, with a comma"', "a, b"]
     text = "id\toutput\n" + "".join(f"{k}\t{c}\n" for k, c in enumerate(cells))
     assert read_table(saved(tmp_path, text, "t.tsv"))["output"].tolist() == cells
+
+
+def test_a_tsv_whose_texts_are_in_quotes_keeps_them(tmp_path: Path) -> None:
+    text = 'id\toutput\n1\t"Hello there"\n2\tplain\n'
+    cells = read_table(saved(tmp_path, text, "t.tsv"))["output"].tolist()
+    assert cells == ['"Hello there"', "plain"]
+
+
+def test_a_name_with_a_comma_does_not_make_it_csv(tmp_path: Path) -> None:
+    text = "id\tlength, words\toutput\na\t3\tone, two, three\nb\t1\tfour\n"
+    assert list(read_table(saved(tmp_path, text)).columns) == ["id", "length, words", "output"]
 
 
 def test_quotes_that_a_program_put_are_undone(tmp_path: Path) -> None:

@@ -176,10 +176,8 @@ def _verdicts(
 def _consistent(
     texts: dict[int, str], series: pd.Series[Any], numbers: NDArray[np.float64]
 ) -> bool:
-    """Whether commas can only be decimal ones: no number has a point, and one is not 1,234."""
+    """Whether all commas are decimal ones: no cell has a point."""
     if not all(_PLAIN_COMMA.fullmatch(t) for t in texts.values()):
-        return False
-    if all(_THOUSANDS.fullmatch(t) for t in texts.values()):
         return False
     whole = series[np.isfinite(numbers)].tolist()
     return not any("." in str(v) or "e" in str(v).lower() for v in whole if isinstance(v, str))
