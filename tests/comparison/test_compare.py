@@ -389,3 +389,22 @@ def test_joint_pool() -> None:
         joint_pool(frame.assign(source=range(60)), id="seg", system="system", texts="source")
     with pytest.raises(UnknownNameError):
         joint_pool(frame, id="seg", system="system", texts="src")
+
+
+def test_what_is_said_of_metrics_is_true() -> None:
+    """Outputs that are not in the table are not outputs whose metric is missing."""
+    frame = demo_frame("ende")
+    frame = frame[frame["system"].isin(["alpha", "beta"])].reset_index(drop=True)
+    ids = frame["segment"].unique()
+    late = set(ids[700:])
+    kept = frame[~((frame["system"] == "beta") & frame["segment"].isin(late))]
+    how = {"human": "rater1", "system": "system", "id": "segment", "metrics": ["comet", "bleurt"]}
+    rated = kept.assign(rater1=[float(k % 5) for k in range(len(kept))])
+    notes = " ".join(compare(rated, **how).remarks)
+    assert f"{len(late)} of {2 * ids.size} outputs (segments times systems) are not in" in notes
+    assert "no value" not in notes
+    whole = frame.assign(rater1=[float(k % 5) for k in range(len(frame))])
+    whole.loc[[3, 9], "comet"] = None
+    notes = " ".join(compare(whole, **how).remarks)
+    assert f"metric 'comet' has no value for 2 of {2 * ids.size} outputs and was left out" in notes
+    assert "not in the table" not in notes
