@@ -1,9 +1,10 @@
-"""What makes the suite quick: bytecode, a small heap to look through, long tests first."""
+"""One suite on every machine, and a quick one: signals, bytecode, garbage, long tests first."""
 
 from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 
 import pytest
@@ -12,6 +13,10 @@ import pytest
 # tests, where the environment says that no bytecode is to be kept.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A job in the background of a shell is told to ignore Ctrl-C, and so would all that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _LONG = ("tests/web/e2e", "test_load.py", "test_crash.py", "test_docs.py", "test_replay.py")
 _LONG += ("test_site.py", "test_reproduce.py")

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fewgold._temporary import unbroken
 from fewgold.errors import DataError, FewgoldError
 from fewgold.stored._engine import Progress
 from fewgold.stored._spark_files import read_files
@@ -162,8 +163,11 @@ class Spark:
                 outcome["error"] = error
 
         thread = InheritableThread(target=watched, daemon=True)
-        thread.start()
+        begun = False
         try:
+            with unbroken():
+                thread.start()
+                begun = True
             with _noticed() as pressed:
                 while thread.is_alive():
                     thread.join(_POLL)
@@ -172,8 +176,9 @@ class Spark:
                     if doing is not None and self.progress is not None:
                         self.progress(doing, _share(self._context, group))
         except BaseException:  # Ctrl-C, most of all
-            self._context.cancelJobGroup(group)
-            thread.join()
+            if begun:
+                self._context.cancelJobGroup(group)
+                thread.join()
             raise
         if "error" in outcome:
             raise outcome["error"]
