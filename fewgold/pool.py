@@ -373,7 +373,7 @@ def _numbers(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
         column = tables.column_of(array, name)
         wrong = [k for sort, rows in column.sorts.items() if sort != "infinite" for k in rows]
         if wrong:
-            bad = array[min(wrong)]
+            bad = array.tolist()[min(wrong)]
             raise DataError(f"{name} must hold numbers; got {bad!r}. {no_number(bad)}")
         numbers = column.values
     broken = ~np.isfinite(numbers)

@@ -94,7 +94,7 @@ class Roles:
         lines = []
         if self.guessed:
             parts = ", ".join(f"{role} = {what}" for role, what in self.guessed.items())
-            lines.append(f"columns guessed from their names: {parts}")
+            lines.append(f"columns guessed: {parts}")
         if self.left_out:
             parts = ", ".join(f"{name} ({why})" for name, why in self.left_out.items())
             able = [n for n, why in self.left_out.items() if not any(w in why for w in _NO_NUMBERS)]

@@ -133,6 +133,6 @@ def test_ids_are_found_by_their_cells_and_said_so() -> None:
     table = pd.DataFrame({"Reply No": ["R1", "R2", "R3"], "sim": [0.1, 0.5, 0.2]})
     found = roles(table)
     assert found.id == "Reply No"
-    assert found.notes() == ["columns guessed from their names: id = Reply No, metrics = sim"]
+    assert found.notes() == ["columns guessed: id = Reply No, metrics = sim"]
     with pytest.raises(DataError, match="cannot tell which column holds the ids"):
         roles(table.assign(**{"Reply No": "R1"}))

@@ -211,7 +211,7 @@ def _columns(
         if segment is not None:
             guessed.append(f"segment = {segment}")
     if guessed:
-        note(f"note: columns guessed from their names: {', '.join(guessed)}", quiet)
+        note(f"note: columns guessed: {', '.join(guessed)}", quiet)
     return table, {"score": chosen, "document": document, "system": system, "segment": segment}
 
 

@@ -249,7 +249,7 @@ def _metric(
     column = tables.column_of(values, name)
     wrong = [k for sort, rows in column.sorts.items() if sort != "infinite" for k in rows]
     if wrong:
-        value = values[min(wrong)]
+        value = values.tolist()[min(wrong)]
         raise DataError(
             f"metric {name!r} must hold numbers; segment {labels[min(wrong)]} has {value!r}. "
             f"{no_number(value)}"

@@ -48,7 +48,11 @@ def cell_findings(
     columns: Sequence[Column], frame: pd.DataFrame, matter: Sequence[str]
 ) -> list[Finding]:
     """Cells that only look like numbers; an error in the columns that ``matter``."""
-    findings = []
+    findings = [
+        Finding("note", "decimal-comma", f"column “{c.name}”: decimal commas, read as points")
+        for c in columns
+        if c.read_as == "decimal commas"
+    ]
     for column in columns:
         for sort, places in column.odd.items():
             said, do = _SAID[sort]

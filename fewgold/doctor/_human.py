@@ -84,7 +84,13 @@ def _maybe_human(seen: Seen) -> list[Finding]:
     for name, sign in orientations(seen).items():
         values = np.unique(seen.columns[name].values[seen.columns[name].finite])
         words = set(parts(name))
-        if sign is not None or words & _AUTOMATIC or name in seen.leaks or values.size > 11:
+        if (
+            sign is not None
+            or not values.size
+            or words & _AUTOMATIC
+            or name in seen.leaks
+            or values.size > 11
+        ):
             continue
         if (values == np.round(values)).all() and values.min() >= -25 and values.max() <= 100:
             found.append(name)

@@ -43,7 +43,7 @@ def id_findings(seen: Seen) -> list[Finding]:
                 "ids-elsewhere",
                 f"no column is called id, but “{seen.id}” names each segment once"
                 + (" for each system" if len(set(ids)) < len(ids) else ""),
-                do=f"Say so to the commands with --id {shlex.quote(seen.id)}.",
+                do=f"The commands take it, too; to be sure, name it: --id {shlex.quote(seen.id)}.",
             )
         )
     return [*findings, *_doubled(seen, ids)]

@@ -77,7 +77,11 @@ def _unrated(seen: Seen, scores: NDArray[np.float64]) -> int:
         return int(np.isnan(scores).sum())
     system = seen.labels(seen.system) if seen.system else [""] * seen.rows
     outputs = list(zip(seen.labels(seen.id), system, strict=True))
-    done = {o for o, known in zip(outputs, np.isfinite(scores).tolist(), strict=True) if known}
+    # A cell that cannot be read is a mistake, but somebody rated there.
+    rated = np.isfinite(scores)
+    for name in seen.human:
+        rated = rated | ~seen.columns[name].blank
+    done = {o for o, known in zip(outputs, rated.tolist(), strict=True) if known}
     return len(set(outputs)) - len(done)
 
 

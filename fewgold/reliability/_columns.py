@@ -87,7 +87,7 @@ def numbers_of(name: str, raw: NDArray[Any], n: int) -> FloatArray:
         raise DataError(f"score {name!r} is infinite in row {min(infinite)}.")
     wrong = sorted(k for rows in found.sorts.values() for k in rows)
     if wrong:
-        value = raw[wrong[0]]
+        value = raw.tolist()[wrong[0]]
         raise DataError(
             f"score {name!r} must hold numbers; got {value!r} in row {wrong[0]} (counted from 0). "
             f"{no_number(value)}"

@@ -47,14 +47,18 @@ class Decoded:
         return not self.encoding.startswith("utf-8")
 
 
-def read_bytes(path: str | Path) -> tuple[bytes, bool]:
-    """The content of a file, unpacked if it is a gzip file, and whether it was one."""
+def read_bytes(path: str | Path, shown: str | None = None) -> tuple[bytes, bool]:
+    """The content of a file, unpacked if it is a gzip file, and whether it was one.
+
+    ``shown`` is what to call the file in sentences, if not by its path.
+    """
+    name = shown or str(path)
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         what = (error.strerror or str(error)).lower()
-        raise TableError(str(path), "unreadable", what, "Check the path.") from None
-    return unpacked(data, str(path))
+        raise TableError(name, "unreadable", what, "Check the path.") from None
+    return unpacked(data, name)
 
 
 def unpacked(data: bytes, name: str) -> tuple[bytes, bool]:

@@ -303,7 +303,7 @@ def read_file(path: str | Path, kind: str | None = None, shown: str | None = Non
             code, what = "folder", "it is a folder"
         raise TableError(name, code, what, f"Give the path of a {_KINDS} file.")
     else:
-        data, packed = read_bytes(path)
+        data, packed = read_bytes(path, name)
     if not data.strip():
         raise _empty(name)
     found = _parsed(data, kind, name)
@@ -401,7 +401,7 @@ def _delimited(decoded: Decoded, kind: str | None, name: str) -> TableFile:
         separator = stated[1] if stated else separator_of(lines, start, "\t" if tabs else ",")
     header = _head(lines, start, separator)
     known = name == "-" or name.lower().removesuffix(".gz").endswith(SUFFIXES)
-    if kind is None and not known and header is not None and len(header) == 1:
+    if kind is None and not known and header is not None and len([n for n in header if n]) < 2:
         raise TableError(
             name, "not-a-table", "it is text, but no table: no separator stands between cells",
             f"Expected a {_KINDS} file, a sheet of fewgold select, a campaign, or the export of an "

@@ -6,7 +6,9 @@ nothing of it is left behind however the server ends.
 
 from __future__ import annotations
 
+import gzip
 import shutil
+import zlib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -58,6 +60,10 @@ def _read(path: Path, shown: str) -> Upload:
     """The table of a file that is not too large, a name a column and a plain value a cell."""
     with path.open("rb") as file:
         head = file.read(4)
+    if head[:2] == b"\x1f\x8b":
+        _unpack(path, shown)
+        with path.open("rb") as file:
+            head = file.read(4)
     if head == b"PAR1":
         _check_parquet(path, shown)
     elif head != b"PK\x03\x04":
@@ -90,6 +96,27 @@ def _flat(frame: pd.DataFrame) -> pd.DataFrame:
         if frame[name].dtype == object and not all(map(is_scalar, frame[name].tolist()))
     }
     return frame.assign(**nested)
+
+
+def _unpack(path: Path, shown: str) -> None:
+    """Unpack a gzip file in its place, and stop before it fills the disk or the memory."""
+    plain = path.with_name("unpacked")
+    size = 0
+    try:
+        with gzip.open(path, "rb") as packed, plain.open("wb") as file:
+            while block := packed.read(1 << 20):
+                size += len(block)
+                if size > _MOST_BYTES:
+                    raise DataError(
+                        f"{shown!r} unpacks to more than {_MOST_BYTES // 1_000_000} MB. Leave out "
+                        "columns that are not needed, such as texts."
+                    )
+                file.write(block)
+    except (OSError, EOFError, zlib.error) as error:
+        raise tables.TableError(
+            shown, "damaged-gzip", f"the gzip file is damaged or cut off: {error}", "Send it again."
+        ) from None
+    plain.replace(path)
 
 
 def _check_lines(path: Path) -> None:

@@ -61,7 +61,7 @@ def test_from_a_table(run: Run, judged: pd.DataFrame) -> None:
     assert process["systems"][0]["sd"] > got["systems"][0]["sd"]
     text = run(*asked)
     assert "corrected" in text.stdout and "P(row > column)" in text.stdout
-    assert text.stderr == "note: columns guessed from their names: system = system\n"
+    assert text.stderr == "note: columns guessed: system = system\n"
     assert len(run(*asked, "--format", "csv").stdout.splitlines()) == 3
 
 

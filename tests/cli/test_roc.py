@@ -30,7 +30,7 @@ def test_a_table_for_each_metric(run: Run, demo: pd.DataFrame) -> None:
     done = run(
         "roc", "demo.csv", "--human", "rater1", "--adequate", "<=1", "--metrics", "comet,ter"
     )
-    assert "columns guessed from their names: id = segment, system = system\n" in done.stderr
+    assert "columns guessed: id = segment, system = system\n" in done.stderr
     want = roc_table(
         demo, human="rater1", adequate="<= 1", metrics=["comet", "ter"], system="system"
     ).to_frame()

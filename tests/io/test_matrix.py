@@ -149,7 +149,7 @@ def run(folder: Path, *arguments: object, given: bytes | None = None) -> tuple[A
 def told(notes: str) -> dict[str, Any]:
     """The roles that the notes of a command tell."""
     roles: dict[str, Any] = {}
-    for line in re.findall(r"columns guessed from their names: (.*)", notes):
+    for line in re.findall(r"columns guessed: (.*)", notes):
         parts = re.split(r"(?:^|, )(\w+) = ", line)
         roles |= dict(zip(parts[1::2], parts[2::2], strict=True))
     for role, line in re.findall(r"(human scores|systems) guessed: ([^(\n]*)", notes):
