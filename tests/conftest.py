@@ -31,3 +31,8 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays: no use in looking through it for garbage."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let go of everything in the end, as always."""
+    gc.unfreeze()

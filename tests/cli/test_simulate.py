@@ -27,7 +27,7 @@ def test_from_a_table_to_a_folder(run: Run, folder: Path) -> None:
         "simulate", "pool.csv", *QUICK, "-o", "out", "--bounds", "hoeffding", "--limits", "0,25"
     )
     assert "random+cv-comet" in done.stdout and "covers %" in done.stdout
-    (guessed,) = [line for line in done.stderr.splitlines() if "guessed from their names" in line]
+    (guessed,) = [line for line in done.stderr.splitlines() if "columns guessed" in line]
     assert "id = segment, " in guessed and "human = human, " in guessed
     cells = pd.read_csv("out/cells.csv")
     assert set(cells["strategy"]) == {"random+mean", "docs-prop+mean", "random+cv-comet"}
