@@ -33,7 +33,7 @@ _MOST_SYSTEMS = 20
 # The share of all pairs of segment and system that must be there: a few outputs may have failed.
 _CROSSED = 0.9
 # What is left out as a metric for one of these reasons cannot be had by naming it.
-_NO_NUMBERS = ("not a number", "the same everywhere", "commas")
+_NO_NUMBERS = ("not a number", "the same everywhere", "commas", "filled before")
 _ONE = ("id", "document", "system", "rater", "cost")
 _MANY = ("metrics", "texts", "human")
 
@@ -403,7 +403,8 @@ def _metrics(
         elif (known == known[0]).all():
             left[name] = "the same everywhere"
         elif column.gaps and (not fill or _share(~column.finite, systems) > MOST_GAPS):
-            left[name] = f"{column.gaps} gap{'s' if column.gaps > 1 else ''}"
+            count = f"{column.gaps} gap{'s' if column.gaps > 1 else ''}"
+            left[name] = count if fill else f"{count}, to be filled before"
         else:
             found.append(name)
     return found, left
