@@ -47,7 +47,7 @@ def running_on(
     with ExitStack() as open_until_done:
         try:
             cluster = scheduler or open_until_done.enter_context(
-                dask.LocalCluster(n_workers=n_jobs, dashboard_address=None)
+                dask.LocalCluster(n_workers=n_jobs, dashboard_address=":0")
             )
             open_until_done.enter_context(dask.Client(cluster, timeout="10s"))
         except (OSError, ValueError, TimeoutError) as error:
