@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fewgold._arrays import FloatArray
-from fewgold.tables import plain
+from fewgold.tables._names import plain
 
 # Looked up as a part of the plain column name, longest first, so that "characTER" and "metricX"
 # are not taken for something else.

@@ -12,10 +12,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold import tables
 from fewgold._orientation import known_orientation
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.tables import Column
+from fewgold.tables._cells import is_empty
+from fewgold.tables._names import (
+    COST_NAMES,
+    DOCUMENT_NAMES,
+    HUMAN_NAMES,
+    ID_NAMES,
+    RATER_NAMES,
+    SYSTEM_NAMES,
+    TEXT_NAMES,
+    guess_column,
+    looks_human,
+    looks_like_position,
+    parts,
+    plain,
+)
+from fewgold.tables._numbers import Column, as_numbers, column_of, read_as_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +118,7 @@ class Roles:
             parts = ", ".join(f"{name} ({count})" for name, count in self.gaps.items())
             lines.append(f"gaps in metrics, filled with the mean of the metric: {parts}")
         read = {n: self.cells[n].read_as for n in (*self.metrics, *self.human) if n in self.cells}
-        return [*lines, *(tables.read_as_sentence(n, how) for n, how in read.items() if how)]
+        return [*lines, *(read_as_sentence(n, how) for n, how in read.items() if how)]
 
     def one_human(self) -> str:
         """The one column of human scores; with none or several, ask."""
@@ -158,7 +172,7 @@ class _Cells(Mapping[str, Column]):
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._made:
-            self._made[name] = tables.column_of(self._frame[name], name)
+            self._made[name] = column_of(self._frame[name], name)
         return self._made[name]
 
     def __iter__(self) -> Any:
@@ -224,14 +238,14 @@ def roles(
     def guess(role: str, known: Sequence[str]) -> None:
         free = [n for n in names if n not in taken]
         if chosen[role] is None and role not in banned:
-            hit = tables.guess_column(free, known)
+            hit = guess_column(free, known)
             if hit is not None:
                 chosen[role] = guessed[role] = hit
                 taken.add(hit)
 
-    guess("rater", tables.RATER_NAMES)
+    guess("rater", RATER_NAMES)
     if chosen["rater"] is None and "rater" not in banned:
-        judge = tables.guess_column([n for n in names if n not in taken], ("judge",))
+        judge = guess_column([n for n in names if n not in taken], ("judge",))
         if judge is not None and not cells[judge].numeric:
             chosen["rater"] = guessed["rater"] = judge
             taken.add(judge)
@@ -243,7 +257,7 @@ def roles(
     likely = tuple(n for n in human_columns(free) if numeric(n))
     people = tuple(listed.get("human", ())) or clear_human(free, numeric)
     taken |= set(people)
-    guess("id", tables.ID_NAMES)
+    guess("id", ID_NAMES)
     if chosen["id"] is None:
         free = [n for n in names if n not in taken]
         found = _other_id(free, cells, labels, chosen, set(listed.get("texts", ())))
@@ -256,12 +270,12 @@ def roles(
         raise DataError(
             f"cannot tell which column holds the ids. Name it with --id: {', '.join(names)}."
         )
-    guess("document", tables.DOCUMENT_NAMES)
-    guess("system", tables.SYSTEM_NAMES)
-    if _priced(cells, tables.guess_column([n for n in names if n not in taken], tables.COST_NAMES)):
-        guess("cost", tables.COST_NAMES)
+    guess("document", DOCUMENT_NAMES)
+    guess("system", SYSTEM_NAMES)
+    if _priced(cells, guess_column([n for n in names if n not in taken], COST_NAMES)):
+        guess("cost", COST_NAMES)
     if "texts" not in listed and "texts" not in banned:
-        shown = [n for n in names if tables.plain(n) in tables.TEXT_NAMES and n not in taken]
+        shown = [n for n in names if plain(n) in TEXT_NAMES and n not in taken]
         listed["texts"] = shown
         if shown:
             guessed["texts"] = ", ".join(shown)
@@ -283,7 +297,7 @@ def roles(
         guessed["human"] = ", ".join(people)
     measured = tuple(listed.get("metrics", ()))
     return Roles(
-        tables.as_numbers(frame, [n for n in (*measured, *people, chosen["cost"]) if n]),
+        as_numbers(frame, [n for n in (*measured, *people, chosen["cost"]) if n]),
         **chosen,
         human=people,
         humans=tuple(dict.fromkeys([*people, *likely])),
@@ -326,7 +340,7 @@ def _labels(frame: pd.DataFrame) -> Labels:
     def labels(name: str) -> list[str]:
         if name not in made:
             cells = frame[name].tolist()
-            made[name] = ["" if tables.is_empty(v) else str(v).strip() for v in cells]
+            made[name] = ["" if is_empty(v) else str(v).strip() for v in cells]
         return made[name]
 
     return labels
@@ -348,8 +362,8 @@ def human_columns(names: Sequence[str]) -> list[str]:
     def known(name: str) -> bool:
         return known_orientation(name, np.empty(0)) is not None
 
-    found = [n for n in names if tables.looks_human(n, known(n)) and tables.parts(n)[:1] != ["is"]]
-    return [n for n in found if not set(tables.parts(n)) & _COUNTED] or found
+    found = [n for n in names if looks_human(n, known(n)) and parts(n)[:1] != ["is"]]
+    return [n for n in found if not set(parts(n)) & _COUNTED] or found
 
 
 def clear_human(names: Sequence[str], numeric: Callable[[str], bool]) -> tuple[str, ...]:
@@ -366,10 +380,10 @@ def clear_human(names: Sequence[str], numeric: Callable[[str], bool]) -> tuple[s
     ()
     """
     likely = tuple(n for n in human_columns(names) if numeric(n))
-    exact = tuple(n for n in likely if tables.plain(n) in tables.HUMAN_NAMES)
+    exact = tuple(n for n in likely if plain(n) in HUMAN_NAMES)
     if len(exact) == 1 or len(likely) < 2:
         return exact or likely
-    raters = all({"rater", "annotator"} & set(tables.parts(n)) for n in likely)
+    raters = all({"rater", "annotator"} & set(parts(n)) for n in likely)
     return likely if raters else ()
 
 
@@ -396,9 +410,9 @@ def _metrics(
             left[name] = _odd(column, cells)
             continue
         known = column.values[column.finite]
-        if tables.looks_human(name, known_orientation(name, known) is not None):
+        if looks_human(name, known_orientation(name, known) is not None):
             left[name] = "may be human scores"
-        elif tables.looks_like_position(name) or _counts(column.values):
+        elif looks_like_position(name) or _counts(column.values):
             left[name] = "numbers the rows"
         elif (known == known[0]).all():
             left[name] = "the same everywhere"
@@ -457,17 +471,17 @@ def _other_id(
     that, too. Running text never names segments, however different its cells are. A column whose
     name says id and whose cells are spoilt is taken too, so that somebody is told.
     """
-    system = chosen["system"] or tables.guess_column(names, tables.SYSTEM_NAMES)
-    document = chosen["document"] or tables.guess_column(names, tables.DOCUMENT_NAMES)
-    words = {n for n in names if tables.plain(n) in tables.TEXT_NAMES or wordy(labels(n))} | shown
+    system = chosen["system"] or guess_column(names, SYSTEM_NAMES)
+    document = chosen["document"] or guess_column(names, DOCUMENT_NAMES)
+    words = {n for n in names if plain(n) in TEXT_NAMES or wordy(labels(n))} | shown
     free = [n for n in names if n not in words and n not in (system, chosen["document"])]
-    named = [n for n in free if not cells[n].numeric or tables.looks_like_position(n)]
+    named = [n for n in free if not cells[n].numeric or looks_like_position(n)]
     for name in named:
         all_of = labels(name)
         alone = len(set(all_of)) == len(all_of) and "" not in all_of
         if alone or (system is not None and once_each(all_of, labels(system))):
             return {"id": name, "system": system}
-    called = [n for n in named if {"id", "ids"} & set(tables.parts(n)) and n != document]
+    called = [n for n in named if {"id", "ids"} & set(parts(n)) and n != document]
     counted = [n for n in free if n != document and (n in named or _whole(cells[n]))]
     if system is not None:
         numbers = [n for n in counted if crossed(labels(n), labels(system))]
@@ -535,7 +549,7 @@ def other_texts(found: Roles) -> tuple[str, ...]:
         n
         for n in map(str, found.table.columns)
         if n not in taken
-        and not HIDDEN & set(tables.parts(n))
+        and not HIDDEN & set(parts(n))
         and (wordy(labels(n)) or (short and _varied(labels(n))))
     )
 
@@ -546,7 +560,7 @@ def only_inputs(texts: Sequence[str]) -> bool:
     >>> only_inputs(["source"]), only_inputs(["source", "output"]), only_inputs([])
     (True, False, False)
     """
-    return bool(texts) and {tables.plain(t) for t in texts} <= INPUTS
+    return bool(texts) and {plain(t) for t in texts} <= INPUTS
 
 
 def wordy(labels: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from fewgold.formats._layout import MARK
 from fewgold.formats._model import Rating, Segment
 from fewgold.formats._pearmut_log import MODEL
 from fewgold.formats._texts import SOURCES
-from fewgold.tables import plain
+from fewgold.tables import plain as plain_name
 
 _REFERENCES = ("reference", "ref")
 _OUTPUTS = ("output", "hypothesis", "hyp", "translation", "target", "tgt", "mt", "summary",
@@ -76,10 +76,10 @@ def item(segment: Segment, model: str = MODEL) -> dict[str, Any]:
 
 def _roles(texts: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     """Which texts are sources, references and outputs; with no known output it is the last."""
-    references = {n: t for n, t in texts.items() if plain(n) in _REFERENCES}
+    references = {n: t for n, t in texts.items() if plain_name(n) in _REFERENCES}
     others = {n: t for n, t in texts.items() if n not in references}
-    known = [n for n in others if plain(n) in _OUTPUTS]
-    left = [n for n in others if plain(n) not in SOURCES] or list(others)
+    known = [n for n in others if plain_name(n) in _OUTPUTS]
+    left = [n for n in others if plain_name(n) not in SOURCES] or list(others)
     output = known[-1:] or left[-1:]
     sources = {n: t for n, t in others.items() if n not in output}
     return sources, references, {n: texts[n] for n in output}
