@@ -121,8 +121,21 @@ def test_every_long_one_is_there() -> None:
     assert LONG.keys() <= BLOCKS.keys() | EXAMPLES.keys()
 
 
+def _headings(page: Path) -> set[str]:
+    """What a forge, and the site, make of the headings of a page."""
+    plain = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    found = re.findall(r"^#{1,4} (.+)$", plain, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
 def test_links_lead_somewhere() -> None:
+    seen = 0
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            target, _, heading = link.partition("#")
+            if "://" not in link:
+                found = page.parent / target if target else page
+                assert found.exists(), f"{page.name}: {link}"
+                assert not heading or heading in _headings(found), f"{page.name}: {link}"
+                seen += bool(heading)
+    assert seen > 2
