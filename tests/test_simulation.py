@@ -102,6 +102,9 @@ def test_columns_of_the_frame(sim: fg.Simulation) -> None:
     # The frame is a copy: writing to it does not change the simulation.
     frame["abs_error"] = 0.0
     assert (sim.to_frame()["abs_error"] > 0).all()
+    for averages in (sim.ranking, sim.by_budget, sim.by_pool):
+        averages()["abs_error"] = 0.0
+        assert (averages()["abs_error"] > 0).all()
 
 
 def test_baseline_against_itself(sim: fg.Simulation) -> None:
