@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
 import sys
 
 import pytest
+import typer.main
 
 # Some hundred processes are started here, and each would compile the package and every worker all
 # tests, where the environment says that no bytecode is to be kept.
@@ -17,6 +19,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A job in the background of a shell is told to ignore Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Typer makes all commands and options anew for every call of its test runner, which takes longer
+# than most of these calls. They do not change, so once is enough. (This has to come before
+# `typer.testing` is imported, which takes the function by its name.)
+typer.main.get_command = functools.cache(typer.main.get_command)
 
 _LONG = ("tests/web/e2e", "test_load.py", "test_crash.py", "test_docs.py", "test_replay.py")
 _LONG += ("test_site.py", "test_reproduce.py")

@@ -7,12 +7,17 @@ what they print on standard output. All blocks of a page run in one folder, from
 
 from __future__ import annotations
 
+import glob
 import io
 import os
+import random
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+import warnings
+from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from unittest.mock import patch
@@ -45,8 +50,8 @@ def _block(kind: str, body: str, folder: Path) -> str:
 
 
 def _run(command: str, folder: Path) -> list[str]:
-    ours = command.startswith("fewgold ") and not re.search(r"[|<>*?&;$`]", command)
-    told, errors = (_here if ours else _in_a_shell)(command, folder)
+    start = _start(command)
+    told, errors = _here(start, command, folder) if start else _in_a_shell(command, folder)
     # What goes wrong is said on standard error; notes there are left out.
     told += "".join(
         line for line in errors.splitlines(True) if line.startswith(("error:", "Traceback"))
@@ -54,20 +59,45 @@ def _run(command: str, folder: Path) -> list[str]:
     return [line.rstrip() for line in told.rstrip("\n").splitlines()] if told else []
 
 
-def _here(command: str, folder: Path) -> tuple[str, str]:
-    """In this process: a new one would spend most of its time on imports."""
-    from fewgold.cli import main
+def _start(command: str) -> Callable[[], object] | None:
+    """What runs a command here; None if it needs a shell."""
+    if re.search(r"[|<>?&;$`]", command):
+        return None
+    if command.startswith("fewgold "):
+        from fewgold.cli import main
 
+        return main
+    return _script if re.match(r"python \w+\.py\b", command) else None
+
+
+def _script() -> None:
+    """The script that ``sys.argv`` names, which leaves nothing behind but files."""
+    state = random.getstate()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # Python alone does not show them
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    random.setstate(state)
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command, with the names of files for a pattern."""
+    words = shlex.split(command)
+    found = [sorted(glob.glob(word)) if "*" in word else [word] for word in words]
+    return [word for several in found for word in several][words[0] == "python" :]
+
+
+def _here(start: Callable[[], object], command: str, folder: Path) -> tuple[str, str]:
+    """In this process: a new one would spend most of its time on imports."""
     out, errors = io.StringIO(), io.StringIO()
     with (
         chdir(folder),
-        patch.object(sys, "argv", shlex.split(command)),
+        patch.object(sys, "argv", _words(command)),
         patch.dict(os.environ, {"COLUMNS": "80"}),
         redirect_stdout(out),
         redirect_stderr(errors),
         suppress(SystemExit),  # how each command ends
     ):
-        main()
+        start()
     return out.getvalue(), errors.getvalue()
 
 

@@ -194,7 +194,8 @@ def test_studies_take_what_load_demo_returns() -> None:
     one = simulate(both, strategies="random+mean", budgets=[0.1], draws=3)
     two = simulate(*both, strategies="random+mean", budgets=[0.1], draws=3)
     pd.testing.assert_frame_equal(one.to_frame(), two.to_frame())
-    plans = [plan_from_history(Goal(half_width=0.5), *d, draws=4) for d in ((both,), both)]
+    given = {"strategies": "random+ridge", "draws": 4}
+    plans = [plan_from_history(Goal(half_width=0.5), *d, **given) for d in ((both,), both)]
     pd.testing.assert_frame_equal(plans[0].to_frame(), plans[1].to_frame())
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewgold import datasets, reproduce, simulate
+from fewgold import Pool, datasets, reproduce, simulate
 from fewgold.cli import app
 from fewgold.errors import DataError
 from fewgold.reproduce import _data, _files, _methods, _printed
@@ -23,6 +23,14 @@ from fewgold.samplers import SimpleRandom, Stratified
 HAVE = datasets.data_folder() is not None
 REAL = pytest.mark.skipif(not HAVE, reason="the WMT20 files are not here (FEWGOLD_DATA)")
 PAIRS = ("EnDe", "ZhEn")
+SIZE = 300  # segments of the embedded data that the whole is made from
+load_demo = datasets.load_demo
+
+
+def the_first(kind: str, system: str) -> tuple[Pool, Any]:
+    """The first segments of the embedded data: a balanced sample takes as many steps."""
+    pool, gold = load_demo(kind, system=system)
+    return pool.take(np.arange(SIZE)), gold[:SIZE]
 
 
 # What is printed ----------------------------------------------------------------------------
@@ -180,10 +188,12 @@ def test_metrics_are_chosen_as_in_the_paper() -> None:
 
 @pytest.fixture(scope="module")
 def made() -> reproduce.Reproduction:
-    return reproduce.saldias(
-        *(5, [0.05, 0.1], reproduce.DEMO_DATA),
-        systems={"demo-ende": ["human", "alpha"], "demo-zhen": ["alpha"]},
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "load_demo", the_first)
+        return reproduce.saldias(
+            *(5, [0.05, 0.1], reproduce.DEMO_DATA),
+            systems={"demo-ende": ["human", "alpha"], "demo-zhen": ["alpha"]},
+        )
 
 
 def test_all_tables_have_all_lines(made: reproduce.Reproduction) -> None:
@@ -231,7 +241,7 @@ def test_bounds_table(made: reproduce.Reproduction) -> None:
     table = made.tables["table5"]
     assert len(table) == 2 * 3 * 2  # pairs, bounds, estimators; one of the sizes
     rows = table[(table["bound"] == "hoeffding") & (table["pair"] == "EnDe")]
-    size, n = 1418, 142
+    size, n = SIZE, SIZE // 10
     for row in rows.to_dict("records"):
         t = row["R"] * sqrt((1 - (n - 1) / size) * log(40) / (2 * n))
         assert row["t"] == pytest.approx(t)
@@ -274,7 +284,8 @@ def test_files(
     assert {f"figure{k}.{kind}" for k in (2, 5) for kind in ("png", "svg")} <= names
 
 
-def test_without_table_2_and_without_table_5() -> None:
+def test_without_table_2_and_without_table_5(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "load_demo", the_first)
     made = reproduce.saldias(
         2, [0.05], ["demo-ende"], incremental=False, systems={"demo-ende": ["alpha"]}
     )
@@ -300,6 +311,7 @@ def run(*args: str) -> Any:
 
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "demo_systems", lambda kind: ["alpha"])
+    monkeypatch.setattr(datasets, "load_demo", the_first)
     monkeypatch.setattr(_files, "figures", lambda made: {})  # test_files draws them
     out = tmp_path / "out"
     options = ["--demo", "--draws", "2", "--budgets", "5%", "--no-incremental", "-o", str(out)]

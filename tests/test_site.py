@@ -1,19 +1,26 @@
-"""The documentation site builds without a warning, lists every public name, needs no network."""
+"""The documentation site builds without a warning, lists every public name, needs no network.
+
+Building it takes long, so that is for the slow tests. What goes wrong most often is seen without:
+names and pages that are not listed, docstrings that are no reStructuredText, commands not told.
+"""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import unquote
 
 import pytest
@@ -91,14 +98,94 @@ def test_every_page_is_reached_from_the_index() -> None:
     assert reached == set(PAGES)
 
 
-def test_picture_of_the_imports_is_up_to_date() -> None:
-    graph = _load(DOCS / "import_graph.py")
+def _docstrings(names: ModuleType) -> Iterator[tuple[str, str]]:
+    """The docstrings that the reference shows, by the rules of the directive that shows them."""
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        for module, content in FENCE.findall(page.read_text(encoding="utf-8")):
+            lines = [line for line in content.splitlines() if line != ":about:"]
+            for name, told in names.listed(lines):
+                thing = getattr(import_module(module), name)
+                if names.kind_of(thing) == "data":
+                    assert told, f"{page.name} must say what {name} is"
+                    continue
+                parts = vars(thing) if inspect.isclass(thing) else {}
+                shown = {f".{k}": v for k, v in parts.items() if not k.startswith("_")}
+                for tail, part in {"": thing, **shown}.items():
+                    if not tail or hasattr(part, "__get__"):
+                        text = inspect.getdoc(part) or ""
+                        assert text or tail or told, f"{name} has no docstring"
+                        yield f"{module}.{name}{tail}", text
+
+
+def _complaints(names: ModuleType, where: str, text: str) -> list[str]:
+    """What a parser of reStructuredText says of a docstring, read as the site reads it."""
+    from docutils import frontend, nodes, utils
+    from docutils.parsers.rst import Parser, roles
+    from sphinx.ext.napoleon import Config
+    from sphinx.ext.napoleon.docstring import NumpyDocstring
+
+    lines = text.splitlines()
+    names.plain_signs(None, "", "", None, None, lines)
+    settings = frontend.get_default_settings(Parser)
+    settings.report_level = settings.halt_level = 5  # collected below instead
+    document = utils.new_document(where, settings)
+    said: list[str] = []
+    document.reporter.attach_observer(lambda message: said.append(message.astext()))
+    named = {"": roles.GenericRole("", nodes.literal)}  # `name` without a role is a name
+    named |= dict.fromkeys(("py:obj", "py:class", "py:meth", "py:func"), named[""])
+    read = NumpyDocstring("\n".join(lines), Config(napoleon_use_ivar=True), what="class").lines()
+    with patch.dict(roles._roles, named):
+        Parser().parse("\n".join(read), document)
+    return [f"{where}: {message}" for message in said]
+
+
+@needs_sphinx
+def test_docstrings_are_restructured_text() -> None:
+    names = _load(DOCS / "_ext" / "public_names.py")
+    found = dict(_docstrings(names))
+    assert len(found) > 500
+    assert not [said for where, text in found.items() for said in _complaints(names, where, text)]
+    # It notices what is wrong: a mark without an end, and a list that is not set apart.
+    for wrong in ("A ``mark.", "A list:\n  - one\n- two"):
+        assert _complaints(names, "here", f"What it does.\n\n{wrong}\n"), wrong
+
+
+def test_every_command_and_option_is_told() -> None:
+    written = _load(DOCS / "_ext" / "written_pages.py")
+    for docname in written.PAGES:
+        page = (DOCS / f"{docname}.md").read_text(encoding="utf-8")
+        assert len(written.PLACE.findall(page)) == 1, docname
+    _assert_all_options_in(written.commands().replace("`", ""))
+    for script in (ROOT / "examples").glob("*.py"):
+        assert f"`examples/{script.name}`" in written.examples()
+
+
+def _assert_all_options_in(text: str) -> None:
+    import typer.main
+
+    from fewgold.cli import app
+
+    for name, command in vars(typer.main.get_command(app))["commands"].items():
+        part = text.partition(f"fewgold {name} [options]")[2].partition("[options]")[0]
+        for parameter in command.params:
+            for option in parameter.opts if parameter.name != "help" else ():
+                if option.startswith("--"):
+                    assert option in part, f"fewgold {name} {option}"
+
+
+@pytest.fixture(scope="module")
+def graph() -> ModuleType:
+    made = _load(DOCS / "import_graph.py")
+    made.imports = functools.cache(made.imports)
+    return made
+
+
+def test_picture_of_the_imports_is_up_to_date(graph: Any) -> None:
     shown = graph.PICTURE.read_text(encoding="utf-8")
     assert shown == graph.picture(), "run: python docs/import_graph.py"
 
 
-def test_picture_leaves_out_what_follows_and_nothing_else() -> None:
-    graph = _load(DOCS / "import_graph.py")
+def test_picture_leaves_out_what_follows_and_nothing_else(graph: Any) -> None:
     chain = {"a": {"_b", "c"}, "_b": {"c"}, "c": set(), "d": {"a", "c"}}
     assert graph.reduced(graph.public(chain)) == {"a": {"c"}, "c": set(), "d": {"a"}}
     known = graph.imports()
@@ -150,6 +237,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_sphinx
+@pytest.mark.slow
 def test_site_holds_every_page_and_name(site: Path) -> None:
     for page in PAGES:
         assert (site / page.relative_to(DOCS)).with_suffix(".html").is_file()
@@ -167,22 +255,14 @@ def test_site_holds_every_page_and_name(site: Path) -> None:
 
 
 @needs_sphinx
+@pytest.mark.slow
 def test_site_tells_every_command_and_option(site: Path) -> None:
-    import typer.main
-
-    from fewgold.cli import app
-
     shown = (site / "reference" / "commands.html").read_text(encoding="utf-8")
-    text = re.sub(r"<[^>]+>", "", shown)
-    for name, command in vars(typer.main.get_command(app))["commands"].items():
-        part = text.partition(f"fewgold {name} [options]")[2].partition("[options]")[0]
-        for parameter in command.params:
-            for option in parameter.opts if parameter.name != "help" else ():
-                if option.startswith("--"):
-                    assert option in part, f"fewgold {name} {option}"
+    _assert_all_options_in(re.sub(r"<[^>]+>", "", shown))
 
 
 @needs_sphinx
+@pytest.mark.slow
 def test_site_loads_nothing_from_the_network(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > len(PAGES)
@@ -196,6 +276,7 @@ def test_site_loads_nothing_from_the_network(site: Path) -> None:
 
 
 @needs_sphinx
+@pytest.mark.slow
 def test_links_of_the_site_lead_somewhere(site: Path) -> None:
     pages = {path: _Page(path) for path in sorted(site.rglob("*.html"))}
     lost = []
@@ -211,6 +292,7 @@ def test_links_of_the_site_lead_somewhere(site: Path) -> None:
 
 
 @needs_sphinx
+@pytest.mark.slow
 def test_site_has_a_page_for_files_beside_the_docs(site: Path) -> None:
     links = _Page(site / "contributing.html").links
     assert "architecture.html" in links  # docs/architecture.md, as CONTRIBUTING.md has it

@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes._windows import gauss_legendre, shrink
@@ -210,6 +209,8 @@ class Panels:
             return float(np.sin(first) ** 2) if top == 0 else float(np.sin(low) ** 2)
         if self._slope(high) >= 0:
             return float(np.sin(last) ** 2) if top + 1 == omega.size else float(np.sin(high) ** 2)
+        from scipy.optimize import brentq
+
         return float(np.sin(brentq(self._slope, low, high, xtol=1e-14)) ** 2)
 
     def _slope(self, omega: float) -> float:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtri
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
@@ -239,6 +238,8 @@ def newcombe(auc: float, adequate: int, inadequate: int, z: float) -> tuple[floa
     Newcombe (2006, Statistics in Medicine 25, 559–573): their variance with both class sizes
     replaced by the mean of the two in the second term, at A instead of at the estimate.
     """
+    from scipy.optimize import brentq
+
     mean = 0.5 * (adequate + inadequate)
 
     def beyond(a: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import signal
@@ -116,6 +117,12 @@ def root(
     """
 
 
+@functools.cache
+def _command() -> Any:
+    """All commands and their options, made once: it takes about as long as the imports here."""
+    return typer.main.get_command(app)
+
+
 def settings(folder: Path, environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Defaults of a project, which flags override, as a mapping for each command.
 
@@ -127,7 +134,7 @@ def settings(folder: Path, environment: Mapping[str, str]) -> dict[str, dict[str
         found = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FewgoldError(f"cannot read {SETTINGS}: {error}.") from None
-    commands: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
+    commands: dict[str, Any] = vars(_command())["commands"]
     wrong = set(found) - set(commands)
     if wrong:
         raise UnknownNameError(f"table in {SETTINGS}", sorted(wrong)[0], commands)
@@ -173,4 +180,4 @@ def main() -> None:
     except FewgoldError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(BAD_DATA)
-    app(prog_name="fewgold", default_map=defaults)
+    _command()(prog_name="fewgold", default_map=defaults)

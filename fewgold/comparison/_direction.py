@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import rankdata
 
 from fewgold import tables
 from fewgold._orientation import known_orientation
@@ -36,6 +35,8 @@ def direction(
         return higher, f"{_way(higher)}, as {which!r} {how}"
     if isinstance(scale, str):
         return True, f"{_way(True)}, as on the scale {scale!r}"
+    from scipy.stats import rankdata
+
     followed = 0.0
     for name, values in table.metrics.items():
         seen = values[rated]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from fewgold._validate import check_confidence
 from fewgold.errors import FewgoldError
@@ -85,7 +85,7 @@ class Goal:
             return np.inf
         if self.tolerance is not None:  # the error itself needs no estimate of its spread
             return float(special.ndtri(0.5 + 0.5 * self.confidence))
-        t = float(stats.t.ppf(0.5 + 0.5 * self.confidence, df))
+        t = float(special.stdtrit(df, 0.5 + 0.5 * self.confidence))
         if self.difference is None:
             return t
         # The shift of a non-central t of which a share ``power`` lies beyond t (the other side is

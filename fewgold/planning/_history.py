@@ -54,8 +54,9 @@ def plan_from_history(
     Examples
     --------
     >>> from fewgold.datasets import load_demo
-    >>> found = plan_from_history(Goal(half_width=0.4), *load_demo("zhen"), draws=20)
-    >>> found["docs-balanced+ridge"].n < found["random+mean"].n
+    >>> goal = Goal(half_width=0.4)
+    >>> found = plan_from_history(goal, *load_demo("zhen"), ["random+ridge"], draws=20)
+    >>> found["random+ridge"].n < found["random+mean"].n
     True
     """
     studies = as_studies(data, gold)

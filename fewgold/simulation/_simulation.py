@@ -153,24 +153,33 @@ class Simulation:
         order = np.lexsort((-frame["reduction"].fillna(-np.inf), ~whole))
         return frame.iloc[order].reset_index(drop=True)
 
+    @cached_property
+    def _averages(self) -> dict[tuple[str, ...], pd.DataFrame]:
+        return {}  # a page asks a dozen times
+
     def _averaged(self, keys: list[str]) -> pd.DataFrame:
+        if tuple(keys) not in self._averages:
+            self._averages[tuple(keys)] = self._means(keys)
+        return self._averages[tuple(keys)].copy()
+
+    def _means(self, keys: list[str]) -> pd.DataFrame:
         """Means over cells. Their draws are independent, so squared Monte-Carlo errors add up."""
         frame = self._frame
         worked = frame[frame["draws"] > 0]
         groups = worked.groupby(keys, sort=False)
         shown = [c for c in frame.columns if c not in _FACTS and not c.endswith("_mc")]
         table = groups[["n", *shown]].mean()
-        for name in shown:
-            known = worked[name].notna()
-            squares = (worked[f"{name}_mc"] ** 2).where(known, 0.0)
-            by = [worked[key] for key in keys]
-            total = squares.groupby(by, sort=False).sum(skipna=False)
-            table[f"{name}_mc"] = np.sqrt(total) / known.groupby(by, sort=False).sum()
+        size, known = groups.size(), worked[shown].notna()
+        squares = (worked[[f"{c}_mc" for c in shown]] ** 2).set_axis(shown, axis=1)
+        by = [worked[key] for key in keys]
+        total = squares.where(known, 0.0).groupby(by, sort=False).sum(skipna=False)
+        count = known.groupby(by, sort=False).sum()
+        table = table.join((total.apply(np.sqrt) / count).add_suffix("_mc"))
         for name in shown:
             if name.startswith(BY_BOUND):  # refused in some cells: the rest are another average
-                table.loc[groups[name].count() < groups.size(), [name, f"{name}_mc"]] = np.nan
-        table.insert(0, "cells", groups.size())
-        table.insert(1, "compared", groups["reduction"].count())
+                table.loc[count[name] < size, [name, f"{name}_mc"]] = np.nan
+        table.insert(0, "cells", size)
+        table.insert(1, "compared", count["reduction"])
         order = frame[keys].drop_duplicates()
         table = order.merge(table.reset_index(), on=keys, how="left")
         return table.fillna({"cells": 0, "compared": 0})

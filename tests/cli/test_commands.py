@@ -166,10 +166,17 @@ def test_errors_of_the_process(folder: Path, process: Process) -> None:
     assert (result.returncode, result.stdout) == (3, "")
     assert result.stderr.startswith("error: there is no design file")
     assert result.stderr.count("\n") == 1
+
+
+def test_settings_that_cannot_be_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "fewgold.toml").write_text("[")
-    result = process("strategies", cwd=folder)
-    assert result.returncode == 3
-    assert result.stderr.startswith("error: cannot read fewgold.toml")
+    monkeypatch.setattr(sys, "argv", ["fewgold", "strategies"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 3
+    assert capsys.readouterr().err.startswith("error: cannot read fewgold.toml")
 
 
 def test_pipes_speak_utf8_whatever_the_locale(folder: Path, process: Process) -> None:
@@ -209,7 +216,11 @@ def test_interrupts_and_io_errors(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert run("strategies", code=3).stderr == "error: 'pool.csv': Permission denied.\n"
 
 
-def test_no_colour_where_none_is_wanted(folder: Path, process: Process) -> None:
-    for env in ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, {}):
-        result = process("strategies", cwd=folder, env=env)
-        assert "\x1b[3" not in result.stdout
+def test_no_colour_where_none_is_wanted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[3" in run("strategies").stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[3" not in run("strategies").stdout
+    monkeypatch.delenv("FORCE_COLOR")
+    monkeypatch.delenv("NO_COLOR")
+    assert "\x1b[3" not in run("strategies").stdout

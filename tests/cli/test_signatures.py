@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterator
@@ -178,6 +179,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         call("import", "study", "wave.csv")
         Path("wave.csv").unlink()
     yield folder
+    made.cache_clear()
     os.chdir(before)
 
 
@@ -210,6 +212,7 @@ def call(*words: str) -> str:
     return done.stdout
 
 
+@functools.cache  # most options are added to the same call
 def made(command: str, words: tuple[str, ...]) -> tuple[list[float], list[str]]:
     """All numbers that a command prints, but for the time it took, and its signatures."""
     more = ("-o", "page.md", "--force") if command == "report" and "--force" not in words else ()

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import typer
 
+from fewgold import Simulation
 from fewgold.cli import _parse
 from waiting import PATIENCE, until
 
@@ -23,9 +24,7 @@ QUICK = ("--strategies", "random,docs-prop,random+cv-comet", "--budgets", "10%,3
 
 
 def test_from_a_table_to_a_folder(run: Run, folder: Path) -> None:
-    done = run(
-        "simulate", "pool.csv", *QUICK, "-o", "out", "--bounds", "hoeffding", "--limits", "0,25"
-    )
+    done = run("simulate", "pool.csv", *QUICK, "-o", "out")
     assert "random+cv-comet" in done.stdout and "covers %" in done.stdout
     (guessed,) = [line for line in done.stderr.splitlines() if "columns guessed" in line]
     assert "id = segment, " in guessed and "human = human, " in guessed
@@ -58,7 +57,10 @@ def test_the_same_seed_whatever_the_workers(run: Run) -> None:
 def test_on_a_dask_cluster(run: Run) -> None:
     distributed = pytest.importorskip("distributed", reason="dask is an extra")
     args = ("simulate", "pool.csv", *QUICK, "--format", "csv", "-q")
-    with distributed.LocalCluster(n_workers=2, dashboard_address=":0") as cluster:
+    # Workers in this process, as processes are in tests/test_simulation.py; the address is real.
+    where = {"processes": False, "protocol": "tcp", "dashboard_address": ":0"}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **where) as cluster:
+        assert cluster.scheduler_address.startswith("tcp://")
         on_cluster = run(*args, "--backend", "dask", "--scheduler", cluster.scheduler_address)
     assert on_cluster.stdout == run(*args).stdout
 
@@ -107,7 +109,7 @@ def test_gaps_in_the_scores(run: Run, table: pd.DataFrame) -> None:
     assert "30 of 150 rows have no human and were left out" in done.stderr
 
 
-def test_interrupt_and_resume(folder: Path, run: Run) -> None:
+def test_interrupt_and_resume(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     args = ["simulate", "demo-ende", "--strategies", "random,docs-balanced+ridge", "--draws", "50"]
     args += ["--budgets", "5%:25%:5%", "-o", "out"]
     process = subprocess.Popen(
@@ -118,7 +120,9 @@ def test_interrupt_and_resume(folder: Path, run: Run) -> None:
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "--resume" in said
+    assert not list(folder.glob("out/cells/.cell-*"))  # no half-written files
     kept = {p: p.stat().st_mtime_ns for p in folder.glob("out/cells/*.json")}
+    monkeypatch.setattr(Simulation, "save", lambda *_: [])  # the page is not what this is about
     less = [*args[:3], "random", *args[4:]]  # a part of it, so that the test is quick
     run(*less, "--resume")
     assert (

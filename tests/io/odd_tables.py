@@ -8,6 +8,7 @@ these words. The files are written with the standard library or pandas, never wi
 from __future__ import annotations
 
 import csv
+import functools
 import gzip
 import io
 import json
@@ -236,22 +237,26 @@ class Odd:
     asked: tuple[str, ...] = ()
     stdin: bool = False
 
+    @functools.cache  # noqa: B019 - there are a hundred, and they stay
     def truth(self, variant: str) -> pd.DataFrame:
         """The content: one row for each row of the file."""
-        if (self, variant) not in _TRUTHS:
-            _TRUTHS[self, variant] = self.change(base(variant, self.probe))
-        return _TRUTHS[self, variant]
+        return self.change(base(variant, self.probe))
+
+    @functools.cache  # noqa: B019
+    def content(self, variant: str) -> bytes:
+        """The file."""
+        return self.write(self.truth(variant))
 
     def save(self, folder: Path, variant: str) -> Path:
         """Write the file."""
         path = folder / self.file
-        path.write_bytes(self.write(self.truth(variant)))
+        path.write_bytes(self.content(variant))
         return path
 
     @property
     def packed(self) -> bool:
         """Whether the file is compressed."""
-        return self.write(self.truth("one"))[:2] == b"\x1f\x8b"
+        return self.content("one")[:2] == b"\x1f\x8b"
 
     def expected_roles(self, variant: str) -> dict[str, Any]:
         """Which columns are what."""
@@ -265,6 +270,7 @@ class Odd:
         }
         return roles | dict(self.roles)
 
+    @functools.cache  # noqa: B019
     def has(self, need: str, variant: str) -> bool:
         """Whether the table has what a command needs, going by its content."""
         frame, roles = self.truth(variant), self.expected_roles(variant)
@@ -281,9 +287,6 @@ class Odd:
             return self.only == "human" or bool(frame[list(roles["human"])].notna().all(axis=None))
         found: Any = roles[need]
         return bool(found)
-
-
-_TRUTHS: dict[tuple[Odd, str], pd.DataFrame] = {}
 
 
 def _ids(way: Callable[[int], str]) -> Callable[[pd.DataFrame], pd.DataFrame]:

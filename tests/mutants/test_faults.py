@@ -70,8 +70,10 @@ def test_a_planted_fault_is_caught_or_survives_and_leaves_nothing(tmp_path: Path
 
 
 def test_what_runs_for_ever_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "test_long.py").write_text("def test_long():\n    while True:\n        pass\n")
-    monkeypatch.setattr(run, "LONGEST", 3.0)
+    (tmp_path / "test_long.py").write_text(
+        "import time\n\n\ndef test_long():\n    while True:\n        time.sleep(60)\n"
+    )
+    monkeypatch.setattr(run, "LONGEST", 2.0)
     assert run.run_tests(tmp_path, ["test_long.py"])[0] is None
 
 

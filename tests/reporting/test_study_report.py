@@ -49,6 +49,12 @@ def demo(name: str = RECOMMENDED, n: int = 100, **more: Any) -> StudyReport:
     return study_report(ratings, chosen, strategy=name, **more)
 
 
+@cache
+def demo_page() -> str:
+    """The page of the plain demo, drawn once."""
+    return demo().html()
+
+
 def small(**more: Any) -> Pool:
     return Pool(ids=[f"s{i}" for i in range(N)], **more)
 
@@ -81,7 +87,7 @@ def test_the_numbers_are_those_of_the_estimate() -> None:
     record = study.estimator.estimate(study.ratings).to_dict()
     got = report.to_dict()
     assert got["estimate"] == record
-    for page in (report.html(), report.markdown()):
+    for page in (demo_page(), report.markdown()):
         assert f"{record['value']:.2f}" in page
         assert f"{record['low']:.2f} to {record['high']:.2f} (likelihood, approximate)" in page
         assert record["signature"] in page
@@ -101,7 +107,7 @@ def test_what_was_sampled_is_told() -> None:
 
 def test_the_same_study_gives_the_same_bytes() -> None:
     one, two = demo(), demo()
-    assert one.html() == two.html()
+    assert one.html() == demo_page()
     assert one.markdown() == two.markdown() == one.markdown()
 
 
@@ -114,7 +120,7 @@ def test_the_page_is_small_and_loads_nothing() -> None:
 
 
 def test_without_matplotlib_all_numbers_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = demo().html()
+    whole = demo_page()
     real = builtins.__import__
 
     def without(name: str, *args: Any, **more: Any) -> Any:
