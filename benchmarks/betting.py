@@ -18,10 +18,17 @@ from _common import best_of, read, table
 
 from fewgold import Pool
 from fewgold._arrays import FloatArray
-from fewgold.bounds._betting import CAP, PRIOR, WEIGHT, Betting
-from fewgold.bounds._ordered import OrderedBound
-from fewgold.bounds._star import AIM, EAGER, STaR
-from fewgold.bounds._star import CAP as STAR_CAP
+from fewgold.bounds.betting import (
+    AIM,
+    CAP,
+    EAGER,
+    PRIOR,
+    STAR_CAP,
+    WEIGHT,
+    Betting,
+    OrderedBound,
+    STaR,
+)
 from fewgold.estimate import LinearEstimate
 from fewgold.estimators import Mean
 from fewgold.samplers import SimpleRandom

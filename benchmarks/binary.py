@@ -27,7 +27,7 @@ from fewgold.bayes import (
     moments,
     probability_greater,
 )
-from fewgold.bayes._quadrature_density import _by_quadrature
+from fewgold.bayes.quadrature import _by_quadrature
 
 SLICES = 4
 CASE = Counts(tp=221, fn=95, fp=63, tn=148, metric_ones=540, metric_total=1000)

@@ -21,11 +21,9 @@ from _common import arguments as common
 from _common import read, table
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold.bayes._bins import bins
-from fewgold.bayes._cell_nodes import CellPrior
-from fewgold.bayes._cell_priors import Pooled, Separate, Trend
-from fewgold.bayes._cells import CellPosterior, tally
-from fewgold.bayes._patterns import patterns
+from fewgold.bayes.cells import CellPosterior, bins, tally
+from fewgold.bayes.counts import patterns
+from fewgold.bayes.priors import CellPrior, Pooled, Separate, Trend
 from fewgold.datasets import data_folder, load_demo, load_real
 from fewgold.pool import Pool
 

@@ -23,8 +23,8 @@ from _common import arguments as common
 from _common import need, read, table
 
 from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
-from fewgold.reproduce._data import is_human, load, ten_metrics
-from fewgold.samplers._growing import Neighbours
+from fewgold._neighbours import Neighbours
+from fewgold.reproduce.saldias_methods import is_human, load, ten_metrics
 
 SIZES = np.arange(1, 11) / 20
 PRINTED = {"wmt20_ende": 0.183 / 0.171, "wmt20_zhen": 0.346 / 0.290}

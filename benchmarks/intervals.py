@@ -28,12 +28,11 @@ from _common import need, read, table
 from fewgold import Pool
 from fewgold._arrays import FloatArray
 from fewgold.bounds import BOUNDS, Auto, BootstrapT, Bound, Hall, Hoeffding, Likelihood, Student
-from fewgold.bounds._betting import Betting
-from fewgold.bounds._star import STaR
+from fewgold.bounds.betting import Betting, STaR
 from fewgold.datasets import load_demo, load_real, real_systems
 from fewgold.estimate import LinearEstimate
 from fewgold.estimators import Mean
-from fewgold.reproduce._printed import TABLE5
+from fewgold.reproduce.saldias_printed import TABLE5
 from fewgold.samplers import SimpleRandom
 
 SHARES = (0.1, 0.3, 0.5)

@@ -95,7 +95,7 @@ def plain(folder: str, task: str, sheet: str) -> None:
 
 
 def ours(folder: str, task: str, sheet: str) -> None:
-    from fewgold import files, registry
+    from fewgold import registry, sheets
     from fewgold.stored import StoredPool
 
     columns: dict[str, Any] = {
@@ -107,7 +107,7 @@ def ours(folder: str, task: str, sheet: str) -> None:
             return
         strategy = f"{task}+ridge"
         sample = registry.strategy(strategy, pool).select(pool, BUDGET, rng=1)
-        files.save_sample(
+        sheets.save_sample(
             sample, sheet, strategy=strategy, columns=columns, pool_path=[folder], overwrite=True
         )
 
@@ -123,7 +123,6 @@ def run(who: str, folder: Path, task: str) -> tuple[float, float]:
 def one(who: str, folder: str, task: str) -> None:
     import duckdb  # noqa: F401  (imported before the clock starts, in both)
 
-    import fewgold.files
     import fewgold.registry  # noqa: F401
 
     with tempfile.TemporaryDirectory() as out:

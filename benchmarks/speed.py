@@ -31,7 +31,7 @@ from fewgold import Estimator, Pool, Ratings, Sampler
 from fewgold._arrays import FloatArray
 from fewgold.bounds import Student
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
-from fewgold.estimators._ridge_slopes import STRENGTHS
+from fewgold.estimators.ridge import STRENGTHS
 from fewgold.samplers import Balanced, SimpleRandom, Stratified, Systematic
 
 Work = Callable[[], object]

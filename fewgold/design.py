@@ -5,16 +5,84 @@ Every variance in fewgold is one function of per-segment residuals and a `Design
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray, from_pivot, group_sum, spread_out
-from fewgold._equal import closed_forms
-from fewgold._once import once
+
+# A cached property for what all draws of a batch share.
+
+
+T = TypeVar("T")
+
+
+class once(Generic[T]):
+    """A cached property that is worked out for one draw where all of a batch share the design.
+
+    The object says so by ``_one``, the same for one draw, or None. Private properties then stay
+    those of the one draw, without batch axes: they broadcast by themselves. Unlike
+    `functools.cached_property` of Python 3.11 it takes no lock, which for arrays of a few numbers
+    would be a good part of the work.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute, self._name, self.__doc__ = compute, compute.__name__, compute.__doc__
+
+    @overload
+    def __get__(self, design: None, owner: Any) -> once[T]: ...
+    @overload
+    def __get__(self, design: object, owner: Any) -> T: ...
+    def __get__(self, design: Any, owner: Any) -> Any:
+        if design is None:
+            return self
+        one = design._one
+        if self._name in design.__dict__:  # a closed form, found along with that
+            return design.__dict__[self._name]
+        if one is None:
+            made: Any = self._compute(design)
+        else:
+            made = getattr(one, self._name)
+            if not self._name.startswith("_"):
+                made = np.broadcast_to(made, (*design.weights.shape[:-1], *np.shape(made)))
+        design.__dict__[self._name] = made  # where Python looks first from now on
+        return made
+
+
+# What a design comes to where all segments weigh alike: no sums are needed.
+
+
+def closed_forms(design: Any) -> dict[str, Any]:
+    """Properties of a `Design` of one draw by their names, if it is one that has closed forms.
+
+    That is, a simple random sample: one group of segments of the same weight. Such studies are the
+    most frequent, and sums over groups would take as long as the rest of the estimate.
+    """
+    if design.kind != "simple" or not design.n or design.units is not None or design.groups.any():
+        return {}
+    weight, influence = float(design.weights[0]), float(design.influence[0])
+    if (design.weights != weight).any() or (design.influence != influence).any():
+        return {}
+    n = design.n
+    free = n - 1.0 if influence > 0 else 0.0
+    factor = n / (n - 1) if n > 1 else 1.0
+    return {
+        "_n_groups": 1,
+        "_total": np.array([n * weight]),
+        "_factor": np.array([factor]),
+        "_growth": np.array([factor**0.5]),
+        "_settled": np.array([influence <= 0]),
+        "_group_df": np.array([free]),
+        "_satterthwaite": np.array(free),
+        "certain": np.array(influence <= 0),
+        "freedom": np.array(free),
+        "blind": np.array(n == 1 and influence > 0),
+        "damping": np.full(n, influence / weight),
+        "strongest": np.array(influence**2),
+    }
 
 
 @dataclass(frozen=True, eq=False)

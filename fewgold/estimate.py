@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._pretty import spelled
+from fewgold._text import spelled
 from fewgold._validate import check_confidence
 from fewgold.sample import Design, Ratings
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fewgold._arrays import RNGLike, as_rng
-from fewgold._pretty import spelled
+from fewgold._text import spelled
 from fewgold._validate import Limits, as_limits, check_count
 from fewgold.bounds import as_bound
 from fewgold.errors import BudgetError

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold import tables
+from fewgold import io
 from fewgold._arrays import FloatArray, IntArray, codes_of
-from fewgold._orientation import known_orientation
 from fewgold._validate import as_names, no_number
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.io.columns import known_orientation
 
 _ROOM = 10**7  # characters in a column of texts of one width
 
@@ -155,7 +155,7 @@ class Pool:
     @classmethod
     def from_file(cls, path: str | Path, **columns: Any) -> Pool:
         """A pool from a CSV, TSV, JSON lines or Parquet file; ``columns`` as in `from_table`."""
-        return cls.from_table(tables.read_table(path), **columns)
+        return cls.from_table(io.read_table(path), **columns)
 
     def take(self, rows: IntArray) -> Pool:
         """The pool restricted to ``rows``. A metric may be constant there, and that is fine."""
@@ -370,7 +370,7 @@ def _numbers(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
     if array.dtype.kind in "fiub":
         numbers = array.astype(np.float64)
     else:
-        column = tables.column_of(array, name)
+        column = io.column_of(array, name)
         wrong = [k for sort, rows in column.sorts.items() if sort != "infinite" for k in rows]
         if wrong:
             bad = array.tolist()[min(wrong)]
@@ -381,7 +381,7 @@ def _numbers(name: str, values: Any, ids: NDArray[Any]) -> FloatArray:
         raise DataError(
             f"{name} has {int(broken.sum())} missing or infinite values, first for id "
             f"{ids[broken][0]!s}. Score every segment, fill the gaps with the metric's mean "
-            "(fewgold.tables.filled), or leave this metric out."
+            "(fewgold.io.filled), or leave this metric out."
         )
     return numbers
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import FloatArray, IntArray
-from fewgold._orientation import told_orientation
 from fewgold._validate import Limits, as_limits
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
+from fewgold.io.columns import told_orientation
 from fewgold.pool import Pool
 
 __all__ = ["Design", "Ratings", "Sample"]

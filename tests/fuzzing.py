@@ -31,8 +31,8 @@ from pathlib import Path
 from fewgold import formats
 from fewgold.errors import FewgoldError
 from fewgold.formats import Rating, Reading, Segment, Tasks, key
-from fewgold.formats._names import _WHERE
-from fewgold.tables import read_table, read_text
+from fewgold.formats.registry import _WHERE
+from fewgold.io import read_table, read_text
 
 LONGEST = 20.0  # seconds of this process that reading one small file may take
 TEXTS = (

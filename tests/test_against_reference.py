@@ -8,7 +8,7 @@ import pytest
 from fewgold import Pool, Sample, registry
 from fewgold.bounds import Bernstein, Hoeffding
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
-from fewgold.estimators._ridge_slopes import STRENGTHS, ridge_slopes
+from fewgold.estimators.ridge import STRENGTHS, ridge_slopes
 from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified, Systematic
 from reference import (
     balanced_variance,
@@ -334,7 +334,7 @@ def test_ridge_needs_twice_as_many_degrees_of_freedom_as_slopes_and_two(names, e
 @pytest.mark.parametrize("common", [0.0, 1.0, 3.0])
 def test_signed_ridge_solves_the_bounded_problem(seed, common):
     """At a single strength, so that only the slopes are compared."""
-    from fewgold.estimators._signed_slopes import constrain
+    from fewgold.estimators.ridge import constrain
 
     x, y = ridge_case(seed=seed, common=common)
     signs = np.array([-1.0, 1.0, 1.0, 0.0])

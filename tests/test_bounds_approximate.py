@@ -21,7 +21,7 @@ from fewgold.bounds import (
     Student,
     as_bound,
 )
-from fewgold.bounds._empirical import _at_once, _in_bracket
+from fewgold.bounds.approximate import _at_once, _in_bracket
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean, Ridge
 from fewgold.samplers import Clusters, SimpleRandom, Stratified

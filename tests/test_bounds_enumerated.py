@@ -11,13 +11,11 @@ import pytest
 
 from fewgold import Pool
 from fewgold.bounds import Bernstein, Hoeffding
-from fewgold.bounds._bernstein_serfling import BernsteinSerfling
-from fewgold.bounds._betting import Betting
-from fewgold.bounds._gaffke import Gaffke
-from fewgold.bounds._hypergeometric import Hypergeometric
-from fewgold.bounds._maurer_pontil import MaurerPontil
-from fewgold.bounds._star import STaR
-from fewgold.bounds._stratified_betting import StratifiedBetting
+from fewgold.bounds.betting import Betting, STaR
+from fewgold.bounds.concentration import BernsteinSerfling, MaurerPontil
+from fewgold.bounds.exact import Hypergeometric
+from fewgold.bounds.gaffke import Gaffke
+from fewgold.bounds.stratified import StratifiedBetting
 from fewgold.estimators import Mean
 from fewgold.sample import Sample
 from fewgold.samplers import SimpleRandom, Stratified

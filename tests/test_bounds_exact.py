@@ -8,14 +8,11 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from fewgold.bounds import Bernstein, Hoeffding, Student
-from fewgold.bounds._bernstein_serfling import BernsteinSerfling
-from fewgold.bounds._betting import Betting
-from fewgold.bounds._clopper_pearson import ClopperPearson
-from fewgold.bounds._gaffke import Gaffke
-from fewgold.bounds._hypergeometric import Hypergeometric
-from fewgold.bounds._maurer_pontil import MaurerPontil
-from fewgold.bounds._star import STaR
-from fewgold.bounds._stratified_betting import StratifiedBetting
+from fewgold.bounds.betting import Betting, STaR
+from fewgold.bounds.concentration import BernsteinSerfling, MaurerPontil
+from fewgold.bounds.exact import ClopperPearson, Hypergeometric
+from fewgold.bounds.gaffke import Gaffke
+from fewgold.bounds.stratified import StratifiedBetting
 from fewgold.errors import DesignError
 from fewgold.estimators import ControlVariates, Mean, Ridge
 from fewgold.pool import Pool

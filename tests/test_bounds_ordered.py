@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 from fewgold import Pool
-from fewgold.bounds._betting import Betting
-from fewgold.bounds._gaffke import FILLINGS, Gaffke
-from fewgold.bounds._star import STaR
+from fewgold.bounds.betting import Betting, STaR
+from fewgold.bounds.gaffke import FILLINGS, Gaffke
 from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import SimpleRandom, Stratified

@@ -8,8 +8,8 @@ import pytest
 
 from fewgold import Pool
 from fewgold.bounds import Hoeffding
-from fewgold.bounds._betting import Betting
-from fewgold.bounds._stratified_betting import StratifiedBetting
+from fewgold.bounds.betting import Betting
+from fewgold.bounds.stratified import StratifiedBetting
 from fewgold.datasets import load_demo
 from fewgold.errors import DesignError
 from fewgold.estimators import Mean, Ridge

@@ -8,10 +8,10 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from fewgold import Cost, FewgoldError, Pool, Ratings, registry
-from fewgold._equal import closed_forms
 from fewgold._validate import as_limits
 from fewgold.bayes import BinaryPosterior, Priors
 from fewgold.bounds import Hoeffding
+from fewgold.design import closed_forms
 from fewgold.errors import DesignError
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified, Systematic
@@ -212,12 +212,12 @@ def test_draws_that_share_a_design_need_not(sampler):
 )
 def test_draws_in_blocks_are_those_of_a_batch(sampler, monkeypatch):
     """Control variates take some draws at a time; which ones must not matter."""
-    from fewgold.estimators import _regression
+    from fewgold.estimators import linear
 
     sample = sampler.draw(POOL, 60, draws=7, rng=0)
     ratings = sample.rate(GOLD[sample.indices])
     at_once = ControlVariates().estimate(ratings)
-    monkeypatch.setattr(_regression, "_CELLS", 3 * 60 * (1 + len(POOL.metrics)))
+    monkeypatch.setattr(linear, "_CELLS", 3 * 60 * (1 + len(POOL.metrics)))
     in_blocks = ControlVariates().estimate(ratings)
     for name in ("value", "se", "df", "residuals", "parameters"):
         ours, theirs = getattr(in_blocks, name), getattr(at_once, name)

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fewgold import files, registry, tables
+from fewgold import io as tables
+from fewgold import registry, sheets
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.sample import Sample
@@ -51,7 +52,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture
 def pool(table: pd.DataFrame) -> Pool:
-    return files.build_pool(table, COLUMNS)
+    return sheets.build_pool(table, COLUMNS)
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def draw(pool: Pool, strategy: str = "docs-balanced+ridge", n: int = 30) -> Samp
 
 def save(sample: Sample, path: Path, **options: Any) -> Path:
     options = {"strategy": "docs-balanced+ridge", "columns": COLUMNS} | options
-    return files.save_sample(sample, path, **options)
+    return sheets.save_sample(sample, path, **options)
 
 
 def fill(path: Path, gold: dict[str, Any], separator: str = ",") -> pd.DataFrame:
@@ -98,10 +99,10 @@ def test_what_comes_back_is_what_was_drawn(
     sample = draw(pool, strategy)
     side = save(sample, tmp_path / "a.csv", strategy=strategy)
     fill(tmp_path / "a.csv", gold)
-    back = files.load_sample(side, pool)
+    back = sheets.load_sample(side, pool)
     assert_same(sample, back)
     chosen = registry.strategy(strategy, pool)
-    ratings = files.read_ratings(tmp_path / "a.csv", back)
+    ratings = sheets.read_ratings(tmp_path / "a.csv", back)
     assert chosen.estimate(ratings).to_dict() == chosen.estimate(sample.rate(gold)).to_dict()
 
 
@@ -113,9 +114,9 @@ def test_top_up(pool: Pool, gold: dict[str, float], tmp_path: Path, strategy: st
     side = save(more, tmp_path / "more.csv", strategy=strategy)
     assert len(tables.read_table(tmp_path / "more.csv")) == 12
     fill(tmp_path / "more.csv", gold)
-    back = files.load_sample(side, pool)
+    back = sheets.load_sample(side, pool)
     assert_same(more, back)
-    ratings = files.read_ratings(tmp_path / "more.csv", back)
+    ratings = sheets.read_ratings(tmp_path / "more.csv", back)
     assert ratings.n == 42
     assert ratings.limits == (-9, 19)
     expected = chosen.estimate(more.rate(gold))
@@ -124,7 +125,7 @@ def test_top_up(pool: Pool, gold: dict[str, float], tmp_path: Path, strategy: st
     third = chosen.select(pool, 5, given=ratings, rng=9)
     side = save(third, tmp_path / "third.csv", strategy=strategy)
     fill(tmp_path / "third.csv", gold)
-    joined = files.read_ratings(tmp_path / "third.csv", files.load_sample(side, pool))
+    joined = sheets.read_ratings(tmp_path / "third.csv", sheets.load_sample(side, pool))
     assert chosen.estimate(joined).to_dict() == chosen.estimate(third.rate(gold)).to_dict()
 
 
@@ -139,8 +140,8 @@ def test_the_sheet_is_blind(pool: Pool, tmp_path: Path) -> None:
 
 def test_documents_stay_together_in_the_order_of_the_pool() -> None:
     table = make_table(60).sample(frac=1, random_state=3)
-    pool = files.build_pool(table, COLUMNS)
-    rows = list(csv.DictReader(io.StringIO(files.sheet(draw(pool, n=40)))))
+    pool = sheets.build_pool(table, COLUMNS)
+    rows = list(csv.DictReader(io.StringIO(sheets.sheet(draw(pool, n=40)))))
     documents = [r["document"] for r in rows]
     runs = [d for d, before in zip(documents, [None, *documents], strict=False) if d != before]
     assert len(runs) == len(set(runs))
@@ -162,7 +163,7 @@ def test_the_side_file_says_how(pool: Pool, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     side = save(draw(pool), tmp_path / "out" / "s.csv", pool_path=tmp_path / "p.csv", budget="25%")
     record = json.loads(side.read_text())
-    assert record["schema"] == files.SCHEMA
+    assert record["schema"] == sheets.SCHEMA
     assert (record["seed"], record["n"], record["budget"]) == (7, 30, "25%")
     assert record["sampler"] == "docs-balanced"
     assert record["pool"]["path"] == "../p.csv"
@@ -240,12 +241,12 @@ def test_texts_are_made_harmless_and_ids_survive(tmp_path: Path, suffix: str) ->
         assert not cell.startswith(("+", "-")) or float(cell), cell
     frame["score"] = "1.5"
     frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",", **_quoting(suffix))
-    ratings = files.read_ratings(path, files.load_sample(side, pool))
+    ratings = sheets.read_ratings(path, sheets.load_sample(side, pool))
     assert ratings.sample.ids.tolist() == sample.ids.tolist()
     # A spreadsheet that drops the apostrophes again does no harm either.
     frame["id"] = [str(i) for i in sample.ids]
     frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",", **_quoting(suffix))
-    assert files.read_ratings(path, sample).n == len(NASTY)
+    assert sheets.read_ratings(path, sample).n == len(NASTY)
 
 
 def _quoting(suffix: str) -> dict[str, Any]:
@@ -255,15 +256,15 @@ def _quoting(suffix: str) -> dict[str, Any]:
 def test_ids_that_cannot_be_told_apart_are_refused() -> None:
     pool = Pool(ids=np.array(["=a", "'=a"]))
     with pytest.raises(DataError, match="too alike"):
-        files.sheet(draw(pool, "random+mean", 2))
+        sheets.sheet(draw(pool, "random+mean", 2))
     pool = Pool(ids=np.array(["a\tb", "c"]))
     with pytest.raises(DataError, match=r"Write a \.csv"):
-        files.sheet(draw(pool, "random+mean", 2), separator="\t")
+        sheets.sheet(draw(pool, "random+mean", 2), separator="\t")
 
 
 def test_two_columns_of_one_name_are_refused(pool: Pool) -> None:
     with pytest.raises(DataError, match="two columns 'source'"):
-        files.sheet(draw(pool), score="source")
+        sheets.sheet(draw(pool), score="source")
 
 
 def test_byte_order_mark_only_where_needed(tmp_path: Path) -> None:
@@ -361,7 +362,7 @@ def test_ratings_that_are_refused(rated: tuple[Path, Sample], change: Any, messa
     path, sample = rated
     _edit(path, change)
     with pytest.raises(DataError, match=message):
-        files.read_ratings(path, sample)
+        sheets.read_ratings(path, sample)
 
 
 def test_spreadsheets_of_other_countries(
@@ -370,36 +371,36 @@ def test_spreadsheets_of_other_countries(
     path, sample = rated
     frame = pd.read_csv(path, dtype=str)
     frame.to_csv(path, sep=";", index=False)
-    assert files.read_ratings(path, sample).scores.tolist() == sample.rate(gold).scores.tolist()
-    points = files.read_ratings(path, sample).scores.tolist()
+    assert sheets.read_ratings(path, sample).scores.tolist() == sample.rate(gold).scores.tolist()
+    points = sheets.read_ratings(path, sample).scores.tolist()
     frame["score"] = frame["score"].str.replace(".", ",")
     assert frame["score"].str.contains(",").any()
     frame.to_csv(path, sep=";", index=False)
-    assert files.read_ratings(path, sample).scores.tolist() == points
+    assert sheets.read_ratings(path, sample).scores.tolist() == points
     frame["score"] = [f"1,{k:03d}" for k in range(len(frame))]
     frame.to_csv(path, sep=";", index=False)
     with pytest.raises(
         DataError, match=r"decimal comma: \d+ \(1,000\).* a comma may mean thousands"
     ):
-        files.read_ratings(path, sample)
+        sheets.read_ratings(path, sample)
 
 
 def test_words_of_a_verdict_are_scores(rated: tuple[Path, Sample]) -> None:
     path, sample = rated
     _edit(path, lambda f: f.assign(score=["Pass" if int(i) % 2 else "fail" for i in f["id"]]))
     passed = {i: float(int(i) % 2) for i in map(str, sample.ids)}
-    assert files.read_ratings(path, sample).scores.tolist() == sample.rate(passed).scores.tolist()
+    assert sheets.read_ratings(path, sample).scores.tolist() == sample.rate(passed).scores.tolist()
     _edit(path, lambda f: _set(f, "yes"))
     with pytest.raises(DataError, match=r"no number in column 'score': \d+ \(yes\)"):
-        files.read_ratings(path, sample)
+        sheets.read_ratings(path, sample)
 
 
 def test_empty_rows_and_other_columns_are_ignored(rated: tuple[Path, Sample]) -> None:
     path, sample = rated
-    before = files.read_ratings(path, sample).scores
+    before = sheets.read_ratings(path, sample).scores
     _edit(path, lambda f: f.assign(comment="fine"))
     path.write_text(path.read_text() + ",,,,\n,,,,\n")
-    assert files.read_ratings(path, sample).scores.tolist() == before.tolist()
+    assert sheets.read_ratings(path, sample).scores.tolist() == before.tolist()
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet", "tsv"])
@@ -418,7 +419,7 @@ def test_ratings_in_other_formats(
         frame.assign(score=[repr(gold[i]) for i in frame["id"]]).to_csv(
             other, sep="\t", index=False
         )
-    scores = files.read_ratings(other, sample).scores
+    scores = sheets.read_ratings(other, sample).scores
     assert scores.tolist() == sample.rate(gold).scores.tolist()
 
 
@@ -428,13 +429,13 @@ def test_gaps_in_typed_formats_are_gaps(rated: tuple[Path, Sample]) -> None:
     frame.loc[0, "score"] = np.nan
     frame.to_parquet(path.with_suffix(".parquet"))
     with pytest.raises(DataError, match="1 id has no score"):
-        files.read_ratings(path.with_suffix(".parquet"), sample)
+        sheets.read_ratings(path.with_suffix(".parquet"), sample)
 
 
 def test_several_raters_are_averaged(rated: tuple[Path, Sample], gold: dict[str, float]) -> None:
     path, sample = rated
     _edit(path, lambda f: f.assign(a=f["score"], b=f["score"].astype(float) + 1))
-    ratings = files.read_ratings(path, sample, score=["a", "b"])
+    ratings = sheets.read_ratings(path, sample, score=["a", "b"])
     np.testing.assert_allclose(ratings.scores, sample.rate(gold).scores + 0.5, rtol=1e-12)
 
 
@@ -451,7 +452,7 @@ def test_with_gaps_the_mean_is_of_the_raters_who_gave_a_score(
         return frame.assign(a=one, b=two)
 
     _edit(path, two_raters)
-    partial = files.read_partial(path, sample, score=["a", "b"], gaps=True)
+    partial = sheets.read_partial(path, sample, score=["a", "b"], gaps=True)
     found = dict(zip(sample.ids.tolist(), partial.scores.tolist(), strict=True))
     assert found[both] == pytest.approx(gold[both] + 0.5)
     assert found[first] == pytest.approx(gold[first])
@@ -463,7 +464,7 @@ def test_whole_numbers_as_ids(tmp_path: Path) -> None:
     sample = draw(pool, "random+cv-comet", 10)
     side = save(sample, tmp_path / "a.csv", columns={"id": "id"})
     fill(tmp_path / "a.csv", {str(i): float(i) for i in range(40)})
-    ratings = files.read_ratings(tmp_path / "a.csv", files.load_sample(side, pool))
+    ratings = sheets.read_ratings(tmp_path / "a.csv", sheets.load_sample(side, pool))
     assert ratings.scores.tolist() == sample.indices.tolist()
 
 
@@ -480,9 +481,9 @@ def test_another_pool_is_refused(
     pool: Pool, table: pd.DataFrame, tmp_path: Path, change: Any, message: str
 ) -> None:
     side = save(draw(pool), tmp_path / "a.csv")
-    other = files.build_pool(change(table), COLUMNS)
+    other = sheets.build_pool(change(table), COLUMNS)
     with pytest.raises(DataError, match=message) as caught:
-        files.load_sample(side, other)
+        sheets.load_sample(side, other)
     assert pool.fingerprint in str(caught.value)
     assert other.fingerprint in str(caught.value)
 
@@ -491,22 +492,22 @@ def test_metrics_come_and_go(pool: Pool, tmp_path: Path) -> None:
     side = save(draw(pool), tmp_path / "a.csv")
     other = Pool(pool.ids, {"comet": pool.metrics["comet"]}, pool.documents, np.ones(120))
     with pytest.raises(DataError, match="metric ter is gone; cost is new"):
-        files.load_sample(side, other)
+        sheets.load_sample(side, other)
 
 
 def test_the_pool_is_found_again(table: pd.DataFrame, pool: Pool, tmp_path: Path) -> None:
     path = tmp_path / "pool.csv"
     table.to_csv(path, index=False)
-    pool = files.build_pool(tables.read_table(path), COLUMNS)
+    pool = sheets.build_pool(tables.read_table(path), COLUMNS)
     side = save(draw(pool), tmp_path / "a.csv", pool_path=path)
-    assert files.load_pool(side).fingerprint == pool.fingerprint
+    assert sheets.load_pool(side).fingerprint == pool.fingerprint
     moved = path.rename(tmp_path / "moved.csv")
     with pytest.raises(DataError, match=r"not at .* any more.*--pool"):
-        files.load_pool(side)
-    assert files.load_pool(side, moved).fingerprint == pool.fingerprint
+        sheets.load_pool(side)
+    assert sheets.load_pool(side, moved).fingerprint == pool.fingerprint
     side = save(draw(pool), tmp_path / "b.csv")
     with pytest.raises(DataError, match="standard input"):
-        files.load_pool(side)
+        sheets.load_pool(side)
 
 
 @pytest.mark.parametrize(
@@ -529,15 +530,15 @@ def test_side_files_that_are_refused(pool: Pool, tmp_path: Path, change: Any, me
     change(record)
     side.write_text(json.dumps(record))
     with pytest.raises(DataError, match=message):
-        files.load_sample(side, pool)
+        sheets.load_sample(side, pool)
 
 
 def test_no_side_file(pool: Pool, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no design file"):
-        files.read_record(tmp_path / "a.csv.design.json")
+        sheets.read_record(tmp_path / "a.csv.design.json")
     (tmp_path / "b.json").write_text("{")
     with pytest.raises(DataError, match="not a design file"):
-        files.read_record(tmp_path / "b.json")
+        sheets.read_record(tmp_path / "b.json")
 
 
 @pytest.mark.parametrize(
@@ -556,7 +557,7 @@ def test_costs(cost: str, expected: list[float]) -> None:
     table = pd.DataFrame(
         {"id": ["a", "b"], "words": ["4", "2"], "text": ["x y z", "x"], "a+b*c": [7, 8]}
     )
-    pool = files.build_pool(table, {"id": "id", "cost": cost})
+    pool = sheets.build_pool(table, {"id": "id", "cost": cost})
     assert pool.cost is not None
     assert pool.cost.tolist() == expected
 
@@ -565,6 +566,6 @@ def test_costs_that_are_refused() -> None:
     table = pd.DataFrame({"id": ["a", "b"], "words": [1, 2], "text": ["x", "y"]})
     for cost in ("12+0.7*wrds", "__import__('os')", "words(wrds)", "-3*words"):
         with pytest.raises(UnknownNameError, match=r"FIXED\+PER\*COLUMN"):
-            files.build_pool(table, {"id": "id", "cost": cost})
+            sheets.build_pool(table, {"id": "id", "cost": cost})
     with pytest.raises(DataError, match="must hold a number"):
-        files.build_pool(table, {"id": "id", "cost": "3*text"})
+        sheets.build_pool(table, {"id": "id", "cost": "3*text"})

@@ -17,7 +17,7 @@ from fewgold.datasets import load_demo
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimators import Mean
-from fewgold.gaps import GapBounds, PartialRatings
+from fewgold.missing import GapBounds, PartialRatings
 from fewgold.samplers import Clusters, SimpleRandom, Systematic
 from reference import Scripted, all_draws, all_starts, all_within, document_orders, grid
 from reference.gaps import answer_sets, permutation_p, stratified

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from fewgold import files, registry, tables
+from fewgold import io, registry, sheets
 from fewgold.cli import app
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -77,12 +77,12 @@ def test_a_campaign_of_then_goes_on(here: Path) -> None:
 
 @pytest.mark.parametrize("name", SEEDS["strategies"])
 def test_seeds_of_then_draw_the_segments_of_then(name: str) -> None:
-    pool = files.build_pool(
-        tables.read_table(GOLDEN / "pool.csv"),
+    pool = sheets.build_pool(
+        io.read_table(GOLDEN / "pool.csv"),
         {"id": "id", "document": "document", "metrics": ["comet", "bleu"]},
     )
     assert pool.fingerprint == SEEDS["fingerprint"]
-    gold = tables.read_table(GOLDEN / "gold.csv")
+    gold = io.read_table(GOLDEN / "gold.csv")
     scores = dict(zip(gold["id"], map(float, gold["score"]), strict=True))
     strategy = registry.strategy(name, pool)
     sample = strategy.select(pool, 20, rng=11)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fewgold import Pool, registry
+from fewgold._neighbours import Neighbours
 from fewgold.samplers import Incremental
-from fewgold.samplers._growing import Neighbours
 from reference.incremental import next_strata
 
 

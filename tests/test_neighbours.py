@@ -114,8 +114,8 @@ def test_nothing_depends_on_what_is_computed_together(design, coarse, monkeypatc
     # Without the table of ranks, and a few segments at a time.
     monkeypatch.setattr(_neighbours, "_TABLE", 0)
     monkeypatch.setattr(_neighbours, "_CELLS", 50)
-    monkeypatch.setattr("fewgold.estimators._knn.MOST", 20_000)
-    monkeypatch.setattr("fewgold.estimators._knn_predict.MOST", 20_000)
+    monkeypatch.setattr("fewgold.estimators.knn.MOST", 20_000)
+    monkeypatch.setattr("fewgold.estimators.knn.MOST", 20_000)
     np.testing.assert_array_equal(np.stack(KNN(k=5).predict(ratings)), whole)
 
 
@@ -123,7 +123,7 @@ def test_segments_with_too_few_near_enough_walk_on(monkeypatch):
     """However few neighbours are looked at first, the answer is the same."""
     ratings = rated(SimpleRandom(), 30, draws=3)
     whole = np.stack(KNN(k=5).predict(ratings))
-    monkeypatch.setattr("fewgold.estimators._knn_sums._steps", lambda n, k, share: 4)
+    monkeypatch.setattr("fewgold.estimators.knn._steps", lambda n, k, share: 4)
     np.testing.assert_array_equal(np.stack(KNN(k=5).predict(ratings)), whole)
 
 

@@ -20,8 +20,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from fewgold import plots
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
-from fewgold.plots._labels import push_apart
-from fewgold.plots._style import GREY, INK, PALETTE, SOFT
+from fewgold.plots.style import GREY, INK, PALETTE, SOFT, push_apart
 
 BUDGETS = np.arange(1, 11) * 0.05
 NAMES = [f"{s}+{e}" for s in ("random", "docs-prop", "docs-sys") for e in ["mean", "cv", "ridge"]]

@@ -15,9 +15,8 @@ from typer.testing import CliRunner
 from fewgold import Pool, datasets, reproduce, simulate
 from fewgold.cli import app
 from fewgold.errors import DataError
-from fewgold.reproduce import _data, _files, _methods, _printed
-from fewgold.reproduce._compare import mean_of, spread_of
-from fewgold.reproduce._findings import FAILS, HOLDS, OPEN, Check, Finding
+from fewgold.reproduce import saldias_methods, saldias_output, saldias_printed
+from fewgold.reproduce.findings import FAILS, HOLDS, OPEN, Check, Finding, mean_of, spread_of
 from fewgold.samplers import SimpleRandom, Stratified
 
 HAVE = datasets.data_folder() is not None
@@ -38,7 +37,7 @@ def the_first(kind: str, system: str) -> tuple[Pool, Any]:
 
 def test_printed_tables_agree_with_one_another() -> None:
     """Table 4 repeats lines of Tables 1 and 3, and all of them share the baseline."""
-    tables = _printed.TABLES
+    tables = saldias_printed.TABLES
     for pair in PAIRS:
         assert tables["table4"][pair]["docs-prop"] == tables["table1"][pair]["docs-prop"]
         assert tables["table4"][pair]["cv-knn"] == tables["table3"][pair]["cv-knn"]
@@ -49,14 +48,14 @@ def test_printed_tables_agree_with_the_text() -> None:
     """Section 4: reductions of 14 and 23 %, and on test data 7, 21 and 7 %; cv-knn 5 % better."""
 
     def reduction(table: str, pair: str, method: str = "docs-prop+cv-knn") -> int:
-        rows = _printed.TABLES[table][pair]
+        rows = saldias_printed.TABLES[table][pair]
         return round(100 * (1 - rows[method].abs_error / rows["baseline"].abs_error))
 
     assert [reduction("table4", pair) for pair in PAIRS] == [14, 23]
     assert [reduction("table6", pair) for pair in ("EnDe", "ZhEn", "EnRu")] == [7, 21, 7]
-    rows = _printed.TABLES["table3"]["ZhEn"]
+    rows = saldias_printed.TABLES["table3"]["ZhEn"]
     assert round(100 * (1 - rows["cv-knn"].abs_error / rows["cv-bleurt"].abs_error)) == 5
-    correlations = {pair: sorted(_printed.TABLE9[pair].values()) for pair in PAIRS}
+    correlations = {pair: sorted(saldias_printed.TABLE9[pair].values()) for pair in PAIRS}
     assert (correlations["EnDe"][0], correlations["EnDe"][-1]) == (0.279, 0.410)
     assert (correlations["ZhEn"][0], correlations["ZhEn"][-1]) == (0.425, 0.465)
     assert all(len(r) == 10 for r in correlations.values())
@@ -69,11 +68,11 @@ def test_printed_bounds_follow_from_the_formula() -> None:
         "ZhEn": np.mean([993, 992, 1012, 996, 1021, 986]),
     }
     for pair in PAIRS:
-        for size, rows in _printed.TABLE5[pair].items():
+        for size, rows in saldias_printed.TABLE5[pair].items():
             total = segments[pair]
             n = round(size * total)
             k = 1 - (n - 1) / total
-            t = _printed.ORACLE_RANGE[pair] * sqrt(k * log(2 / 0.05) / (2 * n))
+            t = saldias_printed.ORACLE_RANGE[pair] * sqrt(k * log(2 / 0.05) / (2 * n))
             for row in rows.values():
                 assert row.t == pytest.approx(t, abs=0.006)
                 assert row.slack < row.t
@@ -132,12 +131,12 @@ def test_monte_carlo_errors_of_ratios() -> None:
 def test_by_variance_is_size_times_variance() -> None:
     pool, _ = datasets.load_demo()
     score, codes = pool.composite(), pool.codes
-    mass = _methods.ByVariance()(pool, codes)
+    mass = saldias_methods.ByVariance()(pool, codes)
     for h in (0, 5, codes.max()):
         inside = score[codes == h]
         assert mass[h] == pytest.approx(inside.size * inside.var())
     counts = np.bincount(codes, minlength=codes.max() + 1)
-    made = Stratified(allocation=_methods.ByVariance(), rounding="printed")
+    made = Stratified(allocation=saldias_methods.ByVariance(), rounding="printed")
     taken = np.bincount(codes[made.draw(pool, 200, rng=0).indices], minlength=counts.size)
     assert taken.sum() == 200
     share = 200 * mass / mass.sum()
@@ -148,7 +147,7 @@ def test_by_variance_is_size_times_variance() -> None:
 def test_centred_controls_follow_footnote_1() -> None:
     pool, gold = datasets.load_demo()
     sample = SimpleRandom().draw(pool, 80, rng=3)
-    made = _methods.CentredControls().estimate(sample.rate(gold[sample.indices]))
+    made = saldias_methods.CentredControls().estimate(sample.rate(gold[sample.indices]))
     everywhere = pool.standardised()
     z, y = everywhere[:, sample.indices], gold[sample.indices]
     cov = [((y - y.mean()) * (row - row.mean())).mean() for row in z]
@@ -157,10 +156,10 @@ def test_centred_controls_follow_footnote_1() -> None:
 
 
 def test_metrics_are_chosen_as_in_the_paper() -> None:
-    studies = _data.load("demo-ende", ["human", "alpha", "beta"])
+    studies = saldias_methods.load("demo-ende", ["human", "alpha", "beta"])
     alpha = studies["alpha"]
     assert "words" in alpha.pool.metrics  # a length, which is no metric
-    rated = _data.ten_metrics("demo-ende", studies)
+    rated = saldias_methods.ten_metrics("demo-ende", studies)
     assert set(rated.metrics) == set(alpha.pool.metrics) - {"words"}
     values = list(rated.correlations.values())
     assert values == sorted(values, reverse=True)
@@ -176,11 +175,11 @@ def test_metrics_are_chosen_as_in_the_paper() -> None:
         )
         for name, study in studies.items()
     }
-    again = _data.ten_metrics("demo-ende", copies)
+    again = saldias_methods.ten_metrics("demo-ende", copies)
     assert len({"again", "bleu"} & set(again.metrics)) == 1
-    assert set(_data.two_metrics("demo-ende", studies).metrics) == {"comet", "bleurt"}
-    assert _data.pair_of("wmt20_zhen") == "ZhEn"
-    assert _data.pair_of("demo-ende") == "EnDe"
+    assert set(saldias_methods.two_metrics("demo-ende", studies).metrics) == {"comet", "bleurt"}
+    assert saldias_methods.pair_of("wmt20_zhen") == "ZhEn"
+    assert saldias_methods.pair_of("demo-ende") == "EnDe"
 
 
 # The whole ----------------------------------------------------------------------------------
@@ -198,7 +197,7 @@ def made() -> reproduce.Reproduction:
 
 def test_all_tables_have_all_lines(made: reproduce.Reproduction) -> None:
     assert list(made.tables) == [*(f"table{k}" for k in range(1, 7)), "metrics"]
-    for name, printed in _printed.TABLES.items():
+    for name, printed in saldias_printed.TABLES.items():
         table = made.tables[name]
         for pair, methods in printed.items():
             rows = table[(table["pair"] == pair) & (table["kind"] == "printed")]
@@ -221,17 +220,19 @@ def test_all_tables_have_all_lines(made: reproduce.Reproduction) -> None:
 def test_figures_are_those_of_the_simulation(made: reproduce.Reproduction) -> None:
     run = made.simulations["demo-ende"]
     table = made.tables["table4"]
-    row = table[(table["data"] == "demo-ende") & (table["strategy"] == _methods.BEST)].iloc[0]
+    row = table[(table["data"] == "demo-ende") & (table["strategy"] == saldias_methods.BEST)].iloc[
+        0
+    ]
     cells = [(p, b) for p in run.pools for b in run.budgets]
 
     def error(strategy: str) -> float:
         return float(np.mean([np.abs(run.errors(p, strategy, b)).mean() for p, b in cells]))
 
-    assert row["error"] == pytest.approx(error(_methods.BEST))
-    assert row["ratio"] == pytest.approx(error(_methods.BEST) / error(_methods.BASE))
+    assert row["error"] == pytest.approx(error(saldias_methods.BEST))
+    assert row["ratio"] == pytest.approx(error(saldias_methods.BEST) / error(saldias_methods.BASE))
     wins = [
-        np.abs(run.errors(p, _methods.BEST, b)).mean()
-        < np.abs(run.errors(p, _methods.BASE, b)).mean()
+        np.abs(run.errors(p, saldias_methods.BEST, b)).mean()
+        < np.abs(run.errors(p, saldias_methods.BASE, b)).mean()
         for p, b in cells
     ]
     assert row["win"] == pytest.approx(100 * np.mean(wins))
@@ -266,9 +267,9 @@ def test_findings_and_summary(made: reproduce.Reproduction) -> None:
 def test_files(
     made: reproduce.Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert list(_files.FIGURES) == ["figure2", "figure3", "figure4", "figure5"]
+    assert list(saldias_output.FIGURES) == ["figure2", "figure3", "figure4", "figure5"]
     for alike in ("figure3", "figure4"):  # as the first, of other lines
-        monkeypatch.delitem(_files.FIGURES, alike)
+        monkeypatch.delitem(saldias_output.FIGURES, alike)
     written = made.save(tmp_path / "out")
     names = {path.name for path in written}
     assert {"summary.txt", "findings.json", "report.html", "table2.csv", "metrics.csv"} <= names
@@ -312,7 +313,7 @@ def run(*args: str) -> Any:
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "demo_systems", lambda kind: ["alpha"])
     monkeypatch.setattr(datasets, "load_demo", the_first)
-    monkeypatch.setattr(_files, "figures", lambda made: {})  # test_files draws them
+    monkeypatch.setattr(saldias_output, "figures", lambda made: {})  # test_files draws them
     out = tmp_path / "out"
     options = ["--demo", "--draws", "2", "--budgets", "5%", "--no-incremental", "-o", str(out)]
     result = run(*options, "--format", "json")
@@ -355,14 +356,17 @@ def test_command_usage() -> None:
 
 @REAL
 def test_metrics_of_the_real_data() -> None:
-    ende = _data.ten_metrics("wmt20_ende", _data.load("wmt20_ende"))
+    ende = saldias_methods.ten_metrics("wmt20_ende", saldias_methods.load("wmt20_ende"))
     assert len(ende.studies) == 9
     assert len(ende.metrics) == 10
     assert ende.metrics[0] == "COMET_ens4"
     assert "target_length" not in ende.metrics
     assert not {"bleurt-combi", "Yisi-combi"} <= set(ende.metrics)
     assert not {"chrF", "sb_chrF"} <= set(ende.metrics)
-    assert set(_data.two_metrics("wmt20_ende", ende.studies).metrics) == {"COMET", "bleurt-combi"}
+    assert set(saldias_methods.two_metrics("wmt20_ende", ende.studies).metrics) == {
+        "COMET",
+        "bleurt-combi",
+    }
 
 
 @REAL
@@ -377,20 +381,20 @@ def test_findings_on_real_data_reduced() -> None:
         "docs-prop-printed+mean",
         "metrics-prop-printed+mean",
         "random+cv-knn-printed",
-        _methods.BEST,
+        saldias_methods.BEST,
     }
     for name, chosen in systems.items():
-        rated = _data.ten_metrics(name, _data.load(name, chosen))
+        rated = saldias_methods.ten_metrics(name, saldias_methods.load(name, chosen))
         result = simulate(
             dict(rated.studies),
-            strategies={n: _methods.made(n) for n in names},
+            strategies={n: saldias_methods.made(n) for n in names},
             budgets=[0.1, 0.2, 0.3],
             draws=100,
         )
         table = result.ranking().set_index("strategy")
-        best = table.loc[_methods.BEST]
+        best = table.loc[saldias_methods.BEST]
         assert best["reduction"] - 2 * best["reduction_mc"] > 0
-        for other in names - {_methods.BEST}:
+        for other in names - {saldias_methods.BEST}:
             # A reduction of 5 % or more; 900 draws tell it to 3 %.
             assert table.loc[other, "reduction"] > -2 * table.loc[other, "reduction_mc"]
 
@@ -427,7 +431,7 @@ def test_incremental_sampling_on_real_data() -> None:
         "wmt20_zhen": ["DeepMind.381", "Online-B.1605", "OPPO.1422"],
     }
     for name, chosen in systems.items():
-        rated = _data.ten_metrics(name, _data.load(name, chosen))
+        rated = saldias_methods.ten_metrics(name, saldias_methods.load(name, chosen))
         made = simulate(
             dict(rated.studies),
             strategies=[f"docs-incr-{kind}-printed+mean" for kind in ("human", "metrics")],

@@ -18,8 +18,8 @@ from fewgold.bayes import Counts, moments
 from fewgold.cli import app
 from fewgold.errors import FewgoldError
 from fewgold.planning import measurable_difference
-from fewgold.reproduce._daniken import _files, _grids
-from fewgold.reproduce._daniken._printed import GRIDS, ORDERS
+from fewgold.reproduce import daniken_output, daniken_tables
+from fewgold.reproduce.daniken_printed import GRIDS, ORDERS
 
 SAMPLED = ("thesis5.8", "thesis5.9")
 
@@ -132,7 +132,7 @@ def test_thesis_without_the_root(made: reproduce.DanikenReproduction, name: str)
 def test_thesis_with_many_draws(seed: int) -> None:
     """With 300 draws what is left is nearly all the error of the thesis's own 50."""
     for name in SAMPLED:
-        table = _grids.grid_table(name, GRIDS[name], 300, seed)
+        table = daniken_tables.grid_table(name, GRIDS[name], 300, seed)
         assert table["explained"].all()
 
 
@@ -236,7 +236,7 @@ def test_every_disagreement_has_a_cause(made: reproduce.DanikenReproduction) -> 
 
 
 def test_same_seed_same_tables(made: reproduce.DanikenReproduction) -> None:
-    again = _grids.grid_table(
+    again = daniken_tables.grid_table(
         "thesis5.8", GRIDS["thesis5.8"], 25, np.random.SeedSequence(0).spawn(len(GRIDS))[5]
     )
     pd.testing.assert_frame_equal(again, made.tables["thesis5.8"])
@@ -245,7 +245,7 @@ def test_same_seed_same_tables(made: reproduce.DanikenReproduction) -> None:
 def test_files(
     made: reproduce.DanikenReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_files, "GRIDS", {"thesis5.9": GRIDS["thesis5.9"]})
+    monkeypatch.setattr(daniken_output, "GRIDS", {"thesis5.9": GRIDS["thesis5.9"]})
     written = {path.name: path for path in made.save(tmp_path / "out")}
     assert {"summary.txt", "disagreements.json", "report.html", "table1.csv"} <= set(written)
     assert len(json.loads(written["disagreements.json"].read_text())) == len(made.disagreements)
@@ -278,7 +278,7 @@ def test_command(
         return made
 
     monkeypatch.setattr(reproduce, "daniken", fake)
-    monkeypatch.setattr(_files, "figures", lambda made: {})
+    monkeypatch.setattr(daniken_output, "figures", lambda made: {})
     result = run("--draws", "7", "--seed", "3", "-o", str(tmp_path / "out"), "--json", "--fail")
     assert result.exit_code == 0, result.output
     assert (asked["draws"], asked["rng"]) == (7, 3)

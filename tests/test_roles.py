@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from fewgold import tables
+from fewgold import io
 from fewgold.errors import DataError
-from fewgold.roles import clear_human, human_columns, metric_columns, roles
+from fewgold.io.columns import clear_human, human_columns, metric_columns, roles
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_human_scores(name: str) -> None:
 
 def test_a_mark_of_human_systems_is_no_score_and_no_metric() -> None:
     assert human_columns(["is_human", "mqm"]) == ["mqm"]
-    assert tables.looks_human("is_human")
+    assert io.looks_human("is_human")
 
 
 def test_counts_of_errors_give_way_and_are_never_metrics() -> None:
@@ -63,8 +63,8 @@ def test_raters_in_columns_are_taken_together_and_nothing_else_is() -> None:
 
 
 def test_gaps_of_pandas_are_empty_and_dates_are_no_metrics() -> None:
-    assert all(map(tables.is_empty, [None, pd.NA, pd.NaT, float("nan"), "", " "]))
-    assert not any(map(tables.is_empty, [0, 0.0, False, "nan", [1], "0"]))
+    assert all(map(io.is_empty, [None, pd.NA, pd.NaT, float("nan"), "", " "]))
+    assert not any(map(io.is_empty, [0, 0.0, False, "nan", [1], "0"]))
     days = pd.date_range("2026-01-01", periods=3)
     scores = pd.array([1.5, None, 2.0], dtype="Float64")
     found, left = metric_columns(pd.DataFrame({"day": days, "comet": scores}), set())
@@ -80,7 +80,7 @@ def test_a_fifth_of_gaps_is_filled_and_more_are_left_out_unless_named(gap: str) 
     assert found.metrics == ("few",)
     assert (found.gaps, found.left_out) == ({"few": 1}, {"many": "2 gaps"})
     assert "gaps in metrics, filled with the mean of the metric: few (1)" in found.notes()
-    assert tables.filled(found.table, found.metrics)["few"].tolist() == [2.5, 1, 2, 3, 4]
+    assert io.filled(found.table, found.metrics)["few"].tolist() == [2.5, 1, 2, 3, 4]
     assert roles(table, metrics=["many"]).gaps == {"many": 2}
     on_disk = roles(table, fill=False).left_out
     assert on_disk == {"few": "1 gap, to be filled before", "many": "2 gaps, to be filled before"}
@@ -91,7 +91,7 @@ def test_gaps_are_counted_and_filled_system_by_system() -> None:
     table = pd.DataFrame({"id": [*range(10)] * 2, "system": ["x"] * 10 + ["y"] * 10, "qe": scores})
     found = roles(table)
     assert found.gaps == {"qe": 1}
-    assert tables.filled(found.table, ["qe"], "system")["qe"].tolist()[0] == 4.0
+    assert io.filled(found.table, ["qe"], "system")["qe"].tolist()[0] == 4.0
     table.loc[:2, "qe"] = None  # 3 of 20, but 3 of the 10 of x
     assert roles(table).left_out == {"qe": "3 gaps"}
 

@@ -5,10 +5,8 @@ import pytest
 
 from fewgold import Pool
 from fewgold.bounds import sequence
-from fewgold.bounds.sequence._ends import first_stop
-from fewgold.bounds.sequence._hall import first_look
-from fewgold.bounds.sequence._kelly import games
-from fewgold.bounds.sequence._rules import Kelly
+from fewgold.bounds.sequence.kelly import first_stop, games
+from fewgold.bounds.sequence.rules import Kelly, first_look
 from fewgold.errors import DataError, DesignError, FewgoldError, UnknownNameError
 from fewgold.samplers import SimpleRandom, Stratified
 from fewgold.testing import toy_pool

@@ -28,7 +28,7 @@ from fewgold.estimate import Interval
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import ByColumn, Cost, Sampler, SimpleRandom, Stratified
 from fewgold.simulation import Study, studies_from_table
-from fewgold.simulation._scores import Score, over_known, ratio
+from fewgold.simulation.cells import Score, over_known, ratio
 from fewgold.testing import toy_pool
 from reference.simulation import figures, one_by_one
 from waiting import PATIENCE, until

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fewgold import tables
+from fewgold import io as tables
 from fewgold.errors import DataError
-from fewgold.roles import roles
-from fewgold.tables import TableError, column_of, filled, read_file, read_table
+from fewgold.io import TableError, column_of, filled, read_file, read_table
+from fewgold.io.columns import roles
 
 TEXTS = ['He said "hi"', "two\nlines", "plain", "x, y; z", "a\ttab", '5" pipe', "Grüße €", " "]
 IDS = ["007", "1.10", "NA", "null", "3-4", "a b", "x=1", "8"]

@@ -15,9 +15,9 @@ from unittest.mock import patch
 import pytest
 
 from fewgold._temporary import TemporaryFolder, unbroken
-from fewgold.campaign import _database
+from fewgold.campaign import database as _database
+from fewgold.io import write_texts
 from fewgold.stored import DuckDB
-from fewgold.tables import write_texts
 
 # Whose steps are interrupted; what they call otherwise is a part of a step.
 OURS = {"_temporary.py", "tempfile.py", "_write.py", "_database.py", "_engine.py"}

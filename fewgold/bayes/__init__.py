@@ -1,33 +1,19 @@
 """Bayesian models of adequate/inadequate ratings and of metrics that make mistakes."""
 
-from fewgold.bayes._bins import bins
-from fewgold.bayes._cell_priors import Pooled, Separate, Trend
-from fewgold.bayes._cells import CellPosterior, tally
-from fewgold.bayes._coding import is_binary
-from fewgold.bayes._compare import probability_greater
-from fewgold.bayes._counts import Counts
-from fewgold.bayes._estimator import BinaryPosterior
-from fewgold.bayes._moments import moments
-from fewgold.bayes._naive import naive_table
-from fewgold.bayes._naive_rates import NaiveTable
-from fewgold.bayes._patterns import patterns
-from fewgold.bayes._pool import CELLS, PoolPosterior
-from fewgold.bayes._posterior import AlphaPosterior, RatePosterior, Rates
-from fewgold.bayes._preferences import PreferencePosterior, outcomes
-from fewgold.bayes._priors import Priors
-from fewgold.bayes._process import ProcessPosterior
-from fewgold.bayes._rated import RatedPosterior
-from fewgold.bayes._rater_priors import RaterPriors
-from fewgold.bayes._raters import RaterPosterior
-from fewgold.bayes._roc import Roc, RocPoint
-from fewgold.bayes._roc_curves import RocTable
-from fewgold.bayes._roc_table import roc_table
-from fewgold.bayes._significance import significance
-from fewgold.bayes._significance_table import Significance
-from fewgold.bayes._success import success_rates
-from fewgold.bayes._success_counts import success_rates_of
-from fewgold.bayes._success_table import SuccessRates
-from fewgold.bayes._thresholds import choose_cut, choose_cuts
+from fewgold.bayes.batch import moments
+from fewgold.bayes.cells import CellPosterior, bins, tally
+from fewgold.bayes.comparison import Significance, probability_greater, significance
+from fewgold.bayes.counts import Counts, patterns
+from fewgold.bayes.estimator import BinaryPosterior, RatedPosterior, is_binary
+from fewgold.bayes.finite import CELLS, PoolPosterior, ProcessPosterior
+from fewgold.bayes.naive import NaiveTable, naive_table
+from fewgold.bayes.posterior import AlphaPosterior, RatePosterior, Rates
+from fewgold.bayes.preferences import PreferencePosterior, outcomes
+from fewgold.bayes.priors import Pooled, Priors, RaterPriors, Separate, Trend
+from fewgold.bayes.raters import RaterPosterior
+from fewgold.bayes.roc import Roc, RocPoint, RocTable, roc_table
+from fewgold.bayes.success import SuccessRates, success_rates, success_rates_of
+from fewgold.bayes.thresholds import choose_cut, choose_cuts
 
 __all__ = [
     "CELLS",

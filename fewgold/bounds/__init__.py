@@ -1,23 +1,14 @@
 """How far the estimate may be from the pool mean. One bound, one file."""
 
-from fewgold.bounds._auto import Auto
-from fewgold.bounds._bca import BCa
-from fewgold.bounds._bernstein import Bernstein
-from fewgold.bounds._bernstein_serfling import BernsteinSerfling
-from fewgold.bounds._betting import Betting
-from fewgold.bounds._bootstrap_t import BootstrapT
-from fewgold.bounds._clopper_pearson import ClopperPearson
-from fewgold.bounds._gaffke import Gaffke
-from fewgold.bounds._hall import Hall
-from fewgold.bounds._hoeffding import Hoeffding
-from fewgold.bounds._hypergeometric import Hypergeometric
-from fewgold.bounds._likelihood import Likelihood
-from fewgold.bounds._maurer_pontil import MaurerPontil
-from fewgold.bounds._names import BOUNDS, as_bound
-from fewgold.bounds._rao_wu import RaoWu
-from fewgold.bounds._star import STaR
-from fewgold.bounds._stratified_betting import StratifiedBetting
-from fewgold.bounds._student import Student
+from fewgold.bounds.approximate import Hall, Likelihood, Student
+from fewgold.bounds.auto import Auto
+from fewgold.bounds.betting import Betting, STaR
+from fewgold.bounds.bootstrap import BCa, BootstrapT, RaoWu
+from fewgold.bounds.concentration import Bernstein, BernsteinSerfling, Hoeffding, MaurerPontil
+from fewgold.bounds.exact import ClopperPearson, Hypergeometric
+from fewgold.bounds.gaffke import Gaffke
+from fewgold.bounds.names import BOUNDS, as_bound
+from fewgold.bounds.stratified import StratifiedBetting
 from fewgold.estimate import Bound
 
 __all__ = [

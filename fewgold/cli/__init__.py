@@ -19,27 +19,27 @@ from typer.core import TyperGroup
 from fewgold._temporary import ENDING
 from fewgold._version import __version__
 from fewgold.cli import (
-    _alpha,
-    _compare,
-    _demo,
-    _doctor,
-    _estimate,
-    _export,
-    _import,
-    _init,
-    _plan,
-    _reliability,
-    _report,
-    _reproduce,
-    _roc,
-    _select,
-    _serve,
-    _simulate,
-    _status,
-    _stop,
-    _strategies,
+    alpha,
+    compare,
+    demo,
+    doctor,
+    estimate,
+    export,
+    imports,
+    init,
+    plan,
+    reliability,
+    report,
+    reproduce,
+    roc,
+    select,
+    serve,
+    simulate,
+    status,
+    stop,
+    strategies,
 )
-from fewgold.cli._console import BAD_DATA, fail
+from fewgold.cli.console import BAD_DATA, fail
 from fewgold.errors import FewgoldError, UnknownNameError
 
 SETTINGS = "fewgold.toml"
@@ -76,25 +76,25 @@ app = typer.Typer(
 )
 _START, _STUDY = "Begin here", "A study, from the choice to the number"
 _AROUND, _BINARY = "Before and beyond", "Adequate or not"
-app.command("demo", rich_help_panel=_START)(_demo.demo)
-app.command("doctor", rich_help_panel=_START)(_doctor.doctor)
-app.command("strategies", rich_help_panel=_START)(_strategies.strategies)
-app.command("init", rich_help_panel=_STUDY)(_init.init)
-app.command("select", rich_help_panel=_STUDY)(_select.select)
-app.command("import", rich_help_panel=_STUDY)(_import.import_answers)
-app.command("status", rich_help_panel=_STUDY)(_status.status)
-app.command("estimate", rich_help_panel=_STUDY)(_estimate.estimate)
-app.command("report", rich_help_panel=_STUDY)(_report.report)
-app.command("export", rich_help_panel=_STUDY)(_export.export)
-app.command("serve", rich_help_panel=_STUDY)(_serve.serve)
-app.command("stop", rich_help_panel=_STUDY)(_stop.stop)
-app.command("plan", rich_help_panel=_AROUND)(_plan.plan)
-app.command("simulate", rich_help_panel=_AROUND)(_simulate.simulate)
-app.command("compare", rich_help_panel=_AROUND)(_compare.compare)
-app.command("reliability", rich_help_panel=_AROUND)(_reliability.reliability)
-app.command("alpha", rich_help_panel=_BINARY)(_alpha.alpha)
-app.command("roc", rich_help_panel=_BINARY)(_roc.roc)
-app.command("reproduce", rich_help_panel=_AROUND)(_reproduce.reproduce)
+app.command("demo", rich_help_panel=_START)(demo.demo)
+app.command("doctor", rich_help_panel=_START)(doctor.doctor)
+app.command("strategies", rich_help_panel=_START)(strategies.strategies)
+app.command("init", rich_help_panel=_STUDY)(init.init)
+app.command("select", rich_help_panel=_STUDY)(select.select)
+app.command("import", rich_help_panel=_STUDY)(imports.import_answers)
+app.command("status", rich_help_panel=_STUDY)(status.status)
+app.command("estimate", rich_help_panel=_STUDY)(estimate.estimate)
+app.command("report", rich_help_panel=_STUDY)(report.report)
+app.command("export", rich_help_panel=_STUDY)(export.export)
+app.command("serve", rich_help_panel=_STUDY)(serve.serve)
+app.command("stop", rich_help_panel=_STUDY)(stop.stop)
+app.command("plan", rich_help_panel=_AROUND)(plan.plan)
+app.command("simulate", rich_help_panel=_AROUND)(simulate.simulate)
+app.command("compare", rich_help_panel=_AROUND)(compare.compare)
+app.command("reliability", rich_help_panel=_AROUND)(reliability.reliability)
+app.command("alpha", rich_help_panel=_BINARY)(alpha.alpha)
+app.command("roc", rich_help_panel=_BINARY)(roc.roc)
+app.command("reproduce", rich_help_panel=_AROUND)(reproduce.reproduce)
 
 
 def _show_version(value: bool) -> None:

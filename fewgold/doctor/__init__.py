@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from fewgold.doctor._examine import examine
-from fewgold.doctor._model import Command, Diagnosis, Finding, Support
+from fewgold.doctor.diagnosis import examine
+from fewgold.doctor.findings import Command, Diagnosis, Finding, Support
 
 __all__ = ["Command", "Diagnosis", "Finding", "Support", "examine"]

@@ -7,9 +7,11 @@ True
 
 from __future__ import annotations
 
-from fewgold.formats._format import Format, Names, Probe
-from fewgold.formats._model import (
+from fewgold.formats.base import (
+    Format,
     Keys,
+    Names,
+    Probe,
     Rating,
     RatingScale,
     Reading,
@@ -21,10 +23,9 @@ from fewgold.formats._model import (
     is_key,
     key,
 )
-from fewgold.formats._mqm_weights import MqmWeights
-from fewgold.formats._mtme_list import TreePair, list_tree
-from fewgold.formats._mtme_tree import read_tree
-from fewgold.formats._names import TABULAR, RatedTable, get, names, rated_table, read, recognise
+from fewgold.formats.mqm import MqmWeights
+from fewgold.formats.mtme import TreePair, list_tree, read_tree
+from fewgold.formats.registry import TABULAR, RatedTable, get, names, rated_table, read, recognise
 
 __all__ = [
     "TABULAR",

@@ -4,24 +4,21 @@ Each function takes a plain frame and, if you like, the axes to draw on; without
 figure of its own, which no window or global state knows of.
 """
 
-from fewgold.plots._budget import budget_curves
-from fewgold.plots._curves import curves
-from fewgold.plots._figures import coverage_curves, error_curves, width_curves
-from fewgold.plots._forest import forest
-from fewgold.plots._heat import heat
-from fewgold.plots._intervals import interval_path, interval_rows
-from fewgold.plots._matrix import significance_matrix
-from fewgold.plots._output import save, to_svg
-from fewgold.plots._rank_intervals import rank_intervals
-from fewgold.plots._ranking import ranking
-from fewgold.plots._reliability import reliability_curves
-from fewgold.plots._reliability_means import documents_for_half_width, mean_by_documents
-from fewgold.plots._reliability_ranks import rank_stability
-from fewgold.plots._reliability_tangent import tangent
-from fewgold.plots._roc import roc_curves
-from fewgold.plots._roc_panels import roc_panels
-from fewgold.plots._sampled import scatter_fit, two_distributions
-from fewgold.plots._style import PALETTE
+from fewgold.plots.documents import (
+    documents_for_half_width,
+    mean_by_documents,
+    rank_stability,
+    reliability_curves,
+    tangent,
+)
+from fewgold.plots.heatmap import heat
+from fewgold.plots.lines import budget_curves, coverage_curves, curves, error_curves, width_curves
+from fewgold.plots.output import save, to_svg
+from fewgold.plots.roc import roc_curves, roc_panels
+from fewgold.plots.strategies import ranking
+from fewgold.plots.study import interval_path, interval_rows, scatter_fit, two_distributions
+from fewgold.plots.style import PALETTE
+from fewgold.plots.systems import forest, rank_intervals, significance_matrix
 
 __all__ = [
     "PALETTE",

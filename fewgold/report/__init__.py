@@ -1,9 +1,30 @@
-"""Reports: sections in, one HTML file out that needs nothing beside it, or one of Markdown."""
+"""Reports: sections in, one HTML file out that needs nothing beside it, or one of Markdown.
 
-from fewgold.report._boxes import Code, Group, Headline, Items, Notes
-from fewgold.report._number import number
-from fewgold.report._page import markdown, page, write
-from fewgold.report._sections import Facts, Figure, Section, Table, Text
+`study_report` writes the report of a study: the number, how sure it is, how it was made, and what
+to cite.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fewgold._text import number
+from fewgold.report.layout import markdown, page, write
+from fewgold.report.sections import (
+    Code,
+    Facts,
+    Figure,
+    Group,
+    Headline,
+    Items,
+    Notes,
+    Section,
+    Table,
+    Text,
+)
+
+if TYPE_CHECKING:
+    from fewgold.report.study_page import StudyReport, study_report
 
 __all__ = [
     "Code",
@@ -14,10 +35,21 @@ __all__ = [
     "Items",
     "Notes",
     "Section",
+    "StudyReport",
     "Table",
     "Text",
     "markdown",
     "number",
     "page",
+    "study_report",
     "write",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first used: simulations and plans make pages without knowing any study.
+    if name in ("StudyReport", "study_report"):
+        from fewgold.report import study_page
+
+        return getattr(study_page, name)
+    raise AttributeError(f"module 'fewgold.report' has no attribute {name!r}")

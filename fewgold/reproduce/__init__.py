@@ -1,8 +1,8 @@
 """Published tables made again, beside the printed values."""
 
-from fewgold.reproduce._daniken import DanikenReproduction, daniken
-from fewgold.reproduce._findings import Check, Finding
-from fewgold.reproduce._saldias import DATA, DEMO_DATA, Reproduction, saldias
+from fewgold.reproduce.daniken_study import DanikenReproduction, daniken
+from fewgold.reproduce.findings import Check, Finding
+from fewgold.reproduce.saldias_study import DATA, DEMO_DATA, Reproduction, saldias
 
 __all__ = [
     "DATA",

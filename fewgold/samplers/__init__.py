@@ -1,14 +1,12 @@
 """Which segments to annotate."""
 
-from fewgold.samplers._allocation import allocate, nearest_counts
-from fewgold.samplers._balanced import Balanced
-from fewgold.samplers._base import Annotate, Budget, Cost, Sampler
-from fewgold.samplers._clusters import Clusters
-from fewgold.samplers._incremental import Incremental
-from fewgold.samplers._simple import SimpleRandom
-from fewgold.samplers._strata import ByColumn, ByDocument, ByMetric, Stratifier
-from fewgold.samplers._stratified import Stratified
-from fewgold.samplers._systematic import Systematic
+from fewgold.samplers.balanced import Balanced
+from fewgold.samplers.base import Annotate, Budget, Cost, Sampler
+from fewgold.samplers.incremental import Incremental
+from fewgold.samplers.simple import SimpleRandom
+from fewgold.samplers.strata import ByColumn, ByDocument, ByMetric, Stratifier
+from fewgold.samplers.stratified import Stratified, allocate, nearest_counts
+from fewgold.samplers.systematic import Clusters, Systematic
 
 __all__ = [
     "Annotate",

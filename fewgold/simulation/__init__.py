@@ -1,10 +1,8 @@
 """Which strategy would have worked best, on data that are rated already."""
 
-from fewgold.simulation._backend import running_on
-from fewgold.simulation._run import DEFAULT_BUDGETS, simulate
-from fewgold.simulation._simulation import Simulation
-from fewgold.simulation._studies import Study, as_studies
-from fewgold.simulation._studies_table import studies_from_table
+from fewgold.simulation.result import Simulation
+from fewgold.simulation.run import DEFAULT_BUDGETS, running_on, simulate
+from fewgold.simulation.studies import Study, as_studies, studies_from_table
 
 __all__ = [
     "DEFAULT_BUDGETS",

@@ -1,5 +1,5 @@
 """Pages for planning, annotating and exploring: ``fewgold serve``."""
 
-from fewgold.web._app import create_app
+from fewgold.web.app import create_app
 
 __all__ = ["create_app"]

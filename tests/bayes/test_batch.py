@@ -5,13 +5,9 @@ import pytest
 from scipy.special import betainc
 
 from fewgold.bayes import CELLS, AlphaPosterior, Counts, PoolPosterior, Priors
-from fewgold.bayes._bank import Bank, panel_nodes
-from fewgold.bayes._mixture import mixture
-from fewgold.bayes._moments import mixture_moments
-from fewgold.bayes._quantiles import quantiles
-from fewgold.bayes._shapes import Shapes, shapes
-from fewgold.bayes._urn_rows import urns
-from fewgold.bayes._weights import weights
+from fewgold.bayes.batch import mixture_moments, quantiles
+from fewgold.bayes.density import Bank, panel_nodes
+from fewgold.bayes.mixture import Shapes, mixture, shapes, urns, weights
 from reference import binary as twin
 
 P = np.array([1e-6, 0.025, 0.5, 0.975, 0.9999])
@@ -179,7 +175,7 @@ def test_flat_factors_need_no_loop(monkeypatch):
     def slow(*_):
         raise AssertionError("one by one")
 
-    monkeypatch.setattr("fewgold.bayes._weights.mixture", slow)
+    monkeypatch.setattr("fewgold.bayes.mixture.mixture", slow)
     low, high = AlphaPosterior(counts).interval()
     mean, variance = mixture_moments(shapes(counts, Priors()))
     assert np.all((low < mean) & (mean < high) & (variance > 0))

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold.bayes._bins import BINS, bins
-from fewgold.bayes._cell_priors import Pooled, Trend
-from fewgold.bayes._cells import CellPosterior, tally
+from fewgold.bayes.cells import BINS, CellPosterior, bins, tally
+from fewgold.bayes.priors import Pooled, Trend
 from fewgold.errors import DataError, FewgoldError
 
 

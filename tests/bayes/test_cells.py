@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 
 from fewgold.bayes import CELLS, Counts, PoolPosterior
-from fewgold.bayes._cell_priors import Pooled, Separate, Trend
-from fewgold.bayes._cells import CellPosterior, tally
-from fewgold.bayes._waves import urns
+from fewgold.bayes.cells import CellPosterior, tally, urns
+from fewgold.bayes.priors import Pooled, Separate, Trend
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import cells as twin

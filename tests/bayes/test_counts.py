@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewgold.bayes import Counts, Priors
-from fewgold.bayes._shapes import shapes
+from fewgold.bayes.mixture import shapes
 from fewgold.errors import DataError, FewgoldError
 
 

@@ -4,15 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold.bayes import _quadrature
-from fewgold.bayes._convolution import _tilted, product
-from fewgold.bayes._factors import factors, urn
-from fewgold.bayes._known import known_moments
-from fewgold.bayes._mixture import mixture
-from fewgold.bayes._panels import Panels, between
-from fewgold.bayes._quadrature_density import by_quadrature
-from fewgold.bayes._reverse import gauss_jacobi, reverse_moments
-from fewgold.bayes._shapes import Shapes
+from fewgold.bayes import quadrature
+from fewgold.bayes.batch import gauss_jacobi, reverse_moments
+from fewgold.bayes.density import Panels, between
+from fewgold.bayes.mixture import Shapes, _tilted, factors, mixture, product, urn
+from fewgold.bayes.quadrature import by_quadrature, known_moments
 from reference import binary as twin
 
 
@@ -157,7 +153,7 @@ def test_components_far_from_alpha_do_not_matter(monkeypatch):
     parts = mixture(shape_of(values))
     alpha = np.array([1e-6, 1e-3, 0.1, 0.2, 0.25, 0.5, 0.9, 0.999])
     every = parts.log_density(alpha, 1 - alpha)
-    monkeypatch.setattr("fewgold.bayes._mixture._MANY", 10)
+    monkeypatch.setattr("fewgold.bayes.mixture._MANY", 10)
     near = parts.log_density(alpha, 1 - alpha)
     seen = every > every.max() - 40
     assert seen.sum() >= 3
@@ -195,6 +191,6 @@ def test_mode_of_panels(a, b):
 def test_interpolated_quadrature_is_as_good_as_all_of_it():
     values = (120.0, 80.0, 43.0, 19.0, 29.0, 13.0, 5_400_000, 4_600_000)
     shape = shape_of(values)
-    every = Panels.fit(lambda alpha, beta: _quadrature.log_density(shape, alpha, beta))
+    every = Panels.fit(lambda alpha, beta: quadrature.log_density(shape, alpha, beta))
     p = np.array([0.001, 0.025, 0.5, 0.975])
     np.testing.assert_allclose(by_quadrature(shape).quantile(p), every.quantile(p), atol=1e-8)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fewgold.bayes._cells import CellPosterior, tally
-from fewgold.bayes._patterns import patterns
+from fewgold.bayes.cells import CellPosterior, tally
+from fewgold.bayes.counts import patterns
 from fewgold.errors import DataError
 
 

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, moments
-from fewgold.bayes._hidden import draw_hidden
-from fewgold.bayes._shapes import shapes
+from fewgold.bayes.mixture import draw_hidden, shapes
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import binary as twin

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold.bayes._cells import tally
-from fewgold.bayes._preferences import PreferencePosterior, outcomes
+from fewgold.bayes.cells import tally
+from fewgold.bayes.preferences import PreferencePosterior, outcomes
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import cells as twin

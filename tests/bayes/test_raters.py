@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from fewgold.bayes import AlphaPosterior, Counts, Priors, RaterPosterior, RaterPriors
-from fewgold.bayes._chain_health import health
-from fewgold.bayes._raters_gibbs import sweep
+from fewgold.bayes.raters import health, sweep
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import raters as twin

@@ -11,7 +11,7 @@ from scipy.stats import chi2_contingency
 from sklearn.metrics import matthews_corrcoef, roc_auc_score, roc_curve
 
 from fewgold.bayes import Roc, choose_cut, choose_cuts, roc_table
-from fewgold.bayes._roc import newcombe
+from fewgold.bayes.roc import newcombe
 from fewgold.cut import Cut
 from fewgold.datasets import data_folder, real_frame
 from fewgold.errors import FewgoldError

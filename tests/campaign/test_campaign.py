@@ -11,7 +11,7 @@ import pytest
 import fewgold as fg
 from fewgold import registry
 from fewgold.campaign import Campaign, is_campaign
-from fewgold.campaign._waves import wave_seed
+from fewgold.campaign.waves import wave_seed
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimators import Mean
 from fewgold.formats import Rating, key

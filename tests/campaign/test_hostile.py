@@ -193,7 +193,7 @@ def test_a_beginning_that_fails_leaves_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fewgold.campaign._campaign.save_settings", interrupted)
+    monkeypatch.setattr("fewgold.campaign.study.save_settings", interrupted)
     with pytest.raises(KeyboardInterrupt):
         Campaign.create(tmp_path / "s", pool, seed=1)
     assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import typer
 
-from fewgold import files
+from fewgold import sheets
 from fewgold.cli import app
 
 _COMMANDS = vars(typer.main.get_command(app))["commands"]
@@ -63,7 +63,7 @@ def test_every_option_of_select_is_tried() -> None:
 
 
 def test_every_option_of_report_is_one_of_estimate() -> None:
-    from fewgold.cli._report import _NOT_ESTIMATING
+    from fewgold.cli.report import _NOT_ESTIMATING
 
     assert options_of("report") - set(_NOT_ESTIMATING) <= options_of("estimate")
 
@@ -136,7 +136,7 @@ def test_a_sheet_of_several_systems_is_drawn_again(run: Any, table: pd.DataFrame
         *("select", "both.csv", "--shared", "--metrics", "bleu", "--texts", "source"),
         *("--budget", "20", "-o", "sheet.csv", "--quiet"),
     )
-    (line,) = files.commands("sheet.csv")
+    (line,) = sheets.commands("sheet.csv")
     run(*shlex.split(line)[1:], "--quiet")
     assert Path("sheet-again.csv").read_bytes() == Path("sheet.csv").read_bytes()
 

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 import fewgold
-from fewgold._pretty import decimals
+from fewgold._text import decimals
 from fewgold.cli import app, main, settings
-from fewgold.cli._console import to_json
+from fewgold.cli.console import to_json
 from fewgold.errors import FewgoldError, UnknownNameError
 from waiting import PATIENCE
 
@@ -81,7 +81,7 @@ def test_strategies(run: Run) -> None:
 
 def test_every_registered_name_is_described() -> None:
     from fewgold import registry
-    from fewgold.cli._strategies import ESTIMATORS, SAMPLERS, describe
+    from fewgold.cli.strategies import ESTIMATORS, SAMPLERS, describe
 
     for name in registry.sampler_names():
         assert describe(name, SAMPLERS, registry.sampler), name

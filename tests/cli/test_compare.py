@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from fewgold.comparison import compare
-from fewgold.shared import load_shared, read_shared
+from fewgold.shared_sheets import load_shared, read_shared
 
 SYSTEMS = ("zeta", "alpha", "mid")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fewgold import files, registry, tables
+from fewgold import io, registry, sheets
 from fewgold.estimators import Ridge
 from fewgold.samplers import Cost
 
@@ -36,7 +36,7 @@ def test_the_loop_equals_the_library(
     run("select", "pool.csv", "--budget", 40, "--strategy", strategy, "--seed", 3, "-o", "s.csv")
     rate("s.csv")
     got = json.loads(run("estimate", "s.csv", "--json").stdout)
-    pool = files.build_pool(table, COLUMNS)
+    pool = sheets.build_pool(table, COLUMNS)
     chosen = registry.strategy(strategy, pool)
     ratings = chosen.select(pool, 40, rng=3).rate(gold_of(table))
     expected = chosen.estimate(ratings).to_dict()
@@ -75,9 +75,7 @@ def test_a_tsv_sheet_and_another_score_column(run: Run, rate: Rate) -> None:
     assert json.loads(run("estimate", "s.tsv", "--json").stdout)["n"] == 20
     # The same seed without the option chooses the same segments.
     run("select", "pool.csv", "--budget", 20, "-o", "t.tsv", "--seed", 1)
-    assert (
-        tables.read_table("s.tsv")["id"].tolist()[::-1] == tables.read_table("t.tsv")["id"].tolist()
-    )
+    assert io.read_table("s.tsv")["id"].tolist()[::-1] == io.read_table("t.tsv")["id"].tolist()
 
 
 def test_top_up(run: Run, rate: Rate, table: pd.DataFrame) -> None:
@@ -87,10 +85,10 @@ def test_top_up(run: Run, rate: Rate, table: pd.DataFrame) -> None:
         "select", "pool.csv", "--given", "s.csv", "--budget", 12, "-o", "more.csv", "--seed", 2
     )
     assert "Chose 12 further of 150" in shown.stdout
-    assert not set(tables.read_table("more.csv")["id"]) & set(tables.read_table("s.csv")["id"])
+    assert not set(io.read_table("more.csv")["id"]) & set(io.read_table("s.csv")["id"])
     rate("more.csv")
     got = json.loads(run("estimate", "more.csv", "--json").stdout)
-    pool = files.build_pool(table, COLUMNS)
+    pool = sheets.build_pool(table, COLUMNS)
     chosen = registry.strategy("docs-balanced+ridge", pool)
     first = chosen.select(pool, 20, rng=1).rate(gold_of(table))
     second = chosen.select(pool, 12, given=first, rng=2).rate(gold_of(table))
@@ -189,11 +187,11 @@ def test_cost_budgets(run: Run, table: pd.DataFrame) -> None:
     cost = 12 + 0.7 * table["words"]
     args = ("select", "pool.csv", "--cost", "12+0.7*words", "--json", "-q", "--seed", 1)
     got = json.loads(run(*args, "--cost-budget", 600, "-o", "a.csv").stdout)
-    pool = files.build_pool(table, {**COLUMNS, "cost": "12+0.7*words"})
+    pool = sheets.build_pool(table, {**COLUMNS, "cost": "12+0.7*words"})
     sampler = registry.strategy("docs-balanced+ridge", pool).sampler
     assert got["n"] == sampler.count(pool, Cost(600)) > 5
     assert got["pool_cost"] == pytest.approx(cost.sum())
-    chosen = tables.read_table("a.csv")["id"]
+    chosen = io.read_table("a.csv")["id"]
     assert got["cost"] == pytest.approx(cost[table["segment"].isin(chosen)].sum())
     safe = json.loads(run(*args, "--cost-budget", 600, "--risk", 0.05, "-o", "b.csv").stdout)
     assert safe["n"] == sampler.count(pool, Cost(600, 0.05)) <= got["n"]
@@ -237,7 +235,7 @@ def test_options_of_estimate(run: Run, rate: Rate, table: pd.DataFrame) -> None:
     guaranteed = value("--estimator", "mean", "--bound", "hoeffding", "--limits", "0,25")
     assert guaranteed["bound_kind"] == "guaranteed"
     assert guaranteed["high"] > base["high"]
-    pool = files.build_pool(table, COLUMNS)
+    pool = sheets.build_pool(table, COLUMNS)
     ratings = registry.strategy("random", pool).select(pool, 40, rng=1).rate(gold_of(table))
     for flag, better in (("--higher-is-better", True), ("--lower-is-better", False)):
         expected = Ridge(higher_is_better=better).estimate(ratings).value

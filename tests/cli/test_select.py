@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fewgold import tables
-from fewgold.cli._input import unrated
-from fewgold.roles import roles
+from fewgold import io
+from fewgold.cli.input import unrated
+from fewgold.io.columns import roles
 
 Run = Callable[..., Any]
 
@@ -28,7 +28,7 @@ def selected(run: Run, *args: Any) -> dict[str, Any]:
 )
 def test_budgets(run: Run, budget: str, n: int) -> None:
     assert selected(run, "--budget", budget)["n"] == n
-    assert len(tables.read_table("s.csv")) == n
+    assert len(io.read_table("s.csv")) == n
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_sources_are_not_overwritten_by_force(run: Run) -> None:
 
 def test_a_seed_is_chosen_and_said(run: Run) -> None:
     first = selected(run, "--budget", 20)
-    ids = tables.read_table("s.csv")["id"].tolist()
+    ids = io.read_table("s.csv")["id"].tolist()
     again = selected(run, "--budget", 20, "--seed", first["seed"])
-    assert tables.read_table("s.csv")["id"].tolist() == ids
+    assert io.read_table("s.csv")["id"].tolist() == ids
     assert again["seed"] == first["seed"]
     seeds = {selected(run, "--budget", 3)["seed"] for _ in range(4)}
     assert len(seeds) > 1
@@ -176,7 +176,7 @@ def test_named_columns_are_taken(run: Run) -> None:
     assert got["columns"]["metrics"] == []
     assert got["strategy"] == "docs-sys+mean"
     selected(run, "--budget", 5, "--texts", "source,model")
-    assert list(tables.read_table("s.csv")) == ["id", "document", "source", "model", "score"]
+    assert list(io.read_table("s.csv")) == ["id", "document", "source", "model", "score"]
 
 
 def test_what_select_shows(run: Run) -> None:
@@ -247,13 +247,13 @@ def test_a_pool_with_a_byte_order_mark_is_the_same_pool(run: Run, named: bool) -
     """The id is the first column: a mark that stays on its name hides it. In a file and a pipe."""
     columns = ("--id", "segment", "--document", "doc_id", "--metrics", "comet") if named else ()
     plain = selected(run, "--budget", "10", "--seed", "3", *columns)
-    ids = tables.read_table("s.csv")["id"].tolist()
+    ids = io.read_table("s.csv")["id"].tolist()
     pool = Path("pool.csv")
     pool.write_bytes(b"\xef\xbb\xbf" + pool.read_bytes())
     assert selected(run, "--budget", "10", "--seed", "3", *columns) == plain
-    assert tables.read_table("s.csv")["id"].tolist() == ids
+    assert io.read_table("s.csv")["id"].tolist() == ids
     text = pool.read_text(encoding="utf-8")
     assert text.startswith("\ufeff")
     options = ("-o", "p.csv", "--budget", "10", "--seed", "3", *columns)
     run("select", "-", *options, stdin=text)
-    assert tables.read_table("p.csv")["id"].tolist() == ids
+    assert io.read_table("p.csv")["id"].tolist() == ids

@@ -16,7 +16,7 @@ import pytest
 import typer
 
 from fewgold import Simulation
-from fewgold.cli import _parse
+from fewgold.cli import parse
 from waiting import PATIENCE, until
 
 Run = Callable[..., Any]
@@ -146,7 +146,7 @@ def test_interrupt_and_resume(folder: Path, run: Run, monkeypatch: pytest.Monkey
     ],
 )
 def test_budgets(text: str, budgets: list[float]) -> None:
-    made = _parse.budgets(text)
+    made = parse.budgets(text)
     assert made == pytest.approx(budgets)
     assert [type(m) for m in made] == [type(b) for b in budgets]
 
@@ -154,4 +154,4 @@ def test_budgets(text: str, budgets: list[float]) -> None:
 @pytest.mark.parametrize("text", ["", "5%:50:5%", "0:10:0", "a:b:c", "1:2", "5:1:1"])
 def test_bad_budgets(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="--budget"):
-        _parse.budgets(text)
+        parse.budgets(text)

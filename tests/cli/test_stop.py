@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fewgold import files, tables
+from fewgold import io, sheets
 from fewgold.bounds import sequence
 
 Run = Callable[..., Any]
@@ -26,7 +26,7 @@ def sheet(run: Run, table: pd.DataFrame) -> Callable[..., None]:
     def make(rated: int, *more: object) -> None:
         select = ("select", "pool.csv", "--strategy", "random", "--in-order", "--seed", 4)
         run(*select, "--budget", "100%", "-o", "s.csv", "--force", *more)
-        frame = tables.read_table("s.csv").astype(object)
+        frame = io.read_table("s.csv").astype(object)
         ids = [str(i) for i in frame["id"]]
         frame["score"] = [repr(float(gold[i])) if k < rated else "" for k, i in enumerate(ids)]
         frame.to_csv("s.csv", index=False)
@@ -39,15 +39,15 @@ def answer(run: Run, *more: object, code: int = 0) -> dict[str, Any]:
 
 
 def drawn() -> tuple[Any, list[str]]:
-    side = files.design_path("s.csv")
-    sample = files.load_sample(side, files.load_pool(side))
+    side = sheets.design_path("s.csv")
+    sample = sheets.load_sample(side, sheets.load_pool(side))
     return sample, [str(i) for i in sample.ids]
 
 
 def test_sheets_list_the_order_of_drawing(run: Run, sheet: Callable[..., None]) -> None:
     sheet(0)
     _, ids = drawn()
-    assert tables.read_table("s.csv")["id"].tolist() == ids
+    assert io.read_table("s.csv")["id"].tolist() == ids
     assert ids != sorted(ids)
     shown = run("select", "pool.csv", "--strategy", "random", "--budget", 9, "--in-order",
                 "-o", "t.csv").stdout  # fmt: skip
@@ -162,7 +162,7 @@ def test_in_order_is_for_one_random_sample(run: Run, sheet: Callable[..., None])
 
 def test_gaps_and_other_bad_data(run: Run, sheet: Callable[..., None]) -> None:
     sheet(20)
-    frame = tables.read_table("s.csv").astype(object)
+    frame = io.read_table("s.csv").astype(object)
     broken = frame.copy()
     broken.loc[4, "score"] = ""
     broken.to_csv("s.csv", index=False)

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from fewgold.comparison import compare, joint_pool
-from fewgold.comparison._rater_mix import adjusted_spread
-from fewgold.comparison._table import Scored
+from fewgold.comparison.raters import adjusted_spread
+from fewgold.comparison.table import Scored
 from fewgold.errors import DataError
 
 

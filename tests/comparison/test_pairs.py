@@ -8,21 +8,22 @@ from scipy import stats
 
 from fewgold.bounds import Student
 from fewgold.comparison import shared_pairs
-from fewgold.comparison._control import STRENGTHS, common_slopes
-from fewgold.comparison._designs import plain_design
-from fewgold.comparison._pairs import Pairs
-from fewgold.comparison._ranks import (
+from fewgold.comparison.designs import plain_design
+from fewgold.comparison.pairs import STRENGTHS, Pairs, common_slopes
+from fewgold.comparison.ranks import (
+    adjust,
+    adjust_pairs,
+    better,
     groups_of,
     order_of,
     rank_intervals,
     rank_probabilities,
 )
-from fewgold.comparison._tests import adjust, adjust_pairs, better
 from fewgold.estimators import Mean
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 from fewgold.samplers import SimpleRandom, Stratified
-from fewgold.samplers._base import batch_design
+from fewgold.samplers.base import batch_design
 from reference import comparison as slow
 
 

@@ -8,9 +8,8 @@ import pytest
 
 from fewgold.agreement import krippendorff
 from fewgold.comparison import compare
-from fewgold.comparison._rater_effects import rater_effects
-from fewgold.comparison._rater_mix import mixes
-from fewgold.comparison._table import Scored
+from fewgold.comparison.raters import mixes, rater_effects
+from fewgold.comparison.table import Scored
 from fewgold.errors import DataError
 from reference import comparison as slow
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from fewgold.datasets import demo_frame, demo_systems, load_demo
-from fewgold.datasets._demo import KINDS, ORIENTATION, RATERS
-from fewgold.datasets._synthesize import synthesize, write
+from fewgold.datasets.demo import KINDS, ORIENTATION, RATERS
+from fewgold.datasets.synthesize import synthesize, write
 
 MACHINES = ("alpha", "beta", "gamma", "delta")
 

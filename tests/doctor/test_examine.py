@@ -12,7 +12,7 @@ import pytest
 
 from doctor.tables import pool
 from fewgold.doctor import Command, Diagnosis, Finding, examine
-from fewgold.doctor._table import _REMARKS
+from fewgold.doctor.table import _REMARKS
 from fewgold.errors import UnknownNameError
 
 

@@ -11,7 +11,7 @@ import pytest
 from fewgold import formats
 from fewgold.errors import DataError
 from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats._appraise import Appraise
+from fewgold.formats.appraise import Appraise
 
 KEYS = [key(i, f"s{i}", "pool") for i in range(8)]
 

@@ -6,7 +6,7 @@ import pytest
 
 from fewgold.errors import DataError
 from fewgold.formats import Names, Rating, Segment, Tasks, get, recognise
-from fewgold.formats._argilla_settings import settings
+from fewgold.formats.argilla import settings
 from formats.tool_samples import (
     check_broken,
     check_refused,

@@ -11,7 +11,7 @@ import pytest
 
 from fewgold.errors import DataError
 from fewgold.formats import Names, Rating, Segment, Tasks, get, recognise
-from fewgold.formats._label_studio_config import config
+from fewgold.formats.label_studio import config
 from formats.tool_samples import (
     check_broken,
     check_refused,

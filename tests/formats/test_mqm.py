@@ -12,9 +12,7 @@ from fewgold import formats
 from fewgold.datasets import data_folder, real_frame
 from fewgold.errors import DataError
 from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats._mqm import MqmTsv
-from fewgold.formats._mqm_averages import MqmAverages
-from fewgold.formats._mqm_weights import MqmWeights
+from fewgold.formats.mqm import MqmAverages, MqmTsv, MqmWeights
 
 OLD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment"
 NEW = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\t"

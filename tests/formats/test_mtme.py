@@ -11,7 +11,7 @@ import pytest
 from fewgold import formats
 from fewgold.errors import DataError
 from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats._mtme import MtMetricsEval, list_tree, read_tree
+from fewgold.formats.mtme import MtMetricsEval, list_tree, read_tree
 from fewgold.pool import Pool
 
 KEYS = [key(i, f"s{i}", "pool") for i in range(4)]

@@ -6,7 +6,7 @@ import pytest
 
 from fewgold.errors import DataError
 from fewgold.formats import Names, Rating, Tasks, get, recognise
-from fewgold.formats._potato_config import config
+from fewgold.formats.potato import config
 from formats.tool_samples import (
     NASTY,
     check_broken,

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 
 from fewgold import plots
 from fewgold.errors import DataError
-from fewgold.plots._heat import _luminance
+from fewgold.plots.heatmap import _luminance
 
 TABLE = pd.DataFrame(
     [[0.8, 0.4, 0.31], [0.2, 0.05, np.nan]],

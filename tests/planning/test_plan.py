@@ -18,7 +18,7 @@ from fewgold.planning import (
     plan_from_history,
     plan_worst_case,
 )
-from fewgold.planning._outlook import intraclass
+from fewgold.planning.scores import intraclass
 from fewgold.pool import Pool
 from fewgold.samplers import SimpleRandom
 from fewgold.simulation import Study

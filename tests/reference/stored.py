@@ -8,8 +8,8 @@ from math import floor, log2
 import numpy as np
 import pandas as pd
 
-from fewgold.stored import Excerpt, Groups, MergedGroups, StoredPool
-from fewgold.stored._line import Located
+from fewgold.stored import Excerpt, StoredPool
+from fewgold.stored.groups import Groups, Located, MergedGroups
 
 
 def key(salt, value):

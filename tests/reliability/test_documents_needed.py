@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy.stats import f_oneway, t
 
-from fewgold.cli._console import plain
+from fewgold.cli.console import plain
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.reliability import documents_needed
-from fewgold.reliability._half_width import half_width_of
+from fewgold.reliability.clusters import half_width_of
 from reference import reliability as slow
 
 

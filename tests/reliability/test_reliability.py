@@ -11,12 +11,12 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 from fewgold import Pool
-from fewgold.cli._console import plain
+from fewgold.cli.console import plain
 from fewgold.datasets import demo_frame, load_demo
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.reliability import CubicFit, PowerFit, cubic_fit, power_fit, reliability
-from fewgold.reliability import _resample as resample
-from fewgold.reliability._ranks import agreement
+from fewgold.reliability import bootstrap as resample
+from fewgold.reliability.bootstrap import agreement
 from reference import reliability as slow
 
 

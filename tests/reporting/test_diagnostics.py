@@ -11,9 +11,9 @@ from fewgold import Pool
 from fewgold.datasets import load_demo as load
 from fewgold.estimators import Mean, Ridge
 from fewgold.registry import strategy
-from fewgold.reporting import _diagnostics as found
-from fewgold.reporting._correlations import correlation, correlations
-from fewgold.reporting._figures import weighted_line
+from fewgold.report import study as found
+from fewgold.report.figures import weighted_line
+from fewgold.report.study import correlation, correlations
 from fewgold.sample import Ratings
 
 load_demo = cache(load)
@@ -118,7 +118,7 @@ def test_weights_and_design_effect() -> None:
     assert found.weights(rated())["design_effect"] == pytest.approx(1.0)
     whole = rated("docs-whole+mean", 300)
     variance = float(Mean().estimate(whole).se) ** 2
-    from fewgold.reporting._saved import pool_variance
+    from fewgold.report.study import pool_variance
 
     size = len(whole.sample.pool)
     expected = variance / (pool_variance(whole) * (1 / 300 - 1 / size))

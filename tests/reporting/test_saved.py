@@ -11,7 +11,7 @@ from fewgold.datasets import load_demo as load
 from fewgold.design import Design
 from fewgold.estimators import Mean, Ridge
 from fewgold.registry import strategy
-from fewgold.reporting._saved import pool_variance, same_error, saved
+from fewgold.report.study import pool_variance, same_error, saved
 from fewgold.sample import Ratings, Sample
 
 load_demo = cache(load)

@@ -13,17 +13,22 @@ import pytest
 
 from fewgold import Pool
 from fewgold.datasets import load_demo
-from fewgold.datasets._demo import demo_frame
+from fewgold.datasets.demo import demo_frame
 from fewgold.errors import DataError
 from fewgold.estimator import Estimator
 from fewgold.estimators import Mean
-from fewgold.gaps import PartialRatings
+from fewgold.missing import PartialRatings
 from fewgold.registry import strategy
-from fewgold.reporting import StudyReport, study_report
-from fewgold.reporting._cited import in_text
-from fewgold.reporting._commands import commands
-from fewgold.reporting._paper import BIBTEX, bound_papers, methods
-from fewgold.reporting._words import estimator_words, sampler_words
+from fewgold.report import StudyReport, study_report
+from fewgold.report.body import commands
+from fewgold.report.paper import (
+    BIBTEX,
+    bound_papers,
+    estimator_words,
+    in_text,
+    methods,
+    sampler_words,
+)
 from fewgold.sample import Ratings
 
 RECOMMENDED = "docs-balanced+ridge"

@@ -17,7 +17,7 @@ from fewgold.samplers import (
     Stratified,
     Systematic,
 )
-from fewgold.stored import DuckDB, StoredPool, _groups
+from fewgold.stored import DuckDB, StoredPool, groups
 from reference.stored import PlainPool
 
 SEEDS = 300
@@ -211,7 +211,7 @@ GIANT = 5
 @pytest.mark.parametrize("ids", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("name", ["random", "docs-sys", "docs-prop-mixed", "column"])
 def test_giants_are_cut_as_in_plain_python(monkeypatch, ids, name):
-    monkeypatch.setattr(_groups, "_GIANT", GIANT)
+    monkeypatch.setattr(groups, "_GIANT", GIANT)
     sampler, n = PLANS[name]
     pool = with_ids(ids)
     with StoredPool.of(pool) as stored, PlainPool(pool, giant=GIANT) as plain:

@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import chisquare, spearmanr
 
 from fewgold.samplers import ByMetric, Clusters, SimpleRandom, Stratified, Systematic
-from fewgold.stored import DuckDB, StoredPool, salt_of
+from fewgold.stored import DuckDB, StoredPool
+from fewgold.stored.groups import salt_of
 from reference.stored import key, line_of, ranked
 
 SIZE = 240

@@ -12,7 +12,7 @@ from fewgold.samplers import (
     Stratified,
     Systematic,
 )
-from fewgold.stored import StoredPool, _groups
+from fewgold.stored import StoredPool, groups
 
 pytest.importorskip("duckdb")
 SAMPLERS = [
@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("giant", [10**9, 20])
 @pytest.mark.parametrize("metrics", [("judge", "score"), ("judge",)])
 def test_the_same_rows_with_and_without_places(folder, metrics, giant, monkeypatch):
-    monkeypatch.setattr(_groups, "_GIANT", giant)
+    monkeypatch.setattr(groups, "_GIANT", giant)
     columns = {"id": "id", "document": "document", "metrics": metrics, "texts": "language"}
     stored = StoredPool(folder, order="at", **columns)
     plain = StoredPool.of(pool(metrics))

@@ -19,7 +19,7 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.estimators import Mean
 from fewgold.registry import bound, estimator, sampler
 from fewgold.samplers import ByColumn, Cost, Stratified
-from fewgold.stored import DuckDB, Spark, StoredPool, _groups
+from fewgold.stored import DuckDB, Spark, StoredPool, groups
 from waiting import until
 
 SIZE = 4000
@@ -159,7 +159,7 @@ def test_the_pools_agree(here: StoredPool, there: StoredPool) -> None:
 def test_a_seed_draws_the_same(
     name: str, giant: int, here: StoredPool, there: StoredPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_groups, "_GIANT", giant)
+    monkeypatch.setattr(groups, "_GIANT", giant)
     expected = sampler(name).draw(here, 150, rng=SEED)
     drawn = sampler(name).draw(there, 150, rng=SEED)
     same_rows(expected.pool, drawn.pool)
@@ -258,13 +258,13 @@ def test_words_as_cost_and_whole_numbers_as_ids(session: Any, tmp_path: Path) ->
 
 @spark_only
 def test_chunks_hold_every_row_once(there: StoredPool, here: StoredPool) -> None:
-    from fewgold.stored import _spark
+    from fewgold.stored import spark
 
-    before, _spark._CHUNK = _spark._CHUNK, 300
+    before, spark._CHUNK = spark._CHUNK, 300
     try:
         parts = list(there.chunks(["judge"]))
     finally:
-        _spark._CHUNK = before
+        spark._CHUNK = before
     assert [len(p) for p in parts[:-1]] == [300] * (len(parts) - 1)
     found = np.sort(np.concatenate(parts).ravel())
     expected = np.sort(np.concatenate(list(here.chunks(["judge"]))).ravel())

@@ -16,10 +16,9 @@ import pytest
 from scipy import stats
 
 from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors
-from fewgold.bayes._mixture import mixture
-from fewgold.bayes._quadrature_density import by_quadrature
-from fewgold.bayes._reverse import reverse_moments
-from fewgold.bayes._shapes import Shapes
+from fewgold.bayes.batch import reverse_moments
+from fewgold.bayes.mixture import Shapes, mixture
+from fewgold.bayes.quadrature import by_quadrature
 from reference import binary as twin
 
 pytestmark = pytest.mark.slow

@@ -17,14 +17,13 @@ import pytest
 from fewgold import registry
 from fewgold.bounds import sequence
 from fewgold.campaign import Campaign
-from fewgold.campaign._handout import turns
-from fewgold.campaign._waves import wave_seed
+from fewgold.campaign.waves import turns, wave_seed
 from fewgold.formats import Rating
-from fewgold.gaps import PartialRatings
+from fewgold.missing import PartialRatings
 from fewgold.pool import Pool
-from fewgold.records import drawn
 from fewgold.sample import Ratings
 from fewgold.samplers import SimpleRandom
+from fewgold.sheets import drawn
 
 pytestmark = pytest.mark.slow
 

@@ -19,11 +19,10 @@ from scipy import stats
 from scipy.special import expit
 
 from fewgold.bayes import AlphaPosterior, BinaryPosterior, Counts, PoolPosterior, Priors
-from fewgold.bayes._bins import bins
-from fewgold.bayes._cell_priors import Pooled, Separate, Trend
-from fewgold.bayes._cells import CellPosterior, share_prior, tally
-from fewgold.bayes._patterns import patterns
-from fewgold.bayes._preferences import PreferencePosterior
+from fewgold.bayes.cells import CellPosterior, bins, share_prior, tally
+from fewgold.bayes.counts import patterns
+from fewgold.bayes.preferences import PreferencePosterior
+from fewgold.bayes.priors import Pooled, Separate, Trend
 from fewgold.pool import Pool
 from fewgold.samplers import SimpleRandom
 

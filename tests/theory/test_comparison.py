@@ -18,17 +18,16 @@ import pandas as pd
 import pytest
 
 from fewgold._arrays import codes_of
-from fewgold.bounds._student import student_quantile
-from fewgold.comparison import _compare, compare, shared_pairs
-from fewgold.comparison._designs import plain_design
-from fewgold.comparison._ranks import groups_of, order_of, rank_intervals
-from fewgold.comparison._tests import adjust_pairs, better
+from fewgold.bounds.approximate import student_quantile
+from fewgold.comparison import analysis, compare, shared_pairs
+from fewgold.comparison.designs import plain_design
+from fewgold.comparison.ranks import adjust_pairs, better, groups_of, order_of, rank_intervals
 from fewgold.datasets import data_folder, real_frame
 from fewgold.design import Design
 from fewgold.pool import Pool
 from fewgold.registry import sampler
 from fewgold.samplers import SimpleRandom
-from fewgold.samplers._base import batch_design
+from fewgold.samplers.base import batch_design
 
 pytestmark = pytest.mark.slow
 SEED = int(os.environ.get("FEWGOLD_SEED", "7"))
@@ -303,7 +302,7 @@ def test_raters_of_whole_documents(monkeypatch):
         for how in found:
             with monkeypatch.context() as patch:
                 if how == "without":
-                    patch.setattr(_compare, "adjusted_spread", lambda *_: np.zeros((2, 2)))
+                    patch.setattr(analysis, "adjusted_spread", lambda *_: np.zeros((2, 2)))
                 made = compare(
                     frame, human="score", **options, higher_is_better=True, adjust_raters=True
                 )

@@ -18,7 +18,7 @@ from fewgold import registry
 from fewgold.bounds import Betting, Student
 from fewgold.datasets import load_demo
 from fewgold.estimators import Mean
-from fewgold.gaps import PartialRatings
+from fewgold.missing import PartialRatings
 
 pytestmark = pytest.mark.slow
 

@@ -19,8 +19,7 @@ import pytest
 from scipy import stats
 
 from fewgold.bayes import RaterPosterior, RaterPriors
-from fewgold.bayes._chain_health import health
-from fewgold.bayes._raters_gibbs import Model, sweep
+from fewgold.bayes.raters import Model, health, sweep
 
 pytestmark = pytest.mark.slow
 SEED = int(os.environ.get("FEWGOLD_SEED", "7"))

@@ -29,8 +29,7 @@ import pytest
 
 from fewgold.datasets import load_demo
 from fewgold.registry import strategy
-from fewgold.reporting._correlations import correlation
-from fewgold.reporting._saved import pool_variance, same_error, saved
+from fewgold.report.study import correlation, pool_variance, same_error, saved
 
 pytestmark = pytest.mark.slow
 

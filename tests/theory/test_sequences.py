@@ -29,8 +29,8 @@ import pytest
 
 from fewgold import Pool
 from fewgold.bounds import sequence
-from fewgold.bounds.sequence._kelly import games
-from fewgold.bounds.sequence._rules import Hall
+from fewgold.bounds.sequence.kelly import games
+from fewgold.bounds.sequence.rules import Hall
 from fewgold.datasets import data_folder, load_demo, load_real, real_systems
 from fewgold.samplers import SimpleRandom
 

@@ -22,7 +22,7 @@ from fewgold.campaign import Campaign
 from fewgold.errors import FewgoldError
 from fewgold.pool import Pool
 from fewgold.web import create_app
-from fewgold.web._annotate_scale import Scale, plain
+from fewgold.web.annotate import Scale, plain
 from waiting import PATIENCE, until
 
 N = 48

@@ -20,15 +20,14 @@ import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
-from fewgold._pretty import decimals
+from fewgold._text import decimals
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
-from fewgold.web import _explore, _explore_figures, create_app
-from fewgold.web._explore_growth import looks
-from fewgold.web._explore_tables import TABLES
-from fewgold.web._explore_tables import csv as as_csv
-from fewgold.web._explore_words import cut_hints
+from fewgold.web import create_app, explore, explore_tables
+from fewgold.web.explore_tables import TABLES
+from fewgold.web.explore_tables import csv as as_csv
+from fewgold.web.explore_view import cut_hints, looks
 from web.e2e.live import SCRIPT, small_pool
 
 WORSE = '=HYPERLINK("http://x")'
@@ -347,7 +346,7 @@ def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_files_that_unpack_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 
-    monkeypatch.setattr("fewgold.web._explore_files._UNPACKED", 1000)
+    monkeypatch.setattr("fewgold.web.explore_files._UNPACKED", 1000)
     with begin(tmp_path / "s", rated=3), client_of(tmp_path / "s") as owner:
         data = gzip.compress(b"id,score\n" + b"x,1\n" * 1000)
         refused = owner.post("/explore/import", files={"file": ("a.csv.gz", data)})
@@ -477,8 +476,8 @@ def test_cells() -> None:
 
 
 def test_without_matplotlib(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_explore, "available", lambda: False)
-    monkeypatch.setattr(_explore_figures, "available", lambda: False)
+    monkeypatch.setattr(explore, "available", lambda: False)
+    monkeypatch.setattr(explore_tables, "available", lambda: False)
     with client_of(place) as owner:
         page = owner.get("/explore").text
         assert "Figures need matplotlib" in page and "<img" not in page

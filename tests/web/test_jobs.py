@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fewgold.errors import DataError, FewgoldError
-from fewgold.web._jobs import Jobs, Progress
+from fewgold.web.jobs import Jobs, Progress
 from waiting import PATIENCE
 
 

@@ -33,12 +33,12 @@ from fewgold.planning import (
     ratings_needed,
 )
 from fewgold.report import number
-from fewgold.web import _plan_binary as binary
-from fewgold.web import _plan_map, create_app
-from fewgold.web import _plan_scores as scores
-from fewgold.web._draw_axis import Axis
-from fewgold.web._draw_heat import luminance, shade
-from fewgold.web._plan_fields import Form
+from fewgold.web import create_app
+from fewgold.web import plan_binary as _plan_map
+from fewgold.web import plan_binary as binary
+from fewgold.web import plan_scores as scores
+from fewgold.web.drawing import Axis, luminance, shade
+from fewgold.web.plan_forms import Form
 
 STUDIES = [
     {},

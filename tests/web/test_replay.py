@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 
 from fewgold.cli import app as cli
 from fewgold.datasets import demo_frame
-from fewgold.simulation import _page
-from fewgold.web import _replay_data, _replay_form, _replay_simulate, _replay_upload, create_app
+from fewgold.simulation import page as _page
+from fewgold.web import create_app, replay_data, replay_form, replay_simulate
 from waiting import PATIENCE, until
 
 ORIGIN = {"Origin": "http://127.0.0.1"}
@@ -346,8 +346,8 @@ def test_names_of_files_are_no_paths(owner: TestClient, tmp_path: Path) -> None:
     uploaded(owner, "../../../../tmp/fewgold-escape.csv", content)
     assert not Path("/tmp/fewgold-escape.csv").exists()
     assert "fewgold-escape.csv" in owner.get("/replay").text
-    assert _replay_upload.base_name("C:\\data\\my table.csv") == "my table.csv"
-    assert len(_replay_upload.base_name("x" * 500 + ".csv")) == 80
+    assert replay_data.base_name("C:\\data\\my table.csv") == "my table.csv"
+    assert len(replay_data.base_name("x" * 500 + ".csv")) == 80
 
 
 def test_nothing_of_an_upload_stays_on_the_disk(
@@ -405,14 +405,14 @@ def test_a_form_without_a_file_is_told_so(owner: TestClient) -> None:
 
 
 def test_tables_are_bounded(owner: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_replay_upload, "MOST_ROWS", 10)
+    monkeypatch.setattr(replay_data, "MOST_ROWS", 10)
     frame = small()
     assert "80 rows; 10 rows at most" in upload(owner, "a.csv", frame.to_csv().encode()).text
     if pytest.importorskip("pyarrow"):
         buffer = io.BytesIO()
         frame.to_parquet(buffer)
         assert "80 rows; 10 rows" in upload(owner, "a.parquet", buffer.getvalue()).text
-    monkeypatch.setattr(_replay_upload, "_MOST_LINES", 20)
+    monkeypatch.setattr(replay_data, "_MOST_LINES", 20)
     assert "81 lines; 10 rows" in upload(owner, "a.csv", frame.to_csv().encode()).text
     answer = owner.post("/replay/upload", content=b"x", headers={"Content-Length": "50000001"})
     assert answer.status_code == 413
@@ -423,12 +423,12 @@ def test_packed_tables_are_bounded_by_what_they_unpack_to(
 ) -> None:
     data = small().to_csv(index=False).encode()
     assert upload(owner, "a.csv.gz", gzip.compress(data)).status_code == 303
-    monkeypatch.setattr(_replay_upload, "_MOST_BYTES", len(data) - 1)
+    monkeypatch.setattr(replay_data, "_MOST_BYTES", len(data) - 1)
     answer = upload(owner, "a.csv.gz", gzip.compress(data))
     assert answer.status_code == 400
     assert "unpacks to" in answer.text
     monkeypatch.undo()
-    monkeypatch.setattr(_replay_upload, "_MOST_LINES", 20)
+    monkeypatch.setattr(replay_data, "_MOST_LINES", 20)
     assert "81 lines" in upload(owner, "a.csv.gz", gzip.compress(data)).text
 
 
@@ -447,7 +447,7 @@ def test_uploads_in_other_encodings_are_read_with_a_note(owner: TestClient, enco
 
 
 def test_the_last_uploads_are_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = _replay_data.Tables()
+    tables = replay_data.Tables()
     content = small().to_csv(index=False).encode()
     keys = [tables.add(f"{k}.csv", io.BytesIO(content)).key for k in range(5)]
     assert [d.name for d in tables.uploads()] == ["4.csv", "3.csv", "2.csv", "1.csv"]
@@ -522,7 +522,7 @@ def test_a_simulation_shows_its_progress_and_can_be_cancelled(
             progress(4, 8)
             time.sleep(0.01)
 
-    monkeypatch.setattr(_replay_simulate.Request, "run", slow)
+    monkeypatch.setattr(replay_simulate.Request, "run", slow)
     form = {"data": "demo-ende", "go": "1", "strategy": "random+mean", "draws": "2"}
     addresses = []
     for _ in range(2):
@@ -577,8 +577,8 @@ def test_unknown_addresses(owner: TestClient) -> None:
     "text", ["5%:50%:5%", "50,100,200", "10%", "100%", "0.3", "7:9:1", "12.5%, 40", "1", "1.0"]
 )
 def test_budgets_are_those_of_the_command_line(text: str) -> None:
-    from fewgold.cli import _parse
+    from fewgold.cli import parse
 
-    ours, theirs = _replay_form.budgets(text), _parse.budgets(text)
+    ours, theirs = replay_form.budgets(text), parse.budgets(text)
     assert ours == theirs
     assert [type(b) for b in ours] == [type(b) for b in theirs]

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from fewgold.web import create_app
-from fewgold.web._security import same
+from fewgold.web.site import same
 from web.e2e import live
 
 Client = Callable[..., TestClient]

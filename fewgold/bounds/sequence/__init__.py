@@ -4,11 +4,10 @@
 `expected` tells beforehand what a tolerance will cost.
 """
 
-from fewgold.bounds.sequence._expected import Expected, expected, remaining
-from fewgold.bounds.sequence._monitor import Monitor, first
-from fewgold.bounds.sequence._path import Path, path
-from fewgold.bounds.sequence._rules import RULES
-from fewgold.bounds.sequence._similar import guess
+from fewgold.bounds.sequence.expectation import Expected, expected, guess, remaining
+from fewgold.bounds.sequence.monitor import Monitor, first
+from fewgold.bounds.sequence.paths import Path, path
+from fewgold.bounds.sequence.rules import RULES
 
 __all__ = [
     "RULES",

@@ -1,0 +1,186 @@
+"""What people read: side files as JSON, numbers with the digits that count, methods by name."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def pretty(record: Mapping[str, Any]) -> str:
+    """JSON that people can read and compare: segments and other details one to a line."""
+
+    def text(value: Any, depth: int) -> str:
+        if depth < 2 and isinstance(value, Mapping):
+            items = [f"{json.dumps(k)}: {text(v, depth + 1)}" for k, v in value.items()]
+            left, right = "{", "}"
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            items, (left, right) = [text(v, 9) for v in value], "[]"
+        else:
+            return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        pad = "\n" + " " * (depth + 1)
+        return left + pad + ("," + pad).join(items) + "\n" + " " * depth + right
+
+    return text(record, 0) + "\n"
+
+
+def decimals(error: float | None) -> int:
+    """Digits after the point that show an error of this size to three digits.
+
+    >>> decimals(0.357), decimals(12.0), decimals(None)
+    (3, 1, 4)
+    """
+    if error is None or not (math.isfinite(error) and error > 0):
+        return 4
+    return min(max(2 - math.floor(math.log10(error)), 0), 12)
+
+
+def spelled(name: str, thing: Any, told: Collection[str] = ()) -> str:
+    """The name of a method, and in brackets its fields that were chosen otherwise than usual.
+
+    ``told`` are the fields that the name tells already.
+    """
+    parts = _chosen(thing, told)
+    return f"{name}({','.join(parts)})" if parts else name
+
+
+def _chosen(thing: Any, told: Collection[str] = ()) -> list[str]:
+    found: list[str] = []
+    for f in fields(thing) if is_dataclass(thing) else ():
+        value = getattr(thing, f.name)
+        if f.name in told or (type(value) is type(f.default) and value == f.default):
+            continue
+        if is_dataclass(value) and not isinstance(value, type):  # a method within another
+            found += _chosen(value, getattr(value, "_told", ()))
+        elif not hasattr(value, "get_params") or not repr(value).endswith("()"):
+            found.append(f"{f.name}={_word(value)}")
+    return found
+
+
+def _word(value: Any) -> str:
+    """A value as a word without spaces and bars, the same in every process."""
+    if isinstance(value, Mapping):
+        return "+".join(f"{k}={_word(v)}" for k, v in value.items())
+    if isinstance(value, tuple | list):
+        return "+".join(map(_word, value))
+    return re.sub(r"[\s|]+| at 0x[0-9a-f]+", "", str(value))
+
+
+# Numbers with as many digits as their error justifies.
+
+
+_MOST = 9  # decimals before the exponent is written
+
+
+def number(
+    value: float | None, error: float | None = None, *, percent: bool = False, digits: int = 3
+) -> str:
+    """A number for people to read.
+
+    The error is given to one digit, or to two if the first is a 1, and the value to the same
+    place. Without an error the value has ``digits`` digits that count.
+
+    >>> number(0.17134, 0.0041)
+    '0.171 ± 0.004'
+    >>> number(0.17134, 0.0012, percent=True)
+    '17.13 ± 0.12%'
+    >>> number(2.12218), number(float("nan"), 0.1), number(float("inf"))
+    ('2.12', '–', '∞')
+    """
+    known = _float(value)
+    if math.isnan(known):
+        return "–"
+    unit = "%" if percent else ""
+    known *= 100 if percent else 1
+    if math.isinf(known):
+        return "−∞" if known < 0 else "∞"
+    spread = _float(error) * (100 if percent else 1)
+    if not (math.isfinite(spread) and spread > 0):
+        return fixed(known, _places(known, digits)) + unit
+    first, size = f"{spread:e}"[0], int(f"{spread:e}".partition("e")[2])
+    places = max((1 if first == "1" else 0) - size, 0)
+    return f"{fixed(known, places)} ± {fixed(spread, places)}{unit}"
+
+
+def fixed(value: float, places: int) -> str:
+    """A number with so many decimals, a true minus sign, and no minus before nought."""
+    text = f"{value:.{places}f}" if places <= _MOST else f"{value:.2e}"
+    if text.startswith("-") and not text.strip("-0."):
+        text = text[1:]
+    return text.replace("-", "−")
+
+
+def _places(value: float, digits: int) -> int:
+    """The decimals that give a number so many digits that count."""
+    if value == 0:
+        return 0
+    size = int(f"{value:.{digits - 1}e}".partition("e")[2])  # once rounded: 9.996 is 10.0
+    return max(digits - 1 - size, 0)
+
+
+def _float(value: float | None) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # None, pandas.NA
+        return math.nan
+
+
+# Counts, names and lists as they stand in sentences.
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 segment``, ``2 segments``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def shorter(name: object, longest: int = 60) -> str:
+    """A name that does not fill the page: a long one loses its middle."""
+    text = " ".join(str(name).split())
+    half = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
+
+
+def rounded(count: float) -> str:
+    """A number of ratings, from a hundred on in tens: an estimate does not bear more.
+
+    >>> rounded(163.4), rounded(12.6), rounded(1391)
+    ('160', '13', '1390')
+    """
+    return str(int(round(count, -1) if count >= 100 else round(count)))
+
+
+def listed(names: list[str], most: int = 12) -> str:
+    """Names with commas, the last of many left out and counted."""
+    shown = [shorter(name, 40) for name in names[:most]]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+# Numbers and tables that JSON knows.
+
+
+def plain_value(value: Any) -> Any:
+    """Numbers of numpy as Python's own; what is not finite becomes None."""
+    if isinstance(value, Mapping):
+        return {str(k): plain_value(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(v) for v in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain_value(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def plain_frame(frame: pd.DataFrame | None) -> list[dict[str, Any]] | None:
+    """The rows of a frame, a mapping each."""
+    if frame is None:
+        return None
+    return [plain_value(row) for row in frame.to_dict("records")]

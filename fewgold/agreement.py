@@ -1,0 +1,574 @@
+"""Several ratings of a segment: one score by a stated rule, and how far the raters agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from fewgold._arrays import FloatArray, IntArray, codes_of
+from fewgold._validate import check_choice, check_confidence
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.estimate import Interval, LinearEstimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "Agreement",
+    "Answers",
+    "Components",
+    "RaterError",
+    "krippendorff",
+    "krippendorff_nominal",
+]
+
+# Krippendorff's α.
+
+
+def krippendorff(y: FloatArray, item: IntArray) -> float:
+    """Krippendorff's α for interval data; NaN where no item has two ratings.
+
+    Squared differences of two values sum to 2m times their squared deviations, so no pair of
+    values need be looked at (Krippendorff 2019, Content Analysis, section 12.3).
+    """
+    y, item = _shared(y, item)
+    if not y.size:
+        return float("nan")
+    per = np.bincount(item)
+    squares = np.square(y - (np.bincount(item, y) / np.maximum(per, 1))[item])
+    weight = per / np.maximum(per - 1, 1)
+    observed = (weight[item] * squares).sum() / y.size
+    expected = np.square(y - y.mean()).sum() / (y.size - 1)
+    return float(1 - observed / expected) if expected > 0 else float("nan")
+
+
+def krippendorff_nominal(y: FloatArray, item: IntArray) -> float:
+    """Krippendorff's α for nominal data: two scores are the same or they are not.
+
+    NaN where no item has two ratings, or where all of them are the same.
+    """
+    y, item = _shared(y, item)
+    if not y.size:
+        return float("nan")
+    _, value = np.unique(y, return_inverse=True)
+    wide = int(value.max()) + 1
+    cell, count = np.unique(item * wide + value, return_counts=True)
+    per = np.bincount(item)
+    alike = np.bincount(cell // wide, count.astype(np.float64) ** 2, per.size)
+    # Of each item m² − Σ n_c² ordered pairs differ, and a value is paired with m − 1 others.
+    observed = ((per**2 - alike) / np.maximum(per - 1, 1)).sum() / y.size
+    expected = (y.size**2 - (np.bincount(value).astype(np.float64) ** 2).sum()) / (
+        y.size * (y.size - 1)
+    )
+    return float(1 - observed / expected) if expected > 0 else float("nan")
+
+
+def _shared(y: FloatArray, item: IntArray) -> tuple[FloatArray, IntArray]:
+    """The ratings of items with two or more."""
+    kept = np.bincount(item)[item] > 1
+    return y[kept], item[kept]
+
+
+# What makes ratings differ: segments, raters, and all else.
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variances of score = segment + rater + rest; NaN where they cannot be told apart.
+
+    Parameters
+    ----------
+    segment, rater, residual
+        Variances; negative estimates are set to 0. ``residual`` holds what a rater makes of a
+        particular segment as well as whims of the moment.
+    circles
+        Sets of raters that no shared segment ties together; 1 if all are tied.
+    freedom
+        Degrees of freedom of the residual.
+    """
+
+    segment: float
+    rater: float
+    residual: float
+    circles: int
+    freedom: int
+
+    @property
+    def icc(self) -> float:
+        """Intraclass correlation of single ratings by any raters, ICC(2,1): agreement."""
+        return _share(self.segment, self.segment + self.rater + self.residual)
+
+    @property
+    def icc_consistency(self) -> float:
+        """The same for raters whose level does not matter, ICC(3,1): consistency."""
+        return _share(self.segment, self.segment + self.residual)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else float("nan")
+
+
+def components(segment: IntArray, rater: IntArray, score: FloatArray) -> Components:
+    """Variance components of two crossed factors, for any pattern of who rated what.
+
+    Henderson's method 3: sums of squares of each factor after the other, set equal to their
+    expectations. These hold for any number of ratings in any cell and any distribution, so the
+    estimates are unbiased (before negative ones are set to 0); in a full table they are those of
+    the analysis of variance.
+
+    References
+    ----------
+    Henderson (1953), Estimation of variance and covariance components. Searle, Casella and
+    McCulloch (1992), Variance Components, section 5.5.
+    """
+    score = score - score.mean()
+    n, segments, raters = score.size, int(segment.max()) + 1, int(rater.max()) + 1
+    per_segment, per_rater = np.bincount(segment), np.bincount(rater)
+    # Raters after segments: indicators less their mean over the ratings of the segment.
+    indicator = np.zeros((raters, n))
+    indicator[rater, np.arange(n)] = 1.0
+    own = np.stack([np.bincount(segment, row, segments) / per_segment for row in indicator])
+    left = indicator - own[:, segment]
+    mean = np.bincount(segment, score) / per_segment
+    y = score - mean[segment]
+    table, cross = left @ left.T, left @ y
+    values, axes = np.linalg.eigh(table)
+    told = values > 1e-9 * max(float(values[-1]), 1.0)
+    rank = int(told.sum())
+    explained = float((np.square(cross @ axes[:, told]) / values[told]).sum())
+    freedom = n - segments - rank
+    circles = raters - rank
+    if not rank or freedom <= 0:
+        return Components(np.nan, np.nan, np.nan, circles, max(freedom, 0))
+    residual = max(float((y**2).sum()) - explained, 0.0) / freedom
+    between = (explained - rank * residual) / float(np.trace(table))
+    # Segments after raters: R(s | r) = R(s) + R(r | s) − R(r).
+    squares = float((per_segment * mean**2).sum()) + explained
+    squares -= float((np.bincount(rater, score) ** 2 / per_rater).sum())
+    cell = np.unique(segment * raters + rater, return_counts=True)
+    mass = n - float((cell[1] ** 2 / per_rater[cell[0] % raters]).sum())
+    spread = (squares - (segments + rank - raters) * residual) / mass if mass > 0 else np.nan
+    small = 1e-12 * max(float((score**2).mean()), 1e-300)  # rounding
+    found = [0.0 if v < small else float(v) for v in (spread, between, residual)]
+    return Components(found[0], found[1], found[2], circles, freedom)
+
+
+Coded: TypeAlias = tuple[IntArray, IntArray, FloatArray]
+TARGETS = ("answers", "these", "any")
+_LEAST_SHARED = 3
+
+
+class RaterError(NamedTuple):
+    """Standard error of a mean for one of the `TARGETS`, and its degrees of freedom."""
+
+    se: float
+    df: float
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How raters compare on the segments that they share.
+
+    Parameters
+    ----------
+    table
+        A row a rater; `to_frame` explains the columns.
+    alpha, alpha_nominal
+        Krippendorff's α for scores as numbers and as categories: 1 is perfect agreement, 0 that
+        of chance; NaN where no segment has two raters, or no two scores differ.
+    components
+        Variances between segments, between raters, and of the rest.
+    repeat_sd
+        Standard deviation of a rater's answers to the same segment; NaN without repeats.
+    segments, shared
+        Segments rated, and those rated by two or more.
+    ids, segment, rater
+        Which segment and rater each single rating is of.
+    notes
+        What could not be told, and why.
+    """
+
+    table: pd.DataFrame
+    alpha: float
+    alpha_nominal: float
+    components: Components
+    repeat_sd: float
+    segments: int
+    shared: int
+    ids: list[Any]
+    segment: IntArray
+    rater: IntArray
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        size = f"{len(self.table)} raters, {self.shared} shared segments"
+        return f"Agreement({size}, α = {self.alpha:.2f})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a rater.
+
+        ===================  =====================================================================
+        ``answers``          ratings given, repeats included
+        ``segments``         segments rated; ``mean`` and ``sd`` of their scores
+        ``shared``           segments that others rated too, on which the next four go
+        ``deviation``        by how much above the mean of the others, on average
+        ``deviation_se``     its standard error, as segments vary and raters stay the same
+        ``correlation``      with the mean of the others; NaN for fewer than three segments
+        ``same``             share of the others who gave the very same score
+        ``repeats``          segments rated more than once
+        ``self_same``        share of these with first and last score the same
+        ``self_difference``  mean distance of first and last score
+        ===================  =====================================================================
+        """
+        return self.table.copy()
+
+    def error(self, estimate: LinearEstimate, target: str = "any") -> RaterError:
+        """Standard error of an estimate from these ratings, for what it is to stand for.
+
+        ``answers``
+            The pool rated by these raters as they answered: the standard error of the estimate.
+        ``these``
+            The same raters on another day. What is left over after segment and rater does not
+            shrink as more of the pool is rated, so the correction for the pool's size is taken
+            back for it: + σ² Σ (w² − influence²)/m, with m raters of the segment.
+        ``any``
+            Any raters like these: also + σ_rater² Σ a², where a is a rater's share of the
+            estimate. With one rater that cannot be known, with three only roughly: the degrees
+            of freedom are Satterthwaite's, with one less than the raters for this part.
+
+        What raters differ by within the sample is in the standard error of the estimate too, so
+        that ``any`` is too large, by no more than a segment's share of σ_rater².
+        """
+        check_choice("target", target, TARGETS)
+        if estimate.value.ndim:
+            raise DataError("the error of raters is worked out for one study, not for a batch.")
+        se, df = float(estimate.se), float(estimate.df)
+        if target == "answers":
+            return RaterError(se, df)
+        weights, per, share = self._shares(estimate)
+        ratio = np.square(estimate.design.damping)
+        noise = self.components.residual * float((weights**2 * (1 - ratio) / per).sum())
+        parts = [(se**2, df), (noise, float(self.components.freedom))]
+        if target == "any":
+            raters = self.components.rater * float(np.square(share).sum())
+            parts.append((raters, float(len(self.table) - self.components.circles)))
+        total = sum(v for v, _ in parts)
+        if not np.isfinite(total):
+            return RaterError(total, 0.0)
+        spent = sum(v**2 / max(f, 1e-9) for v, f in parts if v > 0)
+        return RaterError(float(np.sqrt(total)), total**2 / spent if spent > 0 else np.inf)
+
+    def interval(
+        self, estimate: LinearEstimate, confidence: float = 0.95, target: str = "any"
+    ) -> Interval:
+        """Student's interval with `error` in place of the standard error.
+
+        It is cut at the ends of the scale, where the ratings of the estimate know them.
+        """
+        se, df = self.error(estimate, target)
+        reach = stdtrit(df, (1 + check_confidence(confidence)) / 2) * se if df > 0 else np.nan
+        value = float(estimate.value)
+        found = Interval(np.asarray(value - reach), np.asarray(value + reach))
+        return found.within(estimate.ratings.limits)
+
+    def _shares(self, estimate: LinearEstimate) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Weight and raters of each sampled segment (n,), and share of each rater (R,)."""
+        place = {i: k for k, i in enumerate(self.ids)}
+        sampled = estimate.ratings.sample.ids.tolist()
+        strange = [i for i in sampled if i not in place]
+        if strange:
+            raise DataError(
+                f"{len(strange)} segments of the estimate have no answer here, first "
+                f"{strange[:3]}. Give the answers that it was made from."
+            )
+        weights = np.array(estimate.design.weights)
+        if estimate.weighing is not None:
+            weights = weights * estimate.weighing
+        rows = np.array([place[i] for i in sampled])
+        per = np.bincount(self.segment, minlength=len(self.ids)).astype(np.float64)
+        each = np.zeros(len(self.ids))
+        each[rows] = weights
+        share = np.bincount(self.rater, (each / per)[self.segment], len(self.table))
+        return weights, np.asarray(per[rows]), np.asarray(share, dtype=np.float64)
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        c = self.components
+        lines = [
+            f"raters: {len(self.table)}; segments: {self.segments}, {self.shared} of them rated by "
+            "two or more",
+            f"Krippendorff's α {_text(self.alpha)} (scores as numbers), "
+            f"{_text(self.alpha_nominal)} (as categories)",
+            f"variance between segments {_text(c.segment)}, between raters {_text(c.rater)}, rest "
+            f"{_text(c.residual)}; ICC {_text(c.icc)}",
+            self.table.to_string(index=False, float_format=lambda v: f"{v:.3g}", na_rep="-"),
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON: None where something cannot be told."""
+        c = self.components
+        told = {
+            "alpha": self.alpha, "alpha_nominal": self.alpha_nominal, "icc": c.icc,
+            "icc_consistency": c.icc_consistency, "variance_segment": c.segment,
+            "variance_rater": c.rater, "variance_residual": c.residual, "repeat_sd": self.repeat_sd,
+        }  # fmt: skip
+        rows = [
+            {str(k): _plain(v) for k, v in row.items()} for row in self.table.to_dict("records")
+        ]
+        return {
+            **{k: _plain(v) for k, v in told.items()},
+            "segments": self.segments,
+            "shared_segments": self.shared,
+            "raters": rows,
+            "notes": list(self.notes),
+        }
+
+
+def _text(value: float) -> str:
+    return "unknown" if np.isnan(value) else f"{value:.3g}"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def agree(ids: list[Any], names: list[Any], once: Coded, every: Coded) -> Agreement:
+    """The agreement of ratings, one a rater and segment (``once``), out of ``every`` answer."""
+    segment, rater, score = once
+    per = np.bincount(segment)
+    found = components(segment, rater, score)
+    alpha, nominal = krippendorff(score, segment), krippendorff_nominal(score, segment)
+    spread, table = _by_rater(names, once, every)
+    notes = _notes(names, score, per, found)
+    return Agreement(
+        table, alpha, nominal, found, spread, int(per.size), int((per > 1).sum()), ids, segment,
+        rater, notes,
+    )  # fmt: skip
+
+
+def _notes(
+    names: list[Any], score: FloatArray, per: IntArray, found: Components
+) -> tuple[str, ...]:
+    notes = []
+    if len(names) == 1:
+        notes.append("there is one rater: what another would say cannot be told")
+    elif not (per > 1).any():
+        notes.append(
+            "no segment has two raters: agreement cannot be told. Have some rated by several"
+        )
+    elif found.circles > 1:
+        notes.append(
+            f"raters fall into {found.circles} sets that share no segment with each other: levels "
+            "can be compared within a set only"
+        )
+    if (per > 1).any() and np.isnan(found.residual):
+        notes.append("too few segments are shared for variances of segments and raters")
+    if np.ptp(score) == 0:
+        notes.append("all scores are the same: they say nothing about agreement")
+    return tuple(notes)
+
+
+def _by_rater(names: list[Any], once: Coded, every: Coded) -> tuple[float, pd.DataFrame]:
+    """Spread of repeated answers, and the table of raters."""
+    import pandas as pd
+
+    segment, rater, score = once
+    per, total = np.bincount(segment), np.bincount(segment, score)
+    _, value = np.unique(score, return_inverse=True)
+    cell = segment * (int(value.max()) + 1) + value
+    _, which, alike = np.unique(cell, return_inverse=True, return_counts=True)
+    others = np.maximum(per[segment] - 1, 1)
+    rest = (total[segment] - score) / others
+    same = (alike[which] - 1) / others
+    pairs = every[0] * len(names) + every[1]
+    rows = []
+    for k, name in enumerate(names):
+        mine = rater == k
+        both = mine & (per[segment] > 1)
+        gap, m = (score - rest)[both], int(both.sum())
+        twice = _repeated(pairs[every[1] == k], every[2][every[1] == k])
+        rows.append(
+            {
+                "rater": name,
+                "answers": int((every[1] == k).sum()),
+                "segments": int(mine.sum()),
+                "mean": float(score[mine].mean()),
+                "sd": float(score[mine].std(ddof=1)) if mine.sum() > 1 else np.nan,
+                "shared": m,
+                "deviation": float(gap.mean()) if m else np.nan,
+                "deviation_se": float(gap.std(ddof=1) / np.sqrt(m)) if m > 1 else np.nan,
+                "correlation": _correlation(score[both], rest[both]),
+                "same": float(same[both].mean()) if m else np.nan,
+                "repeats": len(twice),
+                "self_same": float((twice == 0).mean()) if len(twice) else np.nan,
+                "self_difference": float(twice.mean()) if len(twice) else np.nan,
+            }
+        )
+    _, inverse, count = np.unique(pairs, return_inverse=True, return_counts=True)
+    left = every[2] - (np.bincount(inverse, every[2]) / count)[inverse]
+    freedom = int((count - 1).sum())
+    spread = float(np.sqrt((left**2).sum() / freedom)) if freedom else float("nan")
+    return spread, pd.DataFrame(rows)
+
+
+def _repeated(cells: IntArray, scores: FloatArray) -> FloatArray:
+    """Distance of the first and last score of each cell with several, in the order of time."""
+    _, first, count = np.unique(cells, return_index=True, return_counts=True)
+    last = cells.size - 1 - np.unique(cells[::-1], return_index=True)[1]
+    return np.asarray(np.abs(scores[last] - scores[first])[count > 1])
+
+
+def _correlation(x: FloatArray, y: FloatArray) -> float:
+    if (
+        x.size < _LEAST_SHARED
+        or np.ptp(x) <= 0
+        or np.ptp(y) <= 1e-12 * max(np.abs(y).max(), 1e-300)
+    ):
+        return float("nan")
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+# All answers as they came: who rated which segment, when, and how.
+
+
+REPEATS = ("last", "first", "mean")
+RATERS = ("mean", "median")
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """A long table of ratings, in the order of time: nothing is overwritten.
+
+    Parameters
+    ----------
+    segments
+        (m,) ids.
+    raters
+        (m,) names.
+    ratings
+        (m,) finite numbers.
+    times
+        (m,) anything that can be sorted; the order of the rows if None. Equal times keep the order
+        of the rows.
+
+    Examples
+    --------
+    >>> answers = Answers(["a", "a", "a", "b"], ["ann", "bob", "ann", "ann"], [3, 4, 5, 1])
+    >>> answers.scores(repeats="last", raters="mean")
+    {'a': 4.5, 'b': 1.0}
+    >>> answers.scores(repeats="first", raters="mean")
+    {'a': 3.5, 'b': 1.0}
+    """
+
+    segments: Sequence[Any]
+    raters: Sequence[Any]
+    ratings: Sequence[float]
+    times: Sequence[Any] | None = None
+
+    def __post_init__(self) -> None:
+        size = len(self.segments)
+        if not size:
+            raise DataError("there are no answers. Expected at least one rating.")
+        lengths = {len(self.segments), len(self.raters), len(self.ratings)}
+        lengths |= set() if self.times is None else {len(self.times)}
+        if len(lengths) > 1:
+            raise DataError(
+                "segments, raters, ratings and times must be equally long; got lengths "
+                f"{', '.join(map(str, sorted(lengths)))}."
+            )
+        try:
+            scores = np.array([np.nan if s is None else s for s in self.ratings], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError("ratings must be numbers. Correct those that are not.") from None
+        if not np.isfinite(scores).all():
+            row = int(np.flatnonzero(~np.isfinite(scores))[0])
+            raise DataError(
+                f"{int((~np.isfinite(scores)).sum())} answers have no score, first that of rater "
+                f"{self.raters[row]!s} to segment {self.segments[row]!s}. Leave such rows out."
+            )
+        object.__setattr__(self, "ratings", scores)
+
+    @classmethod
+    def from_table(
+        cls, frame: pd.DataFrame, *, segment: str, rater: str, score: str, time: str | None = None
+    ) -> Answers:
+        """From a data frame with a row for each answer."""
+        wanted = [segment, rater, score, *([time] if time else [])]
+        for name in wanted:
+            if name not in frame.columns:
+                raise UnknownNameError("column", name, [str(c) for c in frame.columns])
+        columns = [frame[name].tolist() for name in wanted]
+        return cls(columns[0], columns[1], columns[2], columns[3] if time else None)
+
+    @cached_property
+    def _order(self) -> IntArray:
+        """Rows in the order of time."""
+        if self.times is None:
+            return np.arange(len(self.segments))
+        times = list(self.times)
+        try:
+            return np.array(sorted(range(len(times)), key=times.__getitem__), dtype=np.int64)
+        except TypeError:
+            raise DataError("times must be of one kind, so that they can be sorted.") from None
+
+    @cached_property
+    def _coded(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Segment, rater and score of each answer in the order of time."""
+        at = self._order
+        scores = np.asarray(self.ratings)[at]
+        return _codes(self.segments)[at], _codes(self.raters)[at], scores
+
+    @cached_property
+    def ids(self) -> list[Any]:
+        """Segments, in the order of their first row."""
+        return list(dict.fromkeys(self.segments))
+
+    @cached_property
+    def names(self) -> list[Any]:
+        """Raters, in the order of their first row."""
+        return list(dict.fromkeys(self.raters))
+
+    def once(self, repeats: str = "last") -> tuple[IntArray, IntArray, FloatArray]:
+        """Segment, rater and score with one answer a rater and segment: (k,) each.
+
+        Of repeats the ``last``, the ``first`` or their ``mean`` counts.
+        """
+        check_choice("repeats", repeats, REPEATS)
+        segment, rater, score = self._coded
+        cell, inverse = np.unique(segment * len(self.names) + rater, return_inverse=True)
+        if repeats == "mean":
+            found = np.bincount(inverse, score) / np.bincount(inverse)
+        else:
+            found = np.empty(cell.size)
+            step = 1 if repeats == "last" else -1  # of several to one place the last one stays
+            found[inverse[::step]] = score[::step]
+        return cell // len(self.names), cell % len(self.names), found
+
+    def scores(self, *, repeats: str = "last", raters: str = "mean") -> dict[Any, float]:
+        """One score a segment: repeats of a rater first, then the mean or median of the raters."""
+        check_choice("raters", raters, RATERS)
+        segment, _, score = self.once(repeats)
+        middle = np.mean if raters == "mean" else np.median
+        ends = np.flatnonzero(np.diff(segment)) + 1
+        return {
+            i: float(middle(part)) for i, part in zip(self.ids, np.split(score, ends), strict=True)
+        }
+
+    def agreement(self, repeats: str = "last") -> Agreement:
+        """How far raters agree with each other and with themselves."""
+        return agree(self.ids, self.names, self.once(repeats), self._coded)
+
+
+def _codes(labels: Sequence[Any]) -> IntArray:
+    """Whole numbers in the order of first appearance, for labels of any kind."""
+    place: dict[Any, int] = {}
+    found: NDArray[Any] = np.array([place.setdefault(k, len(place)) for k in labels])
+    return codes_of(found)

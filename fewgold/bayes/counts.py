@@ -1,0 +1,286 @@
+"""What was counted: human ratings, metric ratings, and ratings of both on the same items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._validate import check_choice
+from fewgold.errors import DataError
+
+# Labels and counts as they come, checked and as arrays.
+
+
+def whole_numbers(name: str, value: Any) -> IntArray:
+    """Counts: whole numbers, none negative."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be a whole number of 0 or more; got {value!r}.") from None
+    bad = ~(np.isfinite(array) & (array >= 0) & (array == np.floor(array)))
+    if bad.any():
+        came = array[bad].flat[0]
+        raise DataError(f"{name} must be a whole number of 0 or more; got {came:g}.")
+    return array.astype(np.int64)
+
+
+def as_labels(name: str, values: ArrayLike) -> BoolArray:
+    """Labels as booleans (..., n)."""
+    array = np.asarray(values)
+    if array.ndim == 0:
+        raise DataError(f"{name} labels must be a list or an array; got {values!r}.")
+    if array.dtype == bool:
+        return array
+    ones = array == 1
+    bad = ~(ones | (array == 0))
+    if bad.any():
+        raise DataError(
+            f"{name} labels must be 0 or 1; got {array[bad].flat[0]!r}. Cut scores at a threshold "
+            "first."
+        )
+    return np.asarray(ones)
+
+
+# Labels by people and scores by a metric of the same items, checked before they are compared.
+
+
+def paired(human: ArrayLike, metric: ArrayLike) -> tuple[BoolArray, FloatArray]:
+    """Labels as booleans and finite scores, one of each for every item."""
+    labels = as_labels("human", human)
+    try:
+        scores = np.asarray(metric, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("the scores of the metric must be numbers.") from None
+    if scores.ndim == 0 or labels.shape[-1] != scores.shape[-1]:
+        raise DataError(
+            f"expected one label and one score for each item; got {labels.shape[-1]} labels and "
+            f"{scores.shape[-1] if scores.ndim else 'no list of'} scores."
+        )
+    if not labels.shape[-1]:
+        raise DataError("a threshold needs items that people and the metric rated; got none.")
+    bad = ~np.isfinite(scores)
+    if bad.any():
+        raise DataError(
+            f"the scores of the metric must be finite numbers; {int(bad.sum())} of {scores.size} "
+            "are not. Leave those items out."
+        )
+    return labels, scores
+
+
+def check_two_classes(labels: BoolArray) -> None:
+    """Both adequate and inadequate items."""
+    if labels.all() or not labels.any():
+        word = "adequate" if labels.all() else "inadequate"
+        raise DataError(
+            f"all {labels.size} items are {word}: ρ and η need items of both classes. Rate more "
+            "items, or give the threshold."
+        )
+
+
+_PAIRS = ("sample", "calibration")
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of adequate (1) and inadequate (0) ratings. Arrays make a batch; they broadcast.
+
+    The three sets of items do not overlap: an item that both a human and the metric rated is
+    counted in the 2 × 2 table and nowhere else.
+
+    Parameters
+    ----------
+    human_ones, human_total
+        Items that only humans rated: how many were adequate, and how many there are.
+    tp, fn, fp, tn
+        Items that both rated: adequate and metric 1, adequate and metric 0, inadequate and
+        metric 1, inadequate and metric 0.
+    metric_ones, metric_total
+        Items that only the metric rated: how many it gave a 1, and how many there are.
+    pairs
+        ``"sample"``: the items that both rated are a random sample of the items, so they tell
+        about the success rate as well. ``"calibration"``: they are class-balanced or come from
+        elsewhere, and tell about the errors of the metric alone.
+
+    Examples
+    --------
+    >>> counts = Counts(tp=43, fn=18, fp=12, tn=29, metric_ones=540, metric_total=1000)
+    >>> int(counts.paired_total), int(counts.adequate)
+    (102, 61)
+    """
+
+    human_ones: IntArray | int = 0
+    human_total: IntArray | int = 0
+    tp: IntArray | int = 0
+    fn: IntArray | int = 0
+    fp: IntArray | int = 0
+    tn: IntArray | int = 0
+    metric_ones: IntArray | int = 0
+    metric_total: IntArray | int = 0
+    pairs: str = "sample"
+
+    def __post_init__(self) -> None:
+        check_choice("pairs", self.pairs, _PAIRS)
+        names = [f.name for f in fields(self) if f.name != "pairs"]
+        whole = [whole_numbers(name, getattr(self, name)) for name in names]
+        try:
+            whole = [np.array(a) for a in np.broadcast_arrays(*whole)]
+        except ValueError:
+            shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, whole, strict=True))
+            raise DataError(f"counts of a batch must have shapes that fit; got {shapes}.") from None
+        for name, array in zip(names, whole, strict=True):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        for kind in ("human", "metric"):
+            ones, total = getattr(self, f"{kind}_ones"), getattr(self, f"{kind}_total")
+            if np.any(ones > total):
+                at = np.argmax(ones > total)
+                raise DataError(
+                    f"{kind}_ones must not exceed {kind}_total; got {ones.flat[at]} of "
+                    f"{total.flat[at]}. The total counts ones and zeros."
+                )
+
+    @classmethod
+    def from_labels(
+        cls,
+        *,
+        human: ArrayLike = (),
+        paired: tuple[ArrayLike, ArrayLike] = ((), ()),
+        metric: ArrayLike = (),
+        pairs: str = "sample",
+    ) -> Counts:
+        """Count labels (..., n) of 0 and 1 along the last axis.
+
+        Parameters
+        ----------
+        human
+            Labels of the items that only humans rated.
+        paired
+            Human labels and metric labels of the items that both rated, in the same order.
+        metric
+            Labels of the items that only the metric rated.
+        pairs
+            See the class.
+
+        Examples
+        --------
+        >>> Counts.from_labels(paired=([1, 1, 0], [1, 0, 0]), metric=[1, 1, 0])
+        Counts(tp=1, fn=1, tn=1, metric_ones=2, metric_total=3)
+        """
+        alone, theirs, ours, auto = (
+            as_labels(name, values)
+            for name, values in (
+                ("human", human),
+                ("paired human", paired[0]),
+                ("paired metric", paired[1]),
+                ("metric", metric),
+            )
+        )
+        if theirs.shape[-1] != ours.shape[-1]:
+            raise DataError(
+                f"paired needs one human and one metric label for each item; got "
+                f"{theirs.shape[-1]} and {ours.shape[-1]}."
+            )
+        return cls(
+            human_ones=alone.sum(-1),
+            human_total=np.array(alone.shape[-1]),
+            tp=(theirs & ours).sum(-1),
+            fn=(theirs & ~ours).sum(-1),
+            fp=(~theirs & ours).sum(-1),
+            tn=(~theirs & ~ours).sum(-1),
+            metric_ones=auto.sum(-1),
+            metric_total=np.array(auto.shape[-1]),
+            pairs=pairs,
+        )
+
+    def __repr__(self) -> str:
+        named = {f.name: getattr(self, f.name) for f in fields(self)}
+        if self.shape:
+            return f"Counts(a batch of shape {self.shape}, pairs={self.pairs!r})"
+        shown = [f"{n}={int(v)}" for n, v in named.items() if n != "pairs" and v]
+        return f"Counts({', '.join(shown + [f'pairs={self.pairs!r}'] * (self.pairs != 'sample'))})"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch; () for a single study."""
+        return np.shape(self.tp)
+
+    def draw(self, k: Any) -> Counts:
+        """The ``k``-th of a batch, or a smaller batch."""
+        names = (f.name for f in fields(self) if f.name != "pairs")
+        return replace(self, **{n: np.asarray(getattr(self, n))[k] for n in names})
+
+    def flipped(self) -> Counts:
+        """The counts when 0 and 1 of the metric change places: for one with ρ + η < 1."""
+        return replace(
+            self,
+            tp=self.fn,
+            fn=self.tp,
+            fp=self.tn,
+            tn=self.fp,
+            metric_ones=self.metric_zeros,
+        )
+
+    @property
+    def paired_total(self) -> IntArray:
+        """Items that both rated."""
+        return np.asarray(self.tp + self.fn + self.fp + self.tn)
+
+    @property
+    def metric_zeros(self) -> IntArray:
+        """Items that only the metric rated, and gave a 0."""
+        return np.asarray(self.metric_total - self.metric_ones)
+
+    @property
+    def adequate(self) -> IntArray:
+        """Adequate items among those that tell about the success rate."""
+        return np.asarray(self.human_ones + (self.tp + self.fn) * (self.pairs == "sample"))
+
+    @property
+    def inadequate(self) -> IntArray:
+        """Inadequate items among those that tell about the success rate."""
+        alone = np.asarray(self.human_total) - np.asarray(self.human_ones)
+        return np.asarray(alone + (self.fp + self.tn) * (self.pairs == "sample"))
+
+
+# Several metrics on the same items: the categories are the patterns of their ratings.
+#
+# One metric after the other, as if each had rated items of its own, counts what they share twice: a
+# metric and its copy would make the result surer. A pattern is counted once. The price is more
+# categories, most of them with few ratings, which is why those are drawn together (`Pooled`).
+
+
+def patterns(labels: ArrayLike) -> tuple[IntArray, tuple[str, ...]]:
+    """The pattern of each item, of those that occur.
+
+    Parameters
+    ----------
+    labels
+        (K, N): ratings of 0 and 1 by K metrics for N items.
+
+    Returns
+    -------
+    codes : (N,)
+        Category of each item, in the order of the names.
+    names
+        Ratings in the order of the metrics, as "101". Without metrics one category, "all".
+
+    Examples
+    --------
+    >>> codes, names = patterns([[1, 1, 0, 0], [0, 1, 0, 0]])
+    >>> codes.tolist(), names
+    ([1, 2, 0, 0], ('00', '10', '11'))
+    """
+    ones = as_labels("metric", labels)
+    if ones.ndim != 2:
+        raise DataError(
+            f"labels must be (K, N), a row for each metric; got the shape {ones.shape}."
+        )
+    if not len(ones):
+        return np.zeros(ones.shape[1], dtype=np.int64), ("all",)
+    found, codes = np.unique(ones.T, axis=0, return_inverse=True)
+    names = tuple("".join("01"[int(one)] for one in row) for row in found)
+    return codes.ravel().astype(np.int64), names

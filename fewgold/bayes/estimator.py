@@ -1,0 +1,576 @@
+"""The estimator for adequate/inadequate ratings: people on some segments, a metric on all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike
+from fewgold._validate import check_choice
+from fewgold.bayes.cells import CellPosterior, bins, tally
+from fewgold.bayes.counts import Counts
+from fewgold.bayes.finite import PoolPosterior, ProcessPosterior
+from fewgold.bayes.posterior import AlphaPosterior, Readout
+from fewgold.bayes.priors import Pooled, Priors, Trend
+from fewgold.bayes.thresholds import RULES, choose_cuts
+from fewgold.cut import Cut, binary
+from fewgold.errors import DesignError, FewgoldError, UnknownNameError
+from fewgold.estimate import Bound, Interval, signature
+from fewgold.estimator import Estimator
+from fewgold.pool import Pool
+from fewgold.sample import Design, Ratings, Sample
+from fewgold.samplers import Budget, Sampler, SimpleRandom
+from fewgold.stored import StoredPool
+
+# What a metric says of every segment of a pool: 0 or 1, or one of several categories.
+
+
+Threshold: TypeAlias = "float | str | Cut | None"
+
+
+class Coded(NamedTuple):
+    """Labels of the pool's segments, (N,), or (..., N) where each draw chose its own cut."""
+
+    labels: BoolArray
+    how: str  # such as "comet >= 0.5", for summaries and signatures
+    notes: tuple[str, ...] = ()
+
+
+def is_binary(values: FloatArray) -> bool:
+    """True for a metric that is 0 or 1 everywhere."""
+    return bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def coded(
+    ratings: Ratings, adequate: BoolArray, metric: str, threshold: Threshold, strict: bool
+) -> Coded:
+    """What ``metric`` says of every segment, cut as ``threshold`` has it."""
+    pool = ratings.sample.pool
+    scores = scores_of(pool, metric)
+    if threshold is None:
+        return Coded(check_binary(metric, scores), metric)
+    falls = pool.orientation.get(metric) == -1
+    sign = ("<" if falls else ">") + ("" if strict else "=")
+    if isinstance(threshold, str) and threshold in RULES:
+        return _chosen(ratings, adequate, metric, threshold, sign)
+    cut = Cut(sign, float(threshold)) if isinstance(threshold, int | float) else None
+    cut = cut or Cut.parse(threshold)  # type: ignore[arg-type]
+    labels = cut(scores)
+    notes: tuple[str, ...] = ()
+    if labels.all() or not labels.any():
+        notes = (f"{metric} {cut} is {int(labels[0])} for every segment and tells nothing",)
+    return Coded(labels, f"{metric} {cut}", notes)
+
+
+def check_binary(metric: str, scores: FloatArray) -> BoolArray:
+    """The labels of a metric that is 0 or 1 everywhere; another needs a threshold."""
+    hint = (
+        "Say where it becomes a 1, in the name of the strategy or estimator (in quotes): "
+        f"'alpha-{metric}>=0.5'; let the ratings choose: alpha-{metric}:equal; or use bins: "
+        f"alpha-{metric}:bins. In Python: threshold='>= 0.5', 'equal' or 'bins'."
+    )
+    return binary(scores, f"scores of {metric!r} without a threshold", hint)
+
+
+def scores_of(pool: Pool | StoredPool, metric: str) -> FloatArray:
+    """The scores of a metric; a name that the pool does not know is an error."""
+    if metric not in pool.metrics:
+        raise UnknownNameError("metric", metric, pool.metrics)
+    return pool.everywhere(metric)
+
+
+def _chosen(ratings: Ratings, adequate: BoolArray, metric: str, rule: str, sign: str) -> Coded:
+    """A cut for each draw, from its own ratings; the median where they are all alike."""
+    scores = scores_of(ratings.sample.pool, metric)
+    ours = scores[ratings.sample.indices]
+    at = choose_cuts(adequate, ours, rule, sign)
+    told = np.isfinite(at)
+    at = np.where(told, at, np.median(scores))
+    labels = np.array(Cut(sign, 0.0)(scores - at[..., None]))
+    cut = "" if at.ndim else f" {Cut(sign, float(at))}"
+    notes: tuple[str, ...] = ()
+    if not told.all():
+        notes = (
+            f"the ratings do not tell where to cut {metric} (all are alike), so it was cut at its "
+            "median",
+        )
+    return Coded(labels, f"{metric}{cut}", notes)
+
+
+def each_threshold(
+    names: tuple[str, ...], threshold: Threshold | Mapping[str, Threshold]
+) -> dict[str, Threshold]:
+    """The threshold of each metric."""
+    if not isinstance(threshold, Mapping):
+        return dict.fromkeys(names, threshold)
+    unknown = [name for name in threshold if name not in names]
+    if unknown:
+        raise UnknownNameError("metric in threshold", unknown[0], names)
+    return {name: threshold.get(name) for name in names}
+
+
+def check_design(design: Design) -> None:
+    """Refuse samples that the model does not describe."""
+    if design.units is not None:
+        raise DesignError(
+            "this model takes segments that were drawn one by one, and these came in whole "
+            "documents or chunks, which are alike. Use the estimator mean or ridge for them."
+        )
+    unequal = [
+        np.ptp(x, axis=-1).max(initial=0.0) > 1e-9 * x.max()
+        for x in (design.weights, design.inclusion)
+    ]
+    if any(unequal) and design.kind.endswith("with gaps"):
+        raise DesignError(
+            "this model takes samples in which every segment had the same chance, and by the gaps "
+            'chances differ. Say that gaps are alike everywhere, at_random(within="sample"), or '
+            "use an estimator that weighs: mean, cv-multi or ridge."
+        )
+    if any(unequal) or not design.unbiased:
+        raise DesignError(
+            f"this model takes samples in which every segment had the same chance, and this one "
+            f"({design.kind}) has unequal chances. Draw with random, docs-prop or docs-sys, or use "
+            "an estimator that weighs: mean, cv-multi or ridge."
+        )
+
+
+def check_sample(ratings: Ratings) -> tuple[str, ...]:
+    """Refuse samples that the model does not describe; notes on those that it describes roughly."""
+    design = ratings.sample.design
+    check_design(design)
+    if design.kind == "simple" or ratings.sample.info.get("sampler") == "random":
+        return ()
+    return (
+        "the sample is taken for a plain random one: that it was spread out makes the estimate "
+        "better than its interval says",
+    )
+
+
+def worse_than_chance(metric: str, rho: float, eta: float) -> str:
+    """What to say of a metric with ρ + η ≤ 1."""
+    return (
+        f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate items, no better "
+        "than chance (ρ + η ≤ 1): it tells little, or its 0 and 1 are exchanged. Turn the cut "
+        "round, such as '<= …' instead of '>= …'; the estimate is the same either way unless the "
+        "priors favour one"
+    )
+
+
+# A posterior together with the ratings that it came from.
+
+
+_KINDS = {"equal": "credible interval with equal tails", "hdi": "shortest credible interval"}
+
+
+class Posterior(Protocol):
+    """What the models of this package have in common."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def mean(self) -> FloatArray: ...
+    @property
+    def sd(self) -> FloatArray: ...
+    @property
+    def laws(self) -> Sequence[Any]: ...
+    def draw(self, k: Any) -> Any: ...
+    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval: ...
+    def cdf(self, x: ArrayLike) -> FloatArray: ...
+    def quantile(self, p: ArrayLike) -> FloatArray: ...
+    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class RatedPosterior(Readout):
+    """Posterior of the success rate, from the ratings of a sample: an estimate like the others.
+
+    Parameters
+    ----------
+    posterior
+        Of the test set or of the process; it knows more than is shown here, such as its density.
+    ratings
+        The ratings it was made from.
+    method
+        Short name of the estimator.
+    how
+        What the metric counts as a 1, such as ``comet >= 0.5``; empty without a metric.
+    kind
+        ``"equal"`` tails or ``"hdi"``, the shortest interval.
+    target
+        ``"pool"`` or ``"process"``.
+    notes
+        What a reader must know.
+    """
+
+    posterior: Posterior
+    ratings: Ratings
+    method: str
+    how: str = ""
+    kind: str = "equal"
+    target: str = "pool"
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        if self.shape:
+            return f"RatedPosterior({self.method}, a batch of shape {self.shape})"
+        return (
+            f"RatedPosterior({self.method}: {float(self.mean):.4f} ± {float(self.sd):.4f}, "
+            f"n = {self.ratings.n})"
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch; () for one study."""
+        return self.posterior.shape
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean."""
+        return self.posterior.mean
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviation."""
+        return self.posterior.sd
+
+    @property
+    def laws(self) -> Sequence[Any]:
+        """What comparisons go by."""
+        return self.posterior.laws
+
+    def draw(self, k: Any) -> RatedPosterior:
+        """The ``k``-th of a batch, or a smaller batch."""
+        return replace(self, posterior=self.posterior.draw(k), ratings=self.ratings.draw(k))
+
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """P(success rate ≤ x): (*batch, *x.shape)."""
+        return self.posterior.cdf(x)
+
+    def quantile(self, p: ArrayLike) -> FloatArray:
+        """Where the CDF reaches ``p``: (*batch, *p.shape)."""
+        return self.posterior.quantile(p)
+
+    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
+        """Independent draws of the success rate: (*batch, size)."""
+        return self.posterior.sample(size, rng=rng)
+
+    def interval(self, confidence: float = 0.95, kind: str | None = None) -> Interval:
+        """Credible interval, of the estimator's kind unless another is asked for."""
+        return self.posterior.interval(confidence, kind or self.kind)
+
+    def signature(self, confidence: float = 0.95) -> str:
+        """All that is needed to tell how the number was made, in one line."""
+        how = f"posterior-{self.kind}-{self.target}"
+        told = not self.how or self.how.replace(" ", "") in self.method
+        method = self.method if told else f"{self.method}({self.how})"
+        return signature(self.ratings, method, how, confidence)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what the ratings themselves warn of."""
+        return (*self.notes, *self.ratings.warnings)
+
+    @property
+    def _label(self) -> str:
+        return f"posterior, {_KINDS[self.kind]}"
+
+    @property
+    def _source(self) -> str:
+        of = "" if self.target == "pool" else ", for the system that made them"
+        return f"from {self.ratings.n} of {len(self.ratings.sample.pool)} segments{of}"
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """A few lines for people."""
+        self._check_single("summary")
+        low, high = self.interval(confidence)
+        level = f"{100 * confidence:.6g}%"
+        lines = [
+            f"{float(self.mean):.4f} ± {float(self.sd):.4f} (posterior mean and sd)",
+            f"{level} interval {low:.4f} to {high:.4f} ({self._label})",
+            self._source,
+            *([f"metric: {self.how}"] if self.how else []),
+            *(f"note: {note}" for note in self.remarks),
+            self.signature(confidence),
+        ]
+        return "\n".join(lines)
+
+    @property
+    def _hits(self) -> dict[str, float | None]:
+        """Share of rated adequate and inadequate segments that a metric of 0 and 1 recognises."""
+        counts = getattr(self.posterior, "counts", None)
+        if self.shape or counts is None or not int(counts.paired_total):
+            return {}
+        yes, no = int(counts.tp + counts.fn), int(counts.tn + counts.fp)
+        return {
+            "rho": int(counts.tp) / yes if yes else None,
+            "eta": int(counts.tn) / no if no else None,
+        }
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """The posterior in plain numbers, for JSON."""
+        return {
+            **super().to_dict(confidence),
+            "bound_label": self._label,
+            "method": self.method,
+            "metric": self.how,
+            "target": self.target,
+            **self._hits,
+            "n": self.ratings.n,
+            "pool_size": len(self.ratings.sample.pool),
+            "notes": list(self.remarks),
+            "signature": self.signature(confidence),
+        }
+
+
+_CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."
+_BINS = "bins"
+_JOINTLY = 4  # metrics; with more, patterns are too many and too rare, and the estimate is biased
+_FEW = 5  # rated segments of each class, before a metric is said to point the wrong way
+
+
+@dataclass(frozen=True)
+class BinaryPosterior(Estimator):
+    """Share of adequate segments by the Bayesian model of success rate and metric errors.
+
+    Ratings are 0 or 1 (`Ratings.cut` makes them so). The segments that people rated tell how often
+    the metric is right, on adequate ones (ρ) and on inadequate ones (η); with that, what the metric
+    says of all others is corrected. Rated and unrated segments never overlap, so none counts twice.
+
+    Parameters
+    ----------
+    metric
+        A metric of the pool, or several that are taken jointly. By default all that are 0 or 1
+        everywhere; ``()`` for none: human ratings alone.
+    threshold
+        Where a metric becomes 1: a cut such as ``">= 0.5"``; a number (≥ it, or ≤ it for a metric
+        of which less is better); a rule by which the ratings choose it, ``"equal"`` (|ρ − η|, as
+        in the papers) or ``"information"`` (the one that tells most, of which too much is made
+        where few ratings choose it); or ``"bins"``, which does without and keeps what a cut
+        loses. A mapping for metrics that differ.
+    target
+        ``"pool"``: the share of adequate segments in this test set. ``"process"``: the success rate
+        of the system that made them, which is less certain.
+    pairs
+        ``"sample"``: the rated segments are a random sample. ``"calibration"``: they were chosen by
+        their class, such as as many adequate as inadequate ones, and tell about ρ and η alone.
+    strict
+        With a rule or a number: > instead of ≥.
+    priors
+        See `PoolPosterior` and `AlphaPosterior`; with several metrics or bins not needed.
+
+    References
+    ----------
+    von Däniken, Deriu, Tuggener and Cieliebak (2022), On the effectiveness of automated metrics
+    for text generation systems.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> pool, gold = load_demo("zhen", system="alpha")
+    >>> judge = BinaryPosterior("comet", threshold="equal")
+    >>> sample = judge.select(pool, 200, rng=1)
+    >>> ratings = sample.rate(gold[sample.indices]).cut("<= 1")  # at most a minor error
+    >>> print(judge.estimate(ratings).summary())
+    0.2445 ± 0.0277 (posterior mean and sd)
+    95% interval 0.1925 to 0.3010 (posterior, credible interval with equal tails)
+    from 200 of 2000 segments
+    metric: comet >= 0.427
+    est:alpha-comet:equal(comet >= 0.427)|design:random|n:200|N:2000|...
+    """
+
+    metric: str | tuple[str, ...] | None = None
+    threshold: Threshold | Mapping[str, Threshold] = None
+    target: str = "pool"
+    pairs: str = "sample"
+    strict: bool = False
+    priors: Priors | None = None
+    sampler: Sampler = SimpleRandom()
+    bound: Bound | str = "equal"
+
+    def __post_init__(self) -> None:
+        check_choice("target", self.target, ("pool", "process"))
+        check_choice("pairs", self.pairs, ("sample", "calibration"))
+        if self.bound not in ("equal", "hdi"):
+            name = self.bound if isinstance(self.bound, str) else self.bound.name
+            raise FewgoldError(
+                "a posterior has its own credible interval: bound must be 'equal' (equal tails) or "
+                f"'hdi' (the shortest); got {name!r}. Other bounds go with mean, cv-multi or ridge."
+            )
+
+    @property
+    def name(self) -> str:
+        if self.metric is None:
+            return "alpha"
+        names = (self.metric,) if isinstance(self.metric, str) else self.metric
+        cut = self.threshold
+        how = "" if cut is None or isinstance(cut, Mapping) else f":{cut}"
+        if how[1:2] in ("<", ">", "="):
+            how = how[1:].replace(" ", "")
+        return "-".join(["alpha", *names]) + how
+
+    @property
+    def _told(self) -> tuple[str, ...]:
+        named = () if isinstance(self.threshold, Mapping) else ("threshold",)
+        return (*super()._told, "metric", "target", *named)
+
+    def select(
+        self,
+        pool: Pool | StoredPool,
+        budget: Budget,
+        *,
+        draws: int | None = None,
+        given: Ratings | None = None,
+        rng: RNGLike = None,
+    ) -> Sample:
+        """Choose segments to annotate; what cannot be estimated is refused before it is rated."""
+        for name, cut in each_threshold(self._names(pool), self.threshold).items():
+            if cut is None and name not in pool.binary_metrics:
+                check_binary(name, scores_of(pool, name))
+        sample = super().select(pool, budget, draws=draws, given=given, rng=rng)
+        check_design(sample.design)
+        return sample
+
+    def estimate(self, ratings: Ratings) -> RatedPosterior:
+        adequate = binary(ratings.scores, "ratings", _CUT)
+        names = self._names(ratings.sample.pool)
+        notes = check_sample(ratings)
+        how = ""
+        posterior: Posterior
+        if not names:
+            self._check_plain("no metric")
+            posterior, more = self._alone(ratings, adequate)
+        elif len(names) > 1 or self.threshold == _BINS:
+            self._check_plain("several metrics or bins")
+            posterior, how, more = self._jointly(ratings, adequate, names)
+        else:
+            posterior, how, more = self._single(ratings, adequate, names[0])
+        return RatedPosterior(
+            posterior, ratings, self.spelled, how, str(self.bound), self.target, (*notes, *more)
+        )
+
+    def _names(self, pool: Pool | StoredPool) -> tuple[str, ...]:
+        if self.metric is None:
+            return pool.binary_metrics
+        return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)
+
+    def _check_plain(self, what: str) -> None:
+        if self.pairs == "calibration":
+            raise FewgoldError(
+                f"pairs='calibration' goes with one metric that is cut into 0 and 1; got {what}."
+            )
+
+    def _alone(self, ratings: Ratings, adequate: BoolArray) -> tuple[Posterior, tuple[str, ...]]:
+        counts = Counts(human_ones=adequate.sum(-1), human_total=ratings.n)
+        unused = () if self.metric is not None else tuple(ratings.sample.pool.metrics)
+        notes: tuple[str, ...] = ()
+        if unused:
+            notes = (
+                f"no metric is used: none of {', '.join(unused)} is 0 or 1. Name one with a "
+                f"threshold, such as alpha-{unused[0]}:bins or alpha-{unused[0]}:equal",
+            )
+        if self.target == "process":
+            return AlphaPosterior(counts, self.priors or Priors()), notes
+        left = len(ratings.sample.pool) - ratings.n
+        return PoolPosterior(counts, self.priors, unrated=left), notes
+
+    def _single(
+        self, ratings: Ratings, adequate: BoolArray, metric: str
+    ) -> tuple[Posterior, str, tuple[str, ...]]:
+        cut = each_threshold((metric,), self.threshold)[metric]
+        labels = coded(ratings, adequate, metric, cut, self.strict)
+        if labels.labels.ndim == 1 and labels.labels.min() == labels.labels.max():
+            # The priors of its rates would make something of a metric that never differs.
+            self._check_plain("one that is the same everywhere")
+            posterior, _ = self._alone(ratings, adequate)
+            return posterior, labels.how, labels.notes
+        rated, unrated = tally(
+            labels.labels.astype(np.int64), ratings.sample.indices, adequate, count=2
+        )
+        counts = Counts(
+            tp=rated[..., 1, 1],
+            fn=rated[..., 0, 1],
+            fp=rated[..., 1, 0],
+            tn=rated[..., 0, 0],
+            metric_ones=unrated[..., 1],
+            metric_total=unrated.sum(-1),
+            pairs=self.pairs,
+        )
+        notes = (*labels.notes, *_pointing(counts, metric))
+        return self._posterior(counts), labels.how, notes
+
+    def _posterior(self, counts: Counts) -> Posterior:
+        if self.pairs == "calibration":
+            known = Counts(human_ones=counts.tp + counts.fn, human_total=counts.paired_total)
+            pool = PoolPosterior(counts, self.priors, known=known)
+            return pool if self.target == "pool" else ProcessPosterior(pool)
+        if self.target == "process":
+            return AlphaPosterior(counts, self.priors or Priors())
+        return PoolPosterior(counts, self.priors)
+
+    def _jointly(
+        self, ratings: Ratings, adequate: BoolArray, names: tuple[str, ...]
+    ) -> tuple[Posterior, str, tuple[str, ...]]:
+        if self.priors is not None:
+            raise FewgoldError(
+                "priors go with a single metric that is cut into 0 and 1, or with none; several "
+                "metrics and bins have a prior of their own."
+            )
+        cuts = each_threshold(names, self.threshold)
+        if len(names) > _JOINTLY and self.threshold != _BINS:
+            return self._by_votes(ratings, adequate, cuts)
+        codes: IntArray = np.zeros(len(ratings.sample.pool), dtype=np.int64)
+        parts: list[str] = []
+        notes: list[str] = []
+        count = 1
+        for name, cut in cuts.items():
+            if cut == _BINS:
+                own: Any = bins(scores_of(ratings.sample.pool, name))
+                parts.append(f"{name} in {int(own.max()) + 1} bins")
+            else:
+                found = coded(ratings, adequate, name, cut, self.strict)
+                own = found.labels.astype(np.int64)
+                parts.append(found.how)
+                notes += found.notes
+            levels = int(own.max()) + 1 if cut == _BINS else 2
+            # Patterns that do not occur are no categories.
+            found_codes, codes = np.unique(codes * levels + own, return_inverse=True)
+            count = found_codes.size
+        rated, unrated = tally(codes, ratings.sample.indices, adequate, count=count)
+        in_order = len(names) == 1  # bins of one metric, which rise or fall
+        posterior = CellPosterior(rated, unrated, self.target, Trend() if in_order else Pooled())
+        return posterior, " and ".join(parts), tuple(notes)
+
+    def _by_votes(
+        self, ratings: Ratings, adequate: BoolArray, cuts: Mapping[str, Threshold]
+    ) -> tuple[Posterior, str, tuple[str, ...]]:
+        """Many metrics by how many of them say 1: their patterns would be too rare to learn."""
+        if _BINS in cuts.values():
+            raise FewgoldError(
+                f"bins go with up to {_JOINTLY} metrics; got {len(cuts)}. Leave some out."
+            )
+        found = [coded(ratings, adequate, name, cut, self.strict) for name, cut in cuts.items()]
+        votes = np.sum(np.broadcast_arrays(*(f.labels for f in found)), axis=0, dtype=np.int64)
+        seen, codes = np.unique(votes, return_inverse=True)
+        codes = codes.reshape(votes.shape)
+        rated, unrated = tally(codes, ratings.sample.indices, adequate, count=seen.size)
+        note = f"{len(cuts)} metrics are taken by how many of them say 1"
+        notes = tuple(dict.fromkeys([note, *(n for f in found for n in f.notes)]))
+        posterior = CellPosterior(rated, unrated, self.target, Trend())
+        return posterior, " and ".join(f.how for f in found), notes
+
+
+def _pointing(counts: Counts, metric: str) -> tuple[str, ...]:
+    """A note where a single study shows a metric that is right less often than chance."""
+    if counts.shape:
+        return ()
+    yes, no = int(counts.tp + counts.fn), int(counts.fp + counts.tn)
+    if min(yes, no) < _FEW:
+        return ()
+    rho, eta = int(counts.tp) / yes, int(counts.tn) / no
+    if rho + eta > 1:
+        return ()
+    return (worse_than_chance(metric, rho, eta),)

@@ -1,0 +1,355 @@
+"""The posterior of the success rate of this very test set: a finite number of items.
+
+Rated items are known; what is unknown is how many of the others are adequate. That number is s of
+the mixture: its posterior are the weights W_s. Under `CELLS`, a uniform prior on the four cells of
+the 2 × 2 table, S(s) is constant and W is the convolution of BetaBinomial(u1; TP + 1, FP + 1) and
+BetaBinomial(u0; FN + 1, TN + 1), with u1 and u0 the unrated items that the metric gave 1 and 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln
+
+from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold._validate import check_choice, check_confidence
+from fewgold.bayes.counts import Counts
+from fewgold.bayes.density import Curve, PanelCurve, Panels, shortest
+from fewgold.bayes.mixture import Mixture, Shapes, Weights, shapes, urns, weights
+from fewgold.bayes.posterior import Readout, StepReadout, Steps, check_chances
+from fewgold.bayes.priors import Priors
+from fewgold.bayes.quadrature import check_possible
+from fewgold.errors import FewgoldError
+from fewgold.estimate import Interval
+
+#: A uniform prior over the four cells of the 2 × 2 table: uniform ρ and η, and α ~ Beta(2, 2).
+CELLS = Priors(alpha=(2.0, 2.0))
+
+
+@dataclass(frozen=True, eq=False)
+class PoolPosterior(StepReadout):
+    """Posterior of the share of adequate items in this test set, rated and unrated together.
+
+    Its intervals are credible intervals. Counts that are arrays make a batch.
+
+    Parameters
+    ----------
+    counts
+        The metric-only items are the unrated rest of the test set. Items of a calibration set
+        (``pairs="calibration"``) are not part of the test set.
+    priors
+        Uniform α, ρ and η by default. `CELLS`, uniform over the four cells of the 2 × 2 table, has
+        α ~ Beta(2, 2), as if two adequate and two inadequate items had been seen: its intervals
+        are too narrow where few items are adequate, or few are not. Known rates do too.
+    unrated
+        How many items nobody rated, the metric neither; only with human ratings alone.
+    known
+        Items of the test set that were picked by their class, such as a calibration set that was
+        taken from it: their ``human_ones`` and ``human_total``. Their class is known, and what is
+        left is no random sample of the test set.
+
+    Examples
+    --------
+    Of 1002 items 527 are rated, and the metric is right nine times of ten:
+
+    >>> counts = Counts(tp=284, fn=32, fp=21, tn=190, metric_ones=276, metric_total=475)
+    >>> pool = PoolPosterior(counts)
+    >>> float(pool.sd.round(4))
+    0.009
+    >>> print(pool.summary())
+    0.6004 ± 0.0090 (posterior mean and sd)
+    95% credible interval 0.5828 to 0.6178 (equal tails)
+    of the 1002 items of this test set, 527 of them rated by humans
+    """
+
+    counts: Counts
+    priors: Priors | None = None
+    unrated: int = 0
+    known: Counts = Counts()
+
+    def __post_init__(self) -> None:
+        mixed = np.any((self.counts.metric_total > 0) | (self.counts.paired_total > 0))
+        if self.unrated and mixed:
+            raise FewgoldError(
+                "unrated= is for tests with human ratings alone; with a metric the unrated items "
+                "are those in metric_total."
+            )
+        if self.unrated < 0 or int(self.unrated) != self.unrated:
+            raise FewgoldError(
+                f"unrated must be a whole number of 0 or more; got {self.unrated!r}."
+            )
+        if np.any(self.size == 0):
+            raise FewgoldError("the test set has no items; give counts, or unrated=.")
+        if self._priors.known:
+            check_possible(shapes(self.counts, self._priors), self._rates)
+
+    def __repr__(self) -> str:
+        if self.shape:
+            return f"PoolPosterior(a batch of shape {self.shape})"
+        return f"PoolPosterior({float(self.mean):.4f} ± {float(self.sd):.4f}, {self.counts!r})"
+
+    @property
+    def _priors(self) -> Priors:
+        return self.priors or Priors()
+
+    @property
+    def _rates(self) -> tuple[float, float]:
+        return cast(tuple[float, float], (self._priors.rho, self._priors.eta))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch; () for one posterior."""
+        return self.counts.shape
+
+    @property
+    def rated(self) -> Any:
+        """Items of the test set that humans rated."""
+        return self.counts.adequate + self.counts.inadequate + self.known.human_total
+
+    @property
+    def size(self) -> Any:
+        """Items of the test set."""
+        return self.rated + self.counts.metric_total + self.unrated
+
+    def draw(self, k: Any) -> PoolPosterior:
+        """The ``k``-th of a batch, or a smaller batch."""
+        known = self.known.draw(k) if self.known.shape else self.known
+        return PoolPosterior(self.counts.draw(k), self._priors, self.unrated, known)
+
+    @cached_property
+    def _distinct(self) -> tuple[Shapes, IntArray, IntArray, IntArray]:
+        """Without repeats: shapes, sizes and known adequate items; and which of them each has."""
+        # Items that were picked by class leave a rest that is no sample of the test set. If every
+        # number of adequate items is as likely beforehand, every number in the rest is so too.
+        priors = replace(self._priors, alpha=(1.0, 1.0)) if self._picked else self._priors
+        table = shapes(self.counts, priors)
+        columns = [*table, self.size, self.counts.adequate + self.known.human_ones]
+        flat = np.stack([np.ravel(column).astype(np.float64) for column in columns], axis=-1)
+        rows, where = np.unique(flat, axis=0, return_inverse=True)
+        *fields, size, adequate = rows.T.copy()
+        whole = size.astype(np.int64), adequate.astype(np.int64)
+        return Shapes(*fields), *whole, where.ravel()
+
+    @property
+    def _picked(self) -> bool:
+        return bool(np.any(self.known.human_total > 0))
+
+    def _reweighed(self, rows: IntArray, found: Weights) -> Weights:
+        """Weights of s for a prior of α that is not uniform, over all items of the test set."""
+        _, sizes, known, _ = self._distinct
+        a, b = self._priors.alpha
+        ones = (known[rows] + found.first)[:, None] + np.arange(found.mass.shape[1])
+        zeros = sizes[rows, None] - ones
+        inside = zeros >= 0
+        zeros = np.where(inside, zeros, 0)
+        log_w = betaln(a + ones, b + zeros) - betaln(1 + ones, 1 + zeros)
+        log_w -= np.where(found.mass > 0, log_w, -np.inf).max(-1, keepdims=True)
+        mass = found.mass * np.exp(np.where(inside & (found.mass > 0), log_w, -np.inf))
+        return Weights(found.first, mass / mass.sum(-1, keepdims=True))
+
+    def _groups(self) -> Iterator[tuple[IntArray, Weights]]:
+        """Rows of like size of the distinct posteriors, and the chances of s for each."""
+        table = self._distinct[0]
+        if self.unrated:
+            n = np.full(table.a0.size, float(self.unrated))
+            yield np.arange(table.a0.size), Weights(*urns(table.a0, table.b0, n))
+        else:
+            plain = self._priors.alpha == (1.0, 1.0) or not self._picked
+            for rows, found in weights(table, self._rates if self._priors.known else None):
+                yield rows, found if plain else self._reweighed(rows, found)
+
+    @cached_property
+    def steps(self) -> list[Steps]:
+        """The distribution of each posterior of the batch, in order."""
+        _, sizes, known, where = self._distinct
+        out: dict[int, Steps] = {}
+        for rows, found in self._groups():
+            for at, row in enumerate(rows):
+                first, mass = found.row(at)
+                share = (known[row] + first + np.arange(mass.size)) / sizes[row]
+                out[int(row)] = Steps(share, mass)
+        return [out[k] for k in where]
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        table, sizes, known, where = self._distinct
+        flat = (table.a0 == table.ar + table.br) & (table.b0 == table.ae + table.be)
+        if self.unrated:
+            unrated = np.full(sizes.size, float(self.unrated))
+            mean, variance = _urn_moments(table.a0, table.b0, unrated)
+        elif (
+            flat.all() and not self._priors.known and not self._picked
+        ):  # s is the sum of two independent numbers
+            ones = _urn_moments(table.ar, table.be, table.m)
+            zeros = _urn_moments(table.br, table.ae, table.k)
+            mean, variance = ones[0] + zeros[0], ones[1] + zeros[1]
+        else:
+            mean, variance = np.empty(sizes.size), np.empty(sizes.size)
+            for rows, found in self._groups():
+                s = found.first[:, None] + np.arange(found.mass.shape[1])
+                mean[rows] = np.vecdot(found.mass, s)
+                variance[rows] = np.vecdot(found.mass, (s - mean[rows, None]) ** 2)
+        mean, sd = (known + mean) / sizes, np.sqrt(variance) / sizes
+        return mean[where].reshape(self.shape), sd[where].reshape(self.shape)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean."""
+        return self._moments[0]
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviation; 0 when every item is rated."""
+        return self._moments[1]
+
+    @property
+    def mode(self) -> FloatArray:
+        """The likeliest share."""
+        return self._stack([step.values[step.mass.argmax()] for step in self.steps])
+
+    def quantile(self, p: ArrayLike) -> FloatArray:
+        """Smallest share whose CDF reaches ``p``: (*batch, *p.shape)."""
+        chances = check_chances(p)
+        flat = chances.ravel() - 1e-13
+        _, sizes, known, where = self._distinct
+        out = np.empty((sizes.size, flat.size))
+        for rows, found in self._groups():
+            below = np.cumsum(found.mass, axis=-1)
+            held = found.mass > 0
+            last = held.shape[1] - 1 - held[:, ::-1].argmax(-1)
+            at = _reached(below, flat)
+            at = np.clip(at, held.argmax(-1)[:, None], last[:, None])
+            out[rows] = (known[rows, None] + found.first[:, None] + at) / sizes[rows, None]
+        return np.asarray(out[where].reshape(self.shape + chances.shape))
+
+    @property
+    def _source(self) -> str:
+        rated = int(self.rated)
+        return f"of the {int(self.size)} items of this test set, {rated} of them rated by humans"
+
+
+def _urn_moments(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of BetaBinomial(n; a, b)."""
+    c = a + b
+    return n * a / c, n * a * b * (c + n) / (c * c * (c + 1))
+
+
+def _reached(below: FloatArray, p: FloatArray) -> IntArray:
+    """How many of the running sums (B, n) are below each chance (q,): (B, q)."""
+    return np.stack([np.searchsorted(row, p) for row in below])
+
+
+# From the share in a test set to the rate of the process that made it.
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessPosterior(Readout):
+    """Posterior of α behind a test set, some items of which were picked by their class.
+
+    The test set is a sample of the process; what is left of it after picking is not. Given that T
+    of its N items are adequate, α is Beta(a + T, b + N − T), so its posterior is a mixture of these
+    with the weights of `PoolPosterior`. For a test set without picked items that is what
+    `AlphaPosterior` gives.
+
+    Parameters
+    ----------
+    pool
+        Posterior of the share in the test set, with ``known`` items.
+
+    Examples
+    --------
+    A judge that is right nine times of ten marked 1000 answers, of which 200 are adequate; people
+    rated 150 of these and 150 others:
+
+    >>> from fewgold.bayes import Counts
+    >>> counts = Counts(tp=135, fn=15, fp=15, tn=135, metric_ones=110, metric_total=700,
+    ...     pairs="calibration")
+    >>> pool = PoolPosterior(counts, known=Counts(human_ones=150, human_total=300))
+    >>> print(ProcessPosterior(pool).summary())
+    0.1979 ± 0.0240 (posterior mean and sd)
+    95% credible interval 0.1515 to 0.2442 (equal tails)
+    from 1000 items, 300 of them rated by humans
+    """
+
+    pool: PoolPosterior
+
+    def __repr__(self) -> str:
+        if self.shape:
+            return f"ProcessPosterior(a batch of shape {self.shape})"
+        return f"ProcessPosterior({float(self.mean):.4f} ± {float(self.sd):.4f})"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch; () for one posterior."""
+        return self.pool.shape
+
+    def draw(self, k: Any) -> ProcessPosterior:
+        """The ``k``-th of a batch, or a smaller batch."""
+        return ProcessPosterior(self.pool.draw(k))
+
+    @cached_property
+    def _mixtures(self) -> list[Mixture]:
+        a, b = (self.pool.priors or Priors()).alpha
+        sizes = np.broadcast_to(self.pool.size, self.shape).ravel()
+        found = []
+        for step, size in zip(self.pool.steps, sizes, strict=True):
+            first = round(float(step.values[0] * size))
+            found.append(Mixture(first, step.mass / step.mass.sum(), a, b, float(size)))
+        return found
+
+    @cached_property
+    def laws(self) -> list[Curve]:
+        """The density of each posterior of the batch: what comparisons go by."""
+        return [PanelCurve(Panels.fit(m.log_density), m.log_density) for m in self._mixtures]
+
+    @cached_property
+    def _moments(self) -> FloatArray:
+        return np.array([m.moments() for m in self._mixtures]).reshape(*self.shape, 2)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean."""
+        return np.asarray(self._moments[..., 0])
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviation."""
+        return np.asarray(np.sqrt(self._moments[..., 1]))
+
+    def _each(self, answers: list[Any]) -> FloatArray:
+        array = np.array(answers, dtype=np.float64)
+        return array.reshape(self.shape + array.shape[1:])
+
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """P(α ≤ x): (*batch, *x.shape)."""
+        at = np.asarray(x, dtype=np.float64)
+        return self._each([law.cdf(at) for law in self.laws])
+
+    def quantile(self, p: ArrayLike) -> FloatArray:
+        """Where the CDF reaches ``p``: (*batch, *p.shape)."""
+        chances = check_chances(p)
+        return self._each([law.quantile(chances) for law in self.laws])
+
+    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
+        """Credible interval: equal tails, or ``kind="hdi"``, the shortest of all."""
+        tail = 0.5 - 0.5 * check_confidence(confidence)
+        if check_choice("kind", kind, ("equal", "hdi")) == "equal":
+            ends = self.quantile([tail, 1 - tail])
+        else:
+            ends = self._each([shortest(law, confidence) for law in self.laws])
+        return Interval(ends[..., 0], ends[..., 1])
+
+    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
+        """Independent draws of α: (*batch, size)."""
+        generator = as_rng(rng)
+        return self._each([law.quantile(generator.random(size)) for law in self.laws])
+
+    @property
+    def _source(self) -> str:
+        return f"from {int(self.pool.size)} items, {int(self.pool.rated)} of them rated by humans"

@@ -1,0 +1,618 @@
+"""The posterior of α as a finite mixture of Betas, by a convolution.
+
+Write each item that only the metric rated as one of four kinds: i of the m ones are adequate, and
+j of the k zeros. Then p^m (1 − p)^k is a sum over i and j of products of powers, and integrating
+α, ρ and η leaves, with s = i + j and N = m + k,
+
+    p(α | data) = Σ_s W_s Beta(α; a0 + s, b0 + N − s),    W_s ∝ S(s) (f ∗ g)(s),
+    f(i) = BetaBinomial(i; m, ar, be),    g(j) = BetaBinomial(j; k, br, ae),
+    S(s) = Γ(a0 + s) Γ(b0 + N − s) / (Γ(ar + br + s) Γ(ae + be + N − s)).
+
+`_factors` has f, g and S, `_convolution` their product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy import fft
+from scipy.special import betaln, gammaln
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold.bayes.counts import Counts
+from fewgold.bayes.priors import Priors
+
+# What the priors become with the counts: the shapes of the Betas of a study.
+
+
+class Shapes(NamedTuple):
+    """Exponents of the posterior. All that it depends on, and all arrays of one shape.
+
+    The density of (α, ρ, η) is that of independent Beta(a0, b0), Beta(ar, br) and Beta(ae, be)
+    times p^m (1 − p)^k, with p = αρ + (1 − α)(1 − η), the chance of a 1 from the metric
+    (von Däniken et al. 2022, eq. 5).
+    """
+
+    a0: FloatArray
+    b0: FloatArray
+    ar: FloatArray
+    br: FloatArray
+    ae: FloatArray
+    be: FloatArray
+    m: FloatArray
+    k: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        """Items that only the metric rated."""
+        return np.asarray(self.m + self.k)
+
+    @property
+    def mirrored(self) -> Shapes:
+        """The same with adequate and inadequate exchanged: α → 1 − α, ρ ↔ 1 − η."""
+        return Shapes(self.b0, self.a0, self.be, self.ae, self.br, self.ar, self.m, self.k)
+
+    def draw(self, k: object) -> Shapes:
+        """One of a batch, or a smaller batch."""
+        return Shapes(*(field[k] for field in self))  # type: ignore[call-overload]
+
+
+def shapes(counts: Counts, priors: Priors) -> Shapes:
+    """Exponents of the posterior; those of ρ and η are 1 where they are known."""
+    (a, b), rho, eta = priors.alpha, priors.rho, priors.eta
+    ones = np.ones(counts.shape)
+    hits: tuple[FloatArray, ...] = (ones, ones, ones, ones)
+    if isinstance(rho, tuple) and isinstance(eta, tuple):
+        cells = (counts.tp, rho[0]), (counts.fn, rho[1]), (counts.tn, eta[0]), (counts.fp, eta[1])
+        hits = tuple(ones * count + prior for count, prior in cells)
+    rate = ones * counts.adequate + a, ones * counts.inadequate + b
+    return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts.metric_zeros))
+
+
+def beta_moments(shape: Shapes) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of Beta(a0, b0)."""
+    total = shape.a0 + shape.b0
+    mean = shape.a0 / total
+    return mean, mean * (shape.b0 / total) / (total + 1)
+
+
+# Sequences of beta-binomial chances, from the ratios of their neighbours.
+#
+# `_mixture` says what f, g and S are. The logarithms are summed up step by step, which loses fewer
+# digits than differences of log Γ.
+
+
+_SURE = 1e-15  # a known rate of 0 or 1 is off by no more than rounding
+
+
+def factors(
+    shape: Shapes, rates: tuple[float, float] | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Logarithms of f, g and S."""
+    a0, b0, ar, br, ae, be, m, k = (float(x) for x in shape)
+    i, j, s = (np.arange(n, dtype=np.float64) for n in (m, k, m + k))
+    rest = m + k - 1 - s
+    if rates is None:
+        return (
+            _running((m - i) * (ar + i), (i + 1) * (be + (m - 1 - i))),
+            _running((k - j) * (br + j), (j + 1) * (ae + (k - 1 - j))),
+            _running((a0 + s) * (ae + be + rest), (ar + br + s) * (b0 + rest)),
+        )
+    # f and g are binomial, and nothing of ρ and η is integrated.
+    rho, eta = (min(max(rate, _SURE), 1 - _SURE) for rate in rates)
+    return (
+        _running((m - i) * rho, (i + 1) * (1 - eta)),
+        _running((k - j) * (1 - rho), (j + 1) * eta),
+        _running(a0 + s, b0 + rest),
+    )
+
+
+def urn(a: float, b: float, n: int) -> FloatArray:
+    """Chances of 0, 1, …, n of BetaBinomial(n; a, b)."""
+    i = np.arange(n, dtype=np.float64)
+    logs = _running((n - i) * (a + i), (i + 1) * (b + (n - 1 - i)))
+    chance = np.exp(logs - logs.max())
+    return np.asarray(chance / chance.sum())
+
+
+def _running(up: FloatArray, down: FloatArray) -> FloatArray:
+    """Logarithms of a sequence from the ratios of its neighbours; more exact than log Γ."""
+    return np.concatenate([[0.0], np.cumsum(np.log(up / down))])
+
+
+# A convolution that is exact far out in its tails, weighed by a third sequence.
+#
+# All terms of f ∗ g are positive, so a direct sum loses no digits; a convolution by FFT does, since
+# its error is relative to the largest value and S may put the weight far out in the tail. So f and
+# g
+# are tilted, f(i) e^{θi} and g(j) e^{θj}: that multiplies f ∗ g by e^{θs} and moves its peak to
+# where
+# it is needed. Where one tilt does not reach, the next starts at its end.
+
+
+#: Weights below e^−DROP of the largest are left out.
+DROP = 46.0
+# Convolutions of up to so many products are summed directly, which keeps all digits down to e^−600.
+_DIRECT = 300_000
+# An FFT is wrong by about 1e-16 of the norms: above this share of them 9 digits are right.
+_RELIABLE = 1e-7
+_POINTS = 400  # to find the first tilt with
+
+
+def product(
+    log_f: FloatArray, log_g: FloatArray, log_s: FloatArray, direct: bool | None = None
+) -> tuple[int, FloatArray]:
+    """Log of S(s) (f ∗ g)(s) on the range of s that matters, and where the range starts.
+
+    ``direct`` sums term by term; by default where that is quick, and where f or g has two peaks
+    (shapes below 1), which no tilt brings together.
+    """
+    if direct is None:
+        direct = log_f.size * log_g.size <= _DIRECT
+    last = log_s.size - 1
+    low, high, log_h = _tilted(log_f, log_g, _first_tilt(log_f, log_g, log_s), direct)
+    log_w = np.full(last + 1, -np.inf)
+    log_w[low : high + 1] = log_h + log_s[low : high + 1]
+    left = right = log_h
+    stuck = False
+    while not stuck and low > 0 and log_w[low] > log_w.max() - DROP:
+        start, end, left = _tilted(log_f, log_g, _slope(left[:3]), direct)
+        stuck = not start < low <= end + 1
+        if not stuck:
+            log_w[start:low] = left[: low - start] + log_s[start:low]
+            low = start
+    while not stuck and high < last and log_w[high] > log_w.max() - DROP:
+        start, end, right = _tilted(log_f, log_g, _slope(right[-3:]), direct)
+        stuck = not start <= high + 1 <= end
+        if not stuck:
+            log_w[high + 1 : end + 1] = right[high + 1 - start :] + log_s[high + 1 : end + 1]
+            high = end
+    if stuck and not direct:
+        return product(log_f, log_g, log_s, direct=True)
+    kept = np.flatnonzero(log_w > log_w.max() - DROP)
+    return int(kept[0]), log_w[kept[0] : kept[-1] + 1]
+
+
+def _slope(log_h: FloatArray) -> float:
+    """The tilt that makes f ∗ g flat where it has these neighbouring values."""
+    return float(log_h[0] - log_h[-1]) / max(log_h.size - 1, 1)
+
+
+def _first_tilt(log_f: FloatArray, log_g: FloatArray, log_s: FloatArray) -> float:
+    """The θ at which S(s) e^{−θs} is flat at the mean of the tilted f ∗ g: near the peak of W."""
+    if log_s.size < 2:
+        return 0.0
+    slopes = np.diff(log_s)
+    places = [np.unique(np.linspace(0, x.size - 1, _POINTS).round()) for x in (log_f, log_g)]
+    logs = [x[at.astype(np.int64)] for x, at in zip((log_f, log_g), places, strict=True)]
+    low, high = float(slopes.min()), float(slopes.max())
+    for _ in range(24):
+        tilt = 0.5 * (low + high)
+        mean = 0.0
+        for at, log_x in zip(places, logs, strict=True):
+            tilted = log_x + tilt * at
+            weights = np.exp(tilted - tilted.max())
+            mean += float(weights @ at) / float(weights.sum())
+        if slopes[min(int(mean), slopes.size - 1)] > tilt:
+            low = tilt
+        else:
+            high = tilt
+    return 0.5 * (low + high)
+
+
+def _tilted(
+    log_f: FloatArray, log_g: FloatArray, tilt: float, direct: bool
+) -> tuple[int, int, FloatArray]:
+    """First and last s around the tilted peak that are exact, and log (f ∗ g) between them."""
+    drop = 740.0 if direct else 60.0
+    parts, origin, scale = [], 0, 0.0
+    for log_x in (log_f, log_g):
+        tilted = log_x + tilt * np.arange(log_x.size)
+        top = float(tilted.max())
+        near = np.flatnonzero(tilted > top - drop)
+        first, end = int(near[0]), int(near[-1]) + 1
+        parts.append(np.exp(tilted[first:end] - top))
+        origin, scale = origin + first, scale + top
+    f, g = parts
+    if direct:
+        h = np.convolve(f, g)
+        floor = np.exp(-600.0)
+    else:
+        size = f.size + g.size - 1
+        length = fft.next_fast_len(size, real=True)
+        h = fft.irfft(fft.rfft(f, length) * fft.rfft(g, length), length)[:size]
+        floor = _RELIABLE * np.sqrt((f @ f) * (g @ g))
+    peak = int(h.argmax())
+    low_side, high_side = h[:peak] < floor, h[peak:] < floor
+    low = int(np.flatnonzero(low_side)[-1]) + 1 if low_side.any() else 0
+    high = peak + int(np.flatnonzero(high_side)[0]) - 1 if high_side.any() else h.size - 1
+    s = np.arange(origin + low, origin + high + 1)
+    return origin + low, origin + high, np.log(h[low : high + 1]) + scale - tilt * s
+
+
+# Beta-binomial chances of many studies, a row each, around their peaks.
+#
+# They are built outwards from a place near the peak by products of the ratios of neighbours, so
+# that
+# nothing overflows where it matters and no logarithm is needed.
+
+
+_REACH, _SKEW = 9.0, 36.0
+
+
+def span_of(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """A place near the peak of BetaBinomial(n; a, b), and how far it goes to either side.
+
+    Beyond, less than e^−40 of it is left: a normal tail ends at 9 sd, an exponential one at 41.
+    """
+    total = a + b
+    sd = np.sqrt(n * a * b * (total + n) / (total + 1)) / total
+    reach = sd * (_REACH + _SKEW / np.sqrt(np.minimum(np.minimum(a, b), total))) + 10
+    centre = np.floor(np.clip(n * a / total, 0, n))
+    left, right = np.minimum(centre, reach), np.minimum(n - centre, reach)
+    return centre.astype(np.int64), left.astype(np.int64), right.astype(np.int64)
+
+
+def around_one(up: FloatArray, down: FloatArray) -> FloatArray:
+    """Values around a 1 in the middle, from the ratios of neighbours going up and going down."""
+    left = np.cumprod(down, axis=-1)[:, ::-1]
+    return np.concatenate([left, np.ones((len(up), 1)), np.cumprod(up, axis=-1)], axis=-1)
+
+
+def urns(
+    a: FloatArray, b: FloatArray, n: FloatArray, span: tuple[IntArray, ...] | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Where each row starts, and BetaBinomial(n; a, b) from there, of which the sum is 1."""
+    centre, left, right = span_of(a, b, n) if span is None else span
+    a, b, n, mid = (np.asarray(x, dtype=np.float64)[:, None] for x in (a, b, n, centre))
+    i = mid + np.arange(right.max())
+    up = np.maximum(n - i, 0.0) * (a + i) / ((i + 1) * np.maximum(b + n - 1 - i, 1e-300))
+    i = mid - 1 - np.arange(left.max())
+    down = np.maximum(i + 1, 0.0) * (b + n - 1 - i) / ((n - i) * np.maximum(a + i, 1e-300))
+    values = around_one(up, down)
+    return centre - left.max(), values / values.sum(-1, keepdims=True)
+
+
+# The factor S of `_mixture` in rows, and a bound on what of it lies outside of them.
+
+
+def bound_beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray) -> FloatArray:
+    """A bound on the sum of S over all s outside a row, in the units of ``factor``.
+
+    S is a product of two factors, each of which only rises or only falls with s.
+    """
+    n = shape.total
+
+    def logs(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+        up = gammaln(shape.a0 + s) - gammaln(shape.ar + shape.br + s)
+        return up, gammaln(shape.b0 + n - s) - gammaln(shape.ae + shape.be + n - s)
+
+    middle = np.clip((first + size // 2).astype(np.float64), 0.0, n)
+    at = (middle - first).astype(np.int64)
+    here = factor[np.arange(len(first)), at]
+    bound = np.zeros(len(first))
+    for end, edge in ((np.zeros_like(n), np.maximum(first, 0.0)), (n, np.minimum(first + size, n))):
+        pairs = zip(logs(end), logs(edge), logs(middle), strict=True)
+        rise = sum((np.maximum(a, b) - c for a, b, c in pairs), np.zeros(len(first)))
+        bound += np.abs(edge - end) * np.exp(rise)
+    return np.asarray(bound * here)
+
+
+def factor_rows(shape: Shapes, first: IntArray, size: int) -> FloatArray:
+    """S(s) of s = first, …, first + size − 1, but for a constant; 0 where there is no such s."""
+    a0, b0, ar, br, ae, be, m, k = (x[:, None] for x in shape)
+    total = m + k
+    if np.all(a0 + 1 == ar + br) and np.all(b0 + 1 == ae + be):
+        # Uniform priors and all human ratings paired: Γ(a0 + s) / Γ(a0 + s + 1), and so for b0.
+        s = first[:, None] + np.arange(size)
+        inside = (s >= 0) & (s <= total)
+        s = np.where(inside, s, 0)
+        return np.asarray(inside / ((a0 + s) * (b0 + total - s)))
+    middle = np.clip(first + size // 2, 0, shape.total).astype(np.int64)
+    mid = middle[:, None].astype(np.float64)
+    right, left = size - int((middle - first).min()), int((middle - first).max())
+    s = np.minimum(mid + np.arange(right), total)
+    rest = total - 1 - s
+    inside = (s < total).astype(np.float64)
+    up = inside * (a0 + s) * (ae + be + rest) / ((ar + br + s) * np.maximum(b0 + rest, 1e-300))
+    s = np.maximum(mid - 1 - np.arange(left), -1)
+    rest = total - 1 - s
+    inside = (s >= 0).astype(np.float64)
+    down = inside * (ar + br + s) * (b0 + rest) / (np.maximum(a0 + s, 1e-300) * (ae + be + rest))
+    values = around_one(up, down)
+    at = (first - middle)[:, None] + left + np.arange(size)
+    return np.asarray(np.take_along_axis(values, np.clip(at, 0, values.shape[1] - 1), axis=1))
+
+
+# Weights of many mixtures by one FFT, and where that is exact enough.
+#
+# One FFT without a tilt does when S is nearly flat over the bulk of f ∗ g, which it is when the
+# human
+# ratings are the paired ones. The round-off that S makes of the FFT is bounded: a row in which it
+# may
+# exceed 1e-12 of the mass is not good.
+
+
+_ROUNDING = 1e-15  # of an FFT, relative to the norms of what it convolves
+_LOST = 1e-12  # share of the mass
+_OUTSIDE = 1e-9  # the same for what lies beyond the row, by a bound that is far from sharp
+
+
+class Weights(NamedTuple):
+    """Mixtures of a batch: ``mass`` (B, n) of the components s = first, first + 1, … of each."""
+
+    first: IntArray
+    mass: FloatArray
+
+    def row(self, k: int) -> tuple[int, FloatArray]:
+        """The first component of one study, and the masses from there on."""
+        kept = np.flatnonzero(self.mass[k])
+        return int(self.first[k]) + int(kept[0]), self.mass[k, kept[0] : kept[-1] + 1]
+
+
+def both_urns(shape: Shapes) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+    """The two Beta-binomials, as (a, b, n)."""
+    return [(shape.ar, shape.be, shape.m), (shape.br, shape.ae, shape.k)]
+
+
+def weight_rows(shape: Shapes, spans: list[tuple[IntArray, ...]]) -> tuple[Weights, BoolArray]:
+    """Weights of some studies, and where they are good."""
+    parts = [urns(*urn, span) for urn, span in zip(both_urns(shape), spans, strict=True)]
+    (start, f), (other, g) = parts
+    first = start + other
+    size = f.shape[1] + g.shape[1] - 1
+    length = fft.next_fast_len(size, real=True)
+    mass = fft.irfft(fft.rfft(f, length) * fft.rfft(g, length), length)[:, :size]
+    noise = _ROUNDING * np.sqrt(np.vecdot(f, f) * np.vecdot(g, g))
+    mass[mass < noise[:, None]] = 0.0
+    held = np.flatnonzero(mass.any(0))
+    first, size = first + held[0], int(held[-1] - held[0]) + 1
+    mass = mass[:, held[0] : held[-1] + 1]
+    s = first[:, None] + np.arange(size)
+    mass *= (s >= 0) & (s <= shape.total[:, None])
+    if np.any(shape.a0 != shape.ar + shape.br) or np.any(shape.b0 != shape.ae + shape.be):
+        with np.errstate(over="ignore", invalid="ignore"):
+            factor = factor_rows(shape, first, size)
+            mass *= factor
+            outside = noise * bound_beyond(shape, first, size, factor)
+            noise *= factor.sum(-1)
+    else:
+        outside = noise * shape.total
+        noise *= size
+    total = mass.sum(-1)
+    good = np.isfinite(total) & (noise < _LOST * total) & (outside < _OUTSIDE * total)
+    return Weights(first, mass / np.where(good, total, 1.0)[:, None]), good
+
+
+# Above so many components the density is summed from those near α.
+_MANY = 30_000
+
+
+class Mixture(NamedTuple):
+    """Weights of the components s = first, first + 1, …, and the parameters of the Betas."""
+
+    first: int
+    weights: FloatArray
+    a0: float
+    b0: float
+    total: float
+
+    def _components(self, of: slice = slice(None)) -> tuple[FloatArray, FloatArray]:
+        """Parameters of the Betas, or of some of them."""
+        s = self.first + np.arange(*of.indices(self.weights.size), dtype=np.float64)
+        return self.a0 + s, self.b0 + (self.total - s)
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance."""
+        a, b = self._components()
+        size = self.a0 + self.b0 + self.total
+        mean = float(self.weights @ a) / size
+        within = float(self.weights @ (a * b)) / (size * size * (size + 1))
+        return mean, within + float(self.weights @ (a / size - mean) ** 2)
+
+    def log_density(self, alpha: FloatArray, beta: FloatArray) -> FloatArray:
+        """Log density of α at ``alpha`` = 1 − ``beta``, each (n,)."""
+        if self.weights.size > _MANY:
+            # A component matters near its own mean only: within 15 sd no weight makes up for it.
+            reach = 15 * np.sqrt(self.total * alpha * beta) + 100
+            first = np.floor(self.total * alpha - reach) - self.first
+            last = np.ceil(self.total * alpha + reach) - self.first
+            ends = np.clip(np.stack([first, last + 1]), 0, self.weights.size).astype(np.int64)
+            at = zip(alpha[:, None], beta[:, None], *ends, strict=True)
+            return np.array([self._log_sum(x, y, slice(low, high))[0] for x, y, low, high in at])
+        step = max(1, 2_000_000 // self.weights.size)
+        parts = [
+            self._log_sum(alpha[start : start + step], beta[start : start + step], slice(None))
+            for start in range(0, alpha.size, step)
+        ]
+        return np.concatenate(parts)
+
+    def _log_sum(self, alpha: FloatArray, beta: FloatArray, of: slice) -> FloatArray:
+        """Log density from some of the components."""
+        weights = self.weights[of]
+        keep = weights > 0
+        if not keep.any():
+            return np.full(alpha.size, -1e300)
+        a, b = (shape[keep] for shape in self._components(of))
+        terms = np.multiply.outer(np.log(alpha), a - 1) + np.multiply.outer(np.log(beta), b - 1)
+        terms += np.log(weights[keep]) - betaln(a, b)
+        top = terms.max(-1)
+        terms -= top[:, None]
+        return np.asarray(top + np.log(np.exp(terms, out=terms).sum(-1)))
+
+
+def mixture(shape: Shapes, rates: tuple[float, float] | None = None) -> Mixture:
+    """The mixture for one set of shapes (scalars); ``rates`` are ρ and η where they are known."""
+    first, log_w = product(*factors(shape, rates))
+    weights = np.exp(log_w - log_w.max())
+    size = float(shape.total)
+    return Mixture(first, weights / weights.sum(), float(shape.a0), float(shape.b0), size)
+
+
+# Weights of the mixtures of many studies at once.
+#
+# The convolution f ∗ g and the factor S of `_mixture`, in rows of like size. A row for which an FFT
+# is not exact enough is handed to `mixture`.
+
+
+_AT_ONCE = 1 << 17  # values, so that they stay in the cache
+_HUGE = 200_000  # components
+
+
+def weights(
+    shape: Shapes, rates: tuple[float, float] | None = None
+) -> Iterator[tuple[IntArray, Weights]]:
+    """The mixtures of shapes (B,): groups of rows of like size, with the weights of each."""
+    if rates is not None:
+        yield from _singly(shape, rates, np.arange(shape.a0.size))
+        return
+    huge = shape.total > _HUGE
+    if huge.any():
+        for row in np.flatnonzero(huge):
+            yield np.array([row]), _huge(*(float(x) for x in shape.draw(row)))
+        left = np.flatnonzero(~huge)
+        for rows, found in weights(shape.draw(left)):
+            yield left[rows], found
+        return
+    spans = [span_of(a, b, n) for a, b, n in both_urns(shape)]
+    width = np.sum([left + right + 1 for _, left, right in spans], axis=0)
+    order = np.argsort(width, kind="stable")
+    hard, start = [], 0
+    while start < order.size:
+        some = order[start : start + max(1, _AT_ONCE // int(width[order[start]]))]
+        found, good = weight_rows(
+            shape.draw(some), [tuple(x[some] for x in span) for span in spans]
+        )
+        if good.any():
+            yield some[good], Weights(found.first[good], found.mass[good])
+        hard.append(some[~good])
+        start += some.size
+    if hard:
+        yield from _singly(shape, None, np.concatenate(hard))
+
+
+@lru_cache(maxsize=1)
+def _huge(*values: float) -> Weights:
+    """Of one study, kept: the next question is likely to be about the same."""
+    shape = Shapes(*(np.array([x]) for x in values))
+    spans = [span_of(a, b, n) for a, b, n in both_urns(shape)]
+    found, good = weight_rows(shape, [*spans])
+    if good[0]:
+        return found
+    part = mixture(shape.draw(0))
+    return Weights(np.array([part.first]), part.weights[None])
+
+
+def _singly(
+    shape: Shapes, rates: tuple[float, float] | None, rows: IntArray
+) -> Iterator[tuple[IntArray, Weights]]:
+    """One by one, by the way that keeps all digits."""
+    for row in rows:
+        part = mixture(shape.draw(row), rates)
+        yield np.array([row]), Weights(np.array([part.first]), part.weights[None])
+
+
+# Draws of the hidden counts: how many ones and zeros of the metric are adequate items.
+#
+# s, the adequate items of both kinds together, comes from the weights of the mixture. Given s, the
+# chance of i among the ones is f(i) g(s − i), which is log-concave where no shape is below 1. Then
+# draws are made by rejection, all at once: from a flat top between the places to either side of the
+# peak where it has fallen by e, and geometric tails through these, which lie above.
+
+
+def draw_hidden(
+    shape: Shapes, size: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Draws of i and j, the adequate items among the ones and the zeros of the metric."""
+    log_f, log_g, log_s = factors(shape)
+    first, log_w = product(log_f, log_g, log_s)
+    weights = np.exp(log_w - log_w.max())
+    drawn = first + rng.choice(weights.size, size, p=weights / weights.sum())
+    concave = min(float(x) for x in (shape.ar, shape.br, shape.ae, shape.be)) >= 1
+    i = (_by_rejection if concave else _by_sums)(log_f, log_g, drawn, rng)
+    return i.astype(np.float64), (drawn - i).astype(np.float64)
+
+
+def _by_sums(
+    log_f: FloatArray, log_g: FloatArray, drawn: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Draws of i given each s, from all of their chances."""
+    out = np.empty(drawn.size, dtype=np.int64)
+    for s in np.unique(drawn):
+        low, high = max(0, s - log_g.size + 1), min(s, log_f.size - 1)
+        terms = log_f[low : high + 1] + log_g[s - high : s - low + 1][::-1]
+        chance = np.exp(terms - terms.max())
+        here = drawn == s
+        out[here] = low + rng.choice(chance.size, int(here.sum()), p=chance / chance.sum())
+    return out
+
+
+def _by_rejection(
+    log_f: FloatArray, log_g: FloatArray, drawn: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """The same where the chances are log-concave."""
+    low = np.maximum(0, drawn - log_g.size + 1)
+    high = np.minimum(drawn, log_f.size - 1)
+
+    def log_chance(i: IntArray, s: IntArray = drawn) -> FloatArray:
+        return np.asarray(log_f[i] + log_g[s - i])
+
+    def falls(i: IntArray) -> BoolArray:
+        return np.asarray(log_chance(np.minimum(i + 1, high)) <= log_chance(i))
+
+    def fallen_at(i: IntArray) -> BoolArray:
+        return np.asarray(log_chance(i) <= top - 1)
+
+    def fallen_back(steps: IntArray) -> BoolArray:
+        return fallen_at(np.asarray(mode - steps))
+
+    mode = _first(falls, low, high)
+    top = log_chance(mode)
+    right = _first(fallen_at, mode, high)
+    left = np.asarray(mode - _first(fallen_back, np.zeros_like(mode), np.asarray(mode - low)))
+    sides = []
+    for end, last in ((left, low), (right, high)):
+        gap = np.abs(end - mode)
+        fallen = log_chance(end) - top
+        slope = fallen / np.maximum(gap, 1)
+        open_ = (end != last) & (gap > 0) & (slope < 0)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            mass = np.exp(fallen + slope) / -np.expm1(slope)
+        sides.append((fallen, np.where(open_, slope, -1.0), np.where(open_, mass, 0.0)))
+    centre = (right - left + 1).astype(np.float64)
+    out = np.empty(drawn.size, dtype=np.int64)
+    todo = np.arange(drawn.size)
+    while todo.size:
+        at = rng.random(todo.size) * (centre + sides[0][2] + sides[1][2])[todo]
+        i = left[todo] + np.minimum(at, centre[todo] - 1).astype(np.int64)
+        bound = top[todo].copy()
+        for sign, end, (fallen, slope, mass), start in (
+            (-1, left, sides[0], centre),
+            (1, right, sides[1], centre + sides[0][2]),
+        ):
+            here = (at >= start[todo]) & (at < (start + mass)[todo])
+            rows = todo[here]
+            steps = 1 + np.floor(np.log1p(-rng.random(rows.size)) / slope[rows]).astype(np.int64)
+            i[here] = end[rows] + sign * steps
+            bound[here] += fallen[rows] + slope[rows] * steps
+        inside = (i >= low[todo]) & (i <= high[todo])
+        i = np.clip(i, low[todo], high[todo])
+        log_odds = log_chance(i, drawn[todo]) - bound
+        taken = inside & (np.log1p(-rng.random(todo.size)) <= log_odds)
+        out[todo[taken]] = i[taken]
+        todo = todo[~taken]
+    return out
+
+
+def _first(holds: Callable[[IntArray], BoolArray], low: IntArray, high: IntArray) -> IntArray:
+    """The first place from low to high where a condition holds that stays; or high."""
+    low, high = low.copy(), high.copy()
+    while np.any(low < high):
+        middle = (low + high) // 2
+        found = holds(middle)
+        high = np.where(found, middle, high)
+        low = np.where(found, low, np.minimum(middle + 1, high))
+    return np.asarray(low)

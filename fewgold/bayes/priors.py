@@ -1,0 +1,386 @@
+"""What is known before any rating."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple, Protocol, TypeAlias, cast
+
+import numpy as np
+from scipy.special import expit, gammaln, ndtri, xlogy
+
+from fewgold._arrays import FloatArray, batches
+from fewgold.bayes.density import shrink
+from fewgold.errors import FewgoldError
+
+Beta: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Beta priors of the success rate α and of the metric's hit rates ρ and η.
+
+    Parameters
+    ----------
+    alpha
+        (a, b) of the Beta prior of α, the share of adequate items.
+    rho, eta
+        (a, b) of the Beta priors of ρ = P(metric 1 | adequate) and η = P(metric 0 | inadequate).
+        A number instead of a pair says that the rate is known; then both must be.
+
+    Notes
+    -----
+    With uniform priors and without ratings of both kinds on the same items the metric tells
+    nothing: the posterior mean of α stays at ½ whatever it says.
+
+    Examples
+    --------
+    >>> Priors(rho=0.7, eta=0.8).known
+    True
+    """
+
+    alpha: Beta = (1.0, 1.0)
+    rho: Beta | float = (1.0, 1.0)
+    eta: Beta | float = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", beta_pair("alpha", self.alpha))
+        for name in ("rho", "eta"):
+            rate = getattr(self, name)
+            known = isinstance(rate, int | float | np.number)
+            object.__setattr__(self, name, _rate(name, rate) if known else beta_pair(name, rate))
+        if isinstance(self.rho, tuple) != isinstance(self.eta, tuple):
+            raise FewgoldError(
+                f"rho and eta must both be known numbers or both have Beta priors; got "
+                f"rho={self.rho!r} and eta={self.eta!r}. A tight prior such as (700, 300) stands "
+                "for a rate that is known nearly."
+            )
+
+    @property
+    def known(self) -> bool:
+        """True when the hit rates of the metric are given numbers."""
+        return not isinstance(self.rho, tuple)
+
+    def flipped(self) -> Priors:
+        """The priors when 0 and 1 of the metric change places, as in `Counts.flipped`.
+
+        Examples
+        --------
+        >>> Priors(rho=0.25, eta=0.5).flipped()
+        Priors(alpha=(1.0, 1.0), rho=0.75, eta=0.5)
+        """
+        if isinstance(self.rho, tuple) and isinstance(self.eta, tuple):
+            return replace(self, rho=self.rho[::-1], eta=self.eta[::-1])
+        rho, eta = cast(tuple[float, float], (self.rho, self.eta))
+        return replace(self, rho=1 - rho, eta=1 - eta)
+
+
+def beta_pair(name: str, pair: object) -> Beta:
+    try:
+        a, b = (float(x) for x in pair)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        a = b = 0.0
+    if not (0 < a < np.inf and 0 < b < np.inf):
+        raise FewgoldError(f"{name} must be a pair of positive numbers (a, b); got {pair!r}.")
+    return a, b
+
+
+def _rate(name: str, rate: float) -> float:
+    if not 0 <= rate <= 1:
+        raise FewgoldError(f"a known {name} must lie between 0 and 1; got {rate!r}.")
+    return float(rate)
+
+
+# What is known of raters before any answer.
+
+
+@dataclass(frozen=True)
+class RaterPriors:
+    """Beta priors of the success rate and of the hit rates of raters.
+
+    Parameters
+    ----------
+    alpha
+        (a, b) of the Beta prior of α, the share of adequate items; uniform.
+    rho, eta
+        (a, b) for every human rater: ρ = P(says 1 | adequate) and η = P(says 0 | inadequate). They
+        lean to raters who are right, four times of five before any answer is seen: without gold
+        nothing else tells adequate from inadequate.
+    metric_rho, metric_eta
+        (a, b) for a metric that is taken in as one more rater; uniform.
+
+    Examples
+    --------
+    >>> RaterPriors(rho=(2, 1), eta=(2, 1)).rho
+    (2.0, 1.0)
+    """
+
+    alpha: Beta = (1.0, 1.0)
+    rho: Beta = (4.0, 1.0)
+    eta: Beta = (4.0, 1.0)
+    metric_rho: Beta = (1.0, 1.0)
+    metric_eta: Beta = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "rho", "eta", "metric_rho", "metric_eta"):
+            object.__setattr__(self, name, beta_pair(name, getattr(self, name)))
+
+    def shapes(self, humans: int, metrics: int) -> tuple[FloatArray, FloatArray]:
+        """Shapes a and b of α, then ρ of each rater, then η of each: (1 + 2R,) each."""
+        rho = [self.rho] * humans + [self.metric_rho] * metrics
+        eta = [self.eta] * humans + [self.metric_eta] * metrics
+        a, b = np.array([self.alpha, *rho, *eta]).T
+        return a, b
+
+
+# What a prior makes of the ratings of categories: a mixture over the nodes of a rule.
+
+
+#: Panels of the rule for θ: for distributions, and for mean and sd.
+PANELS, FEW_PANELS = 64, 32
+
+
+class Nodes(NamedTuple):
+    """A mixture: with chance ``weight`` (D, M, P) the v_j are independent Beta(a, b), (D, M, P, J).
+
+    The P points of each of the M models are those of `fejer`, or a single one.
+    """
+
+    weight: FloatArray
+    a: FloatArray
+    b: FloatArray
+
+
+class CellPrior(Protocol):
+    """Turns ratings (D, J, 2) and the number of items of each category (D, J) into a mixture.
+
+    ``panels`` says how finely a rate is cut where it is summed over.
+    """
+
+    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes: ...
+
+
+@lru_cache(maxsize=8)
+def fejer(panels: int) -> tuple[FloatArray, FloatArray]:
+    """Nodes (1 + cos(kπ/n))/2, k = 1 … n − 1, and weights of Fejér's second rule on [0, 1].
+
+    Every second node is one of the rule with half the panels.
+    """
+    angle = np.pi / panels * np.arange(1, panels)
+    odd = np.arange(1, panels, 2)
+    sums = (np.sin(np.multiply.outer(angle, odd)) / odd).sum(-1)
+    return 0.5 * (1 + np.cos(angle)), 2 * np.sin(angle) / panels * sums
+
+
+@lru_cache(maxsize=2)
+def interpolation(panels: int, skip: int) -> FloatArray:
+    """From every ``skip``-th node of the Fejér rule to all of them, by the barycentric formula."""
+    x, _ = fejer(panels)
+    k = np.arange(skip, panels, skip)
+    own = (-1.0) ** (k // skip) * np.sin(np.pi * k / panels) ** 2
+    gaps = x[:, None] - x[k - 1]
+    gaps[k - 1] = 1.0
+    matrix = own / gaps
+    matrix[k - 1] = np.eye(k.size)
+    return np.asarray(matrix / matrix.sum(1, keepdims=True))
+
+
+def single_node(rated: FloatArray, a: float, b: float) -> Nodes:
+    """Where nothing is summed over: v_j ~ Beta(a, b), with the ratings (D, J, 2) counted in."""
+    cells = rated[:, None, None]
+    return Nodes(np.ones((len(rated), 1, 1)), a + cells[..., 1], b + cells[..., 0])
+
+
+# Rates of categories that are drawn to their centres, summed over how strongly and to where.
+#
+# Neither the strength κ nor the place θ and the slope of the centres are plugged in: they are
+# summed
+# over, each with its posterior weight.
+
+
+_DROP = 14.0
+_AT_ONCE = 50_000  # numbers in the arrays of one block
+
+
+def shrunk(
+    rated: FloatArray,
+    items: FloatArray,
+    places: FloatArray,
+    slopes: tuple[float, ...],
+    strengths: tuple[float, ...],
+    rate: Beta,
+    panels: int,
+) -> Nodes:
+    """The mixture over κ, slopes and θ, in blocks of the batch that fit the cache."""
+    if rated.shape[-2] == 1:  # nothing to be drawn to: its rate is the overall rate
+        return single_node(rated, *rate)
+    wide = len(strengths) * len(slopes) * panels * rated.shape[-2]
+    parts = []
+    for rows in batches(len(rated), max(1, _AT_ONCE // wide)):
+        share = items[rows] / items[rows].sum(-1, keepdims=True)
+        kappa = np.repeat(strengths, len(slopes))[:, None, None]  # one for each of the M models
+        slope = np.tile(slopes, len(strengths))[:, None, None]
+        offset = slope * places[rows, None, None]  # (D, M, 1, J)
+        model = _Models(rated[rows, None, None], share[:, None, None], kappa, rate)
+        parts.append(_integrated(model, offset, -0.5 * slope[..., 0] ** 2, panels))
+    return Nodes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _integrated(model: _Models, offset: FloatArray, log_prior: FloatArray, panels: int) -> Nodes:
+    """Nodes of θ for each model, where it has its mass: θ = logit sin² ω, a Fejér rule over ω.
+
+    In ω a rate near 0 or 1 has no long tail, as it has in θ, and others are nearly normal.
+    """
+
+    def log_f(omega: FloatArray) -> FloatArray:
+        log_slope = -np.log(np.sin(omega) * np.cos(omega))
+        return np.asarray(model.log_posterior(_theta(omega), offset) + log_slope)
+
+    ends = np.zeros(offset.shape[:2]), np.full(offset.shape[:2], 0.5 * np.pi)
+    low, high = shrink(log_f, *ends, _DROP)
+    x, w = fejer(panels)
+    omega = low[..., None] + (high - low)[..., None] * x
+    log_w = log_f(omega) + np.log((high - low)[..., None] * w) + log_prior
+    weight = np.exp(log_w - log_w.max((-1, -2), keepdims=True))
+    a, b = model.betas(_theta(omega), offset)
+    return Nodes(weight / weight.sum((-1, -2), keepdims=True), a, b)
+
+
+def _theta(omega: FloatArray) -> FloatArray:
+    return np.asarray(2 * np.log(np.sin(omega) / np.cos(omega)))
+
+
+class _Models(NamedTuple):
+    """Ratings (D, 1, 1, J, 2), shares (D, 1, 1, J), strengths (M, 1, 1), prior of the rate."""
+
+    rated: FloatArray
+    share: FloatArray
+    kappa: FloatArray
+    rate: Beta
+
+    def betas(self, theta: FloatArray, offset: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Beta parameters of the v_j given θ (D, M, T): (D, M, T, J)."""
+        place = theta[..., None] + offset
+        a, b = self.kappa * expit(place), self.kappa * expit(-place)
+        return a + self.rated[..., 1], b + self.rated[..., 0]
+
+    def log_posterior(self, theta: FloatArray, offset: FloatArray) -> FloatArray:
+        """Log of prior times likelihood of (κ, slope, θ), but for the prior of the slope."""
+        place = theta[..., None] + offset
+        up, down = expit(place), expit(-place)
+        slope, (a, b) = (self.share * up * down).sum(-1), self.rate
+        prior = np.log(slope)
+        if (a, b) != (1.0, 1.0):
+            mean, rest = (self.share * up).sum(-1), (self.share * down).sum(-1)
+            prior = prior + xlogy(a - 1, mean) + xlogy(b - 1, rest)
+        like = _log_rising(self.kappa * up, self.rated[..., 1])
+        like += _log_rising(self.kappa * down, self.rated[..., 0])
+        like -= _log_rising(self.kappa, self.rated.sum(-1))
+        return np.asarray(prior + like.sum(-1))
+
+
+def _log_rising(start: FloatArray, steps: FloatArray) -> FloatArray:
+    """log of start (start + 1) … (start + steps − 1)."""
+    start = np.maximum(start, 1e-300)
+    return np.asarray(gammaln(start + steps) - gammaln(start))
+
+
+# What is known of the rates of metric categories before any rating.
+#
+# v_j = P(adequate | category j). Given the strength κ and the centres μ_j, v_j ~ Beta(κ μ_j,
+# κ (1 − μ_j)), so that a category with few ratings is drawn to its centre as if by κ further
+# ratings.
+# Neither κ nor the centres are plugged in: they are summed over, each with its posterior weight.
+
+
+@dataclass(frozen=True)
+class Separate:
+    """Each category by itself: v_j ~ Beta(a, b), uniform by default.
+
+    With many categories or few ratings it draws the result to a/(a + b): use it where each
+    category has some ten ratings, or to get what `PoolPosterior` gives for one metric.
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        beta_pair("Separate", (self.a, self.b))
+
+    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+        return single_node(rated, self.a, self.b)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Categories are drawn to a common rate, by as much as the ratings say that they agree.
+
+    Parameters
+    ----------
+    rate
+        (a, b) of the Beta prior of the overall rate Σ_j (share of j in the pool) μ_j.
+    strengths
+        Values of κ, equally likely beforehand: from categories that tell nearly all (½) to such
+        that tell nearly nothing (128).
+    """
+
+    rate: Beta = (1.0, 1.0)
+    strengths: tuple[float, ...] = (0.5, 2.0, 8.0, 32.0, 128.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", beta_pair("rate", self.rate))
+        _check_strengths(self.strengths)
+
+    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+        nowhere = np.zeros((len(items), 1))
+        models = (0.0,), self.strengths, self.rate
+        return shrunk(rated, items, nowhere, *models, panels)
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Categories in order are drawn to a trend over them, rising, falling or flat.
+
+    The centres are μ_j = logistic(θ + slope · z_j), with z_j the normal score of the middle of
+    category j in the pool, or the ``places`` given. What does not follow the trend is left to κ, so
+    that a metric whose best values lie in its middle does little harm.
+
+    Parameters
+    ----------
+    rate, strengths
+        As for `Pooled`.
+    slopes
+        Values of the slope, weighed beforehand as by a standard normal density.
+    places
+        Where the categories lie; by default their normal scores, in the order of their numbers.
+    """
+
+    rate: Beta = (1.0, 1.0)
+    strengths: tuple[float, ...] = (2.0, 16.0, 128.0)
+    slopes: tuple[float, ...] = (-2.5, -1.5, -0.75, 0.0, 0.75, 1.5, 2.5)
+    places: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", beta_pair("rate", self.rate))
+        _check_strengths(self.strengths)
+
+    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+        models = self.slopes, self.strengths, self.rate
+        return shrunk(rated, items, self._places(items), *models, panels)
+
+    def _places(self, items: FloatArray) -> FloatArray:
+        if self.places is None:
+            middle = np.cumsum(items, axis=-1) - 0.5 * items
+            share = middle / np.maximum(items.sum(-1, keepdims=True), 1)
+            return np.asarray(ndtri(np.clip(share, 1e-4, 1 - 1e-4)))
+        if len(self.places) != items.shape[-1]:
+            raise FewgoldError(
+                f"places must have one number for each category; got {len(self.places)} for "
+                f"{items.shape[-1]} categories."
+            )
+        return np.broadcast_to(np.asarray(self.places, dtype=np.float64), items.shape)
+
+
+def _check_strengths(strengths: tuple[float, ...]) -> None:
+    if not strengths or not all(0 < k < np.inf for k in strengths):
+        raise FewgoldError(f"strengths must be positive numbers; got {strengths!r}.")

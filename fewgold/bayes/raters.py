@@ -1,0 +1,643 @@
+"""Several raters who all make mistakes: the success rate, and how good each of them is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
+from fewgold._validate import check_choice, check_confidence, check_count
+from fewgold.bayes.density import Curve, PanelCurve, Panels, shortest
+from fewgold.bayes.mixture import Mixture, urn
+from fewgold.bayes.posterior import Readout, Steps, check_chances
+from fewgold.bayes.priors import RaterPriors
+from fewgold.errors import DataError, FewgoldError
+from fewgold.estimate import Interval
+
+# Answers of several raters, sorted into patterns: items with the same answers are alike.
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What was answered, sorted into patterns.
+
+    Parameters
+    ----------
+    names
+        The raters, the metric last.
+    humans
+        How many of them are human.
+    patterns
+        (P, R) distinct rows of answers to items of unknown class; NaN where there is none.
+    counts
+        (P,) how many items have each.
+    which
+        (n,) pattern of each item; −1 for gold items and −2 for items without any answer.
+    gold
+        (n,) class of the gold items, NaN for the others.
+    cells
+        (4, R) answers to gold items: hits and misses of the adequate, hits and misses of the
+        inadequate.
+    answered
+        (R,) answers of each rater, gold included.
+    """
+
+    names: tuple[str, ...]
+    humans: int
+    patterns: FloatArray
+    counts: IntArray
+    which: IntArray
+    gold: FloatArray
+    cells: IntArray
+    answered: IntArray
+
+    @property
+    def gold_ones(self) -> int:
+        return int((self.gold == 1).sum())
+
+    @property
+    def gold_zeros(self) -> int:
+        return int((self.gold == 0).sum())
+
+    @property
+    def unanswered(self) -> int:
+        """Items that are not gold and that nobody rated."""
+        return int((self.which == -2).sum())
+
+    @property
+    def most(self) -> int:
+        """The largest number of answers to one item of unknown class."""
+        if not self.counts.size:
+            return 0
+        return int(np.isfinite(self.patterns).sum(-1).max())
+
+
+# Whether chains have met, and how many independent draws they are worth.
+
+
+class Health(NamedTuple):
+    """Split R-hat and effective number of draws of each quantity."""
+
+    rhat: FloatArray
+    ess: FloatArray
+
+
+def health(draws: FloatArray) -> Health:
+    """R-hat and effective draws of chains (..., C, T), as Gelman et al. (2013, section 11.4–5).
+
+    Each chain is halved. Autocorrelations are summed in pairs while these are positive, and never
+    let rise (Geyer 1992).
+    """
+    half = draws.shape[-1] // 2
+    x = np.concatenate([draws[..., :half], draws[..., half : 2 * half]], axis=-2)
+    means = x.mean(-1)
+    within = x.var(-1, ddof=1).mean(-1)
+    pooled = (half - 1) / half * within + means.var(-1, ddof=1)
+    flat = pooled <= 0  # every draw the same: nothing to tell
+    safe = np.where(flat, 1.0, pooled)
+    rhat = np.sqrt(np.where(flat, 1.0, safe / np.where(within > 0, within, np.nan)))
+    spectrum = np.fft.rfft(x - means[..., None], 2 * half)
+    covariance = np.fft.irfft(np.abs(spectrum) ** 2)[..., :half].mean(-2) / half
+    correlation = 1 - (within[..., None] - covariance) / safe[..., None]
+    pairs = correlation[..., : half // 2 * 2].reshape(*correlation.shape[:-1], -1, 2).sum(-1)
+    pairs = np.where(np.logical_and.accumulate(pairs > 0, axis=-1), pairs, 0.0)
+    pairs[..., 0] = np.maximum(pairs[..., 0], 1.0)
+    time = 2 * np.minimum.accumulate(pairs, axis=-1).sum(-1) - 1
+    count = float(x.shape[-2] * half)
+    return Health(np.nan_to_num(rhat, nan=np.inf), np.where(flat, count, count / time))
+
+
+# Gibbs sampling of raters' hit rates and of the number of adequate items, by pattern.
+#
+# Given the rates, the items with the same answers are adequate independently with one chance, so
+# how
+# many of them are is binomial. Given those numbers all rates are Beta. A sweep costs a draw for
+# each
+# pattern, not for each item. Many chains run side by side.
+#
+# Rates are kept above chance on average over the human raters: a draw from the Betas that violates
+# it is refused and the last one kept, which is a Metropolis step whose target is the prior cut off
+# there.
+
+
+_EDGE = 1e-12  # no rate is nearer to 0 or 1, where logarithms end
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A batch of B studies with the same P patterns of R raters.
+
+    Parameters
+    ----------
+    patterns
+        (P, R) answers, NaN where there is none.
+    counts
+        (B, P) items with each.
+    a, b
+        (B, 1 + 2R) shapes of the Betas of α, of ρ and of η of each rater, gold items counted in.
+    humans
+        The first so many raters are better than chance on average; 0 asks it of none.
+    """
+
+    patterns: FloatArray
+    counts: IntArray
+    a: FloatArray
+    b: FloatArray
+    humans: int
+
+    @property
+    def raters(self) -> int:
+        return int(self.patterns.shape[-1])
+
+    def allowed(self, theta: FloatArray) -> BoolArray:
+        """Whether Σ(ρ + η) of the human raters exceeds their number."""
+        r, h = self.raters, self.humans
+        total = theta[..., 1 : 1 + h].sum(-1) + theta[..., 1 + r : 1 + r + h].sum(-1)
+        return np.asarray((total > h) | (h == 0))
+
+    def start(self, chains: int, rng: np.random.Generator) -> FloatArray:
+        """Rates from the prior: (B, chains, 1 + 2R)."""
+        size = (self.counts.shape[0], chains, self.a.shape[-1])
+        theta = rng.beta(self.a[:, None], self.b[:, None], size)
+        for _ in range(100):
+            bad = ~self.allowed(theta)
+            if not bad.any():
+                break
+            theta = np.where(
+                bad[..., None], rng.beta(self.a[:, None], self.b[:, None], size), theta
+            )
+        # A prior far below chance, or gold that says so: start at its edge.
+        theta[..., 1:] = np.where(self.allowed(theta)[..., None], theta[..., 1:], 0.5 + 1e-6)
+        return np.clip(theta, _EDGE, 1 - _EDGE)
+
+
+class Draws(NamedTuple):
+    """What chains of T sweeps left: (B, C, T) adequate items of unknown class, (B, C, T, 2R) rates,
+    and (B, P) mean chances that an item of a pattern is adequate."""
+
+    adequate: IntArray
+    rates: FloatArray
+    chance: FloatArray
+
+
+def sweep(
+    model: Model, theta: FloatArray, length: int, rng: np.random.Generator
+) -> tuple[FloatArray, Draws]:
+    """``length`` sweeps on from ``theta`` (B, C, 1 + 2R): the last rates, and the draws."""
+    r = model.raters
+    one, zero = (np.asarray(v == model.patterns.T, dtype=np.float64) for v in (1, 0))
+    counts = model.counts[:, None, :]
+    a, b = model.a[:, None], model.b[:, None]
+    studies, chains = theta.shape[:2]
+    adequate = np.empty((studies, chains, length), dtype=np.int64)
+    rates = np.empty((studies, chains, length, 2 * r))
+    chance = np.zeros((studies, chains, counts.shape[-1]))
+    up, down = np.empty_like(theta), np.empty_like(theta)
+    for t in range(length):
+        right, wrong = np.log(theta), np.log1p(-theta)
+        odds = (
+            (right[..., :1] - wrong[..., :1])
+            + (right[..., 1 : 1 + r] - wrong[..., 1 + r :]) @ one
+            + (wrong[..., 1 : 1 + r] - right[..., 1 + r :]) @ zero
+        )
+        share = expit(odds)
+        chance += share
+        hits = rng.binomial(counts, share)
+        rest = counts - hits
+        up[..., 0], down[..., 0] = hits.sum(-1), rest.sum(-1)
+        up[..., 1 : 1 + r], down[..., 1 : 1 + r] = hits @ one.T, hits @ zero.T
+        up[..., 1 + r :], down[..., 1 + r :] = rest @ zero.T, rest @ one.T
+        new = np.clip(rng.beta(a + up, b + down), _EDGE, 1 - _EDGE)
+        kept = ~model.allowed(new)
+        if kept.any():
+            new[kept, 1:] = theta[kept, 1:]
+        theta = new
+        adequate[..., t] = up[..., 0]
+        rates[..., t, :] = theta[..., 1:]
+    return theta, Draws(adequate, rates, chance.mean(1) / length)
+
+
+# Chains of raters' rates, as long as it takes until they have met.
+
+
+#: Chains have met where R-hat is no larger (Vehtari et al. 2021).
+MET = 1.01
+_LEAST = 400
+_LONGEST = 32_000
+_MEMORY = 40_000_000  # rates that are kept
+
+
+def run(
+    model: Model, *, effective: int, seed: int, chains: int = 16, first: int = 500
+) -> tuple[Draws, Health, int]:
+    """Sweeps, doubled until every R-hat is at most 1.01 and there are enough effective draws.
+
+    Enough is ``effective`` of the number of adequate items, and 400 of each rate. The last half of
+    all sweeps is what counts. Returns it, its health, (B, 1 + 2R) each, and how many sweeps were
+    made: 32,000 at the most, or fewer where there are so many raters that memory would end.
+    """
+    rng = np.random.default_rng(seed)
+    longest = min(_LONGEST, _MEMORY // (model.counts.shape[0] * chains * 2 * model.raters))
+    theta, _ = sweep(model, model.start(chains, rng), first, rng)
+    length = first
+    while True:
+        theta, draws = sweep(model, theta, length, rng)
+        rates = np.moveaxis(draws.rates, -1, 1)
+        found = health(np.concatenate([draws.adequate[:, None].astype(np.float64), rates], axis=1))
+        enough = np.all(found.ess[:, 0] >= effective) and np.all(found.ess >= _LEAST)
+        if (enough and np.all(found.rhat <= MET)) or 2 * length > longest // 2:
+            return draws, found, 2 * length
+        length *= 2
+
+
+# Tables of raters' labels, checked and counted.
+
+
+def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) -> Answers:
+    """Check the labels and count them."""
+    names: tuple[str, ...] | None = None
+    if isinstance(labels, pd.DataFrame):
+        names = tuple(str(name) for name in labels.columns)
+    table = _numbers("labels", labels)
+    if table.ndim != 2:
+        raise DataError(
+            f"labels must be a table of items × raters; got an array of shape {table.shape}. Put "
+            "the answers of each rater into a column, NaN where there is none."
+        )
+    n, humans = table.shape
+    names = names or tuple(f"rater {k + 1}" for k in range(humans))
+    if metric is not None:
+        table = np.column_stack([table, _column("metric", metric, n)])
+        names = (*names, "metric")
+    if not table.shape[1]:
+        raise DataError("labels has no column; give a column for each rater.")
+    known = np.full(n, np.nan) if gold is None else _column("gold", gold, n)
+    expert, answers = np.isfinite(known), np.isfinite(table)
+    if not answers.any() and not expert.any():
+        raise DataError("labels hold no answer at all; give 0 or 1 where a rater answered.")
+    open_ = ~expert & answers.any(-1)
+    which = np.where(expert, -1, -2)
+    patterns, inverse, counts = np.unique(
+        np.where(answers, table, -1.0)[open_], axis=0, return_inverse=True, return_counts=True
+    )
+    which[open_] = inverse.reshape(-1)
+    return Answers(
+        names=names,
+        humans=humans,
+        patterns=np.where(patterns < 0, np.nan, patterns),
+        counts=counts,
+        which=which,
+        gold=known,
+        cells=np.stack([_tally(table, known, c, y) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]),
+        answered=answers.sum(0),
+    )
+
+
+def _tally(table: FloatArray, known: FloatArray, kind: int, answer: int) -> IntArray:
+    """How often each rater gave ``answer`` to gold items of class ``kind``."""
+    rows: BoolArray = known == kind
+    return np.asarray((table[rows] == answer).sum(0))
+
+
+def _numbers(name: str, values: Any) -> FloatArray:
+    """0, 1 and NaN."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{name} must be 0, 1, or NaN where there is no answer; got something else, such as "
+            "words or rows of unequal lengths."
+        ) from None
+    bad = ~(np.isnan(array) | (array == 0) | (array == 1))
+    if bad.any():
+        raise DataError(
+            f"{name} must be 0, 1, or NaN where there is no answer; got {array[bad].flat[0]:g}. "
+            "Cut scores at a threshold first."
+        )
+    return array
+
+
+def _column(name: str, values: ArrayLike, n: int) -> FloatArray:
+    column = _numbers(name, values)
+    if column.shape != (n,):
+        raise DataError(
+            f"{name} must have one label for each of the {n} items of labels, NaN where there is "
+            f"none; got shape {column.shape}."
+        )
+    return column
+
+
+_NOT_IDENTIFIED = (
+    "no item has three answers and there is no gold: the answers alone do not tell α from the "
+    "raters' errors, and the interval leans on the priors; have a third rater, or gold items"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RaterPosterior(Readout):
+    """Posterior of the success rate from raters who err, without anybody taken for the truth.
+
+    Each item is adequate with chance α. Rater r says 1 to an adequate item with chance ρ_r and 0
+    to an inadequate one with chance η_r, **independently of the others given the class** (Dawid and
+    Skene 1979). Items that are hard for all raters break that, and make intervals too short.
+
+    Parameters
+    ----------
+    labels
+        (items, raters) of 0 and 1, NaN where a rater has not rated an item; an array, or a frame
+        whose columns are named after the raters. Rows without any answer are unrated items.
+    gold
+        (items,) class of the items where it is known, from an expert, and NaN elsewhere.
+    metric
+        (items,) labels of a metric, which is one more rater; of all items or some.
+    target
+        ``"process"``: α of the process that made the items. ``"pool"``: the share of adequate
+        items in this very test set.
+    unrated
+        Further items of the test set that nobody rated; for the pool.
+    gold_from
+        ``"sample"``: the gold items are part of the test set and a random sample like the others.
+        ``"picked"``: they are part of it, but were picked by their class; they tell about raters,
+        and their own class is known. ``"calibration"``: they come from elsewhere.
+    priors
+        Beta priors of α and of the raters' rates.
+    above_chance
+        Cut the prior to where the human raters are right more often than wrong on average, mean of
+        ρ + η above 1. Without it nothing but the priors says which class is the adequate one.
+    effective
+        How many independent draws of α the chains should be worth.
+    seed
+        Of the chains; the same seed gives the same numbers.
+
+    Notes
+    -----
+    By Gibbs sampling, 16 chains, doubled in length until the worst R-hat is at most 1.01 (or after
+    32,000 sweeps, and `notes` says so). α given the number s of adequate items is a Beta, so its
+    posterior is a mixture of Betas whose weights are the shares of the draws: mean and density are
+    smooth. With the default of 2,000 effective draws the mean is exact to about 0.02 posterior sd
+    and ends of 95 % intervals to about 0.06.
+
+    With two raters and no gold α is not identified: three numbers are observed for five unknown
+    rates. Then the interval is wide, and where it lies owes much to the priors.
+
+    References
+    ----------
+    Dawid and Skene (1979), Maximum likelihood estimation of observer error-rates using the EM
+    algorithm. von Däniken et al. (2022) have the same model with one rater, the metric.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(3)
+    >>> adequate = rng.random(300) < 0.7
+    >>> right = rng.random((300, 3)) < [0.9, 0.8, 0.75]
+    >>> posterior = RaterPosterior(np.where(right, adequate[:, None], ~adequate[:, None]))
+    >>> low, high = posterior.interval()
+    >>> bool(low < adequate.mean() < high)
+    True
+    >>> posterior.raters()[["rater", "answers", "rho", "eta"]].round(1)
+         rater  answers  rho  eta
+    0  rater 1      300  0.9  0.8
+    1  rater 2      300  0.8  0.8
+    2  rater 3      300  0.8  0.7
+    """
+
+    labels: Any
+    gold: ArrayLike | None = field(default=None, kw_only=True)
+    metric: ArrayLike | None = field(default=None, kw_only=True)
+    target: str = field(default="process", kw_only=True)
+    unrated: int = field(default=0, kw_only=True)
+    gold_from: str = field(default="sample", kw_only=True)
+    priors: RaterPriors = field(default=RaterPriors(), kw_only=True)
+    above_chance: bool = field(default=True, kw_only=True)
+    effective: int = field(default=2000, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+    _answers: Answers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_choice("target", self.target, ("process", "pool"))
+        check_choice("gold_from", self.gold_from, ("sample", "picked", "calibration"))
+        if self.gold_from == "picked" and tuple(self.priors.alpha) != (1.0, 1.0):
+            raise FewgoldError(
+                f"gold_from='picked' goes with a uniform prior of alpha; got {self.priors.alpha!r}."
+            )
+        check_count("unrated", self.unrated, 0)
+        check_count("effective", self.effective, 100)
+        object.__setattr__(self, "_answers", read_answers(self.labels, self.gold, self.metric))
+
+    def __repr__(self) -> str:
+        what = f"{len(self._answers.names)} raters, {self._answers.which.size} items"
+        return f"RaterPosterior({float(self.mean):.4f} ± {float(self.sd):.4f}, {what})"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(): one study."""
+        return ()
+
+    @cached_property
+    def model(self) -> Model:
+        """What the chains sample from."""
+        seen = self._answers
+        a, b = self.priors.shapes(seen.humans, len(seen.names) - seen.humans)
+        hit, miss, passed, failed = seen.cells
+        rate = (seen.gold_ones, seen.gold_zeros) if self.gold_from == "sample" else (0, 0)
+        a, b = a + np.r_[rate[0], hit, passed], b + np.r_[rate[1], miss, failed]
+        humans = seen.humans if self.above_chance else 0
+        return Model(seen.patterns, seen.counts[None], a[None], b[None], humans)
+
+    @cached_property
+    def _run(self) -> tuple[Draws, Health, int]:
+        return run(self.model, effective=self.effective, seed=self.seed)
+
+    @property
+    def rhat(self) -> float:
+        """Worst R-hat over α and all rates: 1 where the chains have met."""
+        return float(self._run[1].rhat.max())
+
+    @property
+    def ess(self) -> float:
+        """How many independent draws of α the chains are worth."""
+        return float(self._run[1].ess[0, 0])
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps of each chain; the last half of them counts."""
+        return self._run[2]
+
+    @cached_property
+    def _mixture(self) -> Mixture:
+        """The posterior of α: Betas, weighted by how often each number of adequate items came."""
+        adequate = self._run[0].adequate
+        first = int(adequate.min())
+        weights = np.bincount(adequate.ravel() - first) / adequate.size
+        a, b = float(self.model.a[0, 0]), float(self.model.b[0, 0])
+        if self.gold_from == "picked":
+            # Every number of adequate items is as likely beforehand, and so is every number among
+            # those that were not picked; with the picked ones they are a sample of the process.
+            a, b = a + self._answers.gold_ones, b + self._answers.gold_zeros
+        return Mixture(first, weights, a, b, float(self.model.counts.sum()))
+
+    @cached_property
+    def _curve(self) -> PanelCurve:
+        density = self._mixture.log_density
+        return PanelCurve(Panels.fit(density), density)
+
+    @property
+    def size(self) -> int:
+        """Items of the test set, rated or not; gold ones unless they are there to calibrate."""
+        gold = int(np.isfinite(self._answers.gold).sum())
+        outside = gold if self.gold_from == "calibration" else 0
+        return self._answers.which.size - outside + self.unrated
+
+    @cached_property
+    def _steps(self) -> Steps:
+        """The posterior of the share in the test set."""
+        parts, seen = self._mixture, self._answers
+        left = self.unrated + seen.unanswered
+        known = 0 if self.gold_from == "calibration" else seen.gold_ones
+        mass = np.zeros(parts.weights.size + left)
+        for at, weight in enumerate(parts.weights):
+            if weight > 0:
+                s = parts.first + at
+                mass[at : at + left + 1] += weight * urn(
+                    parts.a0 + s, parts.b0 + parts.total - s, left
+                )
+        return Steps((known + parts.first + np.arange(mass.size)) / self.size, mass)
+
+    @property
+    def laws(self) -> list[Curve | Steps]:
+        """What comparisons go by."""
+        return [self._curve] if self.target == "process" else [self._steps]
+
+    @cached_property
+    def _moments(self) -> tuple[float, float]:
+        if self.target == "process":
+            return self._mixture.moments()
+        values, mass = self._steps
+        mean = float(mass @ values)
+        return mean, float(mass @ (values - mean) ** 2)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean of the target."""
+        return np.asarray(self._moments[0])
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviation of the target."""
+        return np.asarray(np.sqrt(self._moments[1]))
+
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """P(target ≤ x)."""
+        at = np.asarray(x, dtype=np.float64)
+        if self.target == "process":
+            return self._curve.cdf(at)
+        found = np.searchsorted(self._steps.values, at + 1e-12, side="right")
+        return np.append(0.0, self._steps.below)[found]
+
+    def quantile(self, p: ArrayLike) -> FloatArray:
+        """Where the CDF reaches ``p``."""
+        chances = check_chances(p)
+        if self.target == "process":
+            return self._curve.quantile(chances)
+        at = np.searchsorted(self._steps.below, chances - 1e-13)
+        return self._steps.values[np.minimum(at, self._steps.values.size - 1)]
+
+    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
+        """Credible interval: equal tails, or ``kind="hdi"``, the shortest (of the process)."""
+        tail = 0.5 - 0.5 * check_confidence(confidence)
+        choices = ("equal", "hdi") if self.target == "process" else ("equal",)
+        if check_choice("kind", kind, choices) == "equal":
+            low, high = self.quantile([tail, 1 - tail])
+        else:
+            low, high = np.asarray(shortest(self._curve, confidence))
+        return Interval(np.asarray(low), np.asarray(high))
+
+    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
+        """Draws of the target: (size,)."""
+        generator = as_rng(rng)
+        if self.target == "pool":
+            mass = self._steps.mass
+            return generator.choice(self._steps.values, size, p=mass / mass.sum())
+        parts = self._mixture
+        s = parts.first + generator.choice(parts.weights.size, size, p=parts.weights)
+        return generator.beta(parts.a0 + s, parts.b0 + parts.total - s)
+
+    @property
+    def rates(self) -> FloatArray:
+        """Draws of the raters' rates from their joint posterior: (draws, raters, 2), ρ and η."""
+        raters = len(self._answers.names)
+        return np.moveaxis(self._run[0].rates.reshape(-1, 2, raters), 1, 2)
+
+    def raters(self, confidence: float = 0.95) -> pd.DataFrame:
+        """A row for each rater: answers given; mean, sd and credible interval of ρ and of η."""
+        tail = 0.5 - 0.5 * check_confidence(confidence)
+        frame = {"rater": self._answers.names, "answers": self._answers.answered}
+        for at, name in enumerate(("rho", "eta")):
+            drawn = self.rates[..., at]
+            low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+            frame |= {name: drawn.mean(0), f"{name}_sd": drawn.std(0)}
+            frame |= {f"{name}_low": low, f"{name}_high": high}
+        return pd.DataFrame(frame)
+
+    @cached_property
+    def adequate(self) -> FloatArray:
+        """P(adequate) of each item, in order; 0 or 1 of gold items."""
+        seen = self._answers
+        found = np.full(seen.which.size, self._mixture.moments()[0])  # right for the unrated
+        rated = seen.which >= 0
+        found[rated] = self._run[0].chance[0, seen.which[rated]]
+        return np.where(np.isfinite(seen.gold), seen.gold, found)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        found = []
+        if not np.isfinite(self._answers.gold).any() and self._answers.most < 3:
+            found.append(_NOT_IDENTIFIED)
+        if len(self._answers.names) > self._answers.which.size:
+            found.append(
+                f"{len(self._answers.names)} raters and {self._answers.which.size} items: is the "
+                "table turned? Rows are items, columns are raters"
+            )
+        if self.rhat > MET:
+            found.append(
+                f"the chains have not met after {self.sweeps} sweeps: R-hat is {self.rhat:.3f}, "
+                f"and they are worth {self.ess:.0f} independent draws; the answers tell little, so "
+                "have more of them, or gold items"
+            )
+        return tuple(found)
+
+    def summary(self, confidence: float = 0.95) -> str:
+        """A few lines for people."""
+        lines = [super().summary(confidence), *(f"note: {note}" for note in self.notes)]
+        return "\n".join(lines)
+
+    def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
+        """The posterior in plain numbers, for JSON."""
+        return {
+            **super().to_dict(confidence),
+            "target": self.target,
+            "raters": self.raters(confidence).to_dict(orient="records"),
+            "rhat": self.rhat,
+            "ess": self.ess,
+            "notes": list(self.notes),
+        }
+
+    @property
+    def _source(self) -> str:
+        seen = self._answers
+        gold = int(np.isfinite(seen.gold).sum())
+        lines = [
+            f"from {int(seen.answered.sum())} answers of {len(seen.names)} raters to "
+            f"{int(seen.counts.sum()) + gold} items, {gold} of them gold",
+            f"R-hat {self.rhat:.3f}, {self.ess:.0f} effective draws",
+        ]
+        if self.target == "pool":
+            lines.insert(0, f"of the {self.size} items of this test set")
+        return "\n".join(lines)

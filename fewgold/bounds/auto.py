@@ -1,0 +1,88 @@
+"""The interval that suits the ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, IntArray
+from fewgold.bounds.approximate import Hall, Likelihood, count_units
+from fewgold.bounds.bootstrap import BootstrapT
+from fewgold.bounds.exact import Hypergeometric
+from fewgold.estimate import Bound, Interval, LinearEstimate
+
+#: Units drawn (segments, or documents drawn as a whole) up to which Hall's and the bootstrap's
+#: intervals are chosen.
+HALL_BELOW, BOOTSTRAP_BELOW = 16, 60
+
+_CHOICES: tuple[Bound, ...] = (Hall(), BootstrapT(), Likelihood(), Hypergeometric())
+_HALL, _BOOTSTRAP, _LIKELIHOOD, _EXACT = range(4)
+
+
+@dataclass(frozen=True)
+class Auto(Bound):
+    """The interval that simulations found best for such ratings; summaries say which it was.
+
+    ==========================================================  ===================================
+    ratings all 0 or 1, the limits; simple random sample;       `Hypergeometric`, exact if the pool
+    plain mean                                                  has no other scores
+    all else, from 60 units on                                  `Likelihood`, approximate
+    16 to 59 units                                              `BootstrapT`, approximate
+    fewer                                                       `Hall`, approximate
+    ==========================================================  ===================================
+
+    A unit is what was drawn as a whole: a segment, or a document. Skewness needs no case of its
+    own: all three approximate intervals adapt to it, and reach further to the side of the long
+    tail. Empirical likelihood is the narrowest of them and covers too often where units are few and
+    not skewed; Hall's is the widest and the one to have where they are very few.
+
+    Scores count as having two values if all ratings lie at the limits and these are 0 and 1. For
+    confidences above 99.9 % Hall's takes the bootstrap's place. It never chooses a guaranteed bound
+    for other scores, because an interval that holds in the worst case is 1.1 to 1.7 times as wide
+    on real ratings (`STaR`): ask for one by name.
+
+    The evidence: ``python benchmarks/intervals.py --choose``.
+    """
+
+    name: ClassVar[str] = "auto"
+    kind: ClassVar[str] = "approximate"
+    assumes: ClassVar[str] = "any design and estimate"
+    reference: ClassVar[str] = "docs/intervals.md"
+
+    def resolve(self, estimate: LinearEstimate, confidence: float = 0.95) -> Bound:
+        """The bound chosen for one study; of a batch every draw has its own."""
+        return self if np.ndim(estimate.value) else _CHOICES[int(_chosen(estimate, confidence))]
+
+    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
+        code = _chosen(estimate, confidence)
+        kinds = np.unique(code)
+        if kinds.size == 1:
+            return _CHOICES[int(kinds[0])].interval(estimate, confidence)
+        low, high = np.empty(code.shape), np.empty(code.shape)
+        for kind in kinds.tolist():
+            rows = np.flatnonzero(code == kind)
+            low[rows], high[rows] = _CHOICES[kind].interval(estimate.draw(rows), confidence)
+        return Interval(low, high)
+
+
+def _chosen(estimate: LinearEstimate, confidence: float) -> IntArray:
+    """Position of the bound among the choices, for each draw: (...)."""
+    count = count_units(estimate.design)[1] + 1e-6  # sixteen equal units are sixteen
+    code = np.where(count < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
+    # No number of replicates that one would wait for tells the tails of more than 99.9 %.
+    few = count < (HALL_BELOW if confidence <= 0.999 else BOOTSTRAP_BELOW)
+    code = np.where(few, _HALL, code)
+    return np.where(_two_values(estimate), _EXACT, code)
+
+
+def _two_values(estimate: LinearEstimate) -> BoolArray:
+    """True where scores have two values and the exact interval covers the estimate: (...)."""
+    scores, limits = estimate.ratings.scores, estimate.ratings.limits
+    none = np.zeros(scores.shape[:-1], dtype=bool)
+    if limits != (0.0, 1.0) or estimate.design.kind != "simple" or estimate.tuned:
+        return none
+    if not np.array_equal(estimate.residuals, scores):
+        return none
+    return np.asarray(((scores == 0.0) | (scores == 1.0)).all(-1))

@@ -1,0 +1,279 @@
+"""Replicates of a sample: drawn once with a fixed seed, and shared by all draws of that size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from fewgold._arrays import FloatArray, IntArray, batches
+from fewgold._validate import check_count
+from fewgold.bounds.approximate import Shape, ShapeBound, Student, student_quantile
+from fewgold.design import Design
+from fewgold.errors import FewgoldError
+from fewgold.estimate import Bound, Interval, LinearEstimate
+
+# Draws whose replicates are held at once.
+_DRAWS = 1024
+# Pools of more than this many times the sample hardly differ from endless ones.
+_LARGEST = 1000
+
+
+# Replicates beyond each end of an interval, at the least, and replicates at the most.
+_BEYOND, _MOST = 10, 20_000
+
+
+def enough(bound: Bound, replicates: int, confidence: float) -> int:
+    """Replicates that tell the tails of an interval: more of them the rarer it may miss."""
+    needed = int(np.ceil(2 * _BEYOND / (1 - confidence) - 1e-6))
+    if needed > max(_MOST, replicates):
+        raise FewgoldError(
+            f"{bound.name} would need {needed:,} replicates to tell the tails at a confidence of "
+            f"{confidence:.10g}; {_MOST:,} is the most. Use bound=Hall() or bound=Student()."
+        )
+    return max(replicates, needed)
+
+
+@lru_cache(maxsize=8)
+def pseudo_samples(n: int, size: int, replicates: int) -> tuple[FloatArray, FloatArray]:
+    """Samples of n from pseudo-populations made of a sample of n (Booth, Butler and Hall 1994).
+
+    Each pseudo-population holds every unit size // n times, and a random rest of size % n units
+    once more. Returned are the shares of each unit in the samples and in the pseudo-populations
+    that they come from: (replicates, n) both.
+    """
+    rng = np.random.default_rng([n, size, replicates])
+    copies, rest = divmod(size, n)
+    pools = np.full((replicates, n), copies, dtype=np.int64)
+    if rest:
+        pools += rng.permuted(np.tile(np.arange(n) < rest, (replicates, 1)), axis=-1)
+    samples = np.empty((replicates, n))
+    for pool, sample in zip(pools, samples, strict=True):
+        sample[:] = rng.multivariate_hypergeometric(pool, n, method="marginals")
+    return samples / n, pools / size
+
+
+def by_size(shape: Shape) -> Iterator[tuple[IntArray, FloatArray, int]]:
+    """Draws with as many units and as large a pool: which, their units, and the pool's size."""
+    members = shape.members.astype(np.int64)
+    fraction = np.maximum(shape.fraction, 1 / _LARGEST)
+    size = np.maximum(np.rint(members / fraction).astype(np.int64), members + 1)
+    for n, pool in np.unique(np.stack([members, size], -1), axis=0):
+        which = np.flatnonzero((members == n) & (size == pool))
+        for part in batches(which.size, _DRAWS):
+            yield which[part], shape.units[which[part], :n], int(pool)
+
+
+def quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
+    """Quantile of each row at a chance of its own: (draws, replicates), (draws,) -> (draws,)."""
+    line = np.sort(values, axis=-1)
+    place = np.clip(chance, 0.0, 1.0) * (values.shape[-1] - 1)
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, values.shape[-1] - 1)
+    pick = np.take_along_axis(line, np.stack([below, above], -1), axis=-1)
+    part = place - below
+    return np.asarray(pick[:, 0] * (1 - part) + pick[:, 1] * part)
+
+
+# The studentised bootstrap.
+
+
+@dataclass(frozen=True)
+class BootstrapT(ShapeBound):
+    """Bootstrap-t interval with a finite population.
+
+    Samples of the same size are drawn from pools made of copies of the sample, without replacement
+    as the sample itself was, and the quantiles of their studentised errors take the place of
+    Student's. A replicate's standard deviation counts as a third of the sample's at the least:
+    where most scores are equal some replicates have next to no spread, and their statistic no
+    meaning.
+
+    Approximate. The replicates come from a fixed seed and depend on n and N alone, so that the
+    interval is a function of the ratings. Covers every design and estimate through the deviations
+    of its units.
+
+    Parameters
+    ----------
+    replicates
+        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
+    """
+
+    replicates: int = 2000
+
+    name: ClassVar[str] = "bootstrap-t"
+    reference: ClassVar[str] = (
+        "Efron (1981); Booth, Butler and Hall (1994), Bootstrap methods for finite populations, "
+        "JASA 89"
+    )
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates, least=100)
+
+    def _ends(
+        self, shape: Shape, df: FloatArray, confidence: float
+    ) -> tuple[FloatArray, FloatArray]:
+        low, high = np.empty(df.shape), np.empty(df.shape)
+        miss = (1 - confidence) / 2
+        replicates = enough(self, self.replicates, confidence)
+        for which, units, size in by_size(shape):
+            n = units.shape[-1]
+            samples, pools = pseudo_samples(n, size, replicates)
+            mean = units @ samples.T
+            variance = (np.square(units) @ samples.T - mean**2) * n / (n - 1)
+            np.maximum(variance, 1 / 9, out=variance)
+            error = units @ (samples - pools).T
+            t = error / np.sqrt(variance * ((1 - n / size) / n))
+            # Degrees of freedom that slopes or uneven weights took are not seen by the replicates.
+            grow = student_quantile(df[which], confidence)
+            grow = grow / student_quantile(np.full(which.size, n - 1.0), confidence)
+            low[which] = -quantiles(t, np.full(which.size, 1 - miss)) * grow
+            high[which] = -quantiles(t, np.full(which.size, miss)) * grow
+        return low, high
+
+
+# The bias-corrected and accelerated bootstrap.
+
+
+_HAIR = 1e-9
+
+
+@dataclass(frozen=True)
+class BCa(ShapeBound):
+    """Bias-corrected and accelerated bootstrap interval with a finite population.
+
+    Quantiles of the error in samples from pools made of copies of the sample, moved by the bias
+    z₀ and the acceleration a. For a share f of the pool, ``a = (1+f) γ̂ / (6 sqrt(n(1−f)))`` makes
+    the interval agree with Hall's up to terms in 1/n; at f = 0 it is the usual one, that of
+    `scipy.stats.bootstrap`, which has no finite pools. Student's quantile takes the place of the
+    normal one.
+
+    Approximate. The replicates come from a fixed seed and depend on n and N alone. Covers every
+    design and estimate through the deviations of its units.
+
+    Parameters
+    ----------
+    replicates
+        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
+    """
+
+    replicates: int = 2000
+
+    name: ClassVar[str] = "bca"
+    reference: ClassVar[str] = (
+        "Efron (1987), Better bootstrap confidence intervals, JASA 82; Booth, Butler and Hall "
+        "(1994), Bootstrap methods for finite populations, JASA 89"
+    )
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates, least=100)
+
+    def _ends(
+        self, shape: Shape, df: FloatArray, confidence: float
+    ) -> tuple[FloatArray, FloatArray]:
+        ends = np.empty((2, *df.shape))
+        f = shape.fraction
+        accelerate = (1 + f) * shape.skewness / (6 * np.sqrt(shape.members * (1 - f)))
+        replicates = enough(self, self.replicates, confidence)
+        edge = 0.5 / replicates
+        for which, units, size in by_size(shape):
+            n = units.shape[-1]
+            samples, pools = pseudo_samples(n, size, replicates)
+            error = units @ (samples - pools).T
+            error /= np.sqrt((1 - n / size) / n * size / (size - 1))
+            # Errors of nought count half, as they do where rounding makes them a hair more or less.
+            below = ((error < -_HAIR).mean(-1) + (error < _HAIR).mean(-1)) / 2
+            bias = ndtri(np.clip(below, edge, 1 - edge))
+            t, a = student_quantile(df[which], confidence), accelerate[which]
+            for end, u in zip(ends, (-t, t), strict=True):
+                w = bias + u
+                # At a·w = 1 the move has no end: the last quantile is all that is left.
+                move = w / np.maximum(1 - a * w, 0.1)
+                end[which] = quantiles(error, ndtr(bias + move))
+        return ends[0], ends[1]
+
+
+# Rao and Wu's rescaled bootstrap.
+
+
+@dataclass(frozen=True)
+class RaoWu(Bound):
+    """Rescaled bootstrap of Rao and Wu: units drawn anew within each stratum.
+
+    Of a stratum with m units, m − 1 are drawn with replacement, and their deviations are scaled so
+    that the replicates have the variance that the design gives, finite population correction
+    included. Percentiles of the replicates, at the chances that Student's quantile has in the
+    normal distribution.
+
+    Approximate: it knows the strata, but not the skewness of the studentised mean, and covers
+    about as often as Student's. Covers every design and estimate.
+
+    Parameters
+    ----------
+    replicates
+        Number of bootstrap samples; more are drawn where a higher confidence asks for them.
+    """
+
+    replicates: int = 2000
+
+    name: ClassVar[str] = "rao-wu"
+    kind: ClassVar[str] = "approximate"
+    assumes: ClassVar[str] = "any design and estimate; scores that are not very skewed"
+    reference: ClassVar[str] = (
+        "Rao and Wu (1988), Resampling inference with complex survey data, JASA 83"
+    )
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates, least=100)
+
+    def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
+        plain = Student().interval(estimate, confidence)
+        own = _unit_groups(estimate.design)
+        groups = own.reshape(-1, own.shape[-1])
+        dev = estimate.deviations()[..., : own.shape[-1]].reshape(groups.shape)
+        se, df, value = (np.ravel(v) for v in (estimate.se, estimate.df, estimate.value))
+        usable = np.isfinite(se) & (se > 0) & (dev != 0).any(-1) & ~np.ravel(estimate.spreadless)
+        low, high = np.ravel(plain.low).copy(), np.ravel(plain.high).copy()
+        t = student_quantile(np.maximum(df, 1.0), confidence)
+        draws = np.flatnonzero(usable)
+        alike = bool((groups == groups[:1]).all())
+        for part in [draws] if alike and draws.size else draws[:, None]:
+            own_units = groups[part[0]][groups[part[0]] >= 0]  # without those that pad a batch
+            factors = _factors(own_units.tobytes(), enough(self, self.replicates, confidence))
+            error = dev[part][:, : own_units.size] @ factors.T
+            error *= (se[part] / error.std(-1))[:, None]
+            low[part] = value[part] + np.minimum(quantiles(error, ndtr(-t[part])), 0)
+            high[part] = value[part] + np.maximum(quantiles(error, ndtr(t[part])), 0)
+        return Interval(low.reshape(plain.low.shape), high.reshape(plain.high.shape))
+
+
+def _unit_groups(design: Design) -> IntArray:
+    """Group of each unit that was drawn as a whole: (..., u)."""
+    if design.units is None:
+        return design.groups
+    most = int(design.units.max()) + 1
+    table = np.full((*design.units.shape[:-1], most), -1, dtype=np.int64)
+    np.put_along_axis(table, design.units, design.groups, axis=-1)
+    return table
+
+
+@lru_cache(maxsize=8)
+def _factors(groups: bytes, replicates: int) -> FloatArray:
+    """By how much each unit counts more or less in each replicate: (replicates, u)."""
+    own = np.frombuffer(groups, dtype=np.int64)
+    _, code, size = np.unique(own, return_inverse=True, return_counts=True)
+    order = np.argsort(code, kind="stable")
+    m = size[code[order]]
+    start = np.concatenate([[0], np.cumsum(size)])[:-1][code[order]]
+    rng = np.random.default_rng([own.size, replicates])
+    pick = start + (rng.random((replicates, own.size)) * m).astype(np.int64)
+    drawing = np.arange(own.size) != start  # one less than there are units in the group
+    flat = (np.arange(replicates)[:, None] * own.size + pick)[:, drawing]
+    counts = np.bincount(flat.ravel(), minlength=replicates * own.size)
+    counts = counts.reshape(replicates, own.size)
+    out = np.empty((replicates, own.size))
+    out[:, order] = np.sqrt(m / np.maximum(m - 1, 1)) * (counts - (m - 1) / m)
+    return out

@@ -1,0 +1,264 @@
+"""How many ratings a tolerance is expected to cost, before any is paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold._validate import Limits, as_limits, check_count
+from fewgold.bounds.betting import to_unit
+from fewgold.bounds.sequence.paths import check_design, limits_of, unit_scores, unit_tolerance
+from fewgold.bounds.sequence.rules import Metric, make_rule
+from fewgold.errors import DataError
+from fewgold.sample import Ratings
+
+# Pools like those that are known: of a pilot, of last year, or of a guess.
+
+
+def guess(mean: float, sd: float, size: int, *, limits: Limits, best: float = 0.0) -> FloatArray:
+    """Scores of a pool of which one can only guess the mean and the standard deviation.
+
+    A Beta distribution stretched over the scale, at evenly spaced quantiles. ``best`` is the share
+    of segments at the lower end of the scale (no error, for MQM), which the Beta does not make;
+    mean and sd are those of all segments.
+    """
+    low, high = known_limits(limits)
+    if not 0 <= best < 1:
+        raise DataError(f"best is a share of the segments, from 0 to below 1; got {best!r}.")
+    m, v = (mean - low) / (high - low), (sd / (high - low)) ** 2
+    rest = m / (1 - best)
+    variance = (v + m * m) / (1 - best) - rest * rest
+    if not (0 < rest < 1 and 0 < variance < rest * (1 - rest)):
+        raise DataError(
+            f"no scores between {low:g} and {high:g}, {best:.0%} of them at {low:g}, have the mean "
+            f"{mean:g} and the standard deviation {sd:g}. Change the guess."
+        )
+    zeros = round(best * check_count("size", size))
+    weight = rest * (1 - rest) / variance - 1
+    at = (np.arange(size - zeros) + 0.5) / (size - zeros)
+    drawn = betaincinv(rest * weight, (1 - rest) * weight, at)
+    return np.asarray(low + (high - low) * np.concatenate([np.zeros(zeros), drawn]))
+
+
+def refill(
+    have: int, want: int, draws: int, rng: np.random.Generator, *, fresh: bool = False
+) -> IntArray:
+    """Which of the scores each segment of a pool gets, in random order: (draws, want).
+
+    ``fresh`` leaves the scores themselves out of what the urn gives.
+    """
+    if not fresh and want <= have:
+        return np.stack([rng.permutation(have)[:want] for _ in range(draws)])
+    kept = 0 if fresh else have
+    rows = []
+    for _ in range(draws):
+        # Drawing from the urn one by one comes to shares by Dirichlet, and counts by those.
+        counts = rng.multinomial(want - kept, rng.dirichlet(np.ones(have)))
+        rows.append(rng.permutation(np.repeat(np.arange(have), counts + (kept > 0))))
+    return np.stack(rows)
+
+
+def check_scores(x: FloatArray, limits: tuple[float, float]) -> None:
+    if not x.size or not np.isfinite(x).all():
+        raise DataError("scores must be numbers, one at least, without gaps.")
+    if x.min() < limits[0] or x.max() > limits[1]:
+        raise DataError(
+            f"scores must lie between {limits[0]:g} and {limits[1]:g}; got {x.min():g} to "
+            f"{x.max():g}. Correct them, or the limits."
+        )
+
+
+def known_limits(limits: Limits) -> tuple[float, float]:
+    ends = as_limits(limits)
+    if ends is None:
+        raise DataError("limits are needed: the ends of the scale, such as (0, 25) or 'mqm'.")
+    return ends
+
+
+# A study that goes through this share of the pool has saved next to nothing.
+_LATE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Ratings that a rule took in trials; made by `expected` and `remaining`.
+
+    Parameters
+    ----------
+    size
+        Segments in the pool.
+    tolerances
+        (k,) in the units of the scores.
+    ratings
+        (k, draws) ratings after which the rule said stop.
+    before
+        Ratings that are there already.
+    """
+
+    size: int
+    tolerances: FloatArray
+    ratings: IntArray
+    before: int = 0
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean number of ratings: (k,)."""
+        return np.asarray(self.ratings.mean(-1))
+
+    @property
+    def error(self) -> FloatArray:
+        """Monte-Carlo standard error of the mean: what another seed could change."""
+        draws = self.ratings.shape[-1]
+        return np.asarray(self.ratings.std(-1, ddof=1) / np.sqrt(draws))
+
+    def quantile(self, q: float) -> FloatArray:
+        """The number of ratings that a share ``q`` of the trials did not exceed: (k,)."""
+        return np.asarray(np.quantile(self.ratings, q, axis=-1, method="higher"), dtype=np.float64)
+
+    @property
+    def share(self) -> FloatArray:
+        """Mean share of the pool that is rated: (k,)."""
+        return self.mean / self.size
+
+    @property
+    def late(self) -> FloatArray:
+        """Share of the trials that went through 95 % of the pool or more: (k,)."""
+        return np.asarray((self.ratings >= _LATE * self.size).mean(-1))
+
+    def to_rows(self) -> list[dict[str, float]]:
+        """A row for each tolerance, in plain numbers."""
+        columns = {
+            "tolerance": self.tolerances, "ratings": self.mean, "ratings_mc": self.error,
+            "p10": self.quantile(0.1), "p90": self.quantile(0.9), "share": self.share,
+            "late": self.late,
+        }  # fmt: skip
+        return [
+            {name: float(values[k]) for name, values in columns.items()}
+            for k in range(self.tolerances.size)
+        ]
+
+    def summary(self) -> str:
+        """A table for people."""
+        lines = ["tolerance   ratings   10 % to 90 %   of the pool   nearly all"]
+        for row in self.to_rows():
+            middle = f"{row['p10']:.0f} to {row['p90']:.0f}"
+            lines.append(
+                f"{row['tolerance']:9g} {row['ratings']:9.0f} {middle:>14} {row['share']:13.0%} "
+                f"{row['late']:12.0%}"
+            )
+        return "\n".join(lines)
+
+
+def expected(
+    scores: Any,
+    tolerance: float | Sequence[float],
+    *,
+    limits: Limits,
+    size: int | None = None,
+    metric: Any = None,
+    confidence: float = 0.95,
+    rule: str = "kelly",
+    upper: float = 0.5,
+    draws: int = 200,
+    rng: RNGLike = 0,
+) -> Expected:
+    """How many ratings it takes to stop at a tolerance, on data like ``scores``.
+
+    Parameters
+    ----------
+    scores
+        Scores of similar segments: last year's, those of a pilot, or what `guess` makes up.
+    tolerance
+        One or several.
+    limits
+        Ends of the rating scale.
+    size
+        Segments in the pool, as many as ``scores`` by default. A larger pool is filled from a Pólya
+        urn that holds the scores, anew in each trial, so that what a pilot does not know of the
+        rest counts; a smaller one is drawn from them at random.
+    metric
+        Scores of a metric for the same segments.
+    confidence, rule, upper
+        As for `path`.
+    draws
+        Trials, each in a random order of its own.
+    rng
+        A seed or a generator.
+
+    Examples
+    --------
+    >>> from fewgold.bounds import sequence
+    >>> made = sequence.expected(sequence.guess(2.0, 3.0, 600, limits="mqm"), [0.5, 1.0],
+    ...                          limits="mqm", draws=100)
+    >>> bool(made.share[1] < made.share[0] < 0.7)
+    True
+    """
+    ends = known_limits(limits)
+    x = np.asarray(scores, dtype=np.float64).ravel()
+    check_scores(x, ends)
+    count = x.size if size is None else check_count("size", size)
+    generator = as_rng(rng)
+    trials = refill(x.size, count, check_count("draws", draws, 2), generator)
+    z = None if metric is None else np.asarray(metric, dtype=np.float64).ravel()
+    if z is not None and (z.size != x.size or not np.isfinite(z).all()):
+        raise DataError(f"the metric needs a finite number for each of the {x.size} scores.")
+    return _tried(to_unit(x, ends), z, trials, tolerance, ends, (rule, confidence, upper), 0)
+
+
+def remaining(
+    ratings: Ratings,
+    tolerance: float | Sequence[float],
+    *,
+    metric: str | None = None,
+    confidence: float = 0.95,
+    rule: str = "kelly",
+    upper: float = 0.5,
+    draws: int = 200,
+    rng: RNGLike = 0,
+) -> Expected:
+    """How many ratings it will have taken, if the unrated segments are like the rated ones.
+
+    The ratings so far are kept as they are; the rest comes from a Pólya urn that holds them. A
+    rough guide: of scores that did not occur yet the urn knows nothing.
+    """
+    limits = limits_of(ratings)
+    check_design(ratings.sample.design.kind)
+    scores, control = unit_scores(ratings, metric)
+    if len(scores) > 1:
+        raise DataError("this is a batch of draws. Ask for one of them: ratings.draw(k).")
+    size = len(ratings.sample.pool)
+    n = ratings.n
+    urn = refill(n, size - n, check_count("draws", draws, 2), as_rng(rng), fresh=True)
+    trials = np.concatenate([np.broadcast_to(np.arange(n), (draws, n)), urn], -1)
+    z = None if control is None else control[0][control[1][0]]
+    return _tried(scores[0], z, trials, tolerance, limits, (rule, confidence, upper), n)
+
+
+def _tried(
+    x: FloatArray,
+    z: FloatArray | None,
+    trials: IntArray,
+    tolerance: float | Sequence[float],
+    limits: tuple[float, float],
+    how: tuple[str, float, float],
+    before: int,
+) -> Expected:
+    name, confidence, upper = how
+    asked = np.atleast_1d(np.asarray(tolerance, dtype=np.float64))
+    found = []
+    for wanted in asked:
+        rule = make_rule(name, unit_tolerance(float(wanted), limits), confidence, upper)
+        size = trials.shape[-1]
+        if z is None:
+            found.append(rule.stops(x[trials], size, None))
+            continue
+        # Each trial has a pool of its own, and so a metric of its own.
+        own: list[Metric] = [(z[one], np.arange(size)[None, :]) for one in trials]
+        parts = [rule.stops(x[one][None, :], size, m) for one, m in zip(trials, own, strict=True)]
+        found.append(np.concatenate(parts))
+    return Expected(trials.shape[-1], asked, np.stack(found), before)

@@ -1,0 +1,325 @@
+"""Bets for an interval that is to become no wider than a tolerance, and their capital.
+
+The proof is that of `fewgold.bounds.betting`: the capital against the true mean is a nonnegative
+martingale, and the chance that it *ever* reaches 1/δ is δ at most (Ville 1939). Nothing in it asks
+for a size that was fixed before, so one may look after every rating and stop when one likes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray, batches
+from fewgold.bounds.betting import CAP, PRIOR, WEIGHT, foretell, running_variance
+
+#: Ends of intervals are multiples of this share of the scale, so that they do not depend on how
+#: they were searched for.
+LATTICE = 1e-6
+
+
+def mean_of(steps: IntArray) -> FloatArray:
+    """The mean that lies so many steps of the lattice up the scale."""
+    return np.asarray(steps * LATTICE, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """Bets that the mean is higher than some candidate, one row for each draw: (rows, n) all.
+
+    Parameters
+    ----------
+    seen
+        Sum of the ratings before this one, in [0, 1] each.
+    after
+        The same with this one.
+    payoff
+        The rating, less what the metric foretold of it.
+    margin
+        By how much the metric may lower a payoff below 0.
+    bets
+        Stakes, which look at the ratings before only, to be capped.
+    size
+        Segments in the pool.
+    """
+
+    seen: FloatArray
+    after: FloatArray
+    payoff: FloatArray
+    margin: FloatArray | None
+    bets: FloatArray
+    size: int
+
+    @property
+    def n(self) -> int:
+        return int(self.seen.shape[-1])
+
+    @property
+    def left(self) -> FloatArray:
+        """Segments not drawn before each rating: (n,); 1 where columns were added at the end."""
+        return np.maximum(self.size - np.arange(self.n, dtype=np.float64), 1.0)
+
+    def __getitem__(self, at: tuple[slice | IntArray, slice]) -> Game:
+        """The same game, of some rows and of the first columns."""
+        margin = None if self.margin is None else self.margin[at]
+        parts = {name: getattr(self, name)[at] for name in ("seen", "after", "payoff", "bets")}
+        return replace(self, margin=margin, **parts)
+
+    def expected(self, means: FloatArray) -> FloatArray:
+        """Mean of what was left before each rating, if that of the pool is ``means``: (rows, n).
+
+        Never a hair below 0: rounding there would refuse sparse scores.
+        """
+        mean = self.size * means[:, None] - self.seen
+        np.maximum(mean, 0.0, out=mean)
+        mean /= self.left
+        return mean
+
+    def factors(self, means: FloatArray, bets: FloatArray | None = None) -> FloatArray:
+        """What each rating multiplies the capital with, if ``means`` are true: (rows, n).
+
+        Bets are capped at ``CAP / (μ_t + margin)``, so that no rating takes more than that share of
+        the capital. Each factor falls in the mean: so does the capital, and an end is a root.
+        A game of one row can be played against many means.
+        """
+        mean = self.expected(means)
+        most = mean.copy() if self.margin is None else mean + self.margin
+        np.maximum(most, 1e-300, out=most)
+        np.divide(CAP, most, out=most)
+        np.minimum(most, self.bets if bets is None else bets, out=most)
+        np.subtract(self.payoff, mean, out=mean)
+        mean *= most
+        mean += 1.0
+        return mean
+
+    def capital(self, means: FloatArray) -> FloatArray:
+        """Logarithm of the capital after each rating: (rows, n)."""
+        factors = self.factors(means)
+        np.log(factors, out=factors)
+        return np.cumsum(factors, axis=-1, out=factors)
+
+
+def games(
+    scores: FloatArray,
+    size: int,
+    tolerance: float,
+    metric: tuple[FloatArray, IntArray] | None = None,
+) -> tuple[Game, Game]:
+    """Bets on high scores, and on low ones with the scale turned.
+
+    ``scores`` (draws, n) and ``tolerance`` are on the scale from 0 to 1; ``metric`` is that of the
+    pool (N,) with the rows drawn (draws, n).
+
+    A bet that wins d on average with variance v makes capital grow fastest at d/(v + d²) (Kelly
+    1956, to second order). A mean that is off by the tolerance is off by tolerance · N/(N − t + 1)
+    in what is left before rating t: that is d.
+    """
+    told = np.zeros(1)
+    margins: tuple[FloatArray | None, FloatArray | None] = (None, None)
+    if metric is not None:
+        told, (least, most) = foretell(scores, *metric)
+        margins = (most, -least)
+    off = tolerance * size / (size - np.arange(scores.shape[-1], dtype=np.float64))
+    sides = []
+    for x, payoff, margin in zip(
+        (scores, 1.0 - scores), (scores - told, 1.0 - scores + told), margins, strict=True
+    ):
+        after = np.cumsum(x, axis=-1)
+        seen = np.concatenate([np.zeros((len(x), 1)), after[:, :-1]], axis=-1)
+        variance = running_variance(payoff, PRIOR, WEIGHT)
+        sides.append(Game(seen, after, payoff, margin, off / (variance + off * off), size))
+    return sides[0], sides[1]
+
+
+# Where an interval ends after each rating, and when it is narrow enough.
+#
+# Ends lie on a lattice: the largest multiple of `LATTICE` that is refused. Since capital falls in
+# the
+# mean, there is one such multiple, however it was searched for: a path, a batch of draws and
+# ratings that come one by one lead to the same interval.
+
+
+# Means that are tried at first, for all ratings at once.
+_SCOUTS = 64
+# Parts that the scale is cut into to find the last end.
+_PARTS = 16
+# Factors that are multiplied before a logarithm is taken: it is what costs most.
+_CHUNK = 16
+# Numbers that are worked on at once: they should stay in the cache.
+_BLOCK = 1 << 16
+_TOP = round(1 / LATTICE)
+_NEVER = 1 << 40
+
+
+def last_end(game: Game, goal: float) -> IntArray:
+    """The end after the last rating, in units of the lattice: (rows,)."""
+    rows = range(len(game.seen))
+    return np.array([_last_of(game[k : k + 1, :], goal) for k in rows], dtype=np.int64)
+
+
+def _last_of(game: Game, goal: float) -> int:
+    """The same for one row: a few means at once, twice, then false position with halving."""
+
+    def over(tried: IntArray) -> FloatArray:
+        """By how much the best capital so far exceeds its goal."""
+        return np.asarray(game.capital(mean_of(tried)).max(-1) - goal)
+
+    a, b = 0, _TOP
+    f_a, f_b = np.inf, -np.inf
+    for _ in range(2):
+        tried = np.arange(1, _PARTS) * (b - a) // _PARTS + a
+        values = over(tried)
+        count = int((values >= 0).sum())
+        if count > 0:
+            a, f_a = int(tried[count - 1]), float(values[count - 1])
+        if count < tried.size:
+            b, f_b = int(tried[count]), float(values[count])
+    turn = 0
+    while b - a > 1:
+        turn += 1
+        x = (a + b) // 2
+        if turn % 3 and np.isfinite(f_a - f_b):
+            x = min(max(round(b - f_b * (b - a) / (f_b - f_a)), a + 1), b - 1)
+        f = float(over(np.array([x]))[0])
+        # The end that stays counts for half, or the other would only creep (Illinois).
+        a, b, f_a, f_b = (x, b, f, f_b / 2) if f >= 0 else (a, x, f_a / 2, f)
+    return a
+
+
+def ends(game: Game, goal: float) -> IntArray:
+    """The end after each rating, in units of the lattice: (rows, n)."""
+    found = np.empty(game.seen.shape, dtype=np.int64)
+    for row, top in enumerate(last_end(game, goal)):
+        found[row] = _ends_of(game[row : row + 1, :], goal, int(top))
+    return found
+
+
+def _ends_of(game: Game, goal: float, top: int) -> IntArray:
+    """The same for one row, whose last end is known: (n,).
+
+    Some means are tried against all ratings at once. That leaves a narrow range for each end, and
+    shows which ratings may have moved it at all: only those that raised the capital there.
+    """
+    # Most ends are near the last one.
+    near = 1 - (1 - np.linspace(0, 1, _SCOUTS)) ** 2
+    tried = np.append(np.unique((top * near).astype(np.int64)), top + 1)
+    capital = game.capital(mean_of(tried)) - goal
+    refused = np.maximum.accumulate(capital, axis=-1) >= 0
+    refused[0] = True  # what the scale ends with is refused as a matter of form
+    below = refused.sum(0) - 1
+    column = np.arange(game.n)
+    low, high = tried[below], tried[below + 1]
+    at_low, at_high = capital[below, column], capital[below + 1, column]
+    moves = at_low >= 0
+    low_mean = np.maximum(game.size * mean_of(low) - game.seen[0], 0) / game.left
+    moves &= game.payoff[0] > low_mean
+    chosen = np.flatnonzero(moves)
+    found = np.zeros(game.n, dtype=np.int64)
+    width = max(1, _BLOCK // max(game.n, 1))
+    for block in batches(chosen.size, width):
+        at = chosen[block]
+        found[at] = _search(game, goal, at + 1, (low[at], high[at]), (at_low[at], at_high[at]))
+    return np.maximum.accumulate(np.maximum(found, low))
+
+
+def _search(
+    game: Game,
+    goal: float,
+    count: IntArray,
+    within: tuple[IntArray, IntArray],
+    values: tuple[FloatArray, FloatArray],
+) -> IntArray:
+    """The largest mean that the capital after ``count`` ratings refuses, by false position.
+
+    Anderson and Björck (1973), and halving where three of its steps did not do as much.
+    """
+    (a, b), (f_a, f_b) = within, values
+    columns = -(-int(count.max()) // _CHUNK) * _CHUNK
+    game = _padded(game, columns)
+    bets = np.where(np.arange(columns) < count[:, None], game.bets, 0.0)
+    found, live = a.copy(), np.flatnonzero(b - a > 1)
+    a, b, f_a, f_b, bets = a[live], b[live], f_a[live], f_b[live], bets[live]
+    last, before, turn = np.zeros(live.size), b - a, 0
+    while live.size:
+        turn += 1
+        x = np.rint(b - f_b * (b - a) / (f_b - f_a)).astype(np.int64)
+        if turn % 3 == 0:
+            x = np.where(b - a > before // 2, (a + b) // 2, x)
+            before = b - a
+        x = np.clip(x, a + 1, b - 1)
+        factors = game.factors(mean_of(x), bets).reshape(live.size, -1, _CHUNK)
+        f = np.log(factors.prod(-1)).sum(-1) - goal
+        up = f >= 0
+        old = np.where(up, f_a, f_b)
+        shrink = 1 - f / np.where(old == 0, 1.0, old)
+        shrink = np.where(shrink > 0, shrink, 0.5)
+        shrink = np.where(last == np.where(up, 1, -1), shrink, 1.0)
+        f_a, f_b = np.where(up, f, f_a * shrink), np.where(up, f_b * shrink, f)
+        a, b, last = np.where(up, x, a), np.where(up, b, x), np.where(up, 1, -1)
+        found[live] = a
+        keep = b - a > 1
+        if not keep.all():
+            live, bets, a, b = live[keep], bets[keep], a[keep], b[keep]
+            f_a, f_b, last, before = f_a[keep], f_b[keep], last[keep], before[keep]
+    return found
+
+
+def _padded(game: Game, columns: int) -> Game:
+    """The first columns of a game of one row, with some that do nothing where it has too few."""
+    more = ((0, 0), (0, max(0, columns - game.n)))
+    cut = game[:, slice(0, columns)]
+    return Game(
+        np.pad(cut.seen, more, "edge"),
+        np.pad(cut.after, more, "edge"),
+        np.pad(cut.payoff, more),
+        None if cut.margin is None else np.pad(cut.margin, more),
+        np.pad(cut.bets, more),
+        game.size,
+    )
+
+
+def first_stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float) -> IntArray:
+    """Ratings after which the interval is at most two tolerances wide, n + 1 for never: (rows,).
+
+    The interval is that narrow as soon as its lower end has passed some mean and its upper end,
+    from above, the mean two tolerances further up. The higher the mean, the later the first of
+    these and the earlier the second: where they meet is the time to stop. So one search over means
+    finds it, and no interval is worked out on the way.
+    """
+    rows, n = sides[0].seen.shape
+    found = np.empty(rows, dtype=np.int64)
+    for block in batches(rows, max(1, _BLOCK // n)):
+        found[block] = _stop((sides[0][block, :], sides[1][block, :]), goals, tolerance)
+    return found
+
+
+def _stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float) -> IntArray:
+    rows, n = sides[0].seen.shape
+    none_left = n == sides[0].size  # then nothing is uncertain any more
+    both = int(np.ceil((1 - 2 * tolerance) / LATTICE - 1e-6))
+    found, live = np.full(rows, n if none_left else n + 1), np.arange(rows)
+    a, b = np.full(rows, -1), np.full(rows, both + 1)
+    lower, upper = sides
+    while live.size:
+        middle = (a + b) // 2
+        first = _passed(lower, middle, goals[0])
+        second = _passed(upper, both - middle, goals[1])
+        found[live] = np.minimum(found[live], np.maximum(first, second))
+        a, b = np.where(first < second, middle, a), np.where(first > second, middle, b)
+        keep = np.flatnonzero((first != second) & (b - a > 1))
+        # Later ratings than those after which all may stop do not matter any more.
+        columns = min(lower.n, int(found[live[keep]].max(initial=0)))
+        live, a, b = live[keep], a[keep], b[keep]
+        lower, upper = lower[keep, :columns], upper[keep, :columns]
+    return found
+
+
+def _passed(game: Game, tried: IntArray, goal: float) -> IntArray:
+    """Ratings after which a mean is refused: (rows,)."""
+    means = mean_of(tried)
+    refused = game.capital(means) >= goal
+    # The ratings so far say more than any bet where they alone come to the mean.
+    refused |= game.after >= game.size * means[:, None] - 1e-9
+    refused[tried <= 0] = True  # what the scale ends with needs no rating
+    return np.where(refused.any(-1), refused.argmax(-1) + 1, _NEVER)

@@ -1,0 +1,273 @@
+"""The interval after each rating of a sample, and when one may stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold.bounds.betting import to_unit
+from fewgold.bounds.sequence.rules import Metric, Rule, first_narrow, make_rule
+from fewgold.errors import DesignError, FewgoldError
+from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
+from fewgold.pool import Pool
+from fewgold.sample import Ratings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# The interval against the number of ratings.
+
+
+def draw(path: Path, ax: Axes | None = None) -> Axes:
+    """Draw one path: the interval as a band, the mean of the ratings, and where one may stop."""
+    if path.low.ndim > 1:
+        raise FewgoldError("this is a batch of paths; plot one of them: path(ratings.draw(k), …).")
+    with settings():
+        ax = axes_for(ax, 3.6)
+        count = np.arange(1, path.ratings.n + 1)
+        ax.fill_between(
+            count, path.low, path.high, facecolor=(PALETTE[0], 0.15), edgecolor=PALETTE[0],
+            linewidth=1.0, label=f"{100 * path.rule.confidence:.6g}% interval, {path.rule.kind}",
+        )  # fmt: skip
+        ax.plot(count, path.mean, color=INK, linewidth=1.2, label="mean of the ratings")
+        if path.stopped:
+            at = path.stopped
+            ax.axvline(at, color=PALETTE[1], linewidth=1.2, linestyle="--")
+            ax.annotate(
+                f" stop after {at}", (at, 1), xycoords=("data", "axes fraction"), va="top",
+                color=PALETTE[1], fontsize=SMALL,
+            )  # fmt: skip
+        # The first intervals are as wide as the scale and would hide the rest.
+        seen = slice(min(len(count) - 1, len(count) // 20), None)
+        low, high = path.low[seen].min(), path.high[seen].max()
+        room = 0.05 * (high - low) or 1.0
+        ax.set_ylim(low - room, high + room)
+        ax.legend(loc="lower right", frameon=False, fontsize=SMALL, labelcolor=SOFT)
+        name_axes(ax, f"ratings (of {len(path.ratings.sample.pool)} segments)", "score", None)
+    return ax
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The interval after each rating, (..., n); made by `path`.
+
+    Parameters
+    ----------
+    ratings
+        The ratings, in the order of drawing.
+    rule
+        What the interval goes by; its tolerance is a share of the scale.
+    low, high
+        (..., n) ends of the interval after 1, 2, …, n ratings.
+    metric
+        Name of the metric that took a part of the spread away.
+    """
+
+    ratings: Ratings
+    rule: Rule
+    low: FloatArray
+    high: FloatArray
+    metric: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Path({self.rule.name}, {self.ratings.n} ratings, stopped: {self.stopped})"
+
+    @property
+    def tolerance(self) -> float:
+        """Half of the width that one wants, in the units of the scores."""
+        low, high = limits_of(self.ratings)
+        return self.rule.tolerance * (high - low)
+
+    @property
+    def half_width(self) -> FloatArray:
+        """Half of the interval's width after each rating."""
+        return np.asarray((self.high - self.low) / 2)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean of the ratings so far: (..., n)."""
+        scores = self.ratings.scores
+        return np.asarray(np.cumsum(scores, axis=-1) / np.arange(1, self.ratings.n + 1))
+
+    @property
+    def stopped(self) -> Any:
+        """Ratings after which the rule first says stop, 0 where it has not: an int, or (...)."""
+        first = self.rule.first_look(len(self.ratings.sample.pool))
+        found = first_narrow(self.low, self.high, self.tolerance, first)
+        found = np.where(found > self.ratings.n, 0, found)
+        return found if found.ndim else int(found)
+
+    @property
+    def label(self) -> str:
+        """The rule and what it promises."""
+        return self.rule.label
+
+    def signature(self) -> str:
+        """All that is needed to tell how the interval was made, in one line."""
+        sample = self.ratings.sample
+        parts = {
+            "seq": self.rule.name,
+            "tol": f"{self.tolerance:.10g}",
+            "metric": self.metric or "none",
+            "n": self.ratings.n,
+            "N": len(sample.pool),
+            "level": f"{self.rule.confidence:.10g}",
+            "upper": f"{self.rule.upper:.10g}",
+            **self.ratings.signed(),
+        }
+        return "|".join(f"{k}:{v}" for k, v in parts.items())
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        if self.low.ndim > 1:
+            raise FewgoldError(
+                f"this is a batch of {self.low.size // self.ratings.n} paths; summarise one of "
+                "them, with sequence.path(ratings.draw(k), …)."
+            )
+        n, size, stop = self.ratings.n, len(self.ratings.sample.pool), self.stopped
+        at = (stop or n) - 1
+        low, high, half = self.low[at], self.high[at], self.half_width[at]
+        if stop:
+            verdict = f"Stop: after {stop} of {size} ratings the interval is narrow enough,"
+        else:
+            verdict = f"Go on: after {n} of {size} ratings the interval is still too wide,"
+        return "\n".join(
+            [
+                verdict,
+                f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self.tolerance:g}",
+                f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; "
+                f"mean of the ratings {self.mean[at]:.4f}",
+                self.label,
+                self.signature(),
+            ]
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The interval against the number of ratings, with the place to stop."""
+
+        return draw(self, ax)
+
+
+def path(
+    ratings: Ratings,
+    tolerance: float,
+    confidence: float = 0.95,
+    *,
+    metric: str | None = None,
+    rule: str = "kelly",
+    upper: float = 0.5,
+) -> Path:
+    """The interval for the mean of the pool after each rating, whoever looks whenever.
+
+    A mean m is refused once one who bets against it has 1/δ times what he began with, for each
+    side with δ/2: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))``, ``μ_s(m) = (N m − x_1 − … − x_{s−1}) /
+    (N − s + 1)``. The bets are those that make the capital grow fastest if m is off by the
+    tolerance: ``λ_t = d_t / (v_{t−1} + d_t²)``, ``d_t = tolerance · N/(N − t + 1)``, capped at
+    ``0.9/μ_t``, with v from the ratings before. What was refused stays refused, so the interval
+    only narrows.
+
+    Guaranteed for every population between the limits, simple random samples, and ratings that
+    are taken in the order of drawing: the chance that the true mean is *ever* outside is
+    1 − confidence at most. The rule "hall" is narrower and not guaranteed.
+
+    Parameters
+    ----------
+    ratings
+        A simple random sample, rated in the order of drawing, with the limits of the scale; or a
+        batch of draws.
+    tolerance
+        Half of the width that one wants, in the units of the scores. The bets suit it: another
+        tolerance gives another interval. Fix it before the ratings come.
+    confidence
+        Of the whole sequence.
+    metric
+        Name of a metric, or "mean" for the mean of all, as a control variate with slopes from the
+        ratings before. Fix it before the ratings come.
+    rule
+        "kelly", guaranteed; or "hall", Hall's interval of the ratings so far, first looked at after
+        50 ratings and a tenth of the pool: approximate, and less than that under peeking.
+    upper
+        Share of the misses that the upper end may have (kelly). Fix it before the ratings come.
+
+    References
+    ----------
+    Waudby-Smith and Ramdas (2020), Confidence sequences for sampling without replacement, theorem
+    3.1. Kelly (1956), A new interpretation of information rate. Hall (1992), On the removal of
+    skewness by transformation.
+
+    Examples
+    --------
+    >>> from fewgold.bounds import sequence
+    >>> from fewgold.datasets import load_demo
+    >>> from fewgold.samplers import SimpleRandom
+    >>> pool, gold = load_demo("zhen")
+    >>> sample = SimpleRandom().draw(pool, 1.0, rng=1)  # all, in random order
+    >>> ratings = sample.rate(gold[sample.indices], limits="mqm")
+    >>> sequence.path(ratings, tolerance=0.5).stopped < 0.4 * len(pool)
+    True
+    """
+    limits = limits_of(ratings)
+    check_design(ratings.sample.design.kind)
+    made = make_rule(rule, unit_tolerance(tolerance, limits), confidence, upper)
+    scores, control = unit_scores(ratings, metric)
+    low, high = made.path(scores, len(ratings.sample.pool), control)
+    low, high = (
+        limits[0] + (limits[1] - limits[0]) * end.reshape(ratings.scores.shape)
+        for end in (low, high)
+    )
+    return Path(ratings, made, low, high, metric)
+
+
+def unit_scores(ratings: Ratings, metric: str | None) -> tuple[FloatArray, Metric | None]:
+    """Scores from 0 to 1 and the metric with the rows drawn, batch axes made one."""
+    scores = to_unit(ratings.scores.reshape(-1, ratings.n), limits_of(ratings))
+    if metric is None:
+        return scores, None
+    return scores, (ratings.sample.pool.everywhere(metric), _rows(ratings))
+
+
+def column(pool: Pool, metric: str) -> FloatArray:
+    """A metric over the pool, or the mean of all."""
+    return pool.composite() if metric == "mean" else pool.matrix([metric])[0]
+
+
+def _rows(ratings: Ratings) -> IntArray:
+    return ratings.sample.indices.reshape(-1, ratings.n)
+
+
+def limits_of(ratings: Ratings) -> tuple[float, float]:
+    if ratings.limits is None:
+        raise DesignError(
+            "a sequence needs to know between which limits scores lie. Give them with the ratings, "
+            'sample.rate(scores, limits="mqm") or limits=(0, 25), from the scale and not from the '
+            "answers."
+        )
+    return ratings.limits
+
+
+def check_design(kind: str) -> None:
+    if kind == "simple with gaps":
+        raise DesignError(
+            "ratings may be looked at one by one only in the order of drawing, and here some are "
+            "missing in between. Have those rated, or look at the ratings before the first gap."
+        )
+    if kind != "simple":
+        raise DesignError(
+            "ratings may be looked at one by one only if the segments came in a random order, as "
+            f"those of a simple random sample do; this sample is {kind}. Draw it with "
+            "SimpleRandom() (fewgold select --strategy random)."
+        )
+
+
+def unit_tolerance(tolerance: float, limits: tuple[float, float]) -> float:
+    """The tolerance as a share of the scale."""
+    low, high = limits
+    if not 0 < tolerance < (high - low) / 2:
+        raise FewgoldError(
+            "tolerance is half of the width that one wants, above 0 and below half of the scale, "
+            f"here {(high - low) / 2:g}; got {tolerance!r}."
+        )
+    return float(tolerance) / (high - low)

@@ -1,0 +1,342 @@
+"""Answers as they come: matched to segments, stored once each, and never thrown away.
+
+Three tables take them. `ratings` holds those of sampled segments; `set_aside` those that may not
+enter the estimate (segments that were not sampled, unknown ids, other systems); `rejected` what
+could not be read. An answer that comes a second time is recognised and counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from fewgold.agreement import Answers
+from fewgold.campaign.database import now
+from fewgold.campaign.settings import Settings
+from fewgold.errors import DataError
+from fewgold.formats import Keys, Rating, Reading, Rejected, is_key
+from fewgold.io import neutral
+from fewgold.pool import Pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNKNOWN = "there is no such segment in the pool"
+UNSAMPLED = "the segment was not sampled"
+FOREIGN = "the key belongs to another campaign"
+CONFLICT = "the key and the id name different segments"
+OTHER = "it rates another system"
+INSERT = (
+    "INSERT OR IGNORE INTO ratings (segment, score, rater, time, answer, details, import, "
+    "stored_at, twin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of the rows of an import; they add up.
+
+    Parameters
+    ----------
+    number
+        Number of the import.
+    rows, used, blank, context
+        Rows of the file, those that answers were made of, those without an answer, context.
+    stored
+        Answers that are new and count.
+    known
+        Answers that were there already.
+    set_aside
+        New answers that may not enter the estimate, by reason.
+    rejected
+        Rows that could not be read, and answers outside the scale: those that are new.
+    refused
+        All of them, as they stand in the file.
+    """
+
+    number: int
+    source: str
+    format: str
+    rows: int
+    used: int
+    blank: int
+    context: int
+    stored: int
+    known: int
+    set_aside: dict[str, int]
+    rejected: int
+    refused: tuple[Rejected, ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values, for JSON."""
+        return asdict(self)
+
+    def counts(self) -> dict[str, Any]:
+        """Without the rows themselves and the notes."""
+        return {k: v for k, v in self.to_dict().items() if k not in ("refused", "notes")}
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds the segment that an answer speaks of."""
+
+    pool: Pool
+    sampled: frozenset[int]
+    system: str | None = None
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        ids = [str(i) for i in self.pool.ids.tolist()]
+        exact = {i: place for place, i in enumerate(ids)}
+        return {form: exact[i] for i in ids for form in forms(i)} | exact
+
+    def find(self, rating: Rating) -> tuple[int | None, str]:
+        """The place of the segment in the pool, and why the answer does not count, if so."""
+        place, why = self._place(rating)
+        if place is None or why:
+            return place, why
+        told = rating.system
+        mine = self.system if self.pool.system is None else str(self.pool.system[place])
+        if told and mine is not None and told != mine:
+            return place, OTHER
+        return place, "" if place in self.sampled else UNSAMPLED
+
+    def _by_id(self, name: str) -> int | None:
+        found = self._places.get(name)
+        return self._places.get(name.strip()) if found is None else found
+
+    def _place(self, rating: Rating) -> tuple[int | None, str]:
+        name = rating.segment.strip()
+        found = self._by_id(rating.segment)
+        if not is_key(name) or found is not None:
+            if found is None and rating.system:
+                found = self._by_id(f"{rating.system}:{name}")
+            return found, "" if found is not None else UNKNOWN
+        keys = Keys(len(self.pool), self.pool.fingerprint)
+        place = keys.find(name, lambda place: str(self.pool.ids[place]))
+        if place is None:
+            return None, FOREIGN
+        # A spreadsheet may have spoilt the id, which is why there is a key. But where the id is
+        # that of another segment, rows were shifted against each other.
+        other = self._by_id(str(rating.details.get("id", "")))
+        return place, "" if other in (None, place) else CONFLICT
+
+
+def forms(id: str) -> set[str]:
+    """What tools and spreadsheets may make of an id: without blanks around it, with a quote."""
+    return {id.strip(), neutral(id), neutral(id.strip())}
+
+
+def check_ids(pool: Pool) -> None:
+    """Refuse ids of which one could come back as another: its answer would count for that one."""
+    known: dict[str, str] = {}
+    for id in (str(i) for i in pool.ids.tolist()):
+        if not id.strip():
+            raise DataError("a segment has a blank id, which no answer could name. Give it one.")
+        for form in forms(id) | {id}:
+            if known.setdefault(form, id) != id:
+                raise DataError(
+                    f"the ids {known[form][:40]!r} and {id[:40]!r} cannot be told apart once a "
+                    "tool has trimmed blanks or a spreadsheet added a quote. Rename one of them."
+                )
+
+
+def check_systems(ratings: Sequence[Rating], pool: Pool, system: str | None) -> None:
+    """Refuse a file with several systems where nothing says which of them the pool holds."""
+    told = sorted({r.system for r in ratings if r.system})
+    if pool.system is None and system is None and len(told) > 1:
+        raise DataError(
+            f"the file rates several systems ({', '.join(told[:5])}{', …' if told[5:] else ''}), "
+            "and the pool does not say which one it holds. Name it with --system."
+        )
+
+
+def receive(
+    database: sqlite3.Connection, pool: Pool, settings: Settings, reading: Reading, source: str
+) -> Receipt:
+    """Store all that was read. The caller holds a transaction."""
+    sampled = frozenset(place for (place,) in database.execute("SELECT segment FROM drawn"))
+    number = database.execute(
+        "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, '')",
+        (now(), source, reading.format),
+    ).lastrowid
+    assert number is not None
+    finder = Finder(pool, sampled, settings.system)
+    found = _store(database, finder, reading.ratings, settings.limits, number, reading.rejected)
+    receipt = Receipt(
+        number=number, source=source, format=reading.format, rows=reading.rows, used=reading.used,
+        blank=len(reading.blank), context=reading.context, notes=reading.notes, **found,
+    )  # fmt: skip
+    counts = json.dumps(receipt.counts())
+    database.execute("UPDATE imports SET counts = ? WHERE number = ?", (counts, number))
+    return receipt
+
+
+def _store(
+    database: sqlite3.Connection,
+    finder: Finder,
+    ratings: Iterable[Rating],
+    limits: tuple[float, float] | None,
+    number: int,
+    rejected: Iterable[Rejected] = (),
+) -> dict[str, Any]:
+    """Put answers where they belong."""
+    stored = known = 0
+    aside: dict[str, int] = {}
+    refused = list(rejected)
+    for rating in ratings:
+        raw = json.dumps(asdict(rating), default=str)
+        if any(0xD800 <= ord(c) <= 0xDFFF for text in _texts(rating) for c in text):
+            refused.append(Rejected("an answer", "it holds characters that are no text", raw))
+            continue
+        place, why = finder.find(rating)
+        if not why and limits is not None and not limits[0] <= rating.score <= limits[1]:
+            sentence = f"the score {rating.score:g} is outside {limits[0]:g} to {limits[1]:g}"
+            refused.append(Rejected(f"segment {rating.segment}", sentence, raw))
+            continue
+        twin = twin_of(place if place is not None else rating.segment, rating)
+        detail = json.dumps(dict(rating.details), default=str)
+        own = (rating.score, rating.rater, rating.time, rating.answer, detail, number, now(), twin)
+        if not why:
+            done = database.execute(INSERT, (place, *own)).rowcount
+            stored += done
+        else:
+            done = database.execute(
+                "INSERT OR IGNORE INTO set_aside (segment, named, system, why, score, rater, "
+                "time, answer, details, import, stored_at, twin) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (place, rating.segment, rating.system, why, *own),
+            ).rowcount
+            if done:
+                aside[why] = aside.get(why, 0) + 1
+        known += 1 - done
+    fresh = sum(_reject(database, row, number) for row in refused)
+    return {"stored": stored, "known": known, "set_aside": aside, "rejected": fresh,
+            "refused": tuple(refused)}  # fmt: skip
+
+
+def _reject(database: sqlite3.Connection, row: Rejected, number: int) -> int:
+    # SQLite holds text, and what could not be read may be anything.
+    raw = row.raw.encode("utf-8", "backslashreplace").decode()
+    twin = _digest(row.place, row.why, raw)
+    return database.execute(
+        "INSERT OR IGNORE INTO rejected (place, why, raw, import, twin) VALUES (?, ?, ?, ?, ?)",
+        (row.place, row.why, raw, number, twin),
+    ).rowcount
+
+
+def _texts(rating: Rating) -> tuple[str, ...]:
+    return rating.segment, rating.rater, rating.time, rating.system, rating.answer
+
+
+def twin_of(segment: int | str, rating: Rating) -> str:
+    """The same for two answers that say the same: one of them came twice."""
+    told = (rating.system, rating.rater, repr(float(rating.score)), rating.time, rating.answer)
+    return _digest(repr(segment), *told)
+
+
+def _digest(*parts: str) -> str:
+    text = "\x1f".join(parts).encode("utf-8", "backslashreplace")
+    return hashlib.sha256(text).hexdigest()[:32]
+
+
+_ADOPTABLE = "FROM set_aside JOIN drawn USING (segment) WHERE why = ?"
+
+
+def adoptable(database: sqlite3.Connection) -> int:
+    """Answers that were set aside and whose segments were sampled since."""
+    (count,) = database.execute(f"SELECT COUNT(*) {_ADOPTABLE}", (UNSAMPLED,)).fetchone()
+    return int(count)
+
+
+def adopt(database: sqlite3.Connection) -> int:
+    """Let those answers count. The caller holds a transaction."""
+    rows = database.execute(
+        "SELECT set_aside.number, set_aside.segment, score, rater, time, answer, details, import, "
+        f"stored_at, twin {_ADOPTABLE}",
+        (UNSAMPLED,),
+    ).fetchall()
+    for number, *rest in rows:
+        database.execute(INSERT, rest)
+        database.execute("DELETE FROM set_aside WHERE number = ?", (number,))
+    return len(rows)
+
+
+# Answers of several raters, given once or twice, as one score a segment.
+
+
+_EPOCH = re.compile(r"\d{9,19}(\.\d+)?")
+
+
+def moments(times: pd.Series[str]) -> pd.Series[pd.Timestamp]:
+    """Times as tools write them: ISO 8601, seconds since 1970 or parts of them, and as in mail.
+
+    Without a zone they are taken as UTC. What has no clear order, such as 03/04/2026, is no time.
+
+    >>> import pandas as pd
+    >>> told = pd.Series(["2026-11-16T12:00:00+02:00", "1794823200", "1794823200000", "soon"])
+    >>> [str(t) for t in moments(told)]  # doctest: +NORMALIZE_WHITESPACE
+    ['2026-11-16 10:00:00+00:00', '2026-11-16 10:00:00+00:00', '2026-11-16 10:00:00+00:00',
+     'NaT']
+    """
+    import pandas as pd
+
+    found = pd.to_datetime(times, errors="coerce", utc=True, format="ISO8601").dt.as_unit("us")
+    other = [k for k, t in enumerate(times) if _EPOCH.fullmatch(t) or pd.isna(found.iloc[k])]
+    for k in other:
+        found.iloc[k] = _moment(times.iloc[k]).as_unit("us")
+    return found
+
+
+def _moment(text: str) -> pd.Timestamp:
+    import pandas as pd
+
+    try:
+        if _EPOCH.fullmatch(text):
+            # 9 to 11 digits are seconds; thousandths, millionths and billionths have more.
+            digits = len(text.partition(".")[0])
+            unit: Any = (
+                "s" if digits < 12 else "ms" if digits < 15 else "us" if digits < 18 else "ns"
+            )
+            return pd.Timestamp(float(text), unit=unit, tz="UTC")
+        told = parsedate_to_datetime(text)
+        return pd.Timestamp(told if told.tzinfo else told.replace(tzinfo=UTC)).tz_convert("UTC")
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return cast("pd.Timestamp", pd.NaT)
+
+
+def in_time(answers: pd.DataFrame) -> pd.DataFrame:
+    """Answers in the order of their own times where all of a rater's have one, else of arrival."""
+    import pandas as pd
+
+    times = moments(answers["time"])
+    pairs = [answers["segment"], answers["rater"]]
+    known = times.notna().groupby(pairs).transform("all")
+    order = pd.DataFrame({"time": times.where(known), "place": range(len(answers))})
+    return answers.loc[order.sort_values(["time", "place"]).index]
+
+
+def scores(answers: pd.DataFrame, settings: Settings) -> dict[str, float]:
+    """One score for every segment that has an answer."""
+    if answers.empty:
+        return {}
+    ordered = in_time(answers)
+    told = Answers.from_table(ordered, segment="segment", rater="rater", score="score")
+    return told.scores(repeats=settings.repeats, raters=settings.among)
+
+
+def repeats(answers: pd.DataFrame) -> int:
+    """Segments that a rater rated twice, and not alike."""
+    if answers.empty:
+        return 0
+    kinds = answers.groupby(["segment", "rater"])["score"].nunique()
+    return int((kinds > 1).groupby("segment").any().sum())

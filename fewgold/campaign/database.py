@@ -1,0 +1,368 @@
+"""The file of a campaign: SQLite with a write-ahead log, synchronised at every commit.
+
+A commit returns after the log is on the disk, so what was acknowledged survives a crash of the
+process and of the machine. Writers wait for each other; readers wait for nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fewgold._temporary import TemporaryFolder, unbroken
+from fewgold.errors import DataError, FewgoldError
+
+# What can go wrong with the file of a campaign, said in a sentence.
+
+
+_SAID = {
+    "locked": "another program has been writing to the campaign for too long. Try again when it "
+    "has ended",
+    "readonly": "the campaign cannot be written to: its file or folder is read-only. Copy it to a "
+    "folder of yours",
+    "full": "the campaign cannot be written to: there is no room left on the disk. Nothing of this "
+    "was stored; make room and try again",
+    "disk i/o": "the campaign cannot be read or written: the disk failed or is full. Nothing of "
+    "this was stored; make room and try again",
+    "unable to open": "the campaign cannot be opened: its file or folder may not be read or "
+    "written. Copy it to a folder of yours",
+}
+
+
+def sentence(error: Exception) -> DataError:
+    """An error of SQLite as one that people can act on."""
+    told = str(error)
+    for part, said in _SAID.items():
+        if part in told.lower() and isinstance(error, sqlite3.OperationalError):
+            return DataError(f"{said} ({told}).")
+    return damaged(told)
+
+
+def damaged(why: str) -> DataError:
+    """The file does not hold what it must."""
+    return DataError(
+        f"the campaign's file is damaged ({' '.join(why.split())[:120]}). Take a copy from before."
+    )
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn what cannot be made sense of while reading a part of the file into a sentence."""
+    try:
+        yield
+    except FewgoldError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as e:
+        raise damaged(f"{what}: {type(e).__name__} {e}") from None
+
+
+class Cursor(sqlite3.Cursor):
+    """A cursor whose errors are sentences."""
+
+    def execute(self, *args: Any) -> Cursor:
+        """As in sqlite3."""
+        with _sentences():
+            super().execute(*args)
+        return self
+
+    def executemany(self, *args: Any) -> Cursor:
+        """As in sqlite3."""
+        with _sentences():
+            super().executemany(*args)
+        return self
+
+    def fetchone(self) -> Any:
+        """As in sqlite3."""
+        with _sentences():
+            return super().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        """As in sqlite3."""
+        with _sentences():
+            return super().fetchall()
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise sentence(error) from None
+
+
+class Connection(sqlite3.Connection):
+    """A connection whose errors are sentences."""
+
+    def execute(self, *args: Any) -> Cursor:
+        """As in sqlite3."""
+        return self.cursor(Cursor).execute(*args)
+
+    def executemany(self, *args: Any) -> Cursor:
+        """As in sqlite3."""
+        return self.cursor(Cursor).executemany(*args)
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.ProgrammingError:  # a mistake of ours
+        raise
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise sentence(error) from None
+
+
+#: "fewg", so that the file tells what it is.
+APPLICATION = 0x66657767
+VERSION = 1
+#: Name of the file in a campaign that is a folder.
+FILE = "campaign.fewgold"
+_PATIENCE = 60.0  # seconds to wait for another writer
+
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE segments (
+    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, document TEXT, system TEXT, cost REAL,
+    texts TEXT NOT NULL
+);
+CREATE TABLE metrics (
+    name TEXT PRIMARY KEY, place INTEGER NOT NULL, orientation INTEGER, scores BLOB NOT NULL
+);
+CREATE TABLE waves (
+    number INTEGER PRIMARY KEY, drawn_at TEXT NOT NULL, strategy TEXT NOT NULL,
+    sampler TEXT NOT NULL, seed INTEGER NOT NULL, budget TEXT NOT NULL, n INTEGER NOT NULL,
+    own TEXT NOT NULL, whole TEXT NOT NULL
+);
+CREATE TABLE drawn (
+    segment INTEGER PRIMARY KEY REFERENCES segments (place),
+    wave INTEGER NOT NULL REFERENCES waves (number), place INTEGER NOT NULL, turn INTEGER NOT NULL
+);
+CREATE TABLE imports (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, source TEXT NOT NULL,
+    format TEXT NOT NULL, counts TEXT NOT NULL
+);
+CREATE TABLE ratings (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER NOT NULL REFERENCES drawn (segment),
+    score REAL NOT NULL, rater TEXT NOT NULL, time TEXT NOT NULL, answer TEXT NOT NULL,
+    details TEXT NOT NULL, import INTEGER NOT NULL REFERENCES imports (number),
+    stored_at TEXT NOT NULL, twin TEXT NOT NULL UNIQUE
+);
+CREATE TABLE set_aside (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER, named TEXT NOT NULL,
+    system TEXT NOT NULL, why TEXT NOT NULL, score REAL NOT NULL, rater TEXT NOT NULL,
+    time TEXT NOT NULL, answer TEXT NOT NULL, details TEXT NOT NULL,
+    import INTEGER NOT NULL REFERENCES imports (number), stored_at TEXT NOT NULL,
+    twin TEXT NOT NULL UNIQUE
+);
+CREATE TABLE rejected (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, place TEXT NOT NULL, why TEXT NOT NULL,
+    raw TEXT NOT NULL, import INTEGER NOT NULL REFERENCES imports (number),
+    twin TEXT NOT NULL UNIQUE
+);
+CREATE TABLE claims (
+    segment INTEGER NOT NULL REFERENCES drawn (segment), rater TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (segment, rater)
+);
+CREATE TABLE withdrawn (
+    number INTEGER PRIMARY KEY, segment INTEGER NOT NULL REFERENCES drawn (segment),
+    score REAL NOT NULL, rater TEXT NOT NULL, time TEXT NOT NULL, answer TEXT NOT NULL,
+    details TEXT NOT NULL, import INTEGER NOT NULL REFERENCES imports (number),
+    stored_at TEXT NOT NULL, withdrawn_at TEXT NOT NULL
+);
+CREATE TABLE skips (
+    segment INTEGER NOT NULL REFERENCES drawn (segment), rater TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (segment, rater)
+);
+CREATE TABLE raters (
+    name TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, made_at TEXT NOT NULL
+);
+CREATE TABLE journal (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, what TEXT NOT NULL,
+    details TEXT NOT NULL
+);
+CREATE INDEX ratings_by_segment ON ratings (segment);
+CREATE INDEX ratings_by_form ON ratings (rater, answer);
+CREATE INDEX drawn_by_turn ON drawn (wave, turn);
+"""
+
+
+def database_path(path: str | Path) -> Path:
+    """The file of a campaign that is a folder or a file."""
+    if not str(path).strip():
+        raise DataError("a campaign needs the name of a folder, or of a .fewgold file.")
+    place = Path(path)
+    return place if place.suffix == Path(FILE).suffix else place / FILE
+
+
+def is_campaign(path: str | Path) -> bool:
+    """True where a campaign lies: a folder with one in it, or its file.
+
+    Not for a campaign that this process has open (see `_check`).
+    """
+    try:
+        with open(database_path(path), "rb") as file:
+            head = file.read(72)
+    except (OSError, ValueError):  # no such name can be
+        return False
+    return head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION.to_bytes(4, "big")
+
+
+def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+    """A new file, whole or not at all: made beside its place and then moved there."""
+    fresh = not path.parent.exists()
+    try:
+        _make_folder(path.parent)
+        with TemporaryFolder(path.parent, f".{path.name}.") as folder:
+            made = folder / path.name
+            made.touch()  # with the rights of any new file; those of SQLite's own are narrower
+            with closing(_connect(made, new=True)) as database, transaction(database):
+                for statement in _SCHEMA.split(";"):
+                    database.execute(statement)
+                database.execute(f"PRAGMA application_id = {APPLICATION}")
+                database.execute(f"PRAGMA user_version = {VERSION}")
+                fill(database)
+            _place(made, path)
+    except FileExistsError:
+        raise DataError(
+            f"{str(path)!r} exists already. Choose another name; a campaign is never overwritten."
+        ) from None
+    finally:
+        if fresh and not path.exists():
+            with suppress(OSError):  # somebody put something into it meanwhile
+                path.parent.rmdir()
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(
+            f"no folder {str(folder)!r} can be made: there is a file of that name. Name a new "
+            "folder."
+        ) from None
+
+
+def _place(made: Path, path: Path) -> None:
+    """Move a file to a place where there must be none: of two who begin at once, one fails."""
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        with unbroken():
+            path.touch(exist_ok=False)
+            os.replace(made, path)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """An existing file, its kind and version checked."""
+    if not path.is_file():
+        raise DataError(
+            f"there is no campaign at {str(path)!r}. Begin one with: fewgold init FOLDER POOL."
+        )
+    database = _connect(path)
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version != VERSION:
+        database.close()
+        raise DataError(
+            f"{str(path)!r} is a campaign of version {version}; this fewgold reads version "
+            f"{VERSION}. Open it with the fewgold that wrote it."
+        )
+    return database
+
+
+def _connect(path: Path, new: bool = False) -> sqlite3.Connection:
+    # One may look at a campaign in an archive that one may not write to, where SQLite cannot put
+    # its log beside the file. A log that is there holds answers and must be read.
+    log = Path(f"{path}-wal")
+    fixed = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    if fixed and not (log.is_file() and log.stat().st_size):
+        database = _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
+        _check(database, path)
+        return database
+    database = _open(f"{path.resolve().as_uri()}?mode=rw")
+    try:
+        if not new:
+            _check(database, path)
+        if not fixed:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            database.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _check(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse what is no campaign, before anything in it is changed.
+
+    SQLite must be asked. A process that opens and closes the file by itself loses the locks that
+    all of its connections hold on it, and then other processes take the log away under them.
+    """
+    why = f"{str(path)!r} is not a campaign of fewgold, or it is damaged."
+    try:
+        (found,) = database.execute("PRAGMA application_id").fetchone()
+    except DataError as error:
+        database.close()
+        raise (DataError(why) if "not a database" in str(error) else error) from None
+    if found != APPLICATION:
+        database.close()
+        raise DataError(why)
+
+
+def _open(uri: str) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(
+            uri, timeout=patience(), isolation_level=None, uri=True, factory=Connection
+        )
+    except sqlite3.Error as error:
+        raise sentence(error) from None
+
+
+def patience() -> float:
+    """Seconds to wait for another writer; ``FEWGOLD_PATIENCE`` says otherwise."""
+    told = os.environ.get("FEWGOLD_PATIENCE", "")
+    try:
+        return max(float(told), 0.0) if told else _PATIENCE
+    except ValueError:
+        raise FewgoldError(f"FEWGOLD_PATIENCE must be a number of seconds; got {told!r}.") from None
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """All of it or nothing, with no other writer in between; it is on the disk afterwards."""
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        yield database
+        database.execute("COMMIT")
+    except BaseException:
+        _undo(database)
+        raise
+
+
+@contextmanager
+def snapshot(database: sqlite3.Connection) -> Iterator[None]:
+    """Read everything as of one moment, whatever others write meanwhile; within one, that one."""
+    if database.in_transaction:
+        yield
+        return
+    try:
+        database.execute("BEGIN")
+        yield
+    finally:
+        _undo(database)
+
+
+def _undo(database: sqlite3.Connection) -> None:
+    with suppress(DataError):  # of a file that cannot be read any more; the first error counts
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+
+
+def now() -> str:
+    """This moment, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

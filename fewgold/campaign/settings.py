@@ -1,0 +1,147 @@
+"""What was decided when a campaign began."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from fewgold._validate import as_limits, as_names, check_choice, check_confidence, check_count
+from fewgold.campaign.database import damaged, reading
+from fewgold.errors import FewgoldError
+from fewgold.formats import RatingScale
+
+REPEATS = ("last", "first", "mean")
+AMONG = ("mean", "median")
+RULES = ("kelly", "hall")
+SHOWN = ("metrics", "system", "estimate")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Decisions that are made before the first answer, so that answers cannot sway them.
+
+    Parameters
+    ----------
+    name
+        Of the campaign.
+    strategy
+        How segments are chosen and the score is estimated, such as ``docs-balanced+ridge``.
+    seed
+        Of the first wave; later ones derive theirs from it.
+    limits
+        Ends of the rating scale, such as ``(0, 100)``; answers outside are rejected.
+    tolerance
+        Half of the interval's width that is wanted.
+    confidence
+        Of intervals.
+    bound
+        How intervals are made; None for the estimator's own.
+    rule
+        Of stopping, for plain random samples: ``kelly`` or ``hall``.
+    each
+        Raters that are wanted for a segment.
+    repeats
+        Which answer counts if a rater rates a segment twice: ``last``, ``first`` or ``mean``.
+    among
+        How the answers of several raters become one score: ``mean`` or ``median``.
+    question
+        What raters are asked; empty for a question that fits the scale (see `asked`).
+    higher_is_better
+        Which end of the scale is good; None if nobody said so. A scale that is given by its name
+        tells: errors are counted in ``mqm``, and on the others more is better.
+    system
+        The system whose outputs the pool holds, where files hold several.
+    shown
+        What raters may see besides texts, on pages: ``metrics``, ``system``, ``estimate``. Nothing
+        by default, since it would sway them.
+    budget
+        Ratings to be had in all, for strategies that hand out one segment at a time.
+    fingerprint, created_at, version
+        Of the pool, the beginning, and the fewgold that began it.
+    """
+
+    name: str
+    strategy: str
+    seed: int
+    limits: tuple[float, float] | None = None
+    tolerance: float | None = None
+    confidence: float = 0.95
+    bound: str | None = None
+    rule: str = "kelly"
+    each: int = 1
+    repeats: str = "last"
+    among: str = "mean"
+    question: str = ""
+    system: str | None = None
+    shown: tuple[str, ...] = ()
+    budget: int | None = None
+    fingerprint: str = ""
+    created_at: str = ""
+    version: str = ""
+    higher_is_better: bool | None = None
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        check_choice("repeats", self.repeats, REPEATS)
+        check_choice("among", self.among, AMONG)
+        check_choice("rule", self.rule, RULES)
+        object.__setattr__(
+            self, "shown", tuple(check_choice("shown", s, SHOWN) for s in as_names(self.shown))
+        )
+        check_count("each", self.each)
+        if self.higher_is_better not in (None, True, False):
+            raise FewgoldError(
+                f"higher_is_better must be True, False or None; got {self.higher_is_better!r}."
+            )
+        check_seed(self.seed)
+        ends = as_limits(self.limits)
+        if isinstance(self.limits, str) and self.higher_is_better is None:
+            object.__setattr__(self, "higher_is_better", self.limits.lower() != "mqm")
+        object.__setattr__(self, "limits", ends)
+        if self.tolerance is not None:
+            most = float("inf") if ends is None else (ends[1] - ends[0]) / 2
+            if not 0 < self.tolerance < most:
+                raise FewgoldError(
+                    f"tolerance must lie above 0 and below half of the scale ({most:g}); got "
+                    f"{self.tolerance:g}."
+                )
+
+    @property
+    def asked(self) -> str:
+        """The question as raters see it."""
+        return RatingScale(self.limits, self.higher_is_better).asked(self.question)
+
+    def changed(self, **values: Any) -> Settings:
+        """The settings with some of them changed."""
+        return replace(self, **values)
+
+
+def check_seed(seed: int) -> int:
+    """A seed that the file can hold."""
+    if not 0 <= seed < 2**63:
+        raise FewgoldError(f"seed must lie in 0 to {2**63 - 1}; got {seed}.")
+    return seed
+
+
+def save_settings(database: sqlite3.Connection, settings: Settings) -> None:
+    """Write all settings. The caller holds a transaction."""
+    database.executemany(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+        [(name, json.dumps(value)) for name, value in asdict(settings).items()],
+    )
+
+
+def load_settings(database: sqlite3.Connection) -> Settings:
+    """The settings of a campaign."""
+    with reading("the settings"):
+        found: Mapping[str, Any] = {
+            name: json.loads(value) for name, value in database.execute("SELECT * FROM meta")
+        }
+    known = {f.name for f in fields(Settings)}
+    try:
+        return Settings(**{k: v for k, v in found.items() if k in known})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise damaged(f"the settings: {error}") from None

@@ -1,0 +1,269 @@
+"""The state of a campaign at one moment."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold._text import decimals
+from fewgold.bounds import sequence
+from fewgold.campaign.answers import repeats
+from fewgold.errors import FewgoldError
+from fewgold.missing import PartialRatings, estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.campaign.study import Campaign
+    from fewgold.sample import Ratings
+
+
+@dataclass(frozen=True)
+class Status:
+    """The state of a campaign at one moment.
+
+    Parameters
+    ----------
+    name, strategy, confidence
+        As the campaign was set up.
+    pool_size, sampled, rated
+        Segments of the pool, of the sample, and of the sample with an answer.
+    unrated
+        Ids of sampled segments without an answer, in the order of drawing.
+    waves
+        Every draw.
+    answers, raters, each, wanting
+        Answers that count, how many each rater gave, how many raters a segment shall have, and how
+        many sampled segments have fewer.
+    changed
+        Segments that somebody rated twice, and not alike.
+    set_aside, adoptable, rejected
+        Answers that do not count by reason, those among them whose segments were sampled since,
+        and rows that could not be read.
+    estimate
+        The estimate so far in plain values, or None.
+    goal
+        The tolerance, the half-width so far, and how many ratings it takes, about; or None.
+    stop
+        What the stopping rule says, for plain random samples with a tolerance; or None.
+    notes
+        What to know and what to do.
+    """
+
+    name: str
+    strategy: str
+    confidence: float
+    pool_size: int
+    sampled: int
+    rated: int
+    unrated: tuple[str, ...]
+    waves: tuple[dict[str, Any], ...]
+    answers: int
+    raters: dict[str, int]
+    each: int
+    wanting: int
+    changed: int
+    set_aside: dict[str, int]
+    adoptable: int
+    rejected: int
+    estimate: dict[str, Any] | None
+    goal: dict[str, Any] | None
+    stop: dict[str, Any] | None
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values, for JSON."""
+        return asdict(self)
+
+
+# A campaign's goal and its stopping rule in words, the same wherever they are shown.
+
+
+def goal_line(goal: dict[str, Any]) -> str:
+    """What is wanted, how far it is, and what it still takes; ``goal`` is that of `Status`.
+
+    >>> goal_line({"tolerance": 2.0, "half_width": 2.51, "needed": 80, "more": 20})
+    '± 2 wanted, ± 2.51 so far; about 80 ratings in all, 20 more than drawn'
+    """
+    digits = decimals(goal["half_width"])
+    told = f"± {goal['tolerance']:g} wanted, ± {goal['half_width']:.{digits}f} so far"
+    if goal["half_width"] <= goal["tolerance"]:
+        return f"{told}: reached"
+    if goal["more"]:
+        return f"{told}; about {goal['needed']} ratings in all, {goal['more']} more than drawn"
+    if goal["needed"]:
+        return f"{told}; about {goal['needed']} ratings, which are drawn already"
+    return told
+
+
+def stop_line(stop: dict[str, Any]) -> str:
+    """Whether to stop, and the interval that says so; ``stop`` is that of `Status`."""
+    digits = decimals(stop["half_width"])
+    fired = f"stop: {stop['after']} ratings are enough" if stop["fired"] else "go on"
+    return (
+        f"{fired} ({stop['rule']}, {stop['kind']}: {stop['low']:.{digits}f} to "
+        f"{stop['high']:.{digits}f} from the first {stop['looked_at']})"
+    )
+
+
+# Sentences about what is odd or wanting in a campaign.
+
+
+def advice(found: Status, rule: str) -> list[str]:
+    """Sentences about what is odd or wanting."""
+    said = []
+    if found.estimate is not None and found.estimate["gaps"]:
+        said.append(
+            f"{found.estimate['gaps']} sampled segments have no answer yet; the estimate so far "
+            "takes that as chance. Segments that are left for last because they are hard would "
+            "bias it."
+        )
+    elif found.estimate is not None and found.unrated:
+        said.append(
+            f"{len(found.unrated)} segments of the last waves have no answer yet; the estimate so "
+            "far is that of the waves before, which tell more by themselves until then."
+        )
+    if found.changed:
+        said.append(
+            f"{found.changed} segments were rated twice by the same rater and not alike; the "
+            f"{rule} answer counts." if rule != "mean" else
+            f"{found.changed} segments were rated twice by the same rater and not alike; the mean "
+            "of the answers counts."
+        )  # fmt: skip
+    if found.raters.get("") and (found.changed or found.each > 1 or len(found.raters) > 1):
+        said.append(
+            f"{found.raters['']} answers name no rater and count as one person's. Import files of "
+            "several people with --by NAME each."
+        )
+    if found.set_aside:
+        reasons = "; ".join(f"{count}: {why}" for why, count in found.set_aside.items())
+        said.append(f"answers that were set aside and do not count: {reasons}.")
+    if found.adoptable:
+        said.append(
+            f"{found.adoptable} of them are of segments that were sampled since; they count after "
+            "fewgold import CAMPAIGN --adopt."
+        )
+    if found.rejected:
+        said.append(f"{found.rejected} rows of imported files could not be read and are kept.")
+    fired = found.stop is not None and found.stop["fired"]
+    if found.goal is not None and found.goal["more"] == 0 and not fired:
+        said.append(
+            "the interval is as narrow as wanted. It holds for one look at the end: stopping the "
+            "moment it looks narrow makes it err more often than it says."
+        )
+    return said
+
+
+# The estimate so far, what the goal would still take, and what the stopping rule says.
+
+
+def so_far(
+    campaign: Campaign, partial: PartialRatings, notes: list[str]
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The estimate so far; gaps are taken as made by chance, and it says so."""
+    settings = campaign.settings
+    try:
+        found = estimate(partial, campaign.estimator(), "at-random")
+        made = found.to_dict(settings.confidence)
+    except FewgoldError as error:
+        notes.append(f"no estimate yet: {error}")
+        return None, None
+    made["gaps"] = int(partial.missing.size)
+    if settings.tolerance is None or made["low"] is None or made["high"] is None:
+        return made, None
+    half = (made["high"] - made["low"]) / 2
+    goal = {"tolerance": settings.tolerance, "half_width": half, "needed": None, "more": None}
+    size, n = len(campaign.pool), partial.rated
+    if half <= settings.tolerance:
+        return made, goal | {"needed": n, "more": 0}
+    if n < size and made["se"]:
+        goal["needed"] = _needed(half / settings.tolerance, n, size)
+        goal["more"] = max(goal["needed"] - campaign.sample.n, 0)
+    return made, goal
+
+
+def _needed(ratio: float, n: int, size: int) -> int:
+    """Ratings for an interval that is narrower by ``ratio``, all else the same.
+
+    Widths go with √(1/n − 1/N): the metrics explain as much of the further scores as of these.
+    """
+    return min(math.ceil(1 / ((1 / n - 1 / size) / ratio**2 + 1 / size) - 1e-9), size)
+
+
+def stopping(campaign: Campaign, partial: PartialRatings) -> dict[str, Any] | None:
+    """What the rule says of the answers that came in the order of drawing, up to the first gap.
+
+    A segment that still wants a rater is a gap: its score may change.
+    """
+    settings, sample = campaign.settings, partial.sample
+    if settings.tolerance is None or settings.limits is None or sample.design.kind != "simple":
+        return None
+    raters = campaign.answers().groupby("segment")["rater"].nunique()
+    enough = set(raters.index[raters >= settings.each])
+    gaps = np.flatnonzero([str(i) not in enough for i in sample.ids.tolist()])
+    upto = int(gaps[0]) if gaps.size else sample.n
+    if not upto:
+        return None
+    ratings: Ratings = sequence.first(sample, upto).rate(
+        partial.scores[:upto], limits=settings.limits
+    )
+    path = sequence.path(ratings, settings.tolerance, settings.confidence, rule=settings.rule)
+    at = (path.stopped or upto) - 1 if settings.rule == "hall" else upto - 1
+    rule = sequence.RULES[settings.rule]
+    return {
+        "rule": settings.rule, "kind": rule.kind, "promise": rule.promise,
+        "fired": bool(path.stopped > 0), "after": int(path.stopped) or None, "looked_at": upto,
+        "low": float(path.low[at]), "high": float(path.high[at]),
+        "half_width": float(path.half_width[at]), "signature": path.signature(),
+    }  # fmt: skip
+
+
+# Looks at a campaign: how far it has come, and what it would still take.
+
+
+def status(campaign: Campaign) -> Status:
+    """Look at everything once."""
+    settings, waves = campaign.settings, campaign.waves
+    answers, aside = campaign.answers(), campaign.set_aside()
+    notes: list[str] = []
+    made = goal = stop = None
+    unrated = campaign.unrated if waves else ()
+    sampled = sum(wave.n for wave in waves)
+    rated = sampled - len(unrated)
+    if rated:
+        partial = campaign.partial(campaign.begun)
+        made, goal = so_far(campaign, partial, notes)
+        stop = stopping(campaign, partial)
+    each = answers.groupby("segment")["rater"].nunique() if len(answers) else None
+    full = 0 if each is None else int((each >= settings.each).sum())
+    found = Status(
+        name=settings.name,
+        strategy=settings.strategy,
+        confidence=settings.confidence,
+        pool_size=len(campaign.pool),
+        sampled=sampled,
+        rated=rated,
+        unrated=unrated,
+        waves=tuple(wave.to_dict() for wave in waves),
+        answers=len(answers),
+        raters=_counts(answers, "rater"),
+        each=settings.each,
+        wanting=sampled - full,
+        changed=repeats(answers),
+        set_aside=_counts(aside, "why"),
+        adoptable=campaign.adoptable(),
+        rejected=len(campaign.rejected()),
+        estimate=made,
+        goal=goal,
+        stop=stop,
+        notes=(),
+    )
+    object.__setattr__(found, "notes", (*notes, *advice(found, settings.repeats)))
+    return found
+
+
+def _counts(frame: pd.DataFrame, column: str) -> dict[str, int]:
+    return {str(k): int(v) for k, v in frame[column].value_counts(sort=False).items()}

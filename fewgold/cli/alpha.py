@@ -1,0 +1,309 @@
+"""``fewgold alpha``: the true success rate, when a metric or a judge makes mistakes."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold._text import decimals
+from fewgold.cli import input, parse
+from fewgold.cli.console import Format, Json, Output, Quiet, emit, note
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from fewgold.bayes import Counts, Priors
+
+_COLUMNS = "Columns"
+_COUNTS = "Counts instead of a file"
+_PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
+
+
+class Target(StrEnum):
+    """What the rate is of."""
+
+    pool = "pool"
+    process = "process"
+
+
+class Pairs(StrEnum):
+    """Where the rated rows come from."""
+
+    sample = "sample"
+    calibration = "calibration"
+
+
+class Correction(StrEnum):
+    """For many comparisons."""
+
+    none = "none"
+    holm = "holm"
+    fdr = "fdr"
+    bonferroni = "bonferroni"
+
+
+def alpha(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="Table: people rated some rows, a metric all of them; - is CSV on stdin.",
+            show_default=False,
+        ),
+    ] = None,
+    human: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Human ratings; empty where nobody rated.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The metric or judge, on every row.", rich_help_panel=_COLUMNS
+        ),
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Systems.", rich_help_panel=_COLUMNS)
+    ] = None,
+    adequate: Annotated[
+        str | None,
+        typer.Option(metavar="CUT", help="Human scores that are adequate, such as '<=0'."),
+    ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CUT|RULE",
+            help="Metric scores that are a 1, such as '>=0.5'; or equal or information, which the "
+            "rated rows choose.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        Pairs,
+        typer.Option(
+            metavar="sample|calibration",
+            help="Rated rows are a random sample (of each system), or were chosen otherwise and "
+            "tell how often the metric is right, no more.",
+        ),
+    ] = Pairs.sample,
+    target: Annotated[
+        Target | None,
+        typer.Option(
+            metavar="pool|process",
+            help="The rate of these very rows (default for a file), or of the system that made "
+            "them (default for counts).",
+            show_default=False,
+        ),
+    ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tp=N,…",
+            help="tp, fn, fp, tn of rows rated by both; human=ONES/ALL and metric=ONES/ALL of rows "
+            "rated by one.",
+            rich_help_panel=_COUNTS,
+        ),
+    ] = None,
+    rho: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            parser=parse.rate,
+            help="Known true positive rate.",
+            rich_help_panel=_COUNTS,
+        ),
+    ] = None,
+    eta: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            parser=parse.rate,
+            help="Known true negative rate.",
+            rich_help_panel=_COUNTS,
+        ),
+    ] = None,
+    correction: Annotated[
+        Correction,
+        typer.Option(metavar="NAME", help="Of the comparisons: none, holm, fdr or bonferroni."),
+    ] = Correction.none,
+    confidence: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Of the intervals, such as 0.95 or 95%.")
+    ] = "0.95",
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the true success rate, when a metric or a judge makes mistakes.
+
+    People rate some outputs as adequate or not, a metric or LLM judge all of them. The outputs that
+    both rated tell how often the metric is right on adequate outputs ([bold]ρ[/bold]) and on
+    inadequate ones ([bold]η[/bold]), and that corrects what it says of the others.
+
+    [bold]fewgold alpha judged.csv --human passed --metric judge[/bold]
+
+    [bold]fewgold alpha --counts tp=43,fn=18,fp=12,tn=29,metric=540/1000[/bold]
+    """
+    from fewgold.bayes import significance
+
+    level = parse.confidence(confidence)
+    if (file is None) == (counts is None):
+        raise typer.BadParameter(
+            "give either a FILE with --human and --metric, or --counts such as "
+            "tp=43,fn=18,fp=12,tn=29,metric=540/1000."
+        )
+    priors = _priors(rho, eta)
+    target = target or (Target.pool if counts is None else Target.process)
+    if counts is not None:
+        if any((human, metric, system, adequate, threshold)):
+            raise typer.BadParameter("columns and cuts go with a FILE, not with --counts.")
+        found = _counted(_counts(counts, pairs), priors, target)
+    else:
+        assert file is not None
+        found = _rates(file, human, metric, system, quiet, priors, {
+            "adequate": parse.cut("--adequate", adequate), "threshold": _threshold(threshold),
+            "pairs": pairs.value, "target": target.value,
+        })  # fmt: skip
+    frame = found.to_frame(level)
+    kind = None if correction is Correction.none else correction.value
+    several = len(found.posteriors) > 1
+    pairwise = significance(found.posteriors, correction=kind) if several else None
+    for sentence in found.notes:
+        note(f"note: {sentence}", quiet)
+    record = {
+        "metric": found.metric, "pairs": pairs.value, "target": target.value, "confidence": level,
+        "systems": frame.to_dict("records"),
+        "comparisons": [] if pairwise is None else pairwise.to_frame().to_dict("records"),
+        "correction": kind, "notes": list(found.notes),
+    }  # fmt: skip
+    rows: Any = frame.to_dict("records")
+
+    def text(out: Console) -> None:
+        _show(out, frame, found.metric, target, level)
+        if pairwise is not None:
+            print(f"\n{pairwise.summary()}")
+            print(
+                "Systems that answered the same inputs differ more surely than this says: fewgold "
+                "compare."
+            )
+
+    emit(Format.json if json else output, record, rows, text)
+
+
+def _rates(
+    file: str,
+    human: str | None,
+    metric: str | None,
+    system: str | None,
+    quiet: bool,
+    priors: Priors | None,
+    options: dict[str, Any],
+) -> Any:
+    from fewgold.bayes import success_rates
+
+    if metric is None:
+        note("note: no --metric, so only the human ratings are used", quiet)
+    seen = input.understand(
+        input.read_table(file, quiet), quiet, human=None if human is None else [human],
+        system=system, texts=[], metrics=[] if metric is None else [metric], need_id=False,
+    )  # fmt: skip
+    human, system, table = seen.one_human(), seen.system, seen.table
+    return success_rates(table, human=human, metric=metric, system=system, priors=priors, **options)
+
+
+def _threshold(text: str | None) -> Any:
+    if text in (None, "equal", "information"):
+        return text
+    try:
+        return parse.cut("--threshold", text)
+    except typer.BadParameter:
+        raise typer.BadParameter(
+            "--threshold must be a cut such as '>=0.5' (in quotes), equal or information; got "
+            f"{text!r}. Bins are for fewgold estimate --estimator alpha-METRIC:bins."
+        ) from None
+
+
+def _priors(rho: float | None, eta: float | None) -> Priors | None:
+    from fewgold.bayes import Priors
+
+    if rho is None and eta is None:
+        return None
+    if rho is None or eta is None:
+        raise typer.BadParameter("--rho and --eta go together: both rates are known, or neither.")
+    return Priors(rho=rho, eta=eta)
+
+
+def _counts(text: str, pairs: Pairs) -> Counts:
+    """``tp=43,fn=18,metric=540/1000`` as counts."""
+    from fewgold.bayes import Counts
+
+    found: dict[str, int] = {}
+    for part in parse.names(text):
+        match = re.fullmatch(r"(\w+)\s*=\s*(\d+)(?:\s*/\s*(\d+))?", part)
+        name = match[1] if match else ""
+        whole = name in ("human", "metric")
+        if match is None or name not in _PARTS or whole != (match[3] is not None):
+            raise typer.BadParameter(
+                "--counts must be like human=61/100,tp=43,fn=18,fp=12,tn=29,metric=540/1000 "
+                f"(counts, not shares); got {part!r}."
+            )
+        if name in found or f"{name}_ones" in found:
+            raise typer.BadParameter(f"--counts has {name} twice.")
+        if whole:
+            found |= {f"{name}_ones": int(match[2]), f"{name}_total": int(match[3])}
+        else:
+            found[name] = int(match[2])
+    cells = [name for name in ("tp", "fn", "fp", "tn") if name in found]
+    if cells and len(cells) < 4:
+        raise typer.BadParameter(
+            f"--counts has {', '.join(cells)}, but rows rated by both come in four counts: tp, fn, "
+            "fp and tn. Write the others too, as 0 if there are none."
+        )
+    return Counts(**found, pairs=pairs.value)
+
+
+def _counted(counts: Counts, priors: Priors | None, target: Target) -> Any:
+    """Rates of one system from its counts."""
+    from fewgold.bayes import success_rates_of
+
+    return success_rates_of(counts, priors, target.value)
+
+
+def _show(out: Console, frame: pd.DataFrame, metric: str, target: Target, level: float) -> None:
+    from rich.table import Table
+
+    what = "Share of adequate items in this test set"
+    if target is Target.process:
+        what = "Success rate of what made these items"
+    out.print(f"[bold]{what}[/bold]" + (f", with {metric}" if metric else ""))
+    out.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
+    table.add_column("", overflow="ellipsis", no_wrap=True)
+    heads = ["items", "rated", "people", "metric", "corrected", f"{100 * level:.6g}% interval"]
+    for head in (*heads, "ρ", "η"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in frame.to_dict("records"):
+        digits = min(decimals(row["sd"]) - 1, 4)
+        table.add_row(
+            str(row["system"]), f"{row['items']}", f"{row['rated']}",
+            _cell(row["human"], 2), _cell(row.get("naive"), 2),
+            f"[green]{row['mean']:.{digits}f}[/green] ± {row['sd']:.{digits}f}",
+            f"{row['low']:.{digits}f} to {row['high']:.{digits}f}",
+            _cell(row.get("rho"), 2), _cell(row.get("eta"), 2),
+        )  # fmt: skip
+    out.print(table)
+    out.print()
+    out.print(
+        "people: share of adequate among the rated; metric: share that it says, taken at its word; "
+        "corrected: posterior mean and sd; ρ, η: share of rated adequate and inadequate items that "
+        "the metric recognises."
+    )
+
+
+def _cell(value: float | None, digits: int) -> str:
+    return "–" if value is None or value != value else f"{value:.{digits}f}"

@@ -1,0 +1,272 @@
+"""``fewgold demo``: the whole way on embedded data, where the truth is known."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import parse
+from fewgold.cli.console import Format, Json, Output, Quiet, emit, pairs, progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fewgold._arrays import FloatArray
+
+PLAIN = "random+mean"
+#: What the table compares: each idea by itself, then both together.
+SHOWN = {
+    PLAIN: "plain random; mean",
+    "docs-sys+mean": "spread; mean",
+    "random+cv-multi": "plain random; corrected mean",
+    "docs-sys+ridge": "spread; corrected mean",
+    "docs-balanced+ridge": "balanced; corrected mean",
+}
+#: Intervals of the mean of a plain random sample, from none to the paper's.
+INTERVALS = ("student", "auto", "star", "hoeffding")
+
+
+def demo(
+    kind: Annotated[
+        str, typer.Option(metavar="ende|zhen", help="Data: metrics follow people less, or more.")
+    ] = "ende",
+    system: Annotated[str, typer.Option(metavar="NAME", help="System to score.")] = "alpha",
+    budget: Annotated[
+        str, typer.Option(metavar="N|P%", help="Ratings, or share of the segments.")
+    ] = "5%",
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Default: the recommended one.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 1,
+    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 2000,
+    save: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write the data instead, to try the other commands: pool.csv, and human.csv with "
+            "what people think of each segment.",
+        ),
+    ] = None,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """See it work on embedded data, where the true score is known.
+
+    Example: [bold]fewgold demo --save data[/bold] writes the data, to try other
+    commands on them.
+    """
+    import numpy as np
+
+    from fewgold import registry, simulate
+    from fewgold.datasets import load_demo
+
+    if save is not None:
+        _save(save, kind, system, json)
+        return
+    pool, gold = load_demo(kind, system=system)
+    amount = parse.budget(budget, None, None, len(pool))
+    name = strategy or registry.recommended(pool)
+    chosen = registry.strategy(name, pool)
+
+    def people(sample: Any) -> FloatArray:
+        # The ratings that the chosen segments would get.
+        return np.asarray(gold[sample.indices])
+
+    progress(f"one study with {name} …", quiet)
+    study = chosen.run(pool, people, amount, rng=seed)
+    low, high = study.interval()
+    names = list(dict.fromkeys([*SHOWN, name]))
+    replayed = simulate(
+        *(pool, gold, names, [amount]),
+        draws=draws,
+        rng=seed,
+        progress=lambda done, total: progress(f"{draws} studies each: {done} of {total}", quiet),
+    )
+    rows = [_row(cell) for cell in replayed.to_frame().to_dict("records")]
+    progress("intervals …", quiet)
+    intervals = _intervals(pool, gold, amount, min(draws, 500), seed)
+    progress("", quiet)
+    plain = rows[0]
+    ours = next(r for r in rows if r["strategy"] == name)
+    result = {
+        "data": f"demo-{kind}",
+        "system": system,
+        "pool_size": len(pool),
+        "documents": int(pool.codes.max()) + 1,
+        "metrics": list(pool.metrics),
+        "n": ours["n"],
+        "strategy": name,
+        "seed": seed,
+        "draws": draws,
+        "truth": float(gold.mean()),
+        "study": study.to_dict(),
+        "error": float(study.value - gold.mean()),
+        "holds_truth": bool(low <= gold.mean() <= high),
+        "typical_error": ours["typical_error"],
+        "typical_error_random": plain["typical_error"],
+        "worth": ours["worth"],
+        "saved": 1 - ours["n"] / ours["worth"] if ours["worth"] > 0 else None,
+        "strategies": rows,
+        "intervals": intervals,
+    }
+    emit(Format.json if json else output, result, rows, lambda out: _show(out, result))
+
+
+def _intervals(pool: Any, gold: FloatArray, amount: Any, draws: int, seed: int) -> list[Any]:
+    """How often each interval of a plain random sample holds the truth, and how wide it is."""
+    from fewgold import registry, simulate
+
+    bounds = [registry.bound(name) for name in INTERVALS]
+    replayed = simulate(
+        pool, gold, [PLAIN], [amount], draws=draws, rng=seed, bounds=bounds, limits=(0, 25)
+    )
+    cell = replayed.to_frame().to_dict("records")[0]
+    return [
+        {
+            "bound": bound.name,
+            "kind": bound.kind,
+            "holds_truth": cell[f"coverage_{bound.name}"],
+            "half_width": cell[f"half_width_{bound.name}"],
+        }
+        for bound in bounds
+    ]
+
+
+def _row(cell: Any) -> dict[str, Any]:
+    return {
+        "strategy": cell["strategy"],
+        "n": cell["n"],
+        "typical_error": cell["abs_error"],
+        "worth": cell["ess"],
+        "holds_truth": cell["coverage"],
+        "width": 2 * cell["half_width"],
+    }
+
+
+def _show(out: Console, result: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    study, n, name = result["study"], result["n"], result["strategy"]
+    out.print("[bold]How good is a system, if only a few of its outputs can be rated?[/bold]")
+    out.print(
+        f"This test set has {result['pool_size']:,} translated segments in {result['documents']} "
+        f"documents. People give each a penalty from 0 (perfect) to 25, but only [bold]{n}[/bold] "
+        f"can be rated. {len(result['metrics'])} automatic metrics are known for all. The data are "
+        "synthetic, so that here the true score is known too."
+    )
+    out.print()
+    out.print(f"[bold]One study[/bold], strategy [cyan]{name}[/cyan], seed {result['seed']}")
+    verdict = "holds the truth" if result["holds_truth"] else "misses the truth, as 1 in 20 may"
+    for label, what in [
+        ("estimate", f"[bold green]{study['value']:.2f}[/bold green]  from {n} ratings"),
+        ("95% interval", f"{study['low']:.2f} to {study['high']:.2f}  ({verdict})"),
+        ("truth", f"{result['truth']:.2f}  the mean over all {result['pool_size']:,}"),
+    ]:
+        out.print(f"  [cyan]{label:<13}[/cyan] {what}")
+    out.print()
+    out.print(f"[bold]The same study {result['draws']} times[/bold], each with other segments")
+    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
+    table.add_column("strategy", style="cyan", no_wrap=True)
+    wide = out.width >= 74
+    if wide:
+        table.add_column("chosen how; scored how", no_wrap=True)
+    for title in ("typical\nerror", "worth\nratings", "holds\ntruth"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in result["strategies"]:
+        table.add_row(
+            row["strategy"],
+            *([SHOWN.get(row["strategy"], "your choice")] if wide else []),
+            f"{row['typical_error']:.3f}",
+            f"{row['worth']:.0f}",
+            f"{row['holds_truth']:.0%}",
+            style="bold" if row["strategy"] == name else None,
+        )
+    out.print(table)
+    out.print()
+    pairs(
+        out,
+        [
+            ("spread", "taken evenly from all documents"),
+            ("balanced", "spread, and their metrics average as those of the whole set"),
+            ("corrected", "moved by what the metrics say of the segments not rated"),
+            ("typical error", "how far the estimate is from the truth, on average"),
+            ("worth ratings", f"plain random ratings that would do as well as these {n}"),
+            ("holds truth", "how often the 95% interval holds it; 95% would be ideal"),
+        ],
+    )
+    out.print()
+    _verdict(out, result)
+    out.print()
+    _show_intervals(out, result)
+    out.print()
+    out.print("[bold]With your own data[/bold], a table with a row a segment:")
+    out.print("  [green]fewgold select pool.csv --budget 100 -o sample.csv[/green]")
+    out.print("  (have the column [cyan]score[/cyan] of sample.csv filled in)")
+    out.print("  [green]fewgold estimate sample.csv[/green]")
+
+
+def _show_intervals(out: Console, result: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    out.print(
+        f"[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
+        "fewgold uses"
+    )
+    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
+    table.add_column("interval", style="cyan", no_wrap=True)
+    table.add_column("promise", no_wrap=True)
+    for title in ("half of\nits width", "holds\ntruth"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in result["intervals"]:
+        width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
+        table.add_row(row["bound"], row["kind"], width, holds)
+    out.print(table)
+
+
+def _verdict(out: Console, result: dict[str, Any]) -> None:
+    n, worth = result["n"], result["worth"]
+    if worth > n:
+        out.print(
+            f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
+            f"about {1 - n / worth:.0%} of the annotation is saved.\n"
+            f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
+            f"{result['draws']} repetitions; --draws {5 * result['draws']} tells more closely.)"
+        )
+    else:
+        out.print(f"So here {result['strategy']} does no better than a plain random sample of {n}.")
+
+
+def _save(folder: str, kind: str, system: str, json: bool) -> None:
+    """The pool with texts, and apart from it what people think."""
+    from pathlib import Path
+
+    import pandas as pd
+
+    from fewgold.cli.console import console, to_json
+    from fewgold.datasets import load_demo
+    from fewgold.errors import DataError
+    from fewgold.io import write_texts
+
+    pool, gold = load_demo(kind, system=system, texts=True)
+    table = {"id": pool.ids, "document": pool.documents, **pool.texts, **pool.metrics}
+    files = {
+        Path(folder, "pool.csv"): pd.DataFrame(table).to_csv(index=False, lineterminator="\n"),
+        Path(folder, "human.csv"): pd.DataFrame({"id": pool.ids, "human": gold}).to_csv(
+            index=False, lineterminator="\n"
+        ),
+    }
+    for path in files:
+        if path.exists():
+            raise DataError(f"{str(path)!r} exists. Choose another folder.")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    write_texts(files)
+    names = [str(path) for path in files]
+    if json:
+        print(to_json({"files": names, "segments": len(pool)}))
+        return
+    console().print(f"[bold]Wrote {names[0]}[/bold] ({len(pool)} segments) and {names[1]}.")

@@ -1,0 +1,189 @@
+"""``fewgold export``: what raters need, or what they gave, in the format of another tool."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fewgold.cli.console import Json, Quiet, console, note, to_json
+
+if TYPE_CHECKING:
+    from fewgold.campaign import Campaign
+    from fewgold.formats import Format
+
+# Writes what raters need into a file whose format is told or guessed.
+
+
+_BY_SUFFIX = {
+    ".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".parquet": "parquet", ".json": "label-studio",
+}  # fmt: skip
+
+
+def check_target(out: str, to: str | None, force: bool = False) -> Format:
+    """The format of a file that may be written, or a sentence why it may not."""
+    from fewgold import formats
+    from fewgold.errors import DataError, UnknownNameError
+
+    if to is None:
+        to = _BY_SUFFIX.get(Path(out).suffix.lower())
+        if to is None:
+            raise typer.BadParameter(
+                f"cannot tell the format of {out!r} from its name. Name it with --to: "
+                f"{', '.join(formats.names())}."
+            )
+    try:
+        found = formats.get(to)
+    except UnknownNameError as error:
+        raise typer.BadParameter(str(error)) from None
+    if to == "xlsx" and find_spec("openpyxl") is None:
+        raise DataError(
+            "writing spreadsheets needs openpyxl. Install it with: pip install 'fewgold[xlsx]', "
+            "or write a .csv file, which spreadsheets open too."
+        )
+    if Path(out).exists() and not force:
+        raise typer.BadParameter(
+            f"{out!r} exists and may hold answers. Choose another name, or overwrite it with "
+            "--force of fewgold export."
+        )
+    return found
+
+
+def write_tasks(
+    campaign: Campaign, out: str, to: str | None, which: str, context: int, quiet: bool
+) -> int:
+    """Write segments to rate; their number."""
+    from fewgold.errors import DataError
+
+    found = check_target(out, to, force=True)
+    tasks = campaign.tasks(which, context=context)
+    if not tasks.to_rate:
+        raise DataError(
+            "every sampled segment has as many raters as were wanted: there is nothing to write."
+            if which == "wanting"
+            else "every sampled segment has an answer: there is nothing to write. Those that want "
+            "further raters are written with --what wanting, all with --what all."
+        )
+    if not tasks.text_names:
+        note(
+            "note: the pool has no texts to show, so that raters get ids only. Texts are named "
+            "with --texts when a campaign begins.",
+            quiet,
+        )
+    if found.name == "appraise" and tasks.higher_is_better is False:
+        note(
+            "note: Appraise asks for scores from 0 to 100, the better the more, and in this "
+            "campaign less is better. Turn the scores round before they are imported.",
+            quiet,
+        )
+    found.write_tasks(tasks, out)
+    if (second := found.beside(out)) is not None:
+        note(f"note: {found.title} needs its configuration as well: {str(second)!r}", quiet)
+    return len(tasks.to_rate)
+
+
+class What(StrEnum):
+    """What is written."""
+
+    unrated = "unrated"
+    wanting = "wanting"
+    all = "all"
+    last = "last"
+    ratings = "ratings"
+    set_aside = "set-aside"
+    rejected = "rejected"
+    journal = "journal"
+
+
+def export(
+    campaign: Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="File (or folder) to write.")
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
+            "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: by the file's name.",
+        ),
+    ] = None,
+    what: Annotated[
+        What,
+        typer.Option(
+            metavar="WHAT",
+            help="Segments to rate: unrated (default), wanting (fewer raters than --each of init "
+            "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
+            "rejected, journal.",
+        ),
+    ] = What.unrated,
+    context: Annotated[
+        int,
+        typer.Option(
+            metavar="K",
+            min=0,
+            help="Neighbours of the document on either side, marked as not to be rated.",
+        ),
+    ] = 2,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write what is to be rated for a spreadsheet or an annotation tool.
+
+    Neither metrics nor systems are in it. Each segment carries a key by which
+    its answer is known when it comes back with fewgold import.
+
+    Example: [bold]fewgold export study -o tasks.json --to label-studio[/bold]
+    """
+    from fewgold.campaign import Campaign
+
+    tasks = what in (What.unrated, What.wanting, What.all, What.last)
+    check_target(out, to, force)
+    with Campaign(campaign) as study:
+        if tasks:
+            count = write_tasks(study, out, to, what.value, context, quiet)
+        elif what is What.ratings:
+            count = _write_ratings(study, out, to, context)
+        else:
+            count = _write_table(study, out, what)
+    if json:
+        print(to_json({"campaign": campaign, "file": out, "what": what.value, "count": count}))
+        return
+    from rich.markup import escape
+
+    screen = console()
+    named = "segments to rate" if tasks else what.value
+    screen.print(f"[bold]Wrote {count} {named}[/bold] to {escape(out)}.")
+    if tasks:
+        screen.print()
+        screen.print("When answers come, all or some of them:")
+        place = escape(shlex.quote(campaign))
+        screen.print(f"  [green]fewgold import {place} ANSWERS[/green]")
+
+
+def _write_ratings(campaign: Campaign, out: str, to: str | None, context: int) -> int:
+    found = check_target(out, to, force=True)
+    ratings = campaign.rated()
+    found.write_ratings(campaign.tasks("all", context=context, masked=False), ratings, out)
+    return len(ratings)
+
+
+def _write_table(campaign: Campaign, out: str, what: What) -> int:
+    from fewgold.io import as_text, cell, write_texts
+
+    frame = {
+        What.set_aside: campaign.set_aside, What.rejected: campaign.rejected,
+        What.journal: campaign.journal,
+    }[what]()  # fmt: skip
+    if not out.lower().endswith((".csv", ".tsv")):
+        raise typer.BadParameter(f"{what.value} is written as a .csv or .tsv file; got {out!r}.")
+    separator = "\t" if out.lower().endswith(".tsv") else ","
+    rows = [[cell(v, separator) for v in row] for row in frame.itertuples(index=False)]
+    write_texts({Path(out): as_text([list(map(str, frame.columns)), *rows], separator)})
+    return len(frame)

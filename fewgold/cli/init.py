@@ -1,0 +1,263 @@
+"""``fewgold init``: begin a campaign."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import input, parse
+from fewgold.cli.console import Json, Quiet, console, note, pairs, sheet_suffix, to_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_GOAL = "What is wanted"
+_RATERS = "Raters"
+
+
+class Repeats(StrEnum):
+    """Which of several answers of one rater counts."""
+
+    last = "last"
+    first = "first"
+    mean = "mean"
+
+
+class Among(StrEnum):
+    """How raters are put together."""
+
+    mean = "mean"
+    median = "median"
+
+
+class Rule(StrEnum):
+    """Rules of stopping."""
+
+    kelly = "kelly"
+    hall = "hall"
+
+
+def init(
+    campaign: Annotated[
+        str,
+        typer.Argument(metavar="CAMPAIGN", help="New folder, or a new file that ends in .fewgold."),
+    ],
+    pool_file: Annotated[
+        str,
+        typer.Argument(
+            metavar="POOL",
+            help="Table with a row a segment: .csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
+            "stdin; or a folder of mt-metrics-eval. It is copied into the campaign.",
+        ),
+    ],
+    strategy: input.Strategy = None,
+    seed: input.Seed = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the campaign, for reports.")
+    ] = None,
+    question: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="What raters are asked. Default: what fits the scale.",
+            show_default=False,
+        ),
+    ] = "",
+    limits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW,HIGH",
+            help="Ends of the rating scale, such as 0,100 or mqm. Answers outside are rejected.",
+            rich_help_panel=_GOAL,
+        ),
+    ] = None,
+    higher_is_better: Annotated[
+        bool | None,
+        typer.Option(
+            "--higher-is-better/--lower-is-better",
+            help="Raters are told which end of the scale is good. Default: by the name of the "
+            "scale, such as mqm; else they are not told.",
+            rich_help_panel="Which way human scores point",
+            show_default=False,
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="T",
+            parser=parse.number,
+            help="Half-width of the interval that is wanted; status says what it still costs.",
+            rich_help_panel=_GOAL,
+        ),
+    ] = None,
+    confidence: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL", help="Of intervals, such as 0.95 or 95%.", rich_help_panel=_GOAL
+        ),
+    ] = "0.95",
+    bound: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How intervals are made; see fewgold strategies.",
+            rich_help_panel=_GOAL,
+        ),
+    ] = None,
+    rule: Annotated[
+        Rule,
+        typer.Option(
+            metavar="NAME",
+            help="Of stopping, with --strategy random: kelly (guaranteed) or hall (sooner).",
+            rich_help_panel=_GOAL,
+        ),
+    ] = Rule.kelly,
+    each: Annotated[
+        int,
+        typer.Option(
+            metavar="K", min=1, help="Raters wanted for a segment.", rich_help_panel=_RATERS
+        ),
+    ] = 1,
+    repeats: Annotated[
+        Repeats,
+        typer.Option(
+            metavar="WHICH",
+            help="Answer that counts if a rater gives several: last, first or mean.",
+            rich_help_panel=_RATERS,
+        ),
+    ] = Repeats.last,
+    among: Annotated[
+        Among,
+        typer.Option(
+            metavar="HOW", help="Score of several raters: mean or median.", rich_help_panel=_RATERS
+        ),
+    ] = Among.mean,
+    only_system: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The system that the pool is of, where files of answers hold several.",
+            rich_help_panel=_RATERS,
+        ),
+    ] = None,
+    pair: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SRC-TGT", help="Of a folder of mt-metrics-eval: the languages, such as en-de."
+        ),
+    ] = None,
+    id: input.Id = None,
+    document: input.Document = None,
+    metrics: input.Metrics = None,
+    cost: input.Cost = None,
+    system: input.System = None,
+    texts: input.Texts = None,
+    orientation: input.Orientation = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Begin a campaign: a study that lives in a folder for as long as it takes.
+
+    It holds the pool, every sample drawn and how, and every answer with rater
+    and time. What was stored survives crashes; several people may work on it.
+
+    Example: [bold]fewgold init study pool.csv --limits 0,100 --tolerance 2[/bold]
+    """
+    from fewgold import sheets
+    from fewgold.campaign import Campaign
+    from fewgold.io.columns import roles
+
+    level, ends = parse.confidence(confidence), parse.limits(limits)
+    scale = limits.strip() if limits is not None and "," not in limits else ends
+    if bound is not None and bound not in ("equal", "hdi"):
+        parse.bound(bound)
+    if Path(pool_file).is_dir():
+        from fewgold import formats
+
+        table = formats.read_tree(pool_file, pair, only_system)
+    elif pair is not None:
+        raise typer.BadParameter("--pair is for folders of mt-metrics-eval.")
+    else:
+        table = input.read_table(pool_file, quiet)
+    named = input.named(id, document, metrics, cost, system, texts)
+    found = input.unrated(roles(table, **named, orientation=parse.orientation(orientation)))
+    table = found.table
+    input.single_system(table, found)
+    for sentence in found.notes():
+        note(f"note: {sentence}", quiet)
+    if (column := found.columns["system"]) is not None and (many := table[column].nunique()) > 1:
+        note(
+            f"note: the pool holds {many} systems, and the score is that of all together. In a "
+            "folder of mt-metrics-eval --only-system NAME takes one; of a table keep its rows.",
+            quiet,
+        )
+    pool = sheets.build_pool(table, found.columns)
+    with Campaign.create(
+        campaign, pool, name=name, strategy=strategy, seed=seed, limits=scale, tolerance=tolerance,
+        confidence=level, bound=bound, rule=rule.value, each=each, repeats=repeats.value,
+        among=among.value, question=question, system=only_system,
+        higher_is_better=higher_is_better,
+    ) as made:  # fmt: skip
+        settings = made.settings
+        if settings.higher_is_better is None:
+            note(
+                "note: nobody said which end of the scale is good, so raters are asked: "
+                f"{settings.asked!r} Say it with --higher-is-better or --lower-is-better.",
+                quiet,
+            )
+        result: dict[str, Any] = {
+            "campaign": campaign,
+            "file": str(made.path),
+            "pool_size": len(pool),
+            "pool_documents": None if pool.documents is None else int(pool.codes.max()) + 1,
+            "metrics": list(pool.metrics),
+            "texts": list(pool.texts),
+            "strategy": settings.strategy,
+            "recommended": strategy is None,
+            "seed": settings.seed,
+            "limits": settings.limits,
+            "higher_is_better": settings.higher_is_better,
+            "question": settings.asked,
+            "tolerance": settings.tolerance,
+            "confidence": settings.confidence,
+            "columns": found.columns,
+            "guessed": found.guessed,
+            "notes": found.notes(),
+        }
+    if json:
+        print(to_json(result))
+    else:
+        _show(console(), result)
+
+
+def _show(out: Console, result: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    from fewgold.formats import RatingScale
+
+    documents = f" in {result['pool_documents']} documents" if result["pool_documents"] else ""
+    out.print(f"[bold]Began {escape(result['campaign'])}[/bold]")
+    out.print()
+    lines = [
+        ("pool", f"{result['pool_size']} segments{documents}, copied into it"),
+        ("strategy", result["strategy"] + (" (recommended)" if result["recommended"] else "")),
+        ("metrics", escape(", ".join(result["metrics"]) or "none")),
+        ("raters see", escape(", ".join(result["texts"]) or "ids only: name texts with --texts")),
+        ("seed", str(result["seed"])),
+    ]
+    lines.append(("question", escape(result["question"])))
+    if told := RatingScale(result["limits"], result["higher_is_better"]).words:
+        lines.append(("scale", told))
+    if result["tolerance"]:
+        lines.append(("tolerance", f"± {result['tolerance']:g}"))
+    pairs(out, lines)
+    out.print()
+    out.print("Choose what to rate:")
+    quoted = escape(shlex.quote(result["campaign"]))
+    some = min(100, -(-result["pool_size"] // 2))
+    sheet = f"to_rate{sheet_suffix()}"
+    out.print(f"  [green]fewgold select {quoted} --budget {some} -o {sheet}[/green]")

@@ -1,0 +1,391 @@
+"""``fewgold plan``: how many ratings are needed."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import parse
+from fewgold.cli.console import Format, Json, Output, Quiet, drawn, emit, progress_bars
+from fewgold.cli.input import load_sample
+from fewgold.errors import DataError
+
+if TYPE_CHECKING:
+    from fewgold.planning import Goal, Plan
+
+# What ``fewgold plan`` plans from: a scale, a guess, a pilot, earlier ratings, or rates.
+
+
+def plan_of(
+    source: str,
+    goal: Goal,
+    names: list[str] | None,
+    size: int | None,
+    cost: float,
+    quiet: bool,
+    guess: dict[str, Any],
+    data: dict[str, Any],
+    binary: dict[str, Any],
+) -> Plan:
+    """The plan from what is known: ``source`` is the option that told it."""
+    from fewgold import planning
+    from fewgold.planning import Outlook
+
+    if source == "--alpha":
+        return planning.plan_binary(goal, size=size, cost=cost, **binary)
+    if source == "--limits":
+        ends = parse.limits(data["limits"])
+        assert ends is not None
+        return planning.plan_worst_case(goal, ends, size, cost)
+    if source == "--sd":
+        return planning.plan(goal, Outlook(**guess, size=size, cost=cost), names)
+    if source == "--pilot":
+        return _from_pilot(goal, data, names, size, quiet)
+    from fewgold.cli.simulate import studies_of
+
+    studies = studies_of(data["history"], data["human"], quiet, data["cost"])
+    if goal.difference is not None:
+        from fewgold.planning import difference_studies
+
+        studies = difference_studies(studies)
+    with progress_bars(quiet) as show:
+        return planning.plan_from_history(
+            goal, studies, None, names or _usual(studies), size=size, draws=data["draws"],
+            rng=data["seed"], progress=partial(show, "replaying") if show else None,
+        )  # fmt: skip
+
+
+def _usual(studies: Any) -> list[str]:
+    """The plain strategy, the metrics alone, and what we recommend."""
+    from fewgold import registry
+
+    pool = next(iter(studies.values())).pool
+    wanted = ["random+mean", *(["random+ridge"] if pool.metrics else [])]
+    return list(dict.fromkeys([*wanted, registry.recommended(pool)]))
+
+
+def _from_pilot(
+    goal: Goal, data: dict[str, Any], names: list[str] | None, size: int | None, quiet: bool
+) -> Plan:
+    from fewgold import planning, sheets
+    from fewgold.planning import Outlook
+
+    side = sheets.design_path(data["pilot"])
+    if not side.is_file():
+        raise DataError(
+            f"--pilot takes a sheet of fewgold select, rated, with its design file beside it; "
+            f"there is no {str(side)!r}. For other ratings give their sd with --sd, or the table "
+            "with --history if every segment is rated."
+        )
+    record = sheets.read_record(side)
+    sample = load_sample(side, None, quiet)
+    column = record["score_column"] if data["human"] is None else data["human"]
+    ratings = sheets.read_ratings(data["pilot"], sample, score=column)
+    if goal.difference is not None:
+        raise typer.BadParameter(
+            "a pilot of one system tells the sd of its scores, not of differences. Give the sd of "
+            "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
+            "--history with several systems."
+        )
+    outlook = Outlook.from_pilot(ratings, size=size, assurance=data["assurance"])
+    return planning.plan(goal, outlook, names)
+
+
+_GOAL = "What is wanted"
+_GUESS = "From a guess"
+_DATA = "From ratings"
+_BINARY = "Adequate or not"
+
+
+def plan(
+    half_width: Annotated[
+        str | None,
+        typer.Option(metavar="H", help="The interval is ±H.", rich_help_panel=_GOAL),
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T",
+            help="The error stays within T, whatever the interval says.",
+            rich_help_panel=_GOAL,
+        ),
+    ] = None,
+    difference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D", help="Find a difference of D between two systems.", rich_help_panel=_GOAL
+        ),
+    ] = None,
+    confidence: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Of the interval.", rich_help_panel=_GOAL)
+    ] = "0.95",
+    power: Annotated[
+        str,
+        typer.Option(metavar="P", help="Chance to find the difference.", rich_help_panel=_GOAL),
+    ] = "0.8",
+    limits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW,HIGH", help="Ends of the scale: the worst case.", rich_help_panel=_GUESS
+        ),
+    ] = None,
+    sd: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            parser=parse.number,
+            help="Of scores; of differences for --difference.",
+            rich_help_panel=_GUESS,
+        ),
+    ] = None,
+    correlation: Annotated[
+        float,
+        typer.Option(
+            metavar="R",
+            parser=parse.number,
+            help="Of metrics with human scores.",
+            rich_help_panel=_GUESS,
+        ),
+    ] = 0.0,
+    metrics: Annotated[
+        int,
+        typer.Option(metavar="K", min=1, help="Metrics that are used.", rich_help_panel=_GUESS),
+    ] = 1,
+    icc: Annotated[
+        float | None,
+        typer.Option(
+            metavar="I",
+            parser=parse.rate,
+            help="Share of variance between documents.",
+            rich_help_panel=_GUESS,
+        ),
+    ] = None,
+    per_document: Annotated[
+        float | None,
+        typer.Option(
+            metavar="M",
+            parser=parse.number,
+            help="Segments of a document.",
+            rich_help_panel=_GUESS,
+        ),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Segments of the pool.")
+    ] = None,
+    rating_cost: Annotated[
+        float, typer.Option(metavar="C", parser=parse.number, help="Of one rating, on average.")
+    ] = 1.0,
+    pilot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHEET", help="A rated sheet of fewgold select.", rich_help_panel=_DATA
+        ),
+    ] = None,
+    assurance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            parser=parse.rate,
+            help="Plan safely: the pilot's sd may be too small.",
+            rich_help_panel=_DATA,
+        ),
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="A table rated in full, or demo-ende, demo-zhen.",
+            rich_help_panel=_DATA,
+        ),
+    ] = None,
+    human: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Human scores in DATA.", rich_help_panel=_DATA),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COST",
+            help="Of the ratings in DATA, as for select: a column, or 10+0.5*words.",
+            rich_help_panel=_DATA,
+        ),
+    ] = None,
+    strategies: Annotated[
+        str | None,
+        typer.Option(metavar="A+B,…", help="To compare; see fewgold strategies."),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(metavar="D", min=20, help="Studies to replay.", rich_help_panel=_DATA)
+    ] = 200,
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, help="Of the replay.", rich_help_panel=_DATA)
+    ] = 0,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            metavar="A",
+            parser=parse.rate,
+            help="Success rate that is expected.",
+            rich_help_panel=_BINARY,
+        ),
+    ] = None,
+    rho: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            parser=parse.rate,
+            help="True positive rate of the metric.",
+            rich_help_panel=_BINARY,
+        ),
+    ] = None,
+    eta: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            parser=parse.rate,
+            help="True negative rate of the metric.",
+            rich_help_panel=_BINARY,
+        ),
+    ] = None,
+    metric_ratings: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Items that only the metric rates.", rich_help_panel=_BINARY
+        ),
+    ] = 0,
+    known: Annotated[
+        bool, typer.Option("--known", help="ρ and η are known exactly.", rich_help_panel=_BINARY)
+    ] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="B",
+            parser=parse.number,
+            help="Instead of a goal: split B between people and metric.",
+            rich_help_panel=_BINARY,
+        ),
+    ] = None,
+    metric_cost: Annotated[
+        float | None,
+        typer.Option(
+            metavar="C",
+            parser=parse.number,
+            help="Of one metric rating, for --budget.",
+            rich_help_panel=_BINARY,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Draw the curves: .png, .svg or .pdf."),
+    ] = None,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find out how many ratings are needed, for several strategies side by side.
+
+    From nothing but the scale (worst case), a guess, a pilot, or last year's ratings:
+
+    [bold]fewgold plan --half-width 0.3 --limits 0,25 --size 1418[/bold]
+
+    [bold]fewgold plan --half-width 0.3 --sd 2.4 --correlation 0.5 --size 1418[/bold]
+
+    [bold]fewgold plan --half-width 0.3 --pilot rated.csv[/bold]
+
+    [bold]fewgold plan --half-width 0.3 --history last_year.csv --human mqm[/bold]
+
+    And for pass or fail:
+
+    [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
+    """
+    how = Format.json if json else output
+    if budget is not None:
+        _split(
+            budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,
+            parse.confidence(power, "--power", "0.8"), how,
+        )  # fmt: skip
+        return
+    wanted = {
+        "--half-width": half_width, "--tolerance": tolerance, "--difference": difference
+    }  # fmt: skip
+    goal = _goal(wanted, confidence, power, shares=alpha is not None)
+    given = {
+        "--limits": limits, "--sd": sd, "--pilot": pilot, "--history": history, "--alpha": alpha
+    }  # fmt: skip
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise typer.BadParameter(
+            "say what is known, by one of --limits (the scale alone), --sd (a guess), --pilot, "
+            f"--history, or --alpha (pass or fail); got {' and '.join(named) or 'none'}."
+        )
+    if assurance is not None and pilot is None:
+        raise typer.BadParameter("--assurance goes with --pilot, whose sd may be too small.")
+    names = parse.names(strategies) or None
+    found = plan_of(
+        named[0], goal, names, size, rating_cost, quiet,
+        {"sd": sd, "correlation": correlation, "slopes": metrics, "icc": icc,
+         "per_document": per_document},
+        {"limits": limits, "pilot": pilot, "assurance": assurance, "history": history,
+         "human": human, "cost": cost, "draws": draws, "seed": seed},
+        {"alpha": alpha, "rho": rho, "eta": eta, "metric": metric_ratings, "known": known},
+    )  # fmt: skip
+    if out is not None:
+        from fewgold.plots import save
+
+        if not drawn(partial(save, path=out), found.plot, quiet):
+            out = None
+    rows: Any = found.to_frame().to_dict("records")
+    record = found.to_dict() | {"files": [] if out is None else [str(out)]}
+
+    def text(_: Any) -> None:
+        print(found.summary())
+        if out is not None:
+            print(f"\nwritten: {out}")
+
+    emit(how, record, rows, text)
+
+
+def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares: bool) -> Goal:
+    from fewgold.planning import Goal
+
+    if sum(x is not None for x in wanted.values()) != 1:
+        raise typer.BadParameter(
+            "say what is wanted, by one of --half-width H (an interval of ±H), --tolerance T (an "
+            "error within ±T) and --difference D (a difference that is found)."
+        )
+    half_width, tolerance, difference = (
+        parse.width(option, text, shares=shares) for option, text in wanted.items()
+    )
+    level = parse.confidence(confidence)
+    chance = parse.confidence(power, "--power", "0.8")
+    return Goal(half_width, difference, tolerance, confidence=level, power=chance)
+
+
+def _split(
+    budget: float,
+    alpha: float | None,
+    rho: float | None,
+    eta: float | None,
+    human_cost: float,
+    metric_cost: float | None,
+    known: bool,
+    confidence: str,
+    size: int | None,
+    power: float,
+    how: Format,
+) -> None:
+    """The best division of a budget."""
+    from fewgold.planning import best_split
+
+    if alpha is None or rho is None or eta is None or metric_cost is None:
+        raise typer.BadParameter("--budget asks for --alpha, --rho, --eta and --metric-cost.")
+    level = 1 - parse.confidence(confidence)
+    found = best_split(
+        budget, human_cost, metric_cost, alpha=alpha, rho=rho, eta=eta, known=known, level=level,
+        items=size, power=power,
+    )  # fmt: skip
+    record = found.to_dict()
+    emit(how, record, [found.best._asdict()], lambda _: print(found.summary()))

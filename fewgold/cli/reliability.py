@@ -1,0 +1,290 @@
+"""``fewgold reliability``: how steady scores and rankings are by number of documents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import input, parse
+from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, progress_bars
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.reliability import DocumentsNeeded, Reliability
+
+_COLUMNS = "Columns"
+_DEMO = "demo-"
+_ENOUGH = "How many documents are enough"
+
+
+class Resample(StrEnum):
+    """What the bootstrap draws."""
+
+    segments = "segments"
+    documents = "documents"
+
+
+def reliability(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Table, one row a segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
+        ),
+    ],
+    score: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…", help="Human or metric scores.", rich_help_panel=_COLUMNS),
+    ] = None,
+    document: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Documents.", rich_help_panel=_COLUMNS)
+    ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Systems; none for none.", rich_help_panel=_COLUMNS),
+    ] = None,
+    segment: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Ids that systems share; none for the place in the document.",
+            rich_help_panel=_COLUMNS,
+        ),
+    ] = None,
+    orders: Annotated[
+        str, typer.Option(metavar="N", help="Random orders of the documents, or file.")
+    ] = "20",
+    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Bootstrap samples.")] = 1500,
+    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 0,
+    resample: Annotated[
+        Resample,
+        typer.Option(metavar="WHAT", help="Draw segments, as the paper, or whole documents."),
+    ] = Resample.segments,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="1,2,5,…", help="Numbers of documents, or all. Default: 30 of them."),
+    ] = None,
+    absolute: Annotated[
+        bool, typer.Option("--absolute", help="Do not divide by the mean, which may be near 0.")
+    ] = False,
+    x_i: Annotated[
+        float, typer.Option("--x-i", metavar="X", help="Where the tangent of x_min touches.")
+    ] = 1.0,
+    epsilon: Annotated[
+        float, typer.Option(metavar="E", help="Slope at which x_max lies.")
+    ] = 0.0001,
+    drop_gaps: Annotated[
+        bool, typer.Option("--drop-gaps", help="Leave out segments that lack a score.")
+    ] = False,
+    confidence: Annotated[str, typer.Option(metavar="P", help="Of the intervals.")] = "0.95",
+    half_width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="H",
+            parser=parse.number,
+            help="Say how many documents give a score within ±H.",
+            rich_help_panel=_ENOUGH,
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SYSTEM",
+            help="Differences to this system within ±H, rather than scores.",
+            rich_help_panel=_ENOUGH,
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D",
+            help="Documents that there are, or these; without it, more of the kind than one needs.",
+            rich_help_panel=_ENOUGH,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Write tables and figures there."),
+    ] = None,
+    output: Output = Format.text,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show how steady a score is with 1, 2, 3, … documents.
+
+    Standard deviations by bootstrap, a power law through them with x_min
+    and x_max, and how soon systems are ranked as in the end. --half-width
+    asks the better question: how many documents are enough?
+
+    Example: [bold]fewgold reliability rated.csv --score mqm --half-width 0.3[/bold]
+    """
+    from fewgold.reliability import documents_needed
+    from fewgold.reliability import reliability as study
+
+    level = parse.confidence(confidence)
+    count = _orders(orders)
+    steps = _steps(at)
+    those = _population(population)
+    if half_width is None and (against is not None or population is not None):
+        raise typer.BadParameter("--against and --population go with --half-width.")
+    table, columns = _columns(file, score, document, system, segment, quiet)
+    columns["gaps"] = "drop" if drop_gaps else "error"
+    plan = None
+    if half_width is not None:
+        plan = documents_needed(
+            table, half_width=half_width, against=against, confidence=level, population=those,
+            **columns,
+        )  # fmt: skip
+    with progress_bars(quiet) as show:
+        bar = None if show is None else (lambda done, total: show("orders", done, total))
+        result = study(
+            table, orders=count, draws=draws, resample=resample.value, at=steps,
+            relative=not absolute, x_i=x_i, epsilon=epsilon, confidence=level, rng=seed,
+            progress=bar, **columns,
+        )  # fmt: skip
+    written = [] if out is None else _save(result, plan, out, quiet)
+    _show(result, plan, written, Format.json if json else output)
+
+
+def _orders(text: str) -> str | int:
+    if text.strip() == "file":
+        return "file"
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"--orders must be file or a number such as 20; got {text!r}.")
+    return int(text)
+
+
+def _steps(text: str | None) -> list[int] | str | None:
+    if text is None or text.strip() == "all":
+        return None if text is None else "all"
+    parts = parse.names(text)
+    if not parts or not all(part.isdecimal() for part in parts):
+        raise typer.BadParameter(f"--at must be like 1,2,5,10, or all; got {text!r}.")
+    return [int(part) for part in parts]
+
+
+def _population(text: str | None) -> int | str | None:
+    if text is None or text.strip() == "these":
+        return None if text is None else "these"
+    if not text.strip().isdecimal():
+        raise typer.BadParameter(f"--population must be a number or these; got {text!r}.")
+    return int(text)
+
+
+def _columns(
+    file: str,
+    score: str | None,
+    document: str | None,
+    system: str | None,
+    segment: str | None,
+    quiet: bool,
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table, and which columns to take: as told, else as their names suggest."""
+    from fewgold.errors import DataError
+    from fewgold.io.columns import roles
+
+    demo = file.startswith(_DEMO) and not Path(file).exists()
+    table = _embedded(file.removeprefix(_DEMO)) if demo else input.read_table(file, quiet)
+    found = roles(
+        table, document=document, system=system, human=parse.names(score) or None, texts=[],
+        metrics=[], id=segment, need_id=False,
+    )  # fmt: skip
+    names = [str(c) for c in table.columns]
+    document, system = found.document, found.system
+    if document is None:
+        raise DataError(f"which column holds the documents? --document: {', '.join(names)}.")
+    chosen = list(found.some_humans("--score"))
+    table = found.table
+    told = {"document": "document", "system": "system", "human": "score"}
+    guessed = [f"{told[k]} = {v}" for k, v in found.guessed.items() if k in told]
+    for sentence in replace(found, guessed={}, left_out={}).notes():
+        note(f"note: {sentence}", quiet)
+    if segment == "none" and "none" not in names:
+        segment = None
+    elif segment is None and system is not None and system in names:
+        segment = _shared_ids(table, document, system, names)
+        if segment is not None:
+            guessed.append(f"segment = {segment}")
+    if guessed:
+        note(f"note: columns guessed: {', '.join(guessed)}", quiet)
+    return table, {"score": chosen, "document": document, "system": system, "segment": segment}
+
+
+def _shared_ids(table: pd.DataFrame, document: str, system: str, names: list[str]) -> str | None:
+    """A column of ids, if each id stands once in every document and system that has it."""
+    from fewgold import io
+
+    found = io.guess_column([n for n in names if n not in (document, system)], io.ID_NAMES)
+    if found is None or document not in names:
+        return None
+    shared = table[found].nunique() < len(table)
+    unique = not table.duplicated([document, system, found]).any()
+    return found if shared and unique else None
+
+
+def _embedded(kind: str) -> pd.DataFrame:
+    """An embedded set; the score of a segment is the mean of its raters."""
+    from fewgold.datasets import demo_frame
+
+    table = demo_frame(kind)
+    raters = [c for c in table.columns if str(c).startswith("rater")]
+    return table.assign(score=table[raters].mean(axis=1)).drop(columns=raters)
+
+
+def _save(
+    result: Reliability, plan: DocumentsNeeded | None, folder: Path, quiet: bool
+) -> list[Path]:
+    """Write the tables as CSV, and a figure for each score where matplotlib is there."""
+    from fewgold import io
+    from fewgold.errors import FewgoldError
+    from fewgold.plots import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    frames = {"curves": result.to_frame(), "fits": result.fits()}
+    kinds = ["sd", "mean", "tangent"]
+    if len(result.systems) > 1:
+        frames["ranks"] = result.ranks()
+    if plan is not None:
+        frames["documents"] = plan.to_frame()
+    texts = {folder / f"{name}.csv": f.to_csv(index=False) for name, f in frames.items()}
+    io.write_texts(texts)
+    written = list(texts)
+    try:
+        for k, score in enumerate(result.scores):
+            tail = "" if len(result.scores) == 1 else f"-{k + 1}-{io.plain(score)}"
+            for kind in kinds:
+                figure = result.plot(kind, score=score, title=score)
+                written.append(save(figure, folder / f"{kind}{tail}.png"))
+            if plan is not None:
+                figure = plan.plot(score=score, title=score)
+                written.append(save(figure, folder / f"documents{tail}.png"))
+        if "ranks" in frames:
+            written.append(save(result.plot("ranks"), folder / "ranks.png"))
+    except FewgoldError as error:
+        if "matplotlib" not in str(error):
+            raise
+        note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
+    return written
+
+
+def _show(
+    result: Reliability, plan: DocumentsNeeded | None, written: list[Path], how: Format
+) -> None:
+    record = result.to_dict() | {"files": [str(path) for path in written]}
+    if plan is not None:
+        record["needed"] = plan.to_dict()
+
+    def text(out: Any) -> None:
+        print(result.summary())
+        if plan is not None:
+            print(f"\n{plan.summary()}")
+        if written:
+            print(f"\nwritten: {', '.join(map(str, written))}")
+
+    rows: Any = (result.fits() if how is Format.latex else result.to_frame()).to_dict("records")
+    emit(how, record, rows, text)

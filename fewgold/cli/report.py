@@ -1,0 +1,134 @@
+"""``fewgold report``: a study as one page for people."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fewgold.cli import input, parse
+from fewgold.cli.console import Json, Quiet, console, note, to_json
+from fewgold.cli.input import load_sample
+
+if TYPE_CHECKING:
+    from fewgold.report import StudyReport
+
+# Of the page itself; all other options change the numbers, and fewgold estimate has them too.
+_NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
+
+
+def report(
+    context: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="CAMPAIGN|SHEET", help="A campaign, or a rated sheet.")
+    ],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="Page to write: .html or .md.")
+    ] = "report.html",
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Of the page.")] = None,
+    gaps: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="If some chosen segments have no answer: wait (refuse) or at-random (chance left "
+            "them out).",
+        ),
+    ] = "wait",
+    estimator: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Instead of the strategy's own; see fewgold strategies."),
+    ] = None,
+    confidence: input.Confidence = None,
+    adequate: Annotated[
+        str | None,
+        typer.Option(metavar="CUT", help="Report the share of scores such as '<=0'."),
+    ] = None,
+    limits: Annotated[
+        str | None,
+        typer.Option(metavar="LOW,HIGH", help="Of a sheet: ends of the rating scale."),
+    ] = None,
+    pool: Annotated[
+        str | None, typer.Option(metavar="POOL", help="Of a sheet: the pool, if it has moved.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the report of a study: one page that needs nothing beside it.
+
+    The number and its interval, what was sampled and why, ratings saved
+    against plain random choice, diagnostics, plots, how to cite.
+
+    Example: [bold]fewgold report study -o report.html[/bold]
+    """
+    from fewgold.campaign import Campaign, is_campaign
+    from fewgold.errors import DataError
+
+    if gaps not in ("wait", "at-random"):
+        raise typer.BadParameter(f"--gaps must be wait or at-random; got {gaps!r}.")
+    if not out.lower().endswith((".html", ".htm", ".md", ".markdown")):
+        raise typer.BadParameter(f"-o must end in .html or .md; got {out!r}.")
+    if Path(out).exists() and not force:
+        raise typer.BadParameter(f"{out!r} exists. Overwrite it with --force.")
+    level = None if confidence is None else parse.confidence(confidence)
+    passing = parse.cut("--adequate", adequate)
+    cut = None if passing is None else str(passing)
+    if is_campaign(file) and (limits is not None or pool is not None):
+        raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
+    try:
+        if is_campaign(file):
+            with Campaign(file) as campaign:
+                made = campaign.report(
+                    gaps, estimator=estimator, cut=cut, confidence=level, title=title
+                )
+        else:
+            told = ["fewgold", "estimate", file, *input.typed(context, _NOT_ESTIMATING)]
+            made = _of_sheet(
+                file, title, gaps, estimator, level, cut, parse.limits(limits), pool, told
+            )
+    except DataError as error:
+        raise DataError(
+            str(error).replace(
+                "at_random() takes the gaps for chance, bounds(estimator) reckons with the worst",
+                "--gaps at-random takes the gaps for chance, and the report then tells the worst "
+                "case as well",
+            )
+        ) from None
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
+    made.write(out)
+    if json:
+        print(to_json(made.to_dict() | {"file": out}))
+        return
+    from rich.markup import escape
+
+    console().print(f"[bold]Wrote {escape(out)}[/bold]")
+
+
+def _of_sheet(
+    file: str, title: str | None, gaps: str, estimator: str | None, level: float | None,
+    cut: str | None, limits: tuple[float, float] | None, pool: str | None, told: list[str],
+) -> StudyReport:  # fmt: skip
+    from fewgold import registry, sheets
+    from fewgold.missing import ratings_for
+    from fewgold.report import study_report
+
+    side = sheets.design_path(file)
+    record = sheets.read_record(side)
+    sample = load_sample(side, pool, quiet=False)
+    partial = sheets.read_partial(
+        file, sample, score=record["score_column"], limits=limits, gaps=gaps != "wait"
+    )
+    chosen = registry.strategy(record["strategy"], sample.pool)
+    if estimator is not None:
+        chosen = registry.estimator(estimator.rpartition("+")[2], sample.pool)
+    ratings = ratings_for(partial if cut is None else partial.cut(cut), chosen, gaps)
+    return study_report(
+        ratings, chosen, strategy=record["strategy"], title=title or Path(file).stem,
+        confidence=level or 0.95, unrated=partial.missing.tolist(),
+        context={"commands": [*sheets.commands(file, pool), shlex.join(told)]},
+    )  # fmt: skip

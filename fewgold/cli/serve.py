@@ -1,0 +1,129 @@
+"""``fewgold serve``: the pages."""
+
+from __future__ import annotations
+
+import re
+import socket
+import sys
+from typing import Annotated
+
+import typer
+
+from fewgold.cli.console import Json, Quiet, fail, note, to_json
+
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})
+_NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
+_TOKEN = re.compile(r"[A-Za-z0-9_.~-]{16,}")
+
+
+def serve(
+    campaign: Annotated[
+        str | None,
+        typer.Argument(metavar="[CAMPAIGN]", help="To annotate and to explore; none for planning."),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(metavar="P", min=0, max=65535, help="Default: any that is free.")
+    ] = 0,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="To listen on; another than this machine: --public."),
+    ] = "127.0.0.1",
+    public: Annotated[
+        bool,
+        typer.Option(
+            "--public",
+            help="Let other machines reach it. Put HTTPS in front: links are secrets.",
+        ),
+    ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…", help="Names under which browsers reach it, such as rate.example.org."
+        ),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SECRET",
+            envvar="FEWGOLD_TOKEN",
+            help="Of the owner, 16 characters or more. Default: a new one.",
+        ),
+    ] = None,
+    https: Annotated[
+        bool, typer.Option("--https", help="Browsers reach it by HTTPS: cookies travel there only.")
+    ] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Open the pages: plan, annotate, explore.
+
+    It prints the address of the owner. Raters get links of their own on the
+    page Raters; they give no rights beyond rating.
+
+    Example: [bold]fewgold serve study[/bold]
+    """
+    try:
+        import uvicorn
+
+        from fewgold.web import create_app
+    except ImportError as error:
+        from fewgold.errors import FewgoldError
+
+        raise FewgoldError(
+            f'the pages need further packages ({error.name}). pip install "fewgold[web]"'
+        ) from None
+    from fewgold.cli import parse
+    from fewgold.web.site import LOOPBACK
+
+    host = host.lower()
+    names = frozenset(n.lower() for n in parse.names(name))
+    strange = sorted(n for n in names if not _NAME.fullmatch(n))
+    if strange:
+        raise typer.BadParameter(
+            f"--name {strange[0]}: a name alone is wanted, without http:// and without a port, "
+            "such as rate.example.org."
+        )
+    if host not in LOOPBACK and not public:
+        raise typer.BadParameter(
+            f"--host {host} can be reached from other machines. If that is meant, say so with "
+            "--public."
+        )
+    if not names and host in _EVERYWHERE:
+        raise typer.BadParameter(
+            "--public needs the names under which browsers reach it: --name rate.example.org."
+        )
+    if token is not None and not _TOKEN.fullmatch(token):
+        raise typer.BadParameter(
+            "--token must have 16 characters or more: letters, digits, and any of - _ . ~"
+        )
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, port))
+            listening.listen(2048)  # who comes as soon as the address is printed waits in line
+        except OSError as error:
+            fail(
+                f"cannot listen on {host}, port {port}: {error.strerror or error}. "
+                "Choose another with --port, or none for any that is free."
+            )
+        found = int(listening.getsockname()[1])
+        hosts = names | (LOOPBACK if host in LOOPBACK else {host} - _EVERYWHERE)
+        app = create_app(campaign, token=token, hosts=hosts, port=found, secure=https)
+        shown = sorted(names)[0] if names else host
+        shown = f"[{shown}]" if ":" in shown else shown
+        address = f"{'https' if https else 'http'}://{shown}"
+        address += "" if names and https else f":{found}"
+        owner = f"{address}/?token={app.state.site.token}"
+        if json:
+            print(to_json({"address": owner, "port": found}), flush=True)
+        else:
+            print(owner, flush=True)
+            note("Open it in a browser. Ctrl-C ends it; nothing is lost.", quiet)
+        sys.stdout.flush()
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app, log_level="warning", server_header=False, access_log=False, lifespan="off",
+                ws="none", timeout_graceful_shutdown=5, proxy_headers=False,
+            )
+        )  # fmt: skip
+        server.run(sockets=[listening])

@@ -1,0 +1,126 @@
+"""``fewgold status``: how far a campaign has come."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold._text import decimals
+from fewgold.cli.console import Json, console, pairs, plain, remarks, sheet_suffix, to_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_SHOWN = 10
+
+
+def status(
+    campaign: Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")],
+    unrated: Annotated[
+        bool, typer.Option("--unrated", help="List all segments without an answer, one a line.")
+    ] = False,
+    fail_open: Annotated[
+        bool,
+        typer.Option(
+            "--fail-open", help="Exit with 1 while answers are wanting or the goal is not reached."
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show how far a campaign has come.
+
+    What was drawn and what is rated, the estimate so far, what the tolerance
+    would still cost, whether the stopping rule fired, and what is odd.
+
+    Example: [bold]fewgold status study[/bold]
+    """
+    from fewgold.campaign import Campaign
+
+    with Campaign(campaign) as study:
+        found = study.status()
+    result: dict[str, Any] = plain(found.to_dict()) | {"campaign": campaign}
+    result["open"] = bool(
+        found.unrated
+        or not found.sampled
+        or (found.stop is not None and not found.stop["fired"])
+        or (found.stop is None and found.goal is not None and found.goal["more"] != 0)
+    )
+    if json:
+        print(to_json(result))
+    elif unrated:
+        print("".join(f"{i}\n" for i in found.unrated), end="")
+    else:
+        _show(console(), result)
+    if fail_open and result["open"]:
+        raise typer.Exit(1)
+
+
+def _show(out: Console, result: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    sampled, rated, size = result["sampled"], result["rated"], result["pool_size"]
+    out.print(f"[bold]{escape(result['name'])}: {rated} of {sampled} sampled segments rated[/bold]")
+    out.print()
+    waves = result["waves"]
+    drawn = ", ".join(f"{w['n']} on {w['drawn_at'][:10]}" for w in waves[:6])
+    if len(waves) > 6:
+        drawn += f" and {len(waves) - 6} more waves"
+    lines = [
+        ("pool", f"{size} segments"),
+        ("strategy", escape(result["strategy"])),
+        ("drawn", drawn or "nothing yet"),
+    ]
+    if result["raters"]:
+        who = ", ".join(f"{name or 'unnamed'} {n}" for name, n in sorted(result["raters"].items()))
+        lines.append(("answers", escape(f"{result['answers']}: {who}")))
+    if result["each"] > 1:
+        lines.append(
+            ("wanting", f"{result['wanting']} segments have fewer than {result['each']} raters")
+        )
+    if result["unrated"]:
+        some = ", ".join(result["unrated"][:_SHOWN])
+        more = len(result["unrated"]) - _SHOWN
+        lines.append(
+            ("unrated", escape(some) + (f" and {more} more (--unrated)" if more > 0 else ""))
+        )
+    lines += _numbers(result)
+    pairs(out, lines)
+    remarks(out, result["notes"])
+    out.print()
+    place = escape(shlex.quote(result["campaign"]))
+    if not sampled:
+        some = min(100, -(-size // 2))
+        out.print(f"Next: [green]fewgold select {place} --budget {some}[/green]")
+    elif result["unrated"]:
+        out.print(f"Next: [green]fewgold import {place} ANSWERS[/green]")
+        out.print(f"      [green]fewgold export {place} -o unrated{sheet_suffix()}[/green]")
+    elif result["each"] > 1 and result["wanting"]:
+        name = f"wanting{sheet_suffix()}"
+        out.print(f"Next: [green]fewgold export {place} -o {name} --what wanting[/green]")
+    elif result["goal"] and result["goal"]["more"]:
+        more = result["goal"]["more"]
+        out.print(f"Next: [green]fewgold select {place} --more {more}[/green]")
+    else:
+        out.print(f"Next: [green]fewgold report {place} -o report.html[/green]")
+
+
+def _numbers(result: dict[str, Any]) -> list[tuple[str, str]]:
+    from fewgold.campaign.status import goal_line, stop_line
+
+    made, goal, stop = result["estimate"], result["goal"], result["stop"]
+    lines: list[tuple[str, str]] = []
+    if made is not None:
+        digits = decimals(made["se"] or 0.0)
+        told = f"{made['value']:.{digits}f}"
+        if made["low"] is not None and made["high"] is not None:
+            level = f"{100 * result['confidence']:.6g}%"
+            told += f", {level} interval {made['low']:.{digits}f} to {made['high']:.{digits}f}"
+            told += f" ({made['bound_label']})"
+        lines.append(("so far", told))
+    if goal is not None:
+        lines.append(("goal", goal_line(goal)))
+    if stop is not None:
+        lines.append(("stopping rule", stop_line(stop)))
+    return lines

@@ -1,0 +1,231 @@
+"""``fewgold stop``: from a sheet that is rated in part to whether that is enough."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold._text import decimals
+from fewgold.cli import parse
+from fewgold.cli.console import Format, Json, Output, emit, pairs, plain
+from fewgold.cli.input import load_sample
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fewgold.sample import Ratings, Sample
+
+_ORDER = (
+    "Rate them first: segments must be rated in the order of drawing, in which fewgold select "
+    "--in-order writes the sheet. What is left out must not depend on how hard it is to rate."
+)
+
+
+# Fewer ratings than these say nothing about how many more it will take.
+_ENOUGH = 10
+
+
+class RuleName(StrEnum):
+    """Rules by name."""
+
+    kelly = "kelly"
+    hall = "hall"
+
+
+def stop(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="SHEET", help="The sheet, rated from the top as far as it goes; - is stdin."
+        ),
+    ],
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            metavar="T",
+            parser=parse.number,
+            help="Stop when half of the interval's width is at most this.",
+        ),
+    ],
+    limits: Annotated[
+        str, typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale: 0,25 or mqm.")
+    ],
+    metric: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Metric that helps, fixed beforehand; mean is of all."),
+    ] = None,
+    rule: Annotated[
+        RuleName,
+        typer.Option(
+            metavar="NAME", help="kelly: guaranteed under any peeking; hall: approximate, sooner."
+        ),
+    ] = RuleName.kelly,
+    confidence: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Of the interval, such as 0.95 or 95%.")
+    ] = "0.95",
+    pool: Annotated[
+        str | None,
+        typer.Option(metavar="POOL", help="The pool, if it has moved; - is CSV on stdin."),
+    ] = None,
+    design: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Side file, if not beside the sheet.")
+    ] = None,
+    human: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of scores; the mean of several with A,B."),
+    ] = None,
+    id: Annotated[str, typer.Option(metavar="COLUMN", help="Column of ids.")] = "id",
+    fail_open: Annotated[
+        bool, typer.Option("--fail-open", help="Exit with 1 while more ratings are needed.")
+    ] = False,
+    output: Output = Format.text,
+    json: Json = False,
+) -> None:
+    """Say whether the ratings so far are enough.
+
+    The sheet comes from [bold]fewgold select --strategy random --in-order[/bold]
+    and is rated from the top. Look as often as you like: the default rule
+    keeps its confidence all the same. Fix tolerance, metric and rule
+    before the first rating.
+
+    Example: [bold]fewgold stop to_rate.csv --tolerance 0.5 --limits mqm[/bold]
+    """
+    from fewgold import sheets
+    from fewgold.bounds import sequence
+
+    level, ends = parse.confidence(confidence), parse.limits(limits)
+    assert ends is not None
+    if not 0 < tolerance < (ends[1] - ends[0]) / 2:
+        raise typer.BadParameter(
+            f"--tolerance must lie above 0 and below half of the scale, {(ends[1] - ends[0]) / 2:g}"
+            f"; got {tolerance:g}."
+        )
+    if file == "-" and (design is None or pool == "-"):
+        raise typer.BadParameter(
+            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
+        )
+    side = sheets.design_path(file) if design is None else design
+    record = sheets.read_record(side)
+    sample = load_sample(side, pool, quiet=False)
+    columns = [record["score_column"]] if human is None else parse.names(human)
+    ratings = _started(file, sample, id, columns, ends)
+    result: dict[str, Any] = {
+        "stop": False, "n": 0, "pool_size": len(sample.pool), "low": ends[0], "high": ends[1],
+        "half_width": (ends[1] - ends[0]) / 2, "tolerance": tolerance, "mean": None,
+        "confidence": level, "stopped_after": None, "more": None, "more_low": None,
+        "more_high": None, "in_sheet": sample.n, "seed": record["seed"], "metric": metric,
+        "rule": rule.value,
+        "rule_kind": sequence.RULES[rule].kind, "promise": sequence.RULES[rule].promise,
+        "file": file, "signature": None,
+    }  # fmt: skip
+    if ratings is not None:
+        path = sequence.path(ratings, tolerance, level, metric=metric, rule=rule)
+        # Under a rule that holds whenever one looks, later ratings only help.
+        late = rule is RuleName.kelly or not path.stopped
+        at = (ratings.n if late else path.stopped) - 1
+        result |= {
+            "stop": path.stopped > 0, "n": ratings.n, "low": path.low[at], "high": path.high[at],
+            "half_width": path.half_width[at], "mean": path.mean[at],
+            "stopped_after": path.stopped or None, "signature": path.signature(),
+        }  # fmt: skip
+        if not path.stopped and ratings.n >= _ENOUGH:
+            result |= _more(ratings, tolerance, level, metric, rule)
+    result = plain(result)
+    how = Format.json if json else output
+    emit(how, result, [result], lambda out: _show(out, result))
+    if fail_open and not result["stop"]:
+        raise typer.Exit(1)
+
+
+def _started(
+    file: str, sample: Sample, id: str, columns: list[str], limits: tuple[float, float]
+) -> Ratings | None:
+    """The ratings of the segments drawn first, as far as they go, or None if there are none yet."""
+    from fewgold import io, sheets
+    from fewgold.bounds import sequence
+    from fewgold.errors import UnknownNameError
+
+    frame = io.read_table(file)
+    for name in [id, *columns]:
+        if name not in frame.columns:
+            raise UnknownNameError(f"column of {file!r}", name, map(str, frame.columns))
+    begun = frame[~frame[columns].map(io.is_empty).all(axis=1)]
+    place = {str(i): k for k, i in enumerate(sample.ids)}
+    place |= {io.neutral(name): k for name, k in place.items()}
+    found = [str(i) for i in begun[id]]
+    io.refuse("are not in the sample", [i for i in found if i not in place], "Is it its sheet?")
+    rated = {place[i] for i in found}
+    first = sequence.first(sample, max(rated) + 1 if rated else 1)
+    gaps = [str(i) for k, i in enumerate(first.ids) if k not in rated]
+    if not rated:
+        return None
+    io.refuse("are not rated, but later ones are", gaps, _ORDER)
+    return sheets.read_ratings(begun, first, id=id, score=columns, limits=limits)
+
+
+def _more(
+    ratings: Ratings, tolerance: float, level: float, metric: str | None, rule: str
+) -> dict[str, float]:
+    """How many further ratings it will take, roughly."""
+    from fewgold.bounds import sequence
+
+    how: dict[str, Any] = {"metric": metric, "confidence": level, "rule": rule}
+    likely = sequence.remaining(ratings, tolerance, **how)
+    low, high = likely.quantile(0.1)[0], likely.quantile(0.9)[0]
+    return {
+        "more": float(likely.mean[0]) - ratings.n,
+        "more_low": float(low) - ratings.n,
+        "more_high": float(high) - ratings.n,
+    }
+
+
+def _show(out: Console, result: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    n, size, digits = result["n"], result["pool_size"], decimals(result["half_width"])
+    if result["stop"]:
+        enough = result["stopped_after"]
+        verdict = f"[green]Stop[/green]: {enough} of {size} ratings are enough."
+    elif n:
+        verdict = "[yellow]Go on[/yellow]: the interval is not narrow enough yet."
+    else:
+        verdict = "[yellow]Go on[/yellow]: no row has a score yet."
+    out.print(f"[bold]{verdict}[/bold]")
+    out.print()
+    middle = (result["low"] + result["high"]) / 2
+    lines = [
+        (
+            f"{100 * result['confidence']:.6g}% interval",
+            f"{result['low']:.{digits}f} to {result['high']:.{digits}f}, that is "
+            f"{middle:.{digits}f} ± {result['half_width']:.{digits}f}",
+        ),
+        ("tolerance", f"± {result['tolerance']:g}"),
+        ("ratings", f"{n} of {size} segments"),
+    ]
+    if n:
+        outside = not result["low"] <= result["mean"] <= result["high"]
+        hint = f"; outside, so report {middle:.{digits}f}" if outside else ""
+        lines.insert(1, ("mean of ratings", f"{result['mean']:.{digits}f}{hint}"))
+    if result["more"] is not None:
+        lines.append(
+            (
+                "still to rate",
+                f"about {result['more']:.0f} ({result['more_low']:.0f} to "
+                f"{result['more_high']:.0f}), if the rest is like what was rated",
+            )
+        )
+    lines.append(("rule", f"{result['rule']}, {result['rule_kind']}: {escape(result['promise'])}"))
+    pairs(out, lines)
+    if result["signature"]:
+        out.print()
+        out.print("To cite how the interval was made:")
+        out.print(f"  {escape(result['signature'])}", soft_wrap=True)
+    if not result["stop"] and n == result["in_sheet"] < size:
+        out.print()
+        out.print(
+            "The sheet is rated to its end. Select again with the same seed "
+            f"(--seed {result['seed']}) and a larger budget, up to 100%: the new sheet begins with "
+            "the same rows; copy their scores and go on."
+        )

@@ -1,0 +1,217 @@
+"""How the rated segments stand for what the comparison is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, IntArray, codes_of
+from fewgold.bounds import Auto
+from fewgold.comparison.table import Table
+from fewgold.design import Design
+from fewgold.errors import DataError
+from fewgold.estimate import LinearEstimate
+from fewgold.estimators import Mean, Ridge
+from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
+
+
+def plain_design(n: int, size: int, units: IntArray | None, whole: bool, target: str) -> Design:
+    """Equal weights: n of ``size`` segments at random, or whole documents if ``units``.
+
+    ``whole`` says that documents were rated from the first segment to the last. For the target
+    "process" nothing is taken off for the size of the pool.
+    """
+    weights = np.full(n, 1 / n)
+    return Design(
+        kind="process" if target == "process" else "simple" if units is None else "clusters",
+        size=size,
+        weights=weights,
+        inclusion=np.full(n, n / size),
+        groups=np.zeros(n, dtype=np.int64),
+        influence=weights if target == "process" or not (units is None or whole) else None,  # type: ignore[arg-type]
+        units=units,
+    )
+
+
+def for_process(design: Design, units: IntArray | None) -> Design:
+    """The design of a drawn sample where new segments are meant: no part of them was rated."""
+    return replace(
+        design,
+        kind="process",
+        groups=np.zeros_like(design.groups),
+        influence=np.array(design.weights),
+        units=design.units if units is None else units,
+        balance=None,
+        strata=None,
+    )
+
+
+def part(design: Design, keep: BoolArray, *, correct: bool = True) -> Design:
+    """The design of some of the segments, had chance decided which: one group, no balance.
+
+    ``correct=False`` takes nothing off for the size of the pool.
+    """
+    weights = design.weights[keep] / design.weights[keep].sum()
+    inclusion = design.inclusion[keep] * keep.mean()
+    corrected = correct and design.kind != "process"
+    units = None if design.units is None else codes_of(design.units[keep])
+    return Design(
+        kind="process" if not corrected else "simple" if units is None else "clusters",
+        size=design.size,
+        weights=weights,
+        inclusion=inclusion,
+        groups=np.zeros(weights.size, dtype=np.int64),
+        influence=None if corrected else weights,  # type: ignore[arg-type]
+        units=units,
+        unbiased=design.unbiased,
+    )
+
+
+def whole_documents(codes: IntArray, rated: BoolArray) -> bool:
+    """True where some documents were rated, each from its first segment to its last."""
+    sizes = np.bincount(codes)
+    taken = np.bincount(codes, weights=rated, minlength=sizes.size)
+    touched = taken > 0
+    return bool((taken[touched] == sizes[touched]).all() and not touched.all() and sizes.max() > 1)
+
+
+def rows_of(sample: Sample, table: Table) -> tuple[IntArray, Design, dict[str, Any]]:
+    """Where the sampled segments lie in the table, and the design of the whole sample."""
+    if sample.indices.ndim != 1:
+        raise DataError("compare takes one sample. Of a batch of draws give one: sample.draw(k).")
+    if sample.given is not None:  # a top-up: its design is that of both waves together
+        sample = sample.rate(np.zeros(sample.n)).sample
+    place = {str(i): k for k, i in enumerate(table.ids.tolist())}
+    ids = [str(i) for i in sample.ids.tolist()]
+    missing = [i for i in ids if i not in place]
+    if missing:
+        raise DataError(
+            f"{len(missing)} segments of the sample are not in the table, first {missing[0]}. Give "
+            "the table that the sample was drawn from, or its sample."
+        )
+    if len(sample.pool) != table.ids.size:
+        raise DataError(
+            f"the sample was drawn from {len(sample.pool)} segments, and the table has "
+            f"{table.ids.size}. Give the whole table, with empty scores where nobody rated."
+        )
+    rows = np.array([place[i] for i in ids], dtype=np.int64)
+    rated = np.isfinite(table.human).any(0)
+    beside = np.setdiff1d(np.flatnonzero(rated), rows)
+    if beside.size:
+        raise DataError(
+            f"{beside.size} rated segments are not in the sample, first "
+            f"{table.ids[beside[0]]}. Leave their scores out, or give the sample that they are in."
+        )
+    return rows, sample.design, dict(sample.info)
+
+
+# What a comparison is about: new text or this pool, and what varies independently.
+
+
+def setting(
+    table: Table,
+    sample: Sample | None,
+    target: str | None,
+    unit: str | None,
+    notes: list[str],
+) -> tuple[IntArray, Design, dict[str, Any], dict[str, Any]]:
+    """Rated rows, their design, and what was decided about target and unit."""
+    rated = np.asarray(np.isfinite(table.human).any(0))
+    if target is None:
+        target = "process" if rated.all() else "pool"
+        if target == "process":
+            exact = "; for these segments themselves the differences are exact"
+            notes.append(
+                "every segment is rated: intervals are about new text like this (target 'process')"
+                + (exact if np.isfinite(table.human).all() else "")
+            )
+    codes = None if table.documents is None else codes_of(table.documents)
+    if unit == "document" and codes is None:
+        raise DataError("unit 'document' needs the documents: name their column (document=…).")
+    whole = codes is not None and sample is None and whole_documents(codes, rated)
+    if sample is not None and target == "pool":
+        drawn = "segment" if sample.design.units is None else "document"
+        if unit not in (None, drawn):
+            notes.append(f"the unit is the {drawn}, as the sample was drawn, not the {unit}")
+        unit = drawn
+    elif unit is None:
+        by_document = codes is not None and (target == "process" or whole)
+        unit = "document" if by_document else "segment"
+        if by_document:
+            why = "were rated as a whole" if whole else "are what new text comes in"
+            notes.append(f"documents {why}, so they are the unit, not segments")
+    # By name, so that intervals by resampling do not depend on the order of the table.
+    rows = np.flatnonzero(rated)
+    rows = rows[np.argsort(table.ids[rows].astype(str), kind="stable")]
+    info: dict[str, Any] = {}
+    if sample is not None:
+        rows, design, info = rows_of(sample, table)
+    units = None
+    if codes is not None and unit == "document":
+        units = codes_of(codes[rows])
+    if units is not None and units.max() < 1:
+        raise DataError(
+            "all rated segments lie in one document, which shows nothing of how documents differ. "
+            "Rate segments of two or more, or give unit='segment'."
+        )
+    if sample is None:
+        design = plain_design(rows.size, table.ids.size, units, whole, target)
+        if target == "pool" and not rated.all():
+            what = "documents" if units is not None else "segments"
+            notes.append(
+                f"the rated {what} are taken for a simple random sample of the pool; give the "
+                "sample (sample=…) if they were drawn otherwise"
+            )
+    elif target == "process":
+        design = for_process(design, units)
+    facts = {
+        "target": target, "unit": unit, "n": int(rows.size),
+        "design": info.get("sampler", design.kind),
+    }  # fmt: skip
+    return rows, design, info, facts
+
+
+# The score of each system by itself.
+
+
+def system_estimates(
+    table: Table,
+    rows: IntArray,
+    design: Design,
+    *,
+    metrics: tuple[str, ...],
+    orientation: Mapping[str, int],
+    higher: bool,
+    limits: tuple[float, float] | None,
+    info: Mapping[str, object],
+    correct: bool = True,
+) -> list[LinearEstimate]:
+    """An estimate for each system, with its own metrics as a control where there are any.
+
+    ``correct=False`` takes nothing off for the size of the pool, as for two systems that were
+    rated on segments of their own.
+    """
+    found = []
+    for s, scores in enumerate(table.human[:, rows]):
+        rated = np.isfinite(scores)
+        whole = bool(rated.all()) and correct
+        pool = (
+            Pool(
+                ids=table.ids,
+                metrics={
+                    m: table.metrics[m][s] for m in metrics if np.ptp(table.metrics[m][s]) > 0
+                },
+                orientation={k: v for k, v in orientation.items() if k in metrics},
+            )
+            if metrics
+            else Pool(ids=table.ids)
+        )
+        own = design if whole else part(design, rated, correct=correct)
+        ratings = Ratings(Sample(pool, rows[rated], own, info=info), scores[rated], limits)
+        method = Ridge(higher_is_better=higher, bound=Auto()) if pool.metrics else Mean()
+        found.append(method.estimate(ratings))
+    return found

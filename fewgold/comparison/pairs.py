@@ -1,0 +1,346 @@
+"""Differences of all pairs of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold.comparison.designs import part
+from fewgold.design import Design
+from fewgold.estimate import LinearEstimate
+
+# Metrics as a control of differences: one set of slopes for all pairs, judged out of sample.
+
+
+# Relative to the mean square of a metric's deviations.
+STRENGTHS = (0.01, 0.1, 1.0, 10.0)
+#: Share of the variance that metrics must take away, out of sample, to be used.
+MARGIN = 0.03
+_LEAST_UNITS = 20
+
+
+class Control(NamedTuple):
+    """Slopes (..., p), what is left of the unit deviations (..., S, u), and the share taken away.
+
+    Where the control is not worth it, slopes are 0 and the deviations those of the scores.
+    """
+
+    slopes: FloatArray
+    deviations: FloatArray
+    gain: FloatArray
+
+
+def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> Control:
+    """Slopes that make the mean variance of all differences least, and what they leave over.
+
+    One slope a metric for all systems, not one a pair: it is fitted to S − 1 times as many
+    deviations, and differences stay consistent, (A − B) + (B − C) = A − C.
+
+    The penalty is chosen, and the gain is measured, with each unit (segment, or document that was
+    drawn whole) predicted by slopes from all the others. The deviations returned are those
+    predictions' errors, so the variance shows what the slopes cost.
+
+    Parameters
+    ----------
+    design
+        How the n segments were drawn.
+    scores
+        (..., S, n) of S systems on the same segments.
+    metrics
+        (..., p, S, n) with mean 0 over the pool for each metric and system.
+    """
+    y = design.deviations(scores - scores.mean(-2, keepdims=True))
+    batch, (p, s, n) = metrics.shape[:-3], metrics.shape[-3:]
+    inner = metrics - metrics.mean(-2, keepdims=True)
+    x = design.deviations(inner.reshape(*batch, p * s, n))
+    units = x.shape[-1]
+    x = np.moveaxis(x.reshape(*batch, p, s, units), -1, -3)  # (..., u, p, S)
+    yu = np.moveaxis(y, -1, -2)  # (..., u, S)
+    gram_u = x @ np.swapaxes(x, -1, -2)
+    cross_u = (x @ yu[..., None])[..., 0]
+    gram, cross = gram_u.sum(-3), cross_u.sum(-2)
+    scale = np.diagonal(gram, axis1=-2, axis2=-1)
+    scale = np.where(scale > 0, scale, 1.0)
+    total = np.square(y).sum((-1, -2))
+    best = np.full(batch, np.inf)
+    slopes, left = np.zeros((*batch, p)), np.array(y, copy=True)
+    for strength in STRENGTHS:
+        hold = strength * scale[..., None] * np.eye(p)
+        without = gram[..., None, :, :] - gram_u + hold[..., None, :, :]
+        beta_u = np.linalg.solve(without, (cross[..., None, :] - cross_u)[..., None])[..., 0]
+        missed = yu - (beta_u[..., None, :] @ x)[..., 0, :]
+        error = np.square(missed).sum((-1, -2))
+        better = error < best
+        best = np.where(better, error, best)
+        beta = np.linalg.solve(gram + hold, cross[..., None])[..., 0]
+        slopes = np.where(better[..., None], beta, slopes)
+        left = np.where(better[..., None, None], np.moveaxis(missed, -1, -2), left)
+    gain = 1 - best / np.where(total > 0, total, 1.0)
+    use = (gain > MARGIN) & (total > 0) & (units >= max(_LEAST_UNITS, 2 * p + 2))
+    return Control(
+        np.where(use[..., None], slopes, 0.0),
+        np.where(use[..., None, None], left, y),
+        np.where(use, gain, 0.0),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Row system less column system: estimate, its variance and degrees of freedom, (..., S, S).
+
+    ``spreadless`` marks pairs whose differences (or whose ratings, if of separate segments) are
+    all the same, so that nothing is known of their spread; their variance is infinite. ``gain``
+    (...) is the share of the variance that metrics took away, 0 where they were not used, and
+    ``slopes`` (..., p) what they count.
+    """
+
+    value: FloatArray
+    variance: FloatArray
+    df: FloatArray
+    spreadless: BoolArray
+    gain: FloatArray
+    slopes: FloatArray
+
+    @property
+    def se(self) -> FloatArray:
+        return np.asarray(np.sqrt(self.variance))
+
+    def less(self) -> FloatArray:
+        """P(row < column) by Student's distribution about the estimate: (..., S, S)."""
+        return np.asarray(stdtr(np.maximum(self.df, 1.0), -self._ratio()))
+
+    def p_values(self) -> FloatArray:
+        """Two-sided, of no difference: (..., S, S)."""
+        return np.asarray(2 * stdtr(np.maximum(self.df, 1.0), -np.abs(self._ratio())))
+
+    def _ratio(self) -> FloatArray:
+        """Estimate over standard error; 0 if nothing is known, infinite if nothing is unknown."""
+        se = self.se
+        known = np.isfinite(se) & (se > 0)
+        ratio = np.where(known, self.value, 0.0) / np.where(known, se, 1.0)
+        sure = np.copysign(np.where(self.value == 0, 0.0, np.inf), self.value)
+        return np.asarray(np.where(se == 0, sure, ratio))
+
+
+def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None = None) -> Pairs:
+    """All differences where every system was rated on the same segments.
+
+    Parameters
+    ----------
+    design
+        How the n segments were drawn, one draw or a batch.
+    scores
+        (..., S, n) human scores.
+    metrics
+        (..., p, S, n) with mean 0 over the pool for each metric and system; used if they help
+        (`common_slopes`).
+
+    Examples
+    --------
+    Three systems, four of ten segments; the third is the first, one point lower.
+
+    >>> from fewgold.comparison.designs import plain_design
+    >>> design = plain_design(4, 10, None, False, "pool")
+    >>> pairs = shared_pairs(design, np.array([[3., 4, 5, 2], [1, 4, 4, 1], [2, 3, 4, 1]]))
+    >>> pairs.value[0], bool(pairs.spreadless[0, 2])
+    (array([0., 1., 1.]), True)
+    """
+    batch, (systems, _) = scores.shape[:-2], scores.shape[-2:]
+    slopes, gain = np.zeros((*batch, 0)), np.zeros(batch)
+    if metrics is None or not metrics.shape[-3]:
+        left = design.deviations(scores - scores.mean(-2, keepdims=True))
+        means = design.means(scores)
+    else:
+        slopes, left, gain = common_slopes(design, scores, metrics)
+        means = (
+            design.means(scores)
+            - (slopes[..., None, :] @ _mean_metrics(design, metrics))[..., 0, :]
+        )
+    value = np.asarray(means[..., :, None] - means[..., None, :])
+    # A difference that is rounding alone is none, however sure.
+    size = np.abs(scores).max((-1, -2))[..., None, None]
+    value = np.where(np.abs(value) <= 1e-12 * size, 0.0, value)
+    variance = np.zeros(value.shape)
+    flat = np.zeros(value.shape, dtype=bool)
+    for i in range(systems):
+        for j in range(i):
+            apart = left[..., i, :] - left[..., j, :]
+            variance[..., i, j] = variance[..., j, i] = np.vecdot(apart, apart)
+            each = scores[..., i, :] - scores[..., j, :]
+            size = np.abs(scores[..., [i, j], :]).max((-1, -2))
+            flat[..., i, j] = flat[..., j, i] = np.ptp(each, axis=-1) <= 1e-12 * size
+    certain = design.certain[..., None, None]
+    lost = ~certain & ((design.df <= 0) | design.blind)[..., None, None]
+    flat &= ~certain
+    variance = np.where(certain, 0.0, np.where(flat | lost, np.inf, variance))
+    own = np.eye(systems, dtype=bool)
+    variance[..., own] = 0.0
+    flat[..., own] = False
+    df = np.broadcast_to(design.df[..., None, None], value.shape)
+    return Pairs(value, variance, df, flat, gain, slopes)
+
+
+def _mean_metrics(design: Design, metrics: FloatArray) -> FloatArray:
+    """Estimated means (..., p, S) of metrics (..., p, S, n): 0 but for the chance of the draw."""
+    return np.asarray(np.vecdot(metrics, design.weights[..., None, None, :]))
+
+
+# The difference of two systems that were rated on segments of their own, or partly so.
+
+
+def unit_deviations(design: Design, scores: FloatArray, made: LinearEstimate) -> FloatArray:
+    """Deviations of an estimate, each in the place of its segment or document among all: (u,)."""
+    rated = np.isfinite(scores)
+    if design.units is None:
+        place, size = np.flatnonzero(rated), rated.size
+    else:
+        place, size = _first_seen(design.units[rated]), int(design.units.max()) + 1
+    found = np.zeros(size)
+    found[place] = made.deviations()
+    return found
+
+
+def finite_variance(
+    design: Design, scores: FloatArray, made: tuple[LinearEstimate, LinearEstimate]
+) -> float | None:
+    """Variance of a difference of two partly overlapping samples of a finite pool, else None.
+
+    For samples of n and m of N segments with k in common it is
+    A (1/n − 1/N) + B (1/m − 1/N) − 2 C (k/nm − 1/N), C being the covariance on the shared ones.
+    """
+    if design.kind == "process" or design.units is not None:
+        return None
+    rated = np.isfinite(scores)
+    both = np.asarray(rated.all(0))
+    n, m, k = int(rated[0].sum()), int(rated[1].sum()), int(both.sum())
+    own = [one.residuals for one in made]
+    a, b = (float(np.var(x, ddof=1)) for x in own)
+    c = float(np.cov(*(x[both[r]] for x, r in zip(own, rated, strict=True)))[0, 1])
+    most = float(np.sqrt(a * b))
+    c = min(max(c, -most), most)
+    over = 1 / design.size
+    found = a * (1 / n - over) + b * (1 / m - over) - 2 * c * (k / (n * m) - over)
+    return max(found, 1e-3 * (a * (1 / n - over) + b * (1 / m - over)))
+
+
+def _first_seen(labels: IntArray) -> IntArray:
+    """Labels without repetition, in the order of their first appearance."""
+    values, first = np.unique(labels, return_index=True)
+    return np.asarray(values[np.argsort(first)])
+
+
+def welch(a: LinearEstimate, b: LinearEstimate, apart: float | None) -> tuple[float, float, float]:
+    """Difference of two estimates, its variance (``apart`` if not the sum) and Welch's df."""
+    va, vb = float(a.se) ** 2, float(b.se) ** 2
+    total = va + vb
+    if not (0 < total < np.inf):
+        return float(a.value - b.value), np.inf, 1.0
+    df = total**2 / (va**2 / max(float(a.df), 1.0) + vb**2 / max(float(b.df), 1.0))
+    return float(a.value - b.value), total if apart is None else float(apart), df
+
+
+# Differences where systems were not all rated on the same segments.
+
+
+#: Shared segments from which a pair's covariance is known.
+LEAST_SHARED = 10
+
+
+class Gapped(NamedTuple):
+    """The differences, and what each is made of: shared, partly or separate, (S, S)."""
+
+    pairs: Pairs
+    basis: NDArray[np.str_]
+
+
+def shared_counts(scores: FloatArray) -> IntArray:
+    """Segments that each pair was rated on: (S, n) -> (S, S)."""
+    rated = np.isfinite(scores).astype(np.int64)
+    return rated @ rated.T
+
+
+def factors(design: Design, scores: FloatArray) -> FloatArray:
+    """By how much the variance of a difference would grow on different segments: (S, S).
+
+    (Var A + Var B) / Var(A − B) on the segments that a pair shares; NaN for fewer than ten, or
+    where the difference is the same everywhere.
+    """
+    size = len(scores)
+    found = np.full((size, size), np.nan)
+    for i in range(size):
+        for j in range(i):
+            both = np.isfinite(scores[i] + scores[j])
+            if both.sum() < LEAST_SHARED:
+                continue
+            dev = part(design, both, correct=False).deviations(scores[[i, j]][:, both])
+            apart = np.square(dev[0] - dev[1]).sum()
+            if apart > 0:
+                found[i, j] = found[j, i] = np.square(dev).sum() / apart
+    return found
+
+
+def gapped_pairs(
+    design: Design, scores: FloatArray, alone: Sequence[LinearEstimate], factor: FloatArray
+) -> Gapped:
+    """Each pair on its shared segments, or by all that each was rated on where that says more.
+
+    Which of the two is not decided by the pair's own spread, which would favour the narrower by
+    chance, but by its counts and the mean ``factor`` of all pairs.
+
+    By all ratings, the difference is that of two estimates (``alone``), with Welch's degrees of
+    freedom. Segments that both were rated on count with their covariance if there are ten or more.
+    Then the pool's size is taken into account as well, which without shared ones cannot be.
+
+    Parameters
+    ----------
+    design
+        How the n segments were drawn that anyone was rated on.
+    scores
+        (S, n), NaN where a system was not rated.
+    alone
+        Estimates of the systems, without correction for the size of the pool.
+    factor
+        (S, S) as `factors` gives it.
+    """
+    size = len(scores)
+    count = shared_counts(scores)
+    seen = factor[np.isfinite(factor)]
+    alike = 1 - 1 / float(np.exp(np.log(seen).mean())) if seen.size else 0.0
+    units = [unit_deviations(design, row, one) for row, one in zip(scores, alone, strict=True)]
+    value, variance, df = np.zeros((size, size)), np.zeros((size, size)), np.ones((size, size))
+    flat = np.zeros((size, size), dtype=bool)
+    basis = np.full((size, size), "", dtype="<U8")
+    for i in range(size):
+        for j in range(i):
+            a, b, m = count[i, i], count[j, j], count[i, j]
+            own = 1 / a + 1 / b - 2 * alike * m / (a * b)
+            known = m >= LEAST_SHARED
+            if m == a == b or (known and 2 * (1 - alike) / m <= own):
+                both = np.isfinite(scores[i] + scores[j])
+                found = shared_pairs(part(design, both), scores[[i, j]][:, both])
+                one = float(found.value[0, 1]), float(found.variance[0, 1]), float(found.df[0, 1])
+                flat[i, j] = flat[j, i] = found.spreadless[0, 1]
+                how = "shared"
+            else:
+                apart = None
+                if known:
+                    apart = finite_variance(design, scores[[i, j]], (alone[i], alone[j]))
+                    if apart is None:
+                        apart = float(np.square(units[i] - units[j]).sum())
+                one = welch(alone[i], alone[j], apart)
+                if bool(alone[i].spreadless | alone[j].spreadless):
+                    flat[i, j] = flat[j, i] = True
+                    if bool(alone[i].spreadless & alone[j].spreadless):
+                        one = one[0], np.inf, one[2]
+                how = "partly" if known else "separate"
+            value[i, j], value[j, i] = one[0], -one[0]
+            variance[i, j] = variance[j, i] = one[1]
+            df[i, j] = df[j, i] = one[2]
+            basis[i, j] = basis[j, i] = how
+    return Gapped(Pairs(value, variance, df, flat, np.zeros(()), np.zeros(0)), basis)

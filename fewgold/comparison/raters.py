@@ -1,0 +1,266 @@
+"""What the raters add of their own: bias, spread and agreement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold.agreement import krippendorff
+from fewgold.comparison.table import Scored
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Raters:
+    """An additive fit: score = output + rater, or score = segment + system + rater.
+
+    Parameters
+    ----------
+    names
+        R raters.
+    count, mean
+        (R,) ratings and their mean.
+    bias, bias_se
+        (R,) how far above the average rater each scores the same outputs; NaN for a rater who
+        has nothing in common with another one.
+    spread
+        (R,) standard deviation of what output and bias leave over.
+    alpha
+        Krippendorff's α for interval data: 1 is perfect agreement, 0 that of chance.
+    correlation
+        Mean over pairs of raters with ten outputs in common, weighted by their number.
+    outputs, shared
+        Outputs rated, and those rated by two or more.
+    connected
+        False where the raters fall into circles with nothing in common: then biases compare
+        raters of the same circle only.
+    basis
+        "outputs" where biases come from outputs that several rated, "segments" where they come from
+        different systems on the same segments.
+    covariance
+        (R, R) of the biases.
+    """
+
+    names: tuple[str, ...]
+    count: IntArray
+    mean: FloatArray
+    bias: FloatArray
+    bias_se: FloatArray
+    spread: FloatArray
+    alpha: float
+    correlation: float
+    outputs: int
+    shared: int
+    connected: bool
+    basis: str
+    covariance: FloatArray
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a rater."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "rater": self.names,
+                "ratings": self.count,
+                "mean": self.mean,
+                "bias": self.bias,
+                "bias_se": self.bias_se,
+                "spread": self.spread,
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "alpha": self.alpha,
+            "correlation": self.correlation,
+            "outputs": self.outputs,
+            "shared_outputs": self.shared,
+            "connected": self.connected,
+            "basis": self.basis,
+            "raters": self.to_frame().to_dict("records"),
+        }
+
+
+# Biases of raters by least squares, from the outputs or the segments that they have in common.
+
+
+class Fit(NamedTuple):
+    bias: FloatArray
+    covariance: FloatArray
+    spread: FloatArray
+    circles: int  # of raters that nothing ties to the others
+
+    @property
+    def lost(self) -> int:
+        """Biases that the fit cannot tell."""
+        return int(np.isnan(self.bias).sum()) + max(self.circles - 1, 0)
+
+
+def best_fit(rated: Scored, item: IntArray) -> tuple[Fit, str]:
+    """From outputs that several rated, or from segments if that tells more biases."""
+    fit = _fit(rated, item, systems=False)
+    if fit.lost:
+        _, segment = np.unique(rated.segment, return_inverse=True)
+        other = _fit(rated, segment, systems=True)
+        if other.lost < fit.lost:
+            return other, "segments"
+    return fit, "outputs"
+
+
+def _fit(rated: Scored, item: IntArray, systems: bool) -> Fit:
+    """Least squares of score = item (+ system) + rater, with the items eliminated."""
+    size, per = len(rated.raters), np.bincount(item)
+
+    def centred(columns: FloatArray) -> FloatArray:
+        means = [np.bincount(item, column) / per for column in columns]
+        return columns - np.stack(means)[:, item]
+
+    def dummies(codes: IntArray) -> FloatArray:
+        found = np.zeros((int(codes.max()) + 1, codes.size))
+        found[codes, np.arange(codes.size)] = 1.0
+        return centred(found)
+
+    x, y = np.zeros((size, item.size)), centred(rated.score[None])
+    seen = dummies(rated.rater)
+    x[: len(seen)] = seen
+    spent = 0
+    if systems:
+        s = dummies(rated.system)
+        slopes = np.linalg.pinv(s @ s.T, rcond=1e-9, hermitian=True) @ s
+        x, y = x - (x @ slopes.T) @ s, y - (y @ slopes.T) @ s
+        spent = len(s) - 1
+    # A bias that all raters of a circle share cannot be told from the items: that eigenvalue is 0
+    # but for rounding.
+    table = x @ x.T
+    values, axes = np.linalg.eigh(table)
+    least = 1e-9 * max(float(values[-1]), 1.0)
+    told = values > least
+    inverse = (axes * np.where(told, 1 / np.where(told, values, 1.0), 0.0)) @ axes.T
+    known = np.diag(table) > least
+    bias = inverse @ (x @ y[0])
+    circles = int(known.sum() - told.sum())
+    left = y[0] - bias @ x
+    dof = float((per - 1).sum() - spent - told.sum())
+    noise = float(np.square(left).sum() / dof) if dof > 0 else np.nan
+    part = np.bincount(rated.rater, 1 - 1 / per[item], minlength=size)
+    own = np.bincount(rated.rater, left**2, minlength=size)
+    lost = np.where(known, 0.0, np.nan)
+    return Fit(
+        bias + lost,
+        noise * inverse,
+        np.sqrt(own / np.where(part > 0, part, 1.0)) + lost,
+        circles,
+    )
+
+
+# From single ratings to the biases of the raters and how far they agree.
+
+
+_LEAST_COMMON = 10
+
+
+def rater_effects(rated: Scored) -> Raters:
+    """Bias and spread of each rater by least squares, and how far the raters agree.
+
+    From outputs that two or more rated. Where that does not tie all raters together, as when each
+    output was rated once, from what they gave to different systems on the same segments:
+    score = segment + system + rater.
+
+    Examples
+    --------
+    The second rater gives one point more.
+
+    >>> rated = Scored(np.array([0, 0, 1, 1, 2]), np.zeros(5, int), np.array([0, 1, 0, 1, 0]),
+    ...                np.array([2., 3, 5, 6, 4]), ("ann", "bob"))
+    >>> rater_effects(rated).bias.round(6).tolist()
+    [-0.5, 0.5]
+    """
+    size, y = len(rated.raters), rated.score
+    _, item = rated.outputs()
+    per = np.bincount(item)
+    count = np.bincount(rated.rater, minlength=size)
+    fit, basis = best_fit(rated, item)
+    return Raters(
+        names=rated.raters,
+        count=count,
+        mean=np.bincount(rated.rater, y, minlength=size) / np.maximum(count, 1),
+        bias=fit.bias,
+        bias_se=np.sqrt(np.clip(np.diag(fit.covariance), 0, None))
+        + np.where(np.isnan(fit.bias), np.nan, 0.0),
+        spread=fit.spread,
+        alpha=krippendorff(y, item),
+        correlation=_correlation(rated, item, per.size),
+        outputs=int(per.size),
+        shared=int((per > 1).sum()),
+        connected=fit.circles <= 1,
+        basis=basis,
+        covariance=fit.covariance,
+    )
+
+
+def _correlation(rated: Scored, item: IntArray, items: int) -> float:
+    size = len(rated.raters)
+    wide = np.full((size, items), np.nan)
+    wide[rated.rater, item] = rated.score
+    total = weight = 0.0
+    for a in range(size):
+        for b in range(a):
+            both = np.isfinite(wide[[a, b]]).all(0)
+            x, z = wide[a, both], wide[b, both]
+            if both.sum() >= _LEAST_COMMON and np.ptp(x) > 0 and np.ptp(z) > 0:
+                total += both.sum() * float(np.corrcoef(x, z)[0, 1])
+                weight += both.sum()
+    return total / weight if weight else float("nan")
+
+
+# Uneven raters: what their biases add to the systems, and what taking them out costs.
+
+
+def adjusted_spread(rated: Scored, documents: IntArray, systems: int) -> FloatArray:
+    """Variance of differences of adjusted means, by leaving out a document at a time: (S, S).
+
+    What a document has in common enters the biases and the means alike, above all where a rater
+    was given whole documents; a formula that takes ratings for independent misses both.
+    """
+    where = documents[rated.segment]
+    found = []
+    for left_out in np.unique(where):
+        kept = where != left_out
+        some = Scored(
+            rated.segment[kept], rated.system[kept], rated.rater[kept], rated.score[kept],
+            rated.raters,
+        )  # fmt: skip
+        if np.unique(some.system).size < systems:
+            return np.full((systems, systems), np.inf)
+        owner, item = some.outputs()
+        bias = np.nan_to_num(best_fit(some, item)[0].bias)
+        each = np.bincount(item, some.score - bias[some.rater]) / np.bincount(item)
+        mean = np.bincount(owner, each, minlength=systems) / np.bincount(owner, minlength=systems)
+        found.append(mean[:, None] - mean[None, :])
+    many = np.stack(found)
+    return np.asarray(np.square(many - many.mean(0)).sum(0) * (len(many) - 1) / len(many))
+
+
+def mixes(rated: Scored, systems: int) -> FloatArray:
+    """Share that each rater has in the mean score of each system: (S, R), rows sum to 1.
+
+    Times the biases this is what uneven raters add to each system.
+    """
+    owner, item = rated.outputs()
+    share = 1 / (np.bincount(item)[item] * np.bincount(owner, minlength=systems)[rated.system])
+    raters = len(rated.raters)
+    found = np.bincount(rated.system * raters + rated.rater, share, minlength=systems * raters)
+    return np.asarray(found.reshape(systems, raters), dtype=np.float64)
+
+
+def bias_variance(mix: FloatArray, raters: Raters) -> FloatArray:
+    """What taking out estimated biases adds to the variance of each difference: (S, S)."""
+    uneven = mix[:, None, :] - mix[None, :, :]
+    return np.asarray(np.clip(np.vecdot(uneven @ raters.covariance, uneven), 0.0, None))

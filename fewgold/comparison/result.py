@@ -1,0 +1,504 @@
+"""The result: scores, differences, ranking."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold import plots
+from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._validate import check_choice
+from fewgold.bounds.approximate import student_quantile
+from fewgold.comparison.pairs import Pairs
+from fewgold.comparison.ranks import (
+    adjust_pairs,
+    better,
+    groups_of,
+    order_of,
+    rank_intervals,
+    rank_probabilities,
+)
+from fewgold.comparison.raters import Raters
+from fewgold.errors import DataError
+from fewgold.estimate import LinearEstimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+# The summary of a comparison.
+
+
+def summary(result: Comparison) -> str:
+    """Ranking, what tells neighbours apart, and notes."""
+    facts = result.facts
+    about = (
+        f"all {facts['pool_size']} segments"
+        if facts["target"] == "pool"
+        else f"new {facts['unit']}s like these"
+    )
+    scores, ranking = result.scores(), result.ranking()
+    digits = decimals(float(np.nanmin(scores["se"])))
+    level = f"{100 * result.confidence:.10g}%"
+    wide = max(6, *(len(name) for name in scores["system"]))
+    head = f"{len(result.systems)} systems, {facts['n']} segments rated; about {about}"
+    lines = [
+        head,
+        "",
+        f"{'rank':<6}{'system':<{wide + 2}}{'score':>8}  {level + ' interval':<18}{'P(best)':>7}",
+    ]
+    group = 0
+    both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
+    for place, own in both:
+        if place.group != group and group:
+            lines.append("-" * (wide + 43))
+        group, first, last = place.group, place.rank_low, place.rank_high
+        span = f"{first}" if first == last else f"{first}–{last}"
+        interval = f"{own.low:.{digits}f} to {own.high:.{digits}f}"
+        lines.append(
+            f"{span:<6}{own.system:<{wide + 2}}{own.score:>8.{digits}f}  {interval:<18}"
+            f"{place.p_best:>7.3f}"
+        )
+    pairs = result.differences()
+    sure = int(pairs["significant"].sum())
+    lines += [
+        "",
+        f"{sure} of {len(pairs)} differences are significant at {result.level:g} "
+        f"({_CORRECTED[result.correction]})",
+    ]
+    if float(result.pairs.gain) > 0:
+        lines.append(
+            f"metrics took {100 * float(result.pairs.gain):.0f}% off the variance of differences"
+        )
+    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
+    if factor.size:
+        lines.append(
+            f"rated on different {facts['unit']}s, differences would have "
+            f"{np.median(factor):.1f} times the variance"
+        )
+    if result.people is not None:
+        lines.append(
+            f"{len(result.people.names)} raters: α = {result.people.alpha:.2f}, biases from "
+            f"{np.nanmin(result.people.bias):+.2f} to {np.nanmax(result.people.bias):+.2f}"
+            if np.isfinite(result.people.bias).any()
+            else f"{len(result.people.names)} raters, no output rated by two of them"
+        )
+    lines += [f"note: {note}" for note in result.remarks]
+    return "\n".join([*lines, result.signature()])
+
+
+_CORRECTED = {
+    "holm": "Holm: no false finding among all",
+    "fdr": "FDR: share of false findings",
+    "none": "each by itself, not corrected",
+}
+
+
+def decimals(error: float, digits: int = 2) -> int:
+    """Digits after the point that show an error of this size to some digits."""
+    if not (math.isfinite(error) and error > 0):
+        return 3
+    return min(max(digits - 1 - math.floor(math.log10(error)), 0), 8)
+
+
+def findings(result: Comparison) -> list[str]:
+    """What stands out: significant differences first, then what metrics and pairing gained."""
+    pairs = result.differences()
+    by = {"holm": "by Holm", "fdr": "by FDR", "none": "not corrected"}[result.correction]
+    found = [
+        f"{int(pairs['significant'].sum())} of {len(pairs)} differences are significant at "
+        f"{result.level:g} ({by})."
+    ]
+    gain = float(result.pairs.gain)
+    if gain > 0:
+        found.append(f"Metrics took {100 * gain:.0f}% off the variance of the differences.")
+    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
+    if factor.size:
+        found.append(
+            f"Rated on different {result.facts['unit']}s, differences would have "
+            f"{np.median(factor):.1f} times the variance."
+        )
+    return found
+
+
+# Figures of a comparison.
+
+
+PLOTS = ("forest", "differences", "ranks")
+_LEVELS = (0.05, 0.01, 0.001)
+_CORRECTION_TITLES = {"holm": "by Holm", "fdr": "by FDR", "none": "not corrected"}
+
+
+def draw(result: Comparison, kind: str, ax: Axes | None) -> Axes:
+    """Draw the scores, all differences or the ranks."""
+    check_choice("kind", kind, PLOTS)
+    if kind == "forest":
+        names = result.facts["human"]
+        way = "higher" if result.higher_is_better else "lower"
+        label = f"{' and '.join(names) if len(names) < 3 else 'score'} ({way} is better)"
+        frame = result.scores().assign(group=result.ranking()["group"])
+        return plots.forest(frame, ax, label=label, confidence=result.confidence)
+    if kind == "ranks":
+        return plots.rank_intervals(
+            result.ranking(), result.rank_probabilities(), ax, confidence=result.confidence
+        )
+    return _differences(result, ax)
+
+
+def _differences(result: Comparison, ax: Axes | None) -> Axes:
+    import pandas as pd
+
+    at = np.ix_(result.order, result.order)
+    names = [result.systems[k] for k in result.order]
+    value, half, adjusted = result.pairs.value[at], result.half[at], result.adjusted[at]
+    depth = (adjusted[..., None] <= np.array(_LEVELS)).sum(-1)
+    np.fill_diagonal(depth, 0)
+    known = half[np.isfinite(half) & (half > 0)]
+    digits = decimals(float(np.median(known))) if known.size else 2
+    cells = [
+        [
+            f"{v:+.{digits}f}\n±{h:.{digits}f}".replace("-", "−").replace("inf", "?")
+            for v, h in zip(*rows, strict=True)
+        ]
+        for rows in zip(value, half, strict=True)
+    ]
+    return plots.significance_matrix(
+        pd.DataFrame(result.p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
+        means=result.scores()["score"].to_numpy(), cells=cells,
+        said=f"row less column, ± for {100 * result.confidence:.10g}%",
+        note=_CORRECTION_TITLES[result.correction],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Systems compared; made by `compare`. Frames list the systems from best to worst.
+
+    Parameters
+    ----------
+    systems
+        S names, in the order of the table.
+    estimates
+        The score of each system by itself.
+    pairs
+        Differences (S, S), row less column.
+    basis, shared, factor
+        (S, S) what a difference is made of, how many shared segments there are, and by how much
+        its variance would grow on different ones.
+    higher_is_better, level, correction
+        As in `compare`.
+    span
+        Length of the rating scale, where known.
+    people, shift
+        What is known of the raters, and what their biases add to each system (S,).
+    facts
+        Target, unit, design and counts.
+    notes
+        What a reader must know.
+    told
+        Further parts of the signature.
+    """
+
+    systems: tuple[str, ...]
+    estimates: tuple[LinearEstimate, ...]
+    pairs: Pairs
+    basis: NDArray[np.str_]
+    shared: IntArray
+    factor: FloatArray
+    higher_is_better: bool
+    level: float
+    correction: str
+    span: float | None
+    people: Raters | None
+    shift: FloatArray | None
+    facts: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        n, size = self.facts["n"], self.facts["pool_size"]
+        return f"Comparison({len(self.systems)} systems on {n} of {size} segments)"
+
+    @property
+    def confidence(self) -> float:
+        """Of the intervals: 1 less the level of the tests."""
+        return 1 - self.level
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and what the results themselves warn of."""
+        found = list(self.notes)
+        sign = -1 if self.higher_is_better else 1
+        scores = sign * np.array([float(self.estimates[k].value) for k in self.order])
+        if (np.diff(scores) < 0).any():
+            found.append(
+                "the ranking goes by differences, which are surer; scores, each estimated by "
+                "itself, are not all in that order"
+            )
+        if self.pairs.spreadless.any():
+            i, j = (int(k) for k in np.argwhere(self.pairs.spreadless)[0])
+            found.append(
+                f"the ratings of {self.systems[i]} or {self.systems[j]}, or their differences, are "
+                "all equal, which says nothing about the error of the difference"
+                + ("" if self.span else "; give the limits of the scale to have an interval")
+            )
+        return tuple(found)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Systems from best to worst, as positions in ``systems``."""
+        return order_of(self.pairs.value, self.higher_is_better)
+
+    @cached_property
+    def adjusted(self) -> FloatArray:
+        """P-values after correction: (S, S)."""
+        return adjust_pairs(self.pairs.p_values(), self.correction)
+
+    @cached_property
+    def _beats(self) -> BoolArray:
+        """Who is better than whom with the family-wise level: what ranks go by."""
+        sure = adjust_pairs(self.pairs.p_values(), "holm")
+        return better(self.pairs.value, sure, self.level, self.higher_is_better)
+
+    @cached_property
+    def p_better(self) -> FloatArray:
+        """P(row better than column), ½ on the diagonal: (S, S)."""
+        less = self.pairs.less()
+        chance = 1 - less if self.higher_is_better else less
+        np.fill_diagonal(chance, 0.5)
+        return chance
+
+    def scores(self) -> pd.DataFrame:
+        """A row a system: its score by itself, with an interval.
+
+        These intervals are no test of differences, which are far more precise where systems were
+        rated on the same segments: see `differences`.
+        """
+        import pandas as pd
+
+        found = []
+        for k in self.order:
+            made = self.estimates[k]
+            low, high = made.interval(self.confidence)
+            found.append(
+                {
+                    "system": self.systems[k],
+                    "score": float(made.value),
+                    "se": float(made.se),
+                    "low": float(low),
+                    "high": float(high),
+                    "ratings": made.n,
+                    "method": made.method.removesuffix("-higher").removesuffix("-lower"),
+                }
+            )
+        return pd.DataFrame(found)
+
+    def differences(self) -> pd.DataFrame:
+        """A row a pair, the better of the two by the ranking first.
+
+        ``difference`` is the score of ``first`` less that of ``second`` with its interval (of this
+        pair alone), ``p_better`` the probability that ``first`` is truly better, ``p`` the p-value
+        of no difference and ``p_adjusted`` the same after correction. ``n`` counts the segments
+        that both were rated on; ``basis`` says whether these alone were used ("shared") or all
+        that each was rated on, of which some ("partly") or too few to count ("separate") are
+        shared. ``apart`` is by how much the variance would grow had the two been rated
+        on different segments. ``rater_shift`` is what uneven raters add to the difference.
+        """
+        import pandas as pd
+
+        value, se, half = self.pairs.value, self.pairs.se, self.half
+        p = self.pairs.p_values()
+        rows: list[dict[str, Any]] = []
+        for a, i in enumerate(self.order):
+            for j in self.order[a + 1 :]:
+                row = {
+                    "first": self.systems[i],
+                    "second": self.systems[j],
+                    "difference": value[i, j],
+                    "se": se[i, j],
+                    "low": value[i, j] - half[i, j],
+                    "high": value[i, j] + half[i, j],
+                    "df": self.pairs.df[i, j],
+                    "p_better": self.p_better[i, j],
+                    "p": p[i, j],
+                    "p_adjusted": self.adjusted[i, j],
+                    "significant": bool(self.adjusted[i, j] <= self.level),
+                    "n": int(self.shared[i, j]),
+                    "basis": str(self.basis[i, j]),
+                    "apart": self.factor[i, j],
+                }
+                if self.shift is not None:
+                    row["rater_shift"] = self.shift[i] - self.shift[j]
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def half(self) -> FloatArray:
+        """Half of the width of the intervals: (S, S)."""
+        se = self.pairs.se
+        known = np.isfinite(se)
+        quantile = student_quantile(np.maximum(self.pairs.df, 1.0), self.confidence)
+        half = np.where(known, quantile * np.where(known, se, 0.0), np.inf)
+        if self.span is not None:
+            # The rule of three, as for any estimate whose ratings show no spread: differences of
+            # the whole scale may hide in what was not rated.
+            weight = np.max([e.design.weights.max() for e in self.estimates])
+            miss = 1 - (self.level / 2) ** weight
+            flat = 2 * self.span * miss
+            half = np.where(self.pairs.spreadless, flat, half)
+        return np.asarray(half)
+
+    def ranking(self) -> pd.DataFrame:
+        """A row a system, the best first.
+
+        ``group`` counts groups of systems that cannot be told apart: a new one starts only where
+        every system above is significantly better than every one below. ``rank_low`` to
+        ``rank_high`` are the ranks that a system may have; all these intervals hold together with
+        the confidence 1 − level. ``p_best`` is the probability of being the best, ``advantage``
+        the mean difference to the others, positive for better.
+        """
+        import pandas as pd
+
+        low, high = rank_intervals(self._beats)
+        group = groups_of(self._beats, self.order)
+        chance = self.rank_probabilities().to_numpy()
+        size = len(self.systems)
+        sign = 1 if self.higher_is_better else -1
+        return pd.DataFrame(
+            {
+                "rank": np.arange(1, size + 1),
+                "system": [self.systems[k] for k in self.order],
+                "group": group[self.order],
+                "rank_low": low[self.order],
+                "rank_high": high[self.order],
+                "mean_rank": chance @ np.arange(1, size + 1),
+                "p_best": chance[:, 0],
+                "advantage": sign * self.pairs.value.sum(-1)[self.order] / (size - 1),
+                "wins": self._beats.sum(-1)[self.order],
+                "losses": self._beats.sum(-2)[self.order],
+            }
+        )
+
+    def rank_probabilities(self) -> pd.DataFrame:
+        """P(the system has rank k), systems as rows and ranks as columns."""
+        import pandas as pd
+
+        chance = self._chances[self.order]
+        names = [self.systems[k] for k in self.order]
+        ranks = pd.Index(np.arange(1, len(names) + 1), name="rank")
+        return pd.DataFrame(chance, index=pd.Index(names, name="system"), columns=ranks)
+
+    @cached_property
+    def _chances(self) -> FloatArray:
+        return rank_probabilities(self.pairs, self.higher_is_better)
+
+    def raters(self) -> pd.DataFrame:
+        """A row a rater: ratings, mean, bias and spread."""
+        if self.people is None:
+            raise DataError(
+                "nothing is known of the raters. Name the column that says who rated (rater=…), or "
+                "several columns of scores (human=[…])."
+            )
+        return self.people.to_frame()
+
+    def signature(self) -> str:
+        """All that is needed to tell how the numbers were made, in one line."""
+        told = self.estimates[0].ratings.signed()
+        scores = b"".join(e.ratings.scores.tobytes() for e in self.estimates)
+        above = self.basis[np.triu_indices(len(self.systems), 1)]
+        parts: dict[str, Any] = {
+            "cmp": "+".join(sorted(set(above.tolist()), reverse=True)),
+            "systems": len(self.systems),
+            "design": self.facts["design"],
+            "n": self.facts["n"],
+            "N": self.facts["pool_size"],
+            "target": self.facts["target"],
+            "unit": self.facts["unit"],
+            "control": "metrics" if float(self.pairs.gain) > 0 else "none",
+            "test": self.correction,
+            "level": f"{self.level:.10g}",
+            **{k: told[k] for k in ("seed", "pool")},
+            "y": hashlib.sha256(scores).hexdigest()[:6],
+            "v": told["v"],
+            **{k: told[k] for k in ("scale", "orient") if k in told},
+            **self.told,
+        }
+        if not self.higher_is_better:
+            parts["better"] = "lower"
+        return "|".join(f"{k}:{v}" for k, v in parts.items())
+
+    def summary(self) -> str:
+        """The ranking and what must be known about it, for people."""
+        return summary(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain values, for JSON; what is not finite is None."""
+        chance = self.rank_probabilities()
+        record = {
+            **self.facts,
+            "systems": len(self.systems),
+            "higher_is_better": self.higher_is_better,
+            "level": self.level,
+            "correction": self.correction,
+            "control_gain": float(self.pairs.gain),
+            "scores": self.scores().to_dict("records"),
+            "differences": self.differences().to_dict("records"),
+            "ranking": self.ranking().to_dict("records"),
+            "rank_probabilities": {str(s): chance.loc[s].tolist() for s in chance.index},
+            "raters": None if self.people is None else self.people.to_dict(),
+            "notes": list(self.remarks),
+            "signature": self.signature(),
+        }
+        found: dict[str, Any] = _plain(record)
+        return found
+
+    def plot(self, kind: str = "forest", ax: Axes | None = None) -> Axes:
+        """Draw ``"forest"`` (scores), ``"differences"`` (all pairs) or ``"ranks"``."""
+        return draw(self, kind, ax)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write all tables as CSV and, where matplotlib is there, the plots as PNG."""
+        from fewgold import plots
+        from fewgold.errors import FewgoldError
+
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        frames = {
+            "scores": self.scores(),
+            "differences": self.differences(),
+            "ranking": self.ranking(),
+            "rank_probabilities": self.rank_probabilities().reset_index(),
+        }
+        if self.people is not None:
+            frames["raters"] = self.people.to_frame()
+        written = []
+        for name, frame in frames.items():
+            written.append(place / f"{name}.csv")
+            frame.to_csv(written[-1], index=False)
+        try:
+            for kind in PLOTS:
+                written.append(plots.save(self.plot(kind), place / f"{kind}.png"))
+        except FewgoldError as error:
+            if "matplotlib" not in str(error):
+                raise
+        return written
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

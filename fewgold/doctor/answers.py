@@ -1,0 +1,263 @@
+"""Exports of annotation tools and published ratings: whose they are, and what is in them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold import formats
+from fewgold.doctor.campaign import FILE
+from fewgold.doctor.commands import out_name, python
+from fewgold.doctor.findings import Command, Diagnosis, Finding, Support, plural, some
+from fewgold.doctor.identity import not_crossed
+from fewgold.doctor.scores import is_binary, scale_of
+from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import Format, Reading
+from fewgold.io import NUMBER, is_empty
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Ratings from which a simulation tells something.
+_REPLAYED = 50
+
+
+def recognised(path: str) -> Format | None:
+    """The annotation tool's or shared task's format that a file is in; None for plain tables."""
+    found = formats.recognise(path)
+    return None if found is None or found.name in formats.TABULAR else found
+
+
+def examine_answers(path: str, form: Format) -> Diagnosis:
+    """Read the answers and say what they are good for."""
+    title = f"ratings in the format of {form.title}"
+    try:
+        reading = form.read(path)
+    except FewgoldError as error:
+        return Diagnosis(
+            path, form.name, title, findings=(Finding("error", "unreadable", str(error)),)
+        )
+    findings = _findings(reading)
+    facts = _facts(reading)
+    if not reading.ratings and reading.blank:
+        title = f"tasks for raters in the format of {form.title}"
+    if not reading.ratings and not from_campaign(reading):
+        return Diagnosis(path, form.name, title, facts, tuple(findings))
+    supports, commands = _what_next(path, reading)
+    return Diagnosis(path, form.name, title, facts, tuple(findings), supports, commands)
+
+
+def from_campaign(reading: Reading) -> bool:
+    """Whether the answers carry the keys of a campaign."""
+    names = {*(r.segment for r in reading.ratings), *reading.blank}
+    return bool(names) and all(formats.is_key(name) for name in names)
+
+
+def has_keys(frame: pd.DataFrame) -> bool:
+    """Whether a column of a table holds the keys of a campaign's segments."""
+    for name in frame.columns:
+        cells = [str(v).strip() for v in frame[name].tolist() if not is_empty(v)]
+        if cells and formats.is_key(cells[0]) and all(map(formats.is_key, cells)):
+            return True
+    return False
+
+
+def _facts(reading: Reading) -> dict[str, Any]:
+    ratings = reading.ratings
+    facts: dict[str, Any] = {"rows": reading.rows, "ratings": len(ratings)}
+    facts["segments"] = len({r.segment for r in ratings})
+    for role in ("system", "rater"):
+        names = sorted({getattr(r, role) for r in ratings} - {""})
+        if names:
+            facts[f"{role}s"] = f"{len(names)}: {some(names, 4)}"
+    scores = np.array([r.score for r in ratings])
+    if scores.size and is_binary(scores):
+        facts["scores"] = f"0 and 1, {scores.mean():.0%} ones"
+    elif scores.size:
+        scale = scale_of(scores, "mqm" if reading.format.startswith("mqm") else "")
+        ends = "" if scale is None else f", scale {scale[0]:g} to {scale[1]:g}?"
+        facts["scores"] = (
+            f"{scores.min():.4g} to {scores.max():.4g}, mean {scores.mean():.4g}{ends}"
+        )
+    if reading.blank:
+        facts["not answered"] = len(reading.blank)
+    if reading.context:
+        facts["context"] = f"{reading.context:,} rows that are not to be rated"
+    if reading.notes:
+        facts["read as"] = "; ".join(n.rstrip(".") for n in reading.notes)
+    return facts
+
+
+def _findings(reading: Reading) -> list[Finding]:
+    findings = []
+    if reading.rejected:
+        first = [f"{r.place}: {r.why}" for r in reading.rejected[:2]]
+        lost = len(reading.rejected)
+        findings.append(
+            Finding("error" if not reading.ratings and not reading.blank else "warning", "rejected",
+                    f"{plural(lost, 'row')} of {reading.rows:,} cannot be read", "; ".join(first),
+                    "Mend them; they do not enter any result.")
+        )  # fmt: skip
+    if reading.blank:
+        all_of = not reading.ratings
+        findings.append(
+            Finding("warning", "unrated" if all_of else "partly-rated",
+                    "nobody has answered yet" if all_of else
+                    f"{plural(len(reading.blank), 'row')} without an answer",
+                    some(reading.blank), "Wait for them, or see what the gaps mean in the status "
+                    "of the campaign.")
+        )  # fmt: skip
+    if not reading.ratings and not reading.blank and not reading.rejected:
+        findings.append(Finding("error", "no-ratings", "there is no rating in it"))
+    twice = Counter((r.segment, r.system, r.rater) for r in reading.ratings)
+    pairs = {(r.segment, r.system) for r in reading.ratings if r.system}
+    segments, systems = {i for i, _ in pairs}, {s for _, s in pairs}
+    if len(systems) > 1 and len(pairs) < len(segments) * len(systems):
+        findings.append(not_crossed(len(pairs), len(segments), len(systems)))
+    again = [k for k, count in twice.items() if count > 1]
+    if again:
+        shown = [" / ".join(p for p in k if p) for k in again]
+        findings.append(
+            Finding("warning", "repeat-ratings",
+                    f"{plural(len(again), 'output')} rated more than once by the same rater",
+                    some(shown), "Kept, all of them; say which counts before you estimate.")
+        )  # fmt: skip
+    return findings
+
+
+def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[Command, ...]]:
+    if from_campaign(reading):
+        place = _campaign_near(path)
+        text = f"fewgold import {shlex.quote(place or 'CAMPAIGN')} {shlex.quote(path)}"
+        why = "store the answers in the campaign that they belong to"
+        why += "" if place else "; write its folder or file for CAMPAIGN"
+        ready = bool(reading.ratings)
+        why = why if ready else f"when raters have answered: {why}"
+        said = "the rows carry the keys of a campaign, " + (
+            "so the answers find their segments" if ready else "but nobody has answered yet"
+        )
+        return (
+            (Support("import", ready, said),),
+            (Command(text, why, now=ready and place is not None),),
+        )
+    frame = reading.frame()
+    systems = frame["system"].nunique()
+    raters = bool((frame["rater"] != "").all())
+    file = shlex.quote(path)
+    supports = [Support("table", True, "every command that takes a table takes this file")]
+    problem = _comparable(frame, systems, raters)
+    said = problem or f"{systems} systems: fewgold compare"
+    supports.append(Support("comparison", problem is None, said))
+    supports.append(
+        Support("estimate", False, "needs the pool and the design that the ratings were drawn by; "
+                "these ratings come without")
+    )  # fmt: skip
+    commands = []
+    if problem is None:
+        lower = " --lower-is-better" if reading.format.startswith("mqm") else ""
+        commands.append(Command(f"fewgold compare {file}{lower}", "rank the systems"))
+    if len(frame) >= _REPLAYED:
+        text = f"fewgold simulate {file} --strategies random+mean --budgets 10%,20% --draws 50"
+        commands.append(Command(text, "see how far off samples of these ratings would be"))
+    return tuple(supports), tuple(commands)
+
+
+def _comparable(frame: Any, systems: int, raters: bool) -> str | None:
+    """Why the systems cannot be compared, or None if they can."""
+    from fewgold.comparison.table import read
+
+    if systems < 2:
+        return "one system only" if systems else "the file does not tell systems apart"
+    try:
+        table = read(frame, human="score", system="system", id="segment",
+                     rater="rater" if raters else None)  # fmt: skip
+    except FewgoldError as error:
+        return str(error)
+    both = np.isfinite(table.human).sum(0)
+    return None if (both > 1).any() else "no segment is rated for two systems"
+
+
+def _campaign_near(path: str) -> str | None:
+    """The one campaign that lies beside the file or in the current folder."""
+    found: list[Path] = []
+    for folder in dict.fromkeys([Path(path).resolve().parent, Path.cwd().resolve()]):
+        found += [p for p in sorted(folder.glob("*.fewgold")) if p.name != FILE]
+        found += [p.parent for p in sorted(folder.glob(f"*/{FILE}"))]
+        found += [folder] if (folder / FILE).is_file() else []
+    if len(found) != 1:
+        return None
+    return os.path.relpath(found[0]) if found[0].is_relative_to(Path.cwd()) else str(found[0])
+
+
+# Metric scores as handed in to the WMT metrics task: no human ratings, but a metric.
+
+
+_FIELDS = 8
+
+
+def is_submission(text: str) -> bool:
+    """METRIC, LP, TESTSET, REFSET, SYSTEM, DOC, SEGID, SCORE with tabs and without a header."""
+    rows = [line.split("\t") for line in text[:20_000].splitlines()[:50]]
+    rows = rows[:-1] if len(text) > 20_000 else rows
+    return bool(rows) and all(
+        len(r) == _FIELDS and r[6].strip().isdecimal() and "-" in r[1] and _score(r[7])
+        for r in rows
+    )
+
+
+def _score(text: str) -> bool:
+    return bool(NUMBER.fullmatch(text.strip())) or text.strip().lower() in ("nan", "none", "na")
+
+
+def examine_submission(path: str) -> Diagnosis:
+    """Say which metric, languages and systems, and how to make a table of it."""
+    from fewgold.datasets import read_metric_submission
+
+    title = "scores of a metric (WMT metrics task), without human ratings"
+    try:
+        table = read_metric_submission(path)
+    except DataError as error:
+        found = Finding("error", "unreadable", str(error))
+        return Diagnosis(path, "metric-submission", title, findings=(found,))
+    pairs = list(dict.fromkeys(table["lp"]))
+    gaps = int(table["score"].isna().sum())
+    facts = {
+        "rows": len(table),
+        "metric": some(list(dict.fromkeys(table["metric"]))),
+        "languages": f"{len(pairs)}: {some(pairs, 6)}",
+        "systems": int(table[["lp", "system"]].drop_duplicates().shape[0]),
+        "documents": int(table[["lp", "doc"]].drop_duplicates().shape[0]),
+    }
+    findings = [
+        Finding("warning", "no-ratings", "it holds a metric and no segments' texts or ratings",
+                do="Join it as a column to the table of your segments, on system, document and "
+                "place in the document.")
+    ]  # fmt: skip
+    if len(pairs) > 1:
+        findings.append(
+            Finding("note", "several-languages", f"{len(pairs)} language pairs in one file",
+                    some(pairs, 6), "Keep the rows of one (column lp).")
+        )  # fmt: skip
+    if gaps:
+        findings.append(Finding("warning", "metric-gaps", f"{plural(gaps, 'score')} missing"))
+    out = out_name(path.removesuffix(".gz").removesuffix(".seg.score"), ".csv").strip("'")
+    code = (
+        "from fewgold.datasets import read_metric_submission as read; "
+        f"t = read({path!r}); t.insert(0, 'id', t.doc + ':' + t.doc_seg_id.astype(str)); "
+        f"t[t.lp == {pairs[0]!r}].rename(columns={{'score': "
+        f"{table['metric'].iloc[0]!r}}}).to_csv({out!r}, index=False)"
+    )
+    supports = (
+        Support("metric", True, "as a column of a table of segments"),
+        Support("estimate", False, "no human ratings, and no ids of segments"),
+    )
+    commands = (
+        Command(python(code), f"a plain table of {pairs[0]}, to join with your segments"),
+        Command(f"fewgold doctor {shlex.quote(out)}", "then look again", now=False),
+    )
+    return Diagnosis(path, "metric-submission", title, facts, tuple(findings), supports, commands)

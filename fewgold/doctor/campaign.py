@@ -1,0 +1,95 @@
+"""A campaign: a SQLite file, or the folder that it lies in."""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from fewgold.doctor.findings import Command, Diagnosis, Finding, Support, plural
+
+#: "fewg", which every campaign's file carries.
+_APPLICATION = 0x66657767
+FILE = "campaign.fewgold"
+_COUNTS = {
+    "segments": "SELECT COUNT(*) FROM segments",
+    "metrics": "SELECT COUNT(*) FROM metrics",
+    "waves": "SELECT COUNT(*) FROM waves",
+    "drawn": "SELECT COUNT(*) FROM drawn",
+    "rated": "SELECT COUNT(DISTINCT segment) FROM ratings",
+    "ratings": "SELECT COUNT(*) FROM ratings",
+    "raters": "SELECT COUNT(DISTINCT rater) FROM ratings",
+    "set aside": "SELECT COUNT(*) FROM set_aside",
+    "rejected": "SELECT COUNT(*) FROM rejected",
+}
+
+
+def examine_campaign(path: str, file: Path) -> Diagnosis:
+    """What a campaign holds so far, and what comes next."""
+    title = "a fewgold campaign"
+    try:
+        facts = _read(file)
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter quotes damaged names
+        found = Finding("error", "database-damaged", f"the database cannot be read: {error}",
+                        do="May you read its folder? Else take the last good copy.")  # fmt: skip
+        return Diagnosis(path, "campaign", title, findings=(found,))
+    if facts is None:
+        found = Finding("error", "other-database", "a SQLite database, but not a fewgold campaign",
+                        do="Export the table that you need as CSV.")  # fmt: skip
+        return Diagnosis(path, "database", "a SQLite database", findings=(found,))
+    findings = []
+    if facts["set aside"]:
+        findings.append(
+            Finding("warning", "foreign-ids",
+                    f"{plural(facts['set aside'], 'answer')} set aside, about segments that were "
+                    "never drawn or not clear", do="They enter no estimate; fewgold status lists "
+                    "them.")
+        )  # fmt: skip
+    if facts["rejected"]:
+        findings.append(
+            Finding("warning", "rejected", f"{plural(facts['rejected'], 'row')} could not be read "
+                    "when answers were imported", do="Mend and import them again.")
+        )  # fmt: skip
+    open_rows = facts["drawn"] - facts["rated"]
+    if facts["drawn"] and open_rows:
+        code = "unrated" if not facts["rated"] else "partly-rated"
+        findings.append(
+            Finding("note", code, f"{open_rows:,} of {facts['drawn']:,} drawn segments wait for a "
+                    "rating")
+        )  # fmt: skip
+    supports, commands = _what_next(shlex.quote(path), facts, open_rows)
+    return Diagnosis(path, "campaign", title, facts, tuple(findings), supports, commands)
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """Counts of what the campaign holds; None for a database of somebody else."""
+    with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as database:
+        (mark,) = database.execute("PRAGMA application_id").fetchone()
+        if mark != _APPLICATION:
+            return None
+        (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        if state != "ok":
+            raise sqlite3.DatabaseError(state)
+        return {name: database.execute(sql).fetchone()[0] for name, sql in _COUNTS.items()}
+
+
+def _what_next(
+    name: str, facts: dict[str, Any], open_rows: int
+) -> tuple[tuple[Support, ...], tuple[Command, ...]]:
+    status = Command(f"fewgold status {name}", "where the campaign stands")
+    select = Command(f"fewgold select {name} --budget 50", "draw segments for people to rate")
+    estimate = Command(f"fewgold estimate {name}", "the score so far and how sure it is")
+    ready = bool(facts["rated"]) and not open_rows
+    why = "every drawn segment is rated" if ready else (
+        f"{open_rows:,} drawn segments wait for a rating" if facts["drawn"] else "nothing drawn yet"
+    )  # fmt: skip
+    supports = (Support("estimate", ready, why), Support("further waves", True, "select --more"))
+    if not facts["drawn"]:
+        return supports, (select, status)
+    tasks = f"{Path(shlex.split(name)[0]).stem}-tasks.csv"
+    export = Command(f"fewgold export {name} --out {shlex.quote(tasks)}", "tasks for the raters")
+    if ready:
+        return supports, (estimate, status)
+    return supports, ((status, export) if facts["rated"] else (export, status))

@@ -1,0 +1,522 @@
+"""Scales, leaks, copies, outliers, and which way metrics point."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold.doctor.findings import Finding, plural, some
+from fewgold.doctor.seen import Seen
+from fewgold.errors import DataError
+from fewgold.io import Column, parts
+from fewgold.io.columns import human_columns, known_orientation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Cells that only look like numbers, and texts that raters should not see as they are.
+
+
+_COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
+_ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
+_FORMULA = re.compile(r"\s*(=\s*[A-Za-z(+\-\"]|@[A-Z]+\(|[+-][A-Z]+[0-9]*\()")
+
+
+_SAID = {
+    "thousands": ("{n} with commas between thousands", "Write 1234.5 and not 1,234.5."),
+    "decimal-comma": ("{n} with a decimal comma", "Write 3.5 and not 3,5."),
+    "percent": ("{n} with a percent sign", "Write 85 or 0.85 and not 85%, the same everywhere."),
+    "spreadsheet-error": ("{n} with an error of the spreadsheet", "Mend the formula there."),
+    "infinite": ("{n} infinite", "Find out what went wrong there, and leave the cell empty."),
+    "words": ("{n} not a number", "Every cell must hold a number or nothing."),
+}
+
+
+def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: str) -> str | None:
+    """Python that writes the table with points for decimal commas, if that is what commas are.
+
+    None where no column has any, or one also has commas between thousands, as ``1,234.5``.
+    """
+    found = [c for c in columns if "decimal-comma" in c.odd]
+    cells = [str(frame[c.name].iloc[p]).strip() for c in found for p in c.odd["decimal-comma"]]
+    if not cells or not all(map(_COMMA.fullmatch, cells)):
+        return None
+    return (
+        f"from fewgold.io import read_table; t = read_table({path!r}); "
+        f"c = {[c.name for c in found]!r}; "
+        "t[c] = t[c].map(lambda v: str(v).replace('.', '').replace(',', '.') if ',' in str(v) "
+        f"else v); t.to_csv({out!r}, index=False)"
+    )
+
+
+def cell_findings(
+    columns: Sequence[Column], frame: pd.DataFrame, matter: Sequence[str]
+) -> list[Finding]:
+    """Cells that only look like numbers; an error in the columns that ``matter``."""
+    findings = [
+        Finding("note", "decimal-comma", f"column “{c.name}”: decimal commas, read as points")
+        for c in columns
+        if c.read_as == "decimal commas"
+    ]
+    for column in columns:
+        for sort, places in column.odd.items():
+            said, do = _SAID[sort]
+            shown = [f"row {p + 1:,}: {frame[column.name].iloc[p]}" for p in places[:3]]
+            grave = column.name in matter
+            findings.append(
+                Finding(
+                    "error" if grave else "warning",
+                    sort if sort != "words" else "mixed-types",
+                    f"column “{column.name}”: {said.format(n=plural(len(places), 'cell'))}",
+                    "; ".join(shown),
+                    do,
+                )
+            )
+    return findings
+
+
+def empty_findings(columns: Sequence[Column]) -> list[Finding]:
+    """Columns with nothing in them."""
+    bare = [c.name for c in columns if c.blank.all()]
+    if not bare:
+        return []
+    return [
+        Finding("note", "empty-columns", f"{plural(len(bare), 'column')} with nothing in it",
+                some(bare), "Nothing to do: they are not used.")
+    ]  # fmt: skip
+
+
+def text_findings(frame: pd.DataFrame, names: Sequence[str]) -> list[Finding]:
+    """Escaped characters and formulas in texts that raters would see."""
+    findings = []
+    for code, pattern, severity, what, do in (
+        ("html-escaped", _ENTITY, "warning", "texts with escaped characters such as &amp;",
+         "Unescape them (Python: html.unescape) before raters see them, and before metrics do."),
+        ("formula", _FORMULA, "note", "texts that a spreadsheet takes for formulas",
+         "Sheets of fewgold put an apostrophe before them; your own exports should too."),
+    ):  # fmt: skip
+        hits = []
+        for name in names:
+            cells = frame[name].tolist()
+            rows = [k for k, v in enumerate(cells) if isinstance(v, str) and _hit(pattern, v, code)]
+            if rows:
+                first = str(cells[rows[0]]).strip()[:40]
+                hits.append(f"{name}: {plural(len(rows), 'row')}, first {rows[0] + 1:,}: {first}")
+        if hits:
+            findings.append(Finding(severity, code, what, "; ".join(hits[:3]), do))  # type: ignore[arg-type]
+    return findings
+
+
+def _hit(pattern: re.Pattern[str], text: str, code: str) -> bool:
+    return bool(pattern.match(text) if code == "formula" else pattern.search(text))
+
+
+Floats = NDArray[np.float64]
+# Ends of common scales, the narrow ones first, and what people call them.
+SCALES: tuple[tuple[float, float, str], ...] = (
+    (0, 1, "shares or 0 and 1"), (1, 5, "five grades"), (0, 5, "grades to 5"),
+    (1, 7, "seven grades"), (0, 6, "grades to 6"), (1, 10, "ten grades"), (0, 10, "grades to 10"),
+    (0, 25, "MQM"), (-25, 0, "MQM, negated"), (0, 100, "direct assessment"),
+)  # fmt: skip
+LEAK = 0.95
+_COPY = 0.99999
+_FAR = 30.0  # quartile distances from the middle half
+_RARE = 0.02
+# Words in the names of columns that mark rows: whether something is there, not how good it is.
+_MARKS = {"missing", "absent", "present", "available", "na", "nan", "isna", "null", "flag"}
+# Words in the names of columns in which a judge says why.
+_WHY = {"reason", "reasons", "comment", "comments", "explanation", "rationale", "feedback", "note"}
+
+
+def scale_of(values: Floats, name: str = "") -> tuple[float, float, str] | None:
+    """The common scale that all scores lie on but for a few that look like mistakes, or None.
+
+    The name decides for MQM, whose scores may all be small. A few scores beyond a scale are
+    mistakes where many reach its upper end and nothing lies just beyond it.
+    """
+    if not values.size:
+        return None
+    if "mqm" in parts(name):
+        return SCALES[8] if (values <= 0).all() and (values < 0).any() else SCALES[7]
+    exact = None
+    for scale in SCALES:
+        low, high, _ = scale
+        inside = (values >= low) & (values <= high)
+        if inside.all():
+            full = values.min() < low + 0.6 * (high - low) and values.max() > low + 0.4 * (
+                high - low
+            )
+            exact = exact or (scale if full else None)
+        elif inside.mean() >= 1 - _RARE:
+            width = high - low
+            beyond = values[~inside]
+            top = (values >= high - 0.02 * width) & inside
+            if top.mean() >= _RARE and ((beyond < low) | (beyond > high + 0.1 * width)).all():
+                return scale
+    return exact
+
+
+def is_binary(values: Floats) -> bool:
+    """True for scores of 0 and 1, at least one of each kind or not."""
+    return bool(values.size) and bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def is_flag(seen: Seen, name: str) -> bool:
+    """True for a column that marks rows and judges nothing: ``has_reference``, ``comet_missing``.
+
+    By its name, or because it marks just the rows in which another column is empty, or filled. The
+    reasons of a judge are no such column: some judges give them only where an output fails.
+    """
+    if is_marked(name):
+        return True
+    values = seen.columns[name].values
+    if not is_binary(values) or values.min() == values.max():
+        return False
+    others = [c.blank for k, c in seen.columns.items() if k != name and not set(parts(k)) & _WHY]
+    return any((o == (values == 1)).all() or (o == (values == 0)).all() for o in others)
+
+
+def is_marked(name: str) -> bool:
+    """Whether the name says that a column marks rows.
+
+    >>> [is_marked(name) for name in ("has_reference", "comet_missing", "judge", "history")]
+    [True, True, False, False]
+    """
+    words = parts(name)
+    return words[:1] in (["is"], ["has"]) or bool(set(words) & _MARKS)
+
+
+def describe(seen: Seen, name: str) -> str:
+    """A column of human scores in a few words."""
+    column = seen.columns[name]
+    known = column.values[column.finite]
+    if not known.size:
+        return "empty"
+    words = []
+    if is_binary(known):
+        words.append(f"0 and 1, {known.mean():.0%} ones")
+    else:
+        words.append(f"{known.min():.4g} to {known.max():.4g}, mean {known.mean():.4g}")
+        scale = scale_of(known, name)
+        if scale is not None:
+            words.append(f"scale {scale[0]:g} to {scale[1]:g}?")
+    if column.gaps:
+        words.append(f"{known.size:,} of {seen.rows:,} rows")
+    return ", ".join(words)
+
+
+def correlation(x: Floats, y: Floats) -> float:
+    """Pearson's correlation where both are known; 0 where it is not defined."""
+    both = np.isfinite(x) & np.isfinite(y)
+    if both.sum() < 3:
+        return 0.0
+    x, y = x[both] - x[both].mean(), y[both] - y[both].mean()
+    # Sums and not dot products: for these small arrays, threads cost more than they bring.
+    size = float(np.sqrt((x * x).sum() * (y * y).sum()))
+    return float((x * y).sum()) / size if size > 0 and np.isfinite(size) else 0.0
+
+
+def orientations(seen: Seen) -> dict[str, int | None]:
+    """Which way each metric points, as far as its name tells."""
+    found = {}
+    for name in seen.metrics:
+        values = seen.columns[name].values
+        found[name] = known_orientation(name, values[np.isfinite(values)])
+    return found
+
+
+def leaks(seen: Seen) -> tuple[tuple[str, ...], list[Finding]]:
+    """Metrics that follow the human scores so closely that they must come from them."""
+    if not seen.human:
+        return (), []
+    found, findings = [], []
+    targets = {name: seen.columns[name].values for name in seen.humans}
+    for name in seen.metrics:
+        values = seen.columns[name].values
+        near = {t: correlation(values, y) for t, y in targets.items() if np.isfinite(y).sum() >= 10}
+        target = max(near, key=lambda t: abs(near[t]), default="")
+        if target and abs(near[target]) >= LEAK:
+            found.append(name)
+            r = near[target]
+            what = "is a copy of" if abs(r) >= _COPY else "follows too closely"
+            findings.append(
+                Finding("warning", "leak",
+                        f"“{name}” {what} the human scores “{target}” (correlation {r:+.3f})",
+                        do="It must not serve as a metric: results would look better than they "
+                        "are. The commands below leave it out with --metrics.")
+            )  # fmt: skip
+    return tuple(found), findings
+
+
+def metric_findings(seen: Seen) -> list[Finding]:
+    """What is odd about the metrics, and which numeric columns are not among them."""
+    return [*_left_out(seen), *_copies(seen), *_outliers(seen), *_turned(seen)]
+
+
+def _left_out(seen: Seen) -> list[Finding]:
+    findings = []
+    flat = [n for n, why in seen.left_out.items() if why == "the same everywhere"]
+    if flat:
+        findings.append(
+            Finding("warning", "constant-metric",
+                    f"{plural(len(flat), 'column')} with the same number everywhere", some(flat, 6),
+                    "Did the metric fail? It is left out.")
+        )  # fmt: skip
+    gaps = {n: why for n, why in seen.left_out.items() if why.endswith(("gap", "gaps"))}
+    gaps = {n: why for n, why in gaps.items() if not seen.columns[n].odd}  # said already
+    if gaps:
+        rows = _gap_rows(seen, gaps)
+        findings.append(
+            Finding("warning", "metric-gaps",
+                    f"{plural(len(gaps), 'metric')} with many gaps, left out unless named",
+                    some([f"{n}: {why}" for n, why in gaps.items()], 4) + rows,
+                    "Score every output, or leave out the rows without.")
+        )  # fmt: skip
+    few = {n: count for n, count in seen.gaps.items() if n in seen.usable_metrics}
+    if few:
+        findings.append(
+            Finding("note", "filled-gaps", f"{plural(len(few), 'metric')} with a few gaps",
+                    some([f"{n}: {count}" for n, count in few.items()], 4)
+                    + _gap_rows(seen, few),
+                    "They are filled with the mean of the metric, which is safe: metrics only "
+                    "help, and people have the last word.")
+        )  # fmt: skip
+    hidden = [n for n, why in seen.left_out.items() if why == "may be human scores"]
+    hidden = [n for n in hidden if n not in seen.humans]
+    if hidden:
+        findings.append(
+            Finding("note", "not-metrics",
+                    f"{plural(len(hidden), 'column')} may come from people and so "
+                    f"{'is' if len(hidden) == 1 else 'are'} no metric", some(hidden, 6),
+                    "If one is automatic after all, name it with --metrics.")
+        )  # fmt: skip
+    return findings
+
+
+def _gap_rows(seen: Seen, gaps: Mapping[str, Any]) -> str:
+    """The systems that lack the metrics altogether, if that is where all gaps are."""
+    if seen.system is None:
+        first = next(iter(gaps))
+        rows = (np.flatnonzero(~seen.columns[first].finite)[:3] + 1).tolist()
+        return f"; first in row {some(rows)}"
+    labels = np.array(seen.labels(seen.system))
+    lost: set[str] = set()
+    for name in gaps:
+        bare = ~seen.columns[name].finite
+        inside = set(labels[bare].tolist())
+        if any(not bare[labels == s].all() for s in inside):
+            return ""
+        lost |= inside
+    return f"; all of them in {some(sorted(lost), 4)}"
+
+
+def _copies(seen: Seen) -> list[Finding]:
+    names = list(seen.usable_metrics)
+    if len(names) < 2:
+        return []
+    table = np.array([seen.columns[n].values for n in names])
+    table = table - np.nanmean(table, 1, keepdims=True)
+    table = np.where(np.isfinite(table), table, 0.0)
+    size = np.sqrt((table * table).sum(1, keepdims=True))
+    table = table / np.where(size > 0, size, 1.0)
+    near = np.abs(table @ table.T)
+    twins = [
+        f"{names[j]} of {names[i]}"
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+        if near[i, j] >= _COPY
+    ]
+    if not twins:
+        return []
+    return [
+        Finding("note", "copied-metric", f"{plural(len(twins), 'pair')} of metrics that are copies",
+                some(twins, 4), "Harmless, but one of each pair is enough; and is each what its "
+                "name says?")
+    ]  # fmt: skip
+
+
+def _outliers(seen: Seen) -> list[Finding]:
+    findings = []
+    for name in dict.fromkeys([*seen.usable_metrics, *seen.human]):
+        values = seen.columns[name].values
+        known = values[np.isfinite(values)]
+        judged = name in seen.human and scale_of(known, name) is not None
+        if known.size < 20 or is_binary(known) or judged:
+            continue
+        low, high = np.quantile(known, [0.25, 0.75])
+        reach = _FAR * (high - low)
+        far = np.flatnonzero((values > high + reach) | (values < low - reach))
+        if reach > 0 and far.size:
+            rows = [f"row {p + 1:,}: {values[p]:g}" for p in far[:3]]
+            findings.append(
+                Finding("warning", "outliers",
+                        f"{plural(len(far), 'value')} in “{name}” extremely far from the others "
+                        f"(half of them lie in {low:.4g} to {high:.4g})", "; ".join(rows),
+                        "A missing decimal point, or a code for “no score” such as -999? Mend it.")
+            )  # fmt: skip
+    return findings
+
+
+def higher_is_better(seen: Seen) -> bool | None:
+    """Which way the human scores point, going by metrics whose way is known; None if unclear."""
+    if seen.human and "mqm" in parts(seen.human[0]):
+        scores = seen.scores()
+        return not bool((scores[np.isfinite(scores)] > 0).any())
+    votes = 0.0
+    for name, sign in orientations(seen).items():
+        if sign and name in seen.usable_metrics:
+            votes += sign * correlation(seen.columns[name].values, seen.scores())
+    return None if abs(votes) < 0.1 else votes > 0
+
+
+def _turned(seen: Seen) -> list[Finding]:
+    """Metrics of a known name that go against all the other ones."""
+    if not seen.human:
+        return []
+    scores = seen.scores()
+    signs = {n: s for n, s in orientations(seen).items() if s and n in seen.usable_metrics}
+    near = {n: s * correlation(seen.columns[n].values, scores) for n, s in signs.items()}
+    up = sum(near.values()) > 0
+    count = int(np.isfinite(scores).sum())
+    clear = 4 / np.sqrt(max(count, 1))
+    against = [n for n, r in near.items() if (r > 0) != up and abs(r) > max(0.1, clear)]
+    if len(near) < 2 or not against:
+        return []
+    return [
+        Finding("warning", "orientation",
+                f"{plural(len(against), 'metric')} point the other way than their name says, "
+                "judging by the human scores and the other metrics",
+                some([f"{n}: correlation {correlation(seen.columns[n].values, scores):+.2f}"
+                      for n in against]),
+                "Say which way it points, if that is right: --orientation "
+                + ",".join(f"{n}={-signs[n]:+d}" for n in against))
+    ]  # fmt: skip
+
+
+def spread(seen: Seen) -> dict[str, Any]:
+    """Standard deviation of the human scores and the correlation with the best metric."""
+    scores = seen.scores()
+    known = scores[np.isfinite(scores)]
+    if known.size < 2:
+        raise DataError("too few human scores to tell how they vary.")
+    near = {n: correlation(seen.columns[n].values, scores) for n in seen.usable_metrics}
+    best = max(near, key=lambda n: abs(near[n]), default=None)
+    return {"sd": float(known.std(ddof=1)), "best": best, "r": near.get(best, 0.0) if best else 0.0}
+
+
+# Human scores: which columns they are, and what is odd about them.
+
+
+# Words in the names of columns that a program fills in.
+_AUTOMATIC = {
+    "judge",
+    "llm",
+    "gpt",
+    "auto",
+    "automatic",
+    "metric",
+    "model",
+    "predicted",
+    "pred",
+    "qe",
+}
+
+
+def human_findings(seen: Seen) -> list[Finding]:
+    """What is odd about the human scores that would be used."""
+    findings = []
+    if len(seen.humans) > len(seen.human) and seen.human:
+        others = [h for h in seen.humans if h not in seen.human]
+        findings.append(
+            Finding("note", "several-humans",
+                    f"several columns look like human scores; “{seen.human[0]}” is taken here",
+                    some(others, 6), "Choose another with --human. None of them is a metric.")
+        )  # fmt: skip
+    findings += [*_words(seen), *_maybe_human(seen)]
+    for name in seen.human:
+        column = seen.columns[name]
+        known = column.values[column.finite]
+        if known.size < 2:
+            continue
+        if (known == known[0]).all():
+            findings.append(
+                Finding("warning", "constant-human", f"all scores in “{name}” are {known[0]:g}",
+                        do="Is it the right column? There is nothing to estimate from it.")
+            )  # fmt: skip
+        elif is_binary(known):
+            share = float(known.mean())
+            if min(share, 1 - share) < 0.05 and known.size >= 20:
+                findings.append(
+                    Finding("warning", "imbalance",
+                            f"{share:.1%} of the scores in “{name}” are 1: one of the two kinds is "
+                            "rare",
+                            do="Small samples may hold none of it. Use intervals that are made for "
+                            "it (--limits 0,1 with the bound star, or the model alpha).")
+                )  # fmt: skip
+        else:
+            findings += _off_scale(seen, name, known)
+    return findings
+
+
+def _words(seen: Seen) -> list[Finding]:
+    """Columns that are called as human scores are, but hold words such as good and bad."""
+    findings = []
+    for name in human_columns(list(seen.columns)):
+        column = seen.columns[name]
+        if column.numeric or column.blank.all() or name == seen.rater:
+            continue
+        words = list(dict.fromkeys(v for v in seen.labels(name) if v))
+        if len(words) <= 20 and max(map(len, words)) <= 20:
+            findings.append(
+                Finding("warning", "human-words",
+                        f"“{name}” may be human ratings, but holds no numbers", some(words, 4),
+                        "Write numbers, such as 1 for good and 0 for bad, to have them used.")
+            )  # fmt: skip
+    return findings
+
+
+def _maybe_human(seen: Seen) -> list[Finding]:
+    """Grades under a name that tells nothing: a metric, or what people said?"""
+    found = []
+    for name, sign in orientations(seen).items():
+        values = np.unique(seen.columns[name].values[seen.columns[name].finite])
+        words = set(parts(name))
+        if (
+            sign is not None
+            or not values.size
+            or words & _AUTOMATIC
+            or name in seen.leaks
+            or values.size > 11
+        ):
+            continue
+        if (values == np.round(values)).all() and values.min() >= -25 and values.max() <= 100:
+            found.append(name)
+    if not found:
+        return []
+    return [
+        Finding("note", "maybe-human",
+                f"{plural(len(found), 'column')} of few whole numbers under a name that no known "
+                "metric has, taken for a metric here", some(found),
+                f"If people gave them, say so: --human {found[0]}.")
+    ]  # fmt: skip
+
+
+def _off_scale(seen: Seen, name: str, known: Floats) -> list[Finding]:
+    scale = scale_of(known, name)
+    places = np.array([], dtype=np.int64)
+    if scale is not None:
+        values = seen.columns[name].values
+        places = np.flatnonzero(np.isfinite(values) & ((values < scale[0]) | (values > scale[1])))
+    if not places.size or scale is None:
+        return []
+    rows = [f"row {p + 1:,}: {seen.columns[name].values[p]:g}" for p in places[:3]]
+    return [
+        Finding("warning", "off-scale",
+                f"{plural(len(places), 'score')} in “{name}” outside {scale[0]:g} to {scale[1]:g}, "
+                "where nearly all others lie", "; ".join(rows),
+                "Typing errors? Mend them: guaranteed bounds refuse scores beyond --limits.")
+    ]  # fmt: skip

@@ -1,0 +1,161 @@
+"""A table with the roles of its columns, which are those that the commands see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold import io
+from fewgold.io import Column
+from fewgold.io.columns import Roles, other_texts, roles
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A table and what its columns are.
+
+    Parameters
+    ----------
+    humans
+        All columns that look like human scores, the main one first; ``human`` is what is used:
+        one, or several that are a rater each.
+    metrics
+        What the commands take for metrics; ``left_out`` says what they do not, and why, and
+        ``gaps`` how many gaps are filled.
+    guessed
+        The id, document and system whose names tell; others are found by their cells.
+    texts_named
+        Whether they find all of the texts.
+    told
+        The roles that the user named columns for.
+    """
+
+    path: str
+    frame: pd.DataFrame
+    columns: Mapping[str, Column]
+    id: str | None = None
+    document: str | None = None
+    system: str | None = None
+    rater: str | None = None
+    cost: str | None = None
+    texts: tuple[str, ...] = ()
+    texts_named: bool = False
+    human: tuple[str, ...] = ()
+    humans: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    gaps: Mapping[str, int] = field(default_factory=dict)
+    guessed: Mapping[str, str | None] = field(default_factory=dict)
+    leaks: tuple[str, ...] = ()
+    told: frozenset[str] = frozenset()
+    _labels: dict[str, list[str]] = field(default_factory=dict, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return len(self.frame)
+
+    @property
+    def usable_metrics(self) -> tuple[str, ...]:
+        """Metrics without those that give the human scores away."""
+        return tuple(m for m in self.metrics if m not in self.leaks)
+
+    def count(self, name: str | None) -> int:
+        """How many different values a column has."""
+        if name is None:
+            return 0
+        return len(set(self.labels(name)) - {""})
+
+    def labels(self, name: str) -> list[str]:
+        """The cells of a column as text without blanks around."""
+        if name not in self._labels:
+            cells = self.frame[name].tolist()
+            self._labels[name] = ["" if io.is_empty(v) else str(v).strip() for v in cells]
+        return self._labels[name]
+
+    def scores(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The human score of each row, the mean where there are several; NaN where nobody rated."""
+        rows = np.array([self.columns[name].values for name in self.human])
+        known = np.isfinite(rows)
+        total = np.where(known, rows, 0.0).sum(0)
+        return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
+
+
+def see(
+    path: str,
+    frame: pd.DataFrame,
+    human: Sequence[str] = (),
+    given: Mapping[str, Any] | None = None,
+) -> Seen:
+    """The roles of the columns of a table; ``given`` are those that the user told."""
+    told = {role: value for role, value in (given or {}).items() if value is not None}
+    found = roles(frame, need_id=False, human=list(human) or None, **told)
+    if not found.human:
+        # The commands ask which one; the commands that are proposed here name it.
+        chosen = _main(found.humans, found.cells)
+        found = roles(frame, need_id=False, human=chosen or None, **told)
+        found = replace(found, humans=tuple(dict.fromkeys([*chosen, *found.humans])))
+    shown = found.texts
+    named = "texts" not in told
+    if named and (more := other_texts(found)):
+        named = set(more) <= set(shown)
+        shown = tuple(n for n in map(str, frame.columns) if n in {*shown, *more})
+    return Seen(
+        path,
+        found.table,
+        found.cells,
+        id=found.id,
+        document=found.document,
+        system=found.system,
+        rater=found.rater,
+        cost=found.cost,
+        texts=shown,
+        texts_named=named and bool(shown),
+        human=found.human,
+        humans=found.humans,
+        metrics=found.metrics,
+        gaps=found.gaps,
+        left_out=found.left_out,
+        guessed=_by_name(found),
+        told=frozenset(told),
+    )
+
+
+def spoken(given: Mapping[str, Any]) -> list[str]:
+    """The columns that the user named; ``none`` is no column."""
+    told = [v for v in given.values() if v is not None and v not in ("none", ["none"])]
+    return [name for v in told for name in (v if isinstance(v, list) else [v])]
+
+
+def _by_name(found: Roles) -> dict[str, str | None]:
+    """The id, document and system whose names tell what they are."""
+    known = {
+        "id": io.ID_NAMES,
+        "document": io.DOCUMENT_NAMES,
+        "system": io.SYSTEM_NAMES,
+    }
+    named = {role: getattr(found, role) for role in known}
+    return {
+        role: name if name is not None and io.plain(name) in known[role] else None
+        for role, name in named.items()
+    }
+
+
+def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:
+    """The column of human scores to use: the plainest name, the overall one, else the first."""
+    filled = [n for n in likely if columns[n].finite.any()] or list(likely)
+    who = [n for n in filled if {"rater", "annotator"} & set(io.parts(n))]
+    if len(who) > 1 and len(who) == len(filled):
+        return who
+    for name in io.HUMAN_NAMES:
+        hits = [n for n in filled if io.plain(n) == name]
+        if len(hits) == 1:
+            return hits
+    overall = [n for n in filled if "overall" in io.parts(n)]
+    return (overall or filled)[:1]

@@ -1,0 +1,264 @@
+"""A sheet of ``fewgold select`` with its side file, or the side file itself."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewgold import io, shared_sheets, sheets
+from fewgold.doctor.commands import out_name, python
+from fewgold.doctor.findings import Command, Diagnosis, Finding, Support, plural, some, unreadable
+from fewgold.doctor.scores import cell_findings, scale_of, to_points
+from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import alias
+from fewgold.io import Column, column_of, neutral
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def examine_design(path: str) -> Diagnosis:
+    """The side file alone: what was drawn, and where the sheet should be."""
+    sheet = path.removesuffix(".design.json")
+    title = "the design file of a sheet of fewgold select"
+    try:
+        record = sheets.read_record(path)
+        facts = _facts(record)
+    except (FewgoldError, KeyError, TypeError, AttributeError) as error:
+        found = Finding(
+            "error", "design-damaged", _sentence(error), do="Take it as it was written."
+        )
+        return Diagnosis(path, "design", title, findings=(found,))
+    if Path(sheet).is_file() and sheet != path:
+        command = Command(f"fewgold doctor {shlex.quote(sheet)}", "look at the sheet that it is of")
+        return Diagnosis(path, "design", title, facts, next_commands=(command,))
+    found = Finding(
+        "warning", "sheet-missing", "the sheet is not beside its design file",
+        f"expected {Path(sheet).name}", "Bring it back: people's scores go there.",
+    )  # fmt: skip
+    return Diagnosis(path, "design", title, facts, (found,))
+
+
+def examine_sheet(path: str) -> Diagnosis:
+    """A sheet with its side file beside it: is all there, and is every row rated?"""
+    side = sheets.design_path(path)
+    title = "a sheet of fewgold select with its design"
+    try:
+        record = sheets.read_record(side)
+        facts = _facts(record)
+        score, blind = record["score_column"], "systems" in record
+        drawn = [s["id"] for s in record["sample"]["segments"]]
+        aliases = {alias(record["pool"]["fingerprint"], str(id)): id for id in drawn}
+        expected = [r["id"] for r in record["systems"]["rows"]] if blind else drawn
+    except (FewgoldError, KeyError, TypeError, AttributeError) as error:
+        found = Finding(
+            "error", "design-damaged", _sentence(error), do="Take it as it was written."
+        )
+        return Diagnosis(path, "sheet", title, findings=(found,))
+    findings = _pool_findings(side, blind)
+    try:
+        frame = io.read_table(path).rename(columns=str)
+    except DataError as error:
+        findings.append(unreadable(error))
+        return Diagnosis(path, "sheet", title, facts, tuple(findings))
+    lost = [name for name in (sheets.ID, score) if name not in frame.columns]
+    if lost:
+        findings.append(
+            Finding("error", "column-missing", f"the sheet has no column “{lost[0]}” any more",
+                    f"it has {some(list(frame.columns), 8)}",
+                    "Rename it back, or name it with --id or --human.")
+        )  # fmt: skip
+        return Diagnosis(path, "sheet", title, facts, tuple(findings))
+    ids = ["" if io.is_empty(v) else str(v).strip() for v in frame[sheets.ID].tolist()]
+    ids = [aliases.get(i, i) for i in ids]
+    findings += _id_findings(ids, expected)
+    column = column_of(frame[score], score)
+    findings += cell_findings([column], frame, [score])
+    answered = _answered(column)
+    rated = [i for i, known in zip(ids, answered, strict=True) if known]
+    missing = len(set(expected)) - len({i for i in rated if i in set(expected)})
+    facts["rated"] = f"{len(expected) - missing:,} of {len(expected):,} rows"
+    in_order = record["sample"]["kind"] == "simple" and not blind and ids == drawn
+    findings += _gaps(missing, len(expected), in_order and _from_top(answered))
+    known = column.values[column.finite]
+    scale = None if column.odd else scale_of(known)
+    if scale is not None:
+        facts["scale"] = f"{scale[0]:g} to {scale[1]:g}?"
+    wrong = any(f.severity == "error" for f in findings)
+    supports, made = _what_next(path, record, blind, missing, len(expected), in_order, scale, wrong)
+    made = _points(path, column, frame, blind) or made
+    return Diagnosis(path, "shared-sheet" if blind else "sheet", _title(blind), facts,
+                     tuple(findings), supports, made)  # fmt: skip
+
+
+def _answered(column: Column) -> list[bool]:
+    """Which rows have an answer, be it one that cannot be read: that is no gap, but an error."""
+    if not column.numeric:
+        return [bool(known) for known in column.finite]
+    return [not bare for bare in column.blank]
+
+
+def _points(path: str, column: Column, frame: pd.DataFrame, blind: bool) -> tuple[Command, ...]:
+    """Decimal points for commas in a copy; the design stays where it is."""
+    out = out_name(path, "-points.csv")
+    (name,) = shlex.split(out)
+    code = to_points(path, [column], frame, name)
+    if code is None:
+        return ()
+    tool = "compare" if blind else "estimate"
+    side = shlex.quote(str(sheets.design_path(path)))
+    return (
+        Command(python(code), "write decimal points, in a copy of the sheet"),
+        Command(f"fewgold {tool} {out} --design {side}", "then the result", now=False),
+    )
+
+
+def _title(blind: bool) -> str:
+    if blind:
+        return "a blind sheet of several systems (select --shared) with its design"
+    return "a sheet of fewgold select with its design"
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, FewgoldError):
+        return str(error)
+    return f"the design file is damaged ({type(error).__name__}: {error})"
+
+
+def _facts(record: dict[str, Any]) -> dict[str, Any]:
+    pool = record["pool"]
+    facts: dict[str, Any] = {
+        "strategy": record["strategy"],
+        "seed": record["seed"],
+        "drawn": f"{record['n']:,} of {pool['size']:,} segments",
+        "pool": pool["path"] or "read from standard input",
+    }
+    if record.get("given"):
+        facts["before"] = f"{len(record['given']['segments']):,} ratings of an earlier wave"
+    if "systems" in record:
+        facts["systems"] = len({r["system"] for r in record["systems"]["rows"]})
+    return facts
+
+
+def _pool_findings(side: Path, blind: bool) -> list[Finding]:
+    """Whether the pool is where it was and as it was."""
+    try:
+        table = sheets.pool_table(side)
+    except FewgoldError as error:
+        return [
+            Finding("error", "pool-missing", str(error),
+                    do="Without the pool there is no estimate for it.")
+        ]  # fmt: skip
+    try:
+        with sheets.intact(side):
+            columns = dict(sheets.read_record(side)["pool"]["columns"])
+            build = shared_sheets.build_joint_pool if blind else sheets.build_pool
+            sheets.load_sample(side, build(table, columns))
+    except FewgoldError as error:
+        return [Finding("error", "pool-changed", str(error))]
+    return []
+
+
+def _id_findings(ids: list[str], expected: list[str]) -> list[Finding]:
+    known = {*expected, *(neutral(i) for i in expected)}
+    findings = []
+    foreign = [i for i in ids if i not in known]
+    bare = {re.sub(r"^0+(?=.)", "", i): i for i in expected}
+    if foreign and all(i in bare for i in foreign):
+        findings.append(
+            Finding("error", "lost-zeros",
+                    f"{plural(len(foreign), 'id')} lost leading zeros: a spreadsheet took them for "
+                    "numbers", some([f"{i} was {bare[i]}" for i in foreign]),
+                    "Import the id column as text, or put the zeros back.")
+        )  # fmt: skip
+    elif foreign:
+        findings.append(
+            Finding("error", "foreign-ids", f"{plural(len(foreign), 'id')} not in the sample",
+                    some(foreign), "Did a spreadsheet rewrite them, or is it another sample's "
+                    "sheet? Ratings of segments that were not drawn cannot enter the estimate.")
+        )  # fmt: skip
+    twice = [i for i, count in Counter(ids).items() if count > 1]
+    if twice:
+        findings.append(
+            Finding("error", "duplicate-ids", f"{plural(len(twice), 'id')} in more than one row",
+                    some(twice), "Keep one row of each; for several raters give each a column.")
+        )  # fmt: skip
+    if not foreign:
+        gone = [i for i in expected if i not in set(ids) and neutral(i) not in set(ids)]
+        if gone:
+            findings.append(
+                Finding("error", "rows-missing",
+                        f"{plural(len(gone), 'row')} of the sheet have gone", some(gone),
+                        "Every segment that was drawn must be there: leaving some out biases the "
+                        "estimate.")
+            )  # fmt: skip
+    return findings
+
+
+def _from_top(known: list[bool]) -> bool:
+    """Whether all rated rows come before all others."""
+    return True not in known[known.index(False) :] if False in known else True
+
+
+def _gaps(missing: int, total: int, from_top: bool) -> list[Finding]:
+    if not missing:
+        return []
+    if missing == total:
+        return [Finding("warning", "unrated", "nobody has rated anything yet",
+                        do="Fill in the score of every row.")]  # fmt: skip
+    do = "An estimate needs all of them: leaving some out biases it."
+    if from_top:
+        do = "They were rated from the top, so fewgold stop can say whether that is enough."
+    return [Finding("warning", "partly-rated", f"{plural(missing, 'row')} of {total:,} not rated",
+                    do=do)]  # fmt: skip
+
+
+def _what_next(
+    path: str,
+    record: dict[str, Any],
+    blind: bool,
+    missing: int,
+    total: int,
+    in_order: bool,
+    scale: tuple[float, float, str] | None,
+    wrong: bool,
+) -> tuple[tuple[Support, ...], tuple[Command, ...]]:
+    name = shlex.quote(path)
+    tool = "compare" if blind else "estimate"
+    ready = not missing and not wrong
+    why = "every row is rated" if ready else "once every row has a score and no error is left"
+    supports = [Support(tool, ready, why)]
+    commands = [Command(f"fewgold {tool} {name}", f"{why}: the result", now=ready)]
+    if not blind:
+        guaranteed = record["strategy"] == "random+mean"
+        ends = f"--limits {scale[0]:g},{scale[1]:g}" if scale else "--limits LOW,HIGH"
+        said = f"with {ends}" if guaranteed else "only for samples of --strategy random+mean"
+        supports.append(Support("guaranteed bounds", guaranteed, said))
+        supports.append(
+            Support("stopping", in_order, "rated from the top" if in_order else
+                    "only for sheets of select --strategy random --in-order")
+        )  # fmt: skip
+        if guaranteed and ready and scale:
+            commands.append(
+                Command(f"fewgold estimate {name} --bound star {ends}", "a guaranteed interval")
+            )
+        if 0 < missing < total and not wrong:
+            text = f"fewgold estimate {name} --gaps at-random"
+            commands.append(Command(text, "only if mere chance left the others out"))
+        if in_order and 0 < missing < total and scale and not wrong:
+            width = (scale[1] - scale[0]) / 20
+            text = f"fewgold stop {name} --tolerance {width:g} {ends}"
+            commands.insert(0, Command(text, "whether the ratings so far are enough"))
+        if ready:
+            sheet = shlex.quote(re.sub(r"(\.[ct]sv)$", r"-more\1", path))
+            pool = shlex.quote(str(Path(sheets.design_path(path)).parent / record["pool"]["path"]))
+            text = f"fewgold select {pool} --given {name} --budget 20 --out {sheet}"
+            if record["pool"]["size"] - total >= 20 and not record.get("given"):
+                commands.append(Command(text, "20 further segments, if that is not precise enough"))
+            half = 0.1 if scale is None else (scale[1] - scale[0]) / 40
+            text = f"fewgold plan --half-width {half:g} --pilot {name}"
+            commands.append(Command(text, "how many ratings a given precision needs"))
+    return tuple(supports), tuple(commands)

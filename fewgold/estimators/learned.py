@@ -1,0 +1,95 @@
+"""The difference estimator with a learned control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.bounds import Auto, Bound
+from fewgold.estimate import LinearEstimate
+from fewgold.estimator import Estimator
+from fewgold.estimators.crossfit import Control
+from fewgold.estimators.knn import KNN
+from fewgold.estimators.linear import plain_mean, regression_slopes, with_design_note
+from fewgold.sample import Ratings
+from fewgold.samplers import Sampler, SimpleRandom
+
+# With fewer ratings a model of some of them predicts the others no better than their mean.
+_LEAST = 4
+
+
+@dataclass(frozen=True)
+class Learned(Estimator):
+    """Mean prediction of a control over the pool, plus the mean of what it got wrong.
+
+    Parameters
+    ----------
+    control
+        `KNN`, or `CrossFit` around any scikit-learn regressor.
+    slope
+        ``fitted``: multiply the predictions by the slope of least variance, so that a poor control
+        does no harm. ``one``: take them as they are; with a cross-fitted control on a simple
+        random sample the estimate is then exactly unbiased. ``printed``: Saldías et al. (2022),
+        eq. 3, E[XZ] without centring for the standardised prediction.
+    """
+
+    control: Control = KNN()
+    slope: str = "fitted"
+    sampler: Sampler = SimpleRandom()
+    bound: Bound | str = Auto()
+
+    @property
+    def name(self) -> str:
+        tail = {"fitted": "", "one": "-diff", "printed": ""}[self.slope]
+        return f"cv-{self.control.name}{tail}"
+
+    @property
+    def _told(self) -> tuple[str, ...]:
+        printed = self.control.name.endswith("-printed")
+        own = self.slope == "one" or (self.slope == "printed") == printed
+        return (*super()._told, *(["slope"] if own else []))
+
+    def estimate(self, ratings: Ratings) -> LinearEstimate:
+        y = ratings.scores
+        if ratings.n < _LEAST:
+            note = f"{ratings.n} ratings are too few to learn from: the plain mean was used"
+            return plain_mean(ratings, self._bound, self.spelled, (note,))
+        predictions = self.control.predict(ratings)
+        z = predictions.at - predictions.centre
+        # A model that predicts the same everywhere differs from its mean by rounding errors only.
+        flat = predictions.spread.max(-1) <= 1e-12 * np.abs(predictions.at).max(-1)
+        z = np.where(flat[..., None], 0.0, z)
+        notes: tuple[str, ...] = ()
+        spent: FloatArray = np.zeros(y.shape[:-1])
+        weighing: FloatArray | None = None
+        if self.slope == "one":
+            beta = np.ones(y.shape[:-1])
+        elif self.slope == "printed":
+            # β = E[XZ] with Z the prediction standardised over the pool (eq. 3).
+            variance = predictions.spread[..., 0] ** 2
+            beta = (y * z).mean(-1) / np.where(flat | (variance <= 0), np.inf, variance)
+            notes = ("control as printed in the paper: trained on the segments it predicts",)
+            spent = np.ones(y.shape[:-1])
+        else:
+            unit = np.abs(z).max(-1, keepdims=True)
+            unit = np.where(unit > 0, unit, 1.0)
+            columns = np.stack([y - y[..., :1], z / unit], axis=-2)
+            slopes, spent, weighing = regression_slopes(ratings.sample.design, columns)
+            beta = slopes[..., 0] / unit[..., 0]
+        parameters = np.minimum(spent, np.maximum(ratings.sample.design.freedom - 1, 0))
+        # What the training segments are predicted to differ by needs no correction: they are rated.
+        weights = ratings.sample.design.weights
+        known = (weights * (1.0 - predictions.share) * z).sum(-1)
+        return LinearEstimate(
+            offset=beta * known,
+            residuals=y - beta[..., None] * z,
+            ratings=ratings,
+            bound=self._bound,
+            method=self.spelled,
+            tuned=True,
+            parameters=parameters,
+            weighing=weighing,
+            notes=with_design_note(ratings, notes),
+        )

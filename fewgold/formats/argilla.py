@@ -1,0 +1,363 @@
+"""Argilla: records to log, records with their responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fewgold.errors import DataError
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
+from fewgold.formats.json import (
+    AFTER,
+    BEFORE,
+    EXTRA,
+    Layout,
+    Rows,
+    beside,
+    choose,
+    dumps,
+    extra,
+    first_object,
+    grouped,
+    list_of,
+    mostly_scores,
+    number,
+    options,
+    parse,
+    plain,
+    read_lines,
+    score_of,
+    text_of,
+    with_extra,
+)
+from fewgold.formats.json import number as as_written
+from fewgold.io import read_text, write_texts
+
+# The settings of an Argilla dataset for a set of tasks.
+
+
+#: Names that a record has already.
+RESERVED = (
+    "id", "fields", "metadata", "suggestions", "responses", "vectors", "status", "external_id",
+    "fewgold",
+)  # fmt: skip
+_LOWEST, _HIGHEST = 0, 10
+
+
+def settings(tasks: Tasks) -> dict[str, Any]:
+    """What ``rg.Settings.from_json`` reads: the fields to show and the question to ask.
+
+    A scale of whole numbers within 0 and 10 is a rating question, any other one is asked for as
+    text.
+
+    >>> from fewgold.formats import Segment
+    >>> tasks = Tasks((Segment("fg-0-abc234", "1", {"output": "Hallo"}),), limits=(0, 100))
+    >>> settings(tasks)["questions"][0]["description"]
+    'A number from 0 to 100.'
+    """
+    layout = Layout(tasks, RESERVED, lower=True)
+    shown = {field: name for name, field in layout.fields.items()} or {"segment_id": "segment"}
+    if layout.has_context:
+        shown = {
+            BEFORE: "context before, do not rate",
+            **shown,
+            AFTER: "context after, do not rate",
+        }
+    always = [
+        field
+        for name, field in layout.fields.items()
+        if all(s.texts.get(name) for s in tasks.to_rate)
+    ]
+    required = always[-1:] or list(shown)[-1:]
+    return {
+        "guidelines": tasks.instruction,
+        "questions": [_setting_question(tasks, layout.score)],
+        "fields": [
+            {
+                "name": field,
+                "title": title,
+                "required": field in required,
+                "type": "text",
+                "settings": {"type": "text", "use_markdown": False},
+            }
+            for field, title in shown.items()
+        ],
+        "vectors": [],
+        "metadata": [],
+        "allow_extra_metadata": True,
+        "distribution": {"strategy": "overlap", "min_submitted": 1},
+        "mapping": None,
+    }
+
+
+def _setting_question(tasks: Tasks, name: str) -> dict[str, Any]:
+    points = options(tasks.limits)
+    kind: dict[str, Any] = {"type": "text", "use_markdown": False}
+    told = "A number."
+    if tasks.limits is not None:
+        low, high = map(number, tasks.limits)
+        told = f"A number from {low} to {high}."
+    if points is not None and points[0] >= _LOWEST and points[-1] <= _HIGHEST:
+        kind = {"type": "rating", "options": [{"value": point} for point in points]}
+    return {
+        "name": name,
+        "title": tasks.question,
+        "description": f"{told} {tasks.scale.sentence}".strip(),
+        "required": True,
+        "type": kind["type"],
+        "settings": kind,
+    }
+
+
+_FLAT = ".responses"
+
+
+class Argilla(Format):
+    """Records of Argilla: a list as `Dataset.records.to_json` writes it, or one per line.
+
+    The key of a segment is the ``id`` of its record; texts and context are fields. The settings
+    of the dataset (fields and question) are written beside as ``tasks.settings.json``, for
+    ``rg.Settings.from_json``. Argilla's rating questions reach from 0 to 10, so a longer or a
+    finer scale is asked for as text.
+
+    A **row** is a response to the question, or a record that has none. Responses are read as
+    version 2 exports them (by question), flat (``score.responses``), and as the server and
+    version 1 keep them (a list by user, where other questions' answers go into the details).
+    Where a status is told, only submitted responses count: a draft or a discarded one leaves the
+    segment blank, or is context if somebody else has rated it, and a note says how many.
+
+    The question is ``Names.score``, else the only one with numbers. The export of version 2 has
+    no time, answer ids or details; `write_ratings` keeps those, and the system, in a field
+    ``fewgold`` of the record, which Argilla does not look at. The rater is the ``user_id``.
+    """
+
+    name = "argilla"
+    title = "Argilla"
+    suffixes = (".json", ".jsonl")
+
+    settings = staticmethod(settings)
+
+    def beside(self, path: str | Path) -> Path:
+        """Where `write_tasks` puts the settings: ``tasks.settings.json``."""
+        return beside(path, ".settings.json")
+
+    def recognises(self, probe: Probe) -> bool:
+        """True for records with an id, fields and responses, nested or flat."""
+        if probe.is_folder:
+            return False
+        found = probe.json
+        first = found[0] if isinstance(found, list) and found else first_object(probe)
+        if not isinstance(first, dict) or not ({"id", "external_id"} & set(first)):
+            return False
+        nested = isinstance(first.get("fields"), dict) and "responses" in first
+        return nested or any(f"{name}.users" in first for name in first if name.endswith(_FLAT))
+
+    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
+        """The responses in a file of records; see the class for what a row is."""
+        rows = Rows(self.name)
+        records = _records(path)
+        answers = {place: _answers(record, names) for place, record in records}
+        question = _question(rows, [a for found in answers.values() for a in found or ()], names)
+        unsubmitted = 0
+        for place, record in records:
+            found = answers[place]
+            if isinstance(record, DataError):
+                rows.reject(place, str(record), "")
+                continue
+            if found is None:
+                rows.reject(place, "expected a record with an id, fields and responses.", record)
+                continue
+            segment = text_of(record, *([names.id] if names.id else ["id", "external_id"])).strip()
+            mine = [a for a in found if a.question in (question, "")]
+            if not segment:
+                why = f"no {names.id or 'id'!r} tells which segment it is."
+                for _ in range(max(1, len(mine))):
+                    rows.reject(place, why, record)
+            elif not mine:
+                rows.unanswered(segment)
+            else:
+                for number, answer in enumerate(mine, start=1):
+                    where = f"{place}, response {number}"
+                    unsubmitted += _take(rows, where, segment, answer)
+        rows.count(
+            unsubmitted,
+            "a response is a draft or discarded: it does not count.",
+            "{} responses are drafts or discarded: they do not count.",
+        )
+        return rows.reading(names)
+
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        """Records to log, and the settings of the dataset beside them."""
+        layout = Layout(tasks, RESERVED, lower=True)
+        listed = [_record(layout, s, s.key) for s in tasks.to_rate]
+        write_texts(
+            {
+                Path(path): dumps(listed, indent=1) + "\n",
+                self.beside(path): dumps(settings(tasks), indent=1) + "\n",
+            }
+        )
+
+    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+        """Records with every segment that was to be rated, answered or not."""
+        layout = Layout(tasks, RESERVED, lower=True)
+        listed = []
+        for segment, key, found in grouped(tasks, ratings):
+            record = _record(layout, segment, key)
+            if found:
+                record["responses"] = {
+                    layout.score: [
+                        {"value": _value(tasks, r), "user_id": r.rater, "status": "submitted"}
+                        for r in found
+                    ]
+                }
+            kept = [extra(r.details, time=r.time, system=r.system, answer=r.answer) for r in found]
+            listed.append({**record, EXTRA: kept} if any(kept) else record)
+        write_texts({Path(path): dumps(listed, indent=1) + "\n"})
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A response as it stands, whichever way the file keeps it."""
+
+    question: str
+    value: Any
+    rater: str
+    status: str
+    holder: Mapping[str, Any]
+    time: str = ""
+    id: str = ""
+    others: Mapping[str, Any] | None = None
+
+
+def _records(path: str | Path) -> list[tuple[str, Any]]:
+    """The records with their places, from a list or from lines."""
+    text = read_text(path)
+    if text.lstrip()[:1] == "[":
+        found = parse(text, repr(str(path)))
+        if not found:
+            raise DataError(f"{str(path)!r} holds no records.")
+        return [(f"record {i}", record) for i, record in enumerate(found, start=1)]
+    return [(f"line {i}", record) for i, record in read_lines(path)]
+
+
+def _answers(record: Any, names: Names) -> list[_Answer] | None:
+    """The responses of a record; None where it makes no sense."""
+    if not isinstance(record, dict):
+        return None
+    kept = list_of(record, EXTRA)
+    found = record.get("responses")
+    if isinstance(found, dict):
+        return _by_question(found, kept, names)
+    if isinstance(found, list):
+        return _by_user(found, names)
+    if found is not None:
+        return None
+    flat = {
+        name.removesuffix(_FLAT): [
+            {"value": value, "user_id": user, "status": status}
+            for value, user, status in _parallel(record, name)
+        ]
+        for name in record
+        if name.endswith(_FLAT) and isinstance(record[name], list)
+    }
+    return _by_question(flat, kept, names)
+
+
+def _parallel(record: Mapping[str, Any], name: str) -> list[tuple[Any, Any, Any]]:
+    values = list_of(record, name)
+    users, states = (list_of(record, f"{name}{end}") for end in (".users", ".status"))
+    gap: list[None] = [None] * len(values)
+    return list(zip(values, users + gap, states + gap, strict=False))
+
+
+def _by_question(found: Mapping[str, Any], kept: list[Any], names: Names) -> list[_Answer] | None:
+    answers = []
+    for question, listed in found.items():
+        if listed is None:
+            continue
+        if not isinstance(listed, list) or not all(isinstance(a, dict) for a in listed):
+            return None
+        for place, a in enumerate(listed):
+            extras = kept[place] if place < len(kept) and isinstance(kept[place], dict) else {}
+            rater = text_of(a, names.rater or "user_id")
+            holder = {EXTRA: extras}
+            answers.append(_Answer(question, a.get("value"), rater, text_of(a, "status"), holder))
+    return answers
+
+
+def _by_user(found: list[Any], names: Names) -> list[_Answer] | None:
+    answers = []
+    for response in found:
+        values = response.get("values") if isinstance(response, dict) else 0
+        if not isinstance(response, dict) or not isinstance(values, dict | None):
+            return None
+        told = {q: v.get("value") if isinstance(v, dict) else v for q, v in (values or {}).items()}
+        # A response that was discarded may hold no values at all, and is a row all the same.
+        for question, value in (told or {"": None}).items():
+            answers.append(
+                _Answer(
+                    question,
+                    value,
+                    text_of(response, names.rater or "user_id"),
+                    text_of(response, "status"),
+                    {},
+                    text_of(response, "updated_at", "inserted_at"),
+                    text_of(response, "id"),
+                    {q: plain(v) for q, v in told.items() if q != question},
+                )
+            )
+    return answers
+
+
+def _question(rows: Rows, answers: list[_Answer], names: Names) -> str | None:
+    """The question with the score, None where nobody has answered any."""
+    values: dict[str, list[Any]] = {}
+    for answer in answers:
+        if answer.question:
+            values.setdefault(answer.question, []).append(answer.value)
+    likely = [q for q, found in values.items() if mostly_scores(found)]
+    if not values:
+        return None
+    chosen = choose("question", values, likely, names.score)
+    rows.chose(chosen, values)
+    return chosen
+
+
+def _take(rows: Rows, place: str, segment: str, answer: _Answer) -> int:
+    """Take in one response; 1 if it was not submitted."""
+    if answer.status.lower() in ("draft", "discarded", "pending"):
+        rows.unanswered(segment)
+        return 1
+    try:
+        score = score_of(answer.value)
+    except DataError as error:
+        rows.reject(place, f"its value: {error}", answer.value)
+        return 0
+    if score is None:
+        rows.unanswered(segment)
+        return 0
+    details = {"answers": dict(answer.others)} if answer.others else {}
+    rating = Rating(segment, score, answer.rater, answer.time, "", answer.id, details)
+    rows.rating(with_extra(rating, answer.holder))
+    return 0
+
+
+def _record(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
+    about = {"segment_id": segment.id, "document": segment.document, "position": segment.position}
+    return {
+        "id": key,
+        "fields": layout.texts(segment) or {"segment_id": segment.id},
+        "metadata": about,
+        "suggestions": {},
+        "responses": {},
+        "vectors": {},
+    }
+
+
+def _value(tasks: Tasks, rating: Rating) -> int | float | str:
+    """A point of a rating question, or the text of a text question."""
+    score = as_written(rating.score)
+    points = options(tasks.limits)
+    return score if points is not None and score in points else repr(score)

@@ -1,0 +1,529 @@
+"""What goes out to annotation tools and what comes back, the same for every format."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from fewgold.errors import DataError
+from fewgold.io import TableError, decode, read_text
+
+_KEY = re.compile(r"fg-(\d+)-([a-z2-7]{6})", re.IGNORECASE)
+_ROUNDS = 4
+#: What campaigns of earlier versions asked where nobody had chosen a question.
+_FORMER = "How good is this output?"
+
+
+def key(place: int, id: str, fingerprint: str) -> str:
+    """A name for a segment that survives the trip through any tool.
+
+    Spreadsheets turn ids such as 007 or 3-4 into numbers and dates; this they leave alone. The
+    last letters come from the id and the pool, so that answers of another study are noticed. The
+    number is a place in the pool here, and a place in the order of `Keys` in what goes to raters.
+
+    >>> key(12, "doc3:7", "9f2c11")
+    'fg-12-xvrmuw'
+    """
+    digest = hashlib.sha256(f"{fingerprint}\x1f{id}".encode()).digest()
+    return f"fg-{place}-{base64.b32encode(digest)[:6].decode().lower()}"
+
+
+def is_key(text: str) -> bool:
+    """True for a name that `key` may have made."""
+    return _KEY.fullmatch(text.strip()) is not None
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys of a pool's segments as raters get them, and the segment that a key names.
+
+    A place in the pool would tell which rows stand together, such as those of one system. So the
+    number of a key is a place in another order, which only the pool tells. Keys that hold the
+    place itself, as those of earlier exports do, are known as well.
+
+    Parameters
+    ----------
+    size
+        Segments of the pool.
+    fingerprint
+        Of the pool.
+
+    >>> keys = Keys(1000, "9f2c11")
+    >>> keys.of(12, "doc3:7"), keys.find("fg-525-xvrmuw", {12: "doc3:7"}.get)
+    ('fg-525-xvrmuw', 12)
+    >>> keys.find("fg-12-xvrmuw", {12: "doc3:7"}.get)
+    12
+    """
+
+    size: int
+    fingerprint: str
+
+    def of(self, place: int, id: str) -> str:
+        """The key of a segment."""
+        return key(self._moved(place), id, self.fingerprint)
+
+    def find(self, name: str, id_of: Callable[[int], str | None]) -> int | None:
+        """The place of the segment that a key names; ``id_of`` tells the id at a place, if any."""
+        found = _KEY.fullmatch(name.strip())
+        if found is None or len(found[1]) > 18 or (number := int(found[1])) >= self.size:
+            return None
+        for place in (self._moved(number, back=True), number):
+            id = id_of(place)
+            if id is not None and key(number, id, self.fingerprint) == found[0].lower():
+                return place
+        return None
+
+    def _moved(self, number: int, back: bool = False) -> int:
+        """A permutation of the places, or its inverse: a Feistel network, walked along cycles."""
+        half = max(1, ((self.size - 1).bit_length() + 1) // 2)
+        while True:
+            high, low = divmod(number, 1 << half)
+            for turn in reversed(range(_ROUNDS)) if back else range(_ROUNDS):
+                told = f"{self.fingerprint}\x1f{turn}\x1f{high if back else low}".encode()
+                mixed = int.from_bytes(hashlib.sha256(told).digest()) % (1 << half)
+                high, low = (low ^ mixed, high) if back else (low, high ^ mixed)
+            number = (high << half) | low
+            if number < self.size:
+                return number
+
+
+def alias(fingerprint: str, *labels: str) -> str:
+    """A name that tells nothing, for an id or a document that could tell which system it is.
+
+    >>> alias("9f2c11", "beta.2:886")
+    's-3twmbtnidv'
+    """
+    digest = hashlib.sha256("\x1f".join(("alias", fingerprint, *labels)).encode()).digest()
+    return f"s-{base64.b32encode(digest)[:10].decode().lower()}"
+
+
+def holds_name(label: str, name: str | None) -> bool:
+    """Whether the name of a system occurs in a label; a short one only as a word of its own.
+
+    >>> holds_name("Beta.2:17", "beta.2"), holds_name("seg-12", "s"), holds_name("s-12", "s")
+    (True, False, True)
+    """
+    name, label = (name or "").strip().lower(), label.lower()
+    return bool(name) and name in (label if len(name) > 2 else re.split(r"[\W_]+", label))
+
+
+@dataclass(frozen=True)
+class RatingScale:
+    """A scale as raters are told about it.
+
+    Parameters
+    ----------
+    limits
+        Its ends, where known.
+    higher_is_better
+        Which end is good; None if nobody said so, and then raters are told nothing of it.
+
+    >>> mqm, unknown = RatingScale((0, 25), False), RatingScale((0, 100))
+    >>> mqm.asked(), mqm.words
+    ('How bad are the errors in this output?', '0 = best, 25 = worst')
+    >>> unknown.asked(), unknown.words
+    ('Rate this output.', '0 to 100')
+    """
+
+    limits: tuple[float, float] | None = None
+    higher_is_better: bool | None = None
+
+    def asked(self, question: str = "") -> str:
+        """What raters are asked: what somebody chose, else a question that fits the scale."""
+        if question.strip() and question != _FORMER:
+            return question
+        if self.limits == (0, 1):
+            worse = self.higher_is_better is False
+            return "Does this output have an error?" if worse else "Is this output adequate?"
+        if self.higher_is_better is None:
+            return "Rate this output."
+        return _FORMER if self.higher_is_better else "How bad are the errors in this output?"
+
+    @property
+    def ends(self) -> tuple[str, str] | None:
+        """What to write at either end.
+
+        >>> RatingScale((0, 1), True).ends
+        ('0 = no (worst)', '1 = yes (best)')
+        """
+        if self.limits is None:
+            return None
+        low, high = (f"{end:.15g}" for end in self.limits)
+        binary = self.limits == (0, 1)
+        if binary:
+            low, high = f"{low} = no", f"{high} = yes"
+        if self.higher_is_better is None:
+            return low, high
+        words = ("worst", "best") if self.higher_is_better else ("best", "worst")
+        one, other = (f" ({word})" if binary else f" = {word}" for word in words)
+        return f"{low}{one}", f"{high}{other}"
+
+    @property
+    def words(self) -> str:
+        """The ends in a line; empty where nothing is known.
+
+        >>> RatingScale(None, True).words
+        'more is better'
+        """
+        if self.ends is None:
+            return {None: "", True: "more is better", False: "more is worse"}[self.higher_is_better]
+        return (", " if "=" in self.ends[0] else " to ").join(self.ends)
+
+    @property
+    def sentence(self) -> str:
+        """Which end is good, as a sentence; empty where nobody said so."""
+        told = "" if self.higher_is_better is None else self.words
+        return f"{told[:1].upper()}{told[1:]}." if told else ""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment as raters see it: one to rate, or one that is there as context only.
+
+    Parameters
+    ----------
+    key
+        The name that comes back with the answer; see `key`.
+    id
+        What the pool calls it, or the key where that could tell the system.
+    texts
+        What to show, by name, such as ``{"source": …, "output": …}``.
+    document
+        The document it belongs to, or an empty string. Those of two systems have two names.
+    position
+        Its place within the document, from 1; without one, among what is shown.
+    rate
+        False for a neighbour that gives context and must not be rated.
+    """
+
+    key: str
+    id: str
+    texts: Mapping[str, str] = field(default_factory=dict)
+    document: str = ""
+    position: int = 1
+    rate: bool = True
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Segments to have rated, in the order to show them, with context around them.
+
+    Parameters
+    ----------
+    segments
+        Documents one after the other, each in reading order; context among what is to be rated.
+    name
+        Name of the study.
+    question
+        What raters are asked; by default what fits the scale.
+    limits
+        Ends of the rating scale, where known.
+    higher_is_better
+        Which end of the scale is good, where known.
+    raters
+        Names of the raters, where known.
+    score
+        What the tool shall call the answer.
+    """
+
+    segments: tuple[Segment, ...]
+    name: str = "fewgold"
+    question: str = ""
+    limits: tuple[float, float] | None = None
+    raters: tuple[str, ...] = ()
+    score: str = "score"
+    higher_is_better: bool | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "question", self.scale.asked(self.question))
+
+    @property
+    def scale(self) -> RatingScale:
+        """The scale, in words."""
+        return RatingScale(self.limits, self.higher_is_better)
+
+    @property
+    def instruction(self) -> str:
+        """The question, and what the ends of the scale mean."""
+        words = self.scale.words
+        return f"{self.question} ({words})" if words else self.question
+
+    @cached_property
+    def to_rate(self) -> tuple[Segment, ...]:
+        """The segments that need an answer."""
+        return tuple(s for s in self.segments if s.rate)
+
+    @cached_property
+    def text_names(self) -> tuple[str, ...]:
+        """Names of the texts, in the order of their first appearance."""
+        return tuple(dict.fromkeys(name for s in self.segments for name in s.texts))
+
+    @cached_property
+    def _positions(self) -> dict[str, dict[int, Segment]]:
+        """The segments of each document by position."""
+        found: dict[str, dict[int, Segment]] = {}
+        for s in self.segments:
+            found.setdefault(s.document, {})[s.position] = s
+        return found
+
+    def around(self, segment: Segment, reach: int = 2) -> tuple[list[Segment], list[Segment]]:
+        """The neighbours before and after a segment in its document, nearest ``reach`` of each.
+
+        Neighbours are those whose position follows on without a gap.
+        """
+        if not segment.document:
+            return [], []
+        beside = self._positions.get(segment.document, {})
+        before: list[Segment] = []
+        after: list[Segment] = []
+        for step in range(1, reach + 1):
+            if segment.position - step not in beside:
+                break
+            before.insert(0, beside[segment.position - step])
+        for step in range(1, reach + 1):
+            if segment.position + step not in beside:
+                break
+            after.append(beside[segment.position + step])
+        return before, after
+
+
+@dataclass(frozen=True)
+class Rating:
+    """One answer of one rater about one segment, as it came.
+
+    Parameters
+    ----------
+    segment
+        What the file calls the segment: a `key` if it went out with one, else its id.
+    score
+        The answer as a number.
+    rater
+        Who gave it, or an empty string.
+    time
+        When, as the file writes it, or an empty string.
+    system
+        The system that made the output, where the file tells.
+    answer
+        The tool's own id of this answer, by which it is known when it comes a second time.
+    details
+        What else came with it, in plain JSON values: error spans, comments, time taken.
+    """
+
+    segment: str
+    score: float
+    rater: str = ""
+    time: str = ""
+    system: str = ""
+    answer: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A row that could not be read: where it stands, why, and what it says."""
+
+    place: str
+    why: str
+    raw: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All that a file holds, every row of it accounted for.
+
+    Parameters
+    ----------
+    format
+        Name of the format.
+    rows
+        Rows (lines, tasks, annotations: what the format counts) in the file.
+    used
+        Rows that ratings were made of; several may make one rating, as errors of MQM do.
+    ratings
+        The answers.
+    blank
+        Segments that went out and have no answer yet, one a row.
+    context
+        Rows that are context or otherwise not meant to be rated.
+    rejected
+        Rows that could not be read.
+    notes
+        What a reader should know, such as which column was taken for the score.
+    """
+
+    format: str
+    rows: int
+    used: int
+    ratings: tuple[Rating, ...]
+    blank: tuple[str, ...] = ()
+    context: int = 0
+    rejected: tuple[Rejected, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        told = self.used + len(self.blank) + self.context + len(self.rejected)
+        if told != self.rows:
+            raise DataError(
+                f"{self.rows} rows in the file, but {self.used} used, {len(self.blank)} blank, "
+                f"{self.context} context and {len(self.rejected)} rejected. This is a mistake in "
+                f"the reader {self.format!r}: please report it."
+            )
+
+    def frame(self) -> Any:
+        """The ratings as a table, one row each."""
+        import pandas as pd
+
+        names = ("segment", "score", "rater", "time", "system", "answer")
+        return pd.DataFrame(
+            [[getattr(r, n) for n in names] for r in self.ratings], columns=list(names)
+        )
+
+    def require(self) -> Sequence[Rating]:
+        """The ratings, or an error that says why there are none or not all of them."""
+        if self.rejected:
+            first = self.rejected[0]
+            raise DataError(
+                f"{len(self.rejected)} of {self.rows} rows cannot be read; the first is "
+                f"{first.place}: {first.why}"
+            )
+        return self.ratings
+
+
+# What a format must do: say whether a file is its own, read answers, write tasks and answers.
+
+
+_HEAD = 65536
+
+
+@dataclass(frozen=True)
+class Names:
+    """Which fields of a file hold what; None where the reader shall find out."""
+
+    id: str | None = None
+    score: str | None = None
+    rater: str | None = None
+
+
+class Probe:
+    """A first look at a file, shared by all formats that ask whether it is theirs."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.name = self.path.name.lower().removesuffix(".gz")
+        self.is_folder = self.path.is_dir()
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first 64 KB, unpacked; empty for folders."""
+        if self.is_folder:
+            return b""
+        with open(self.path, "rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        try:
+            if packed:
+                with gzip.open(self.path, "rb") as file:
+                    return file.read(_HEAD)
+            with open(self.path, "rb") as file:
+                return file.read(_HEAD)
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            return b""
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether the head is text in an encoding that can be read."""
+        return self._decoded is not None
+
+    @cached_property
+    def text(self) -> str:
+        """The head as text; a character cut in two at its end is left out."""
+        found = self._decoded
+        return self.head.decode("utf-8-sig", errors="replace") if found is None else found
+
+    @cached_property
+    def _decoded(self) -> str | None:
+        head = self.head
+        if len(head) == _HEAD:
+            # The last line may be cut within a character, which is then no UTF-8 (nor UTF-16) any
+            # more. The end of a line is a safe place; in UTF-16 it takes two bytes.
+            end = head.rfind(b"\n") + 1
+            head = head[: end + end % 2 if b"\x00" in head[:64] else end or None]
+        try:
+            return decode(head, str(self.path)).text
+        except TableError:
+            return None
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Whole lines of the head."""
+        # Not splitlines(), which also breaks at characters that texts may hold, such as U+2028.
+        lines = self.text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+        cut = len(self.head) == _HEAD and b"\n" not in self.head  # else the text ends with a line
+        return lines[:-1] if cut and len(lines) > 1 else lines
+
+    @cached_property
+    def json(self) -> Any:
+        """The whole file as JSON, or None where it is none."""
+        if self.is_folder or not self.text.lstrip().startswith(("[", "{")):
+            return None
+        try:
+            return json.loads(read_text(self.path))
+        except (ValueError, RecursionError):
+            return None
+
+    @cached_property
+    def first_object(self) -> dict[str, Any] | None:
+        """The object in the first line, for JSON lines."""
+        line = next((line for line in self.lines if line.strip()), "")
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        return found if isinstance(found, dict) else None
+
+
+class Format(ABC):
+    """One format of annotation tools or of published ratings. Instances have no state."""
+
+    #: What the command line calls it.
+    name: ClassVar[str]
+    #: What people call it.
+    title: ClassVar[str]
+    #: How its files end; the first is what is written.
+    suffixes: ClassVar[tuple[str, ...]]
+
+    def beside(self, path: str | Path) -> Path | None:
+        """A second file that `write_tasks` puts beside the first, such as a configuration."""
+        return None
+
+    @abstractmethod
+    def recognises(self, probe: Probe) -> bool:
+        """Whether the file is in this format, going by its content. Never raises."""
+
+    @abstractmethod
+    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
+        """The answers in a file, every row accounted for.
+
+        A row that makes no sense is rejected with a reason; a file that makes none is a
+        `DataError`.
+        """
+
+    @abstractmethod
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        """What the tool imports: segments to rate, their context marked as such."""
+
+    @abstractmethod
+    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+        """Answers, as the tool itself would export them; `read` gives the same ratings back.
+
+        ``tasks`` bring the texts; ``Rating.segment`` is the `key` (or id) of one of them.
+        """

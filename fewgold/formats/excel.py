@@ -1,0 +1,212 @@
+"""Tables that only programs can read: spreadsheets and Parquet."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from fewgold.errors import DataError
+from fewgold.formats.base import Probe, Tasks
+from fewgold.formats.tabular import CONTEXT, RATE, TAIL, Grid, Tabular, as_text, guard, is_text
+from fewgold.io import GUIDE
+
+# A spreadsheet for raters: header frozen, texts wrapped, scores checked as they are typed.
+
+
+_WIDTHS = {
+    "id": 14, "document": 16, "position": 9, "rate": 12, "rater": 14, "comment": 30, "key": 17,
+    "segment": 17, "score": 12, "time": 22, "system": 16, "answer_id": 16, "details": 40,
+    "pool_id": 14,
+}  # fmt: skip
+_TEXT_WIDTH = 60
+_LONGEST = 32767
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+
+
+def workbook(grid: Grid, tasks: Tasks) -> bytes:
+    """A workbook with the grid as its first sheet."""
+    try:
+        from openpyxl import Workbook
+        from openpyxl.styles import Alignment, Font, PatternFill
+        from openpyxl.utils import get_column_letter
+    except ImportError:
+        raise DataError(
+            "writing spreadsheets needs openpyxl. Install it with: pip install 'fewgold[xlsx]'."
+        ) from None
+    book = Workbook()
+    sheet = book.active
+    sheet.title = grid.title
+    wrapped = Alignment(wrap_text=True, vertical="top")
+    head = Font(bold=True), PatternFill("solid", fgColor="D9E2EC")
+    grey = Font(color="595959"), PatternFill("solid", fgColor="EEEEEE")
+    rate = grid.header.index(RATE) if RATE in grid.header else None
+    for k, row in enumerate((grid.header, *grid.rows), 1):
+        aside = rate is not None and row[rate] == CONTEXT
+        for j, value in enumerate(row, 1):
+            cell = sheet.cell(k, j)
+            _put(cell, value)
+            cell.alignment = wrapped
+            if k == 1:
+                cell.font, cell.fill = head
+            elif aside:
+                cell.font, cell.fill = grey
+    sheet.freeze_panes = "A2"
+    for j, name in enumerate(grid.header, 1):
+        width = _WIDTHS.get(name, 12 if name == tasks.score else _TEXT_WIDTH)
+        sheet.column_dimensions[get_column_letter(j)].width = width
+    if rate is not None:
+        _validate(sheet, grid, tasks, rate)
+        _explain(book, tasks)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _put(cell: Any, value: Any) -> None:
+    """A number as a number and all else as text, never as a formula."""
+    if value is None or value in ("", {}):
+        return
+    if isinstance(value, int | float):
+        cell.value = value
+        # openpyxl writes 16 digits of a number and some need 17. As text they would be left out of
+        # sums, so all digits go in below its setter; reading back before writing guards this.
+        cell._value = repr(value)
+        return
+    text = guard(as_text(value))
+    if len(text) > _LONGEST:
+        raise DataError(
+            f"a cell of a spreadsheet holds {_LONGEST} characters, and {text[:40]!r}… has "
+            f"{len(text)}. Write CSV or JSON lines."
+        )
+    # A text that looks like an escaped character must not come back as that character.
+    cell.value = _ESCAPE.sub("_x005F_", _UNFIT.sub("\ufffd", text).replace("\r", "_x000D_"))
+    cell.data_type = "s"
+    cell.number_format = "@"
+
+
+def _validate(sheet: Any, grid: Grid, tasks: Tasks, rate: int) -> None:
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.cell_range import MultiCellRange
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    low, high = tasks.limits or (-1e9, 1e9)
+    ends = f"from {low:g} to {high:g}" if tasks.limits else "such as 3.5"
+    score = DataValidation(
+        type="decimal", operator="between", formula1=repr(low), formula2=repr(high),
+        allow_blank=True, errorTitle="Score", error=f"A number {ends}, please.",
+        promptTitle="Score", prompt=f"A number {ends}. {tasks.scale.sentence}".strip(),
+    )  # fmt: skip
+    aside = DataValidation(
+        type="custom", formula1="FALSE", allow_blank=True, errorTitle="Context",
+        error="This row is context only: please do not rate it.",
+    )  # fmt: skip
+    who = DataValidation(type="list", formula1=f'"{",".join(tasks.raters)}"', allow_blank=True)
+    names = get_column_letter(rate + 2), get_column_letter(rate + 2 + 1 + TAIL.index("rater"))
+    context = [row[rate] == CONTEXT for row in grid.rows]
+    score.sqref = MultiCellRange(_runs(names[0], context, False))
+    aside.sqref = MultiCellRange(_runs(names[0], context, True))
+    who.sqref = MultiCellRange(_runs(names[1], context, False))
+    # A list is a text of at most 255 characters in which names must not have commas or quotes.
+    fits = len(who.formula1) <= 257 and not any(set(r) & set(',"') for r in tasks.raters)
+    for rule in (score, aside, *((who,) if fits and len(tasks.raters) > 1 else ())):
+        if rule.sqref.ranges:
+            rule.showErrorMessage = rule.showInputMessage = True
+            sheet.add_data_validation(rule)
+
+
+def _runs(column: str, marks: Sequence[bool], wanted: bool) -> str:
+    """The cells below the header with this mark, as ranges: one by one would take minutes.
+
+    >>> _runs("C", [True, True, False, True], True)
+    'C2:C3 C5:C5'
+    """
+    runs, row = [], 2
+    for mark, group in groupby(marks):
+        size = len(list(group))
+        if mark is wanted:
+            runs.append(f"{column}{row}:{column}{row + size - 1}")
+        row += size
+    return " ".join(runs)
+
+
+def _explain(book: Any, tasks: Tasks) -> None:
+    """A second sheet that says what to do."""
+    lines = [
+        tasks.name,
+        tasks.question,
+        f"Type a number into the column {tasks.score!r} of each row that says 'yes' under 'rate'.",
+        "Grey rows are context: read them, do not rate them.",
+        "Write your name under 'rater' in every row that you rate, if others rate as well.",
+        "Leave the column 'key' as it is: it tells which segment an answer is about.",
+    ]
+    if tasks.limits:
+        lines.insert(3, f"The scale goes from {tasks.limits[0]:g} to {tasks.limits[1]:g}.")
+    if tasks.scale.sentence:
+        lines.insert(2, tasks.scale.sentence)
+    sheet = book.create_sheet(GUIDE)
+    for k, line in enumerate(lines, 1):
+        _put(sheet.cell(k, 1), line)
+    sheet.column_dimensions["A"].width = 100
+
+
+class Xlsx(Tabular):
+    """A spreadsheet: the first sheet of a workbook."""
+
+    name = "xlsx"
+    title = "a spreadsheet (.xlsx)"
+    suffixes = (".xlsx",)
+
+    def recognises(self, probe: Probe) -> bool:
+        if probe.is_folder or probe.head[:4] not in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
+            return False
+        if probe.name.endswith((".xlsx", ".xlsm")):
+            return True
+        try:
+            with zipfile.ZipFile(probe.path) as book:
+                return any(name.endswith("xl/workbook.xml") for name in book.namelist())
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+            return False
+
+    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+
+        return workbook(grid, tasks)
+
+
+class Parquet(Tabular):
+    """A Parquet file."""
+
+    name = "parquet"
+    title = "Parquet"
+    suffixes = (".parquet",)
+
+    def recognises(self, probe: Probe) -> bool:
+        return probe.head[:4] == b"PAR1" or (
+            probe.name.endswith(".parquet") and not probe.is_folder and not is_text(probe)
+        )
+
+    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise DataError(
+                "writing Parquet needs pyarrow. Install it with: pip install 'fewgold[parquet]'."
+            ) from None
+        kinds: Mapping[str, Any] = {tasks.score: pa.float64(), "score": pa.float64()}
+        kinds = {**kinds, "position": pa.int64()}
+        columns = [
+            pa.array([_typed(row[k]) for row in grid.rows], kinds.get(name, pa.string()))
+            for k, name in enumerate(grid.header)
+        ]
+        out = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_arrays(columns, names=list(grid.header)), out)
+        return bytes(out.getvalue().to_pybytes())
+
+
+def _typed(value: Any) -> Any:
+    return as_text(value) if isinstance(value, dict) else value

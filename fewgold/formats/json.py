@@ -1,0 +1,520 @@
+"""What the readers of annotation tools share: JSON with care, typed look-ups, rows counted."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fewgold.errors import DataError
+from fewgold.formats.base import Names, Probe, Rating, Reading, Rejected, Segment, Tasks
+from fewgold.io import ID_NAMES, guess_column, read_text
+
+#: What our own exports call the key of a segment, and the object with what a tool has no place for.
+KEY = "fewgold_key"
+EXTRA = "fewgold"
+
+_PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPE = re.compile(rf"\\(?:{_PAIR}|(u[dD][89a-fA-F][0-9a-fA-F]{{2}})|.)", re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_LABELLED = re.compile(
+    r"([+-]?\d+(?:\.\d+)?)(?:(?:\s*[-–—:.)=]\s*|\s+)[^\W\d_].*|\s*\(.*)",
+    re.DOTALL,
+)
+_WORDS = {
+    "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "adequate": 1.0, "inadequate": 0.0,
+}  # fmt: skip
+_DEEP = 20
+
+
+def parse(text: str, what: str) -> Any:
+    """JSON that holds no surprises, or an error in a sentence.
+
+    NaN, Infinity and numbers too large for a float come out as text, so that they are refused
+    where a number is due. Half of a surrogate pair, which no file can hold, becomes U+FFFD. A key
+    that occurs twice in an object is an error: one of its values would be lost.
+    """
+    if _SURROGATE.search(text):
+        text = _ESCAPE.sub(lambda m: r"\ufffd" if m[1] else m[0], text)
+    try:
+        return json.loads(
+            text,
+            parse_constant=str,
+            parse_float=_float,
+            parse_int=_int,
+            object_pairs_hook=_object,
+        )
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{what} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
+            "Was it cut off? Export it again."
+        ) from None
+    except RecursionError:
+        raise DataError(f"{what} is nested too deeply to be an export of a tool.") from None
+
+
+def _float(text: str) -> float | str:
+    number = float(text)
+    return number if math.isfinite(number) else text
+
+
+def _int(text: str) -> int | str:
+    return int(text) if len(text) < 300 else text
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        twice = next(k for k, _ in pairs if k in seen or seen.add(k))  # type: ignore[func-returns-value]
+        raise DataError(f"the key {twice!r} occurs twice in one object. Keep one of them.")
+    return made
+
+
+def read_json(path: str | Path) -> Any:
+    """A whole file of JSON."""
+    text = read_text(path)
+    if not text.strip():
+        raise DataError(f"{str(path)!r} is empty.")
+    return parse(text, repr(str(path)))
+
+
+def read_lines(path: str | Path) -> list[tuple[int, Any | DataError]]:
+    """A file of JSON lines: the number of each line that is not empty, and what it holds.
+
+    A line that is no JSON comes as the error that says so.
+    """
+    found: list[tuple[int, Any | DataError]] = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append((number, parse(line, "the line")))
+        except DataError as error:
+            found.append((number, error))
+    if not found:
+        raise DataError(f"{str(path)!r} is empty.")
+    if all(isinstance(value, DataError) for _, value in found):
+        raise DataError(f"{str(path)!r} holds no JSON lines. Line {found[0][0]}: {found[0][1]}")
+    return found
+
+
+def first_object(probe: Probe) -> dict[str, Any] | None:
+    """The object in the first line, however long the line is."""
+    if probe.first_object is not None or not probe.text.lstrip().startswith("{"):
+        return probe.first_object
+    try:
+        found = parse(read_text(probe.path).lstrip().partition("\n")[0], "the line")
+    except DataError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def as_text(value: Any) -> str:
+    """Text or a number as text; an empty string for all else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    return repr(value)
+
+
+def text_of(holder: Mapping[str, Any], *names: str) -> str:
+    """The first of these fields that holds text or a number, as text."""
+    return next((t for name in names if (t := as_text(holder.get(name)))), "")
+
+
+def object_of(holder: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object in a field, or an empty one."""
+    value = holder.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(holder: Mapping[str, Any], name: str) -> list[Any]:
+    """The list in a field, or an empty one."""
+    value = holder.get(name)
+    return value if isinstance(value, list) else []
+
+
+def plain(value: Any, depth: int = _DEEP) -> Any:
+    """A value for `Rating.details`, cut where it is nested too deeply to be stored."""
+    if not isinstance(value, dict | list):
+        return value
+    if depth == 0:
+        return "…"
+    if isinstance(value, dict):
+        return {name: plain(inner, depth - 1) for name, inner in value.items()}
+    return [plain(inner, depth - 1) for inner in value]
+
+
+def brief(value: Any, length: int = 200) -> str:
+    """A row as it stands, for a message about it."""
+    text = value if isinstance(value, str) else json.dumps(plain(value, 4), ensure_ascii=False)
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def score_of(value: Any) -> float | None:
+    """The number that an answer means, None where there is no answer, or an error.
+
+    Besides numbers, and text that is one, an option may begin with a number. Yes, true and
+    adequate are 1; no, false and inadequate are 0. Everything else is refused.
+
+    >>> [score_of(v) for v in (4, "3.5", "4 - good", "5 (best)", "No", ["2"], " ")]
+    [4.0, 3.5, 4.0, 5.0, 0.0, 2.0, None]
+    >>> score_of("1-2")
+    Traceback (most recent call last):
+        ...
+    fewgold.errors.DataError: '1-2' is no number.
+    """
+    if isinstance(value, list):
+        if len(value) > 1:
+            raise DataError(f"{len(value)} answers where one is due: {brief(value, 60)}.")
+        if not value or not isinstance(value[0], list):
+            return score_of(value[0]) if value else None
+    if isinstance(value, dict | list):
+        raise DataError(f"{brief(value, 60)} is no number.")
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, str):
+        return float(value)
+    text = value.strip()
+    if not text:
+        return None
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    labelled = _LABELLED.fullmatch(text)
+    number = labelled[1] if labelled else text
+    if _NUMBER.fullmatch(number) and math.isfinite(float(number)):
+        return float(number)
+    comma = " Write 3.5 and not 3,5." if re.fullmatch(r"[+-]?\d+,\d+", text) else ""
+    raise DataError(f"{brief(text, 60)!r} is no number.{comma}")
+
+
+def has_score(value: Any) -> bool:
+    """True for an answer that means a number."""
+    try:
+        return score_of(value) is not None
+    except DataError:
+        return False
+
+
+def mostly_scores(values: Sequence[Any]) -> bool:
+    """True for answers of which more than half mean a number: the others are mistakes."""
+    given = [v for v in values if v is not None]
+    return 2 * sum(map(has_score, given)) > len(given)
+
+
+def choose(what: str, found: Iterable[str], likely: Iterable[str], wanted: str | None) -> str:
+    """The question that holds the score: the one wanted, the only one, or the only likely one."""
+    every, some = list(dict.fromkeys(found)), list(dict.fromkeys(likely))
+    names = ", ".join(repr(name) for name in every[:20]) or "none"
+    if wanted is not None:
+        if wanted not in every:
+            raise DataError(f"there is no {what} {wanted!r} in the file. It has: {names}.")
+        return wanted
+    if len(every) == 1:
+        return every[0]
+    if len(some) == 1:
+        return some[0]
+    if not some:
+        raise DataError(f"no {what} of the file holds numbers. It has: {names}.")
+    raise DataError(
+        f"more than one {what} may hold the score: {', '.join(repr(n) for n in some[:20])}. "
+        "Say which with --human."
+    )
+
+
+def key_field(holders: Iterable[Mapping[str, Any]], names: Names, own: str = KEY) -> str | None:
+    """Which field holds the key: the one named, our own, or one that people call an id."""
+    found = dict.fromkeys(str(name) for holder in holders for name in holder)
+    if names.id is not None:
+        if names.id not in found:
+            listed = ", ".join(repr(n) for n in list(found)[:20]) or "none"
+            raise DataError(f"there is no field {names.id!r} in the file. It has: {listed}.")
+        return names.id
+    return own if own in found else guess_column(found, ID_NAMES)
+
+
+def with_extra(rating: Rating, holder: Mapping[str, Any]) -> Rating:
+    """The rating with what our own export kept for it beside what the tool has fields for."""
+    extra = object_of(holder, EXTRA)
+    fields = ("rater", "time", "system", "answer")
+    kept: dict[str, Any] = {name: text_of(extra, name) for name in fields if name in extra}
+    details = {**rating.details, **plain(object_of(extra, "details"))}
+    return replace(rating, details=details, **kept)
+
+
+class Rows:
+    """Counts every row of a file while it is read, and makes the `Reading` of it.
+
+    A row without an answer is blank if its segment has no rating at all, and context otherwise:
+    somebody else has rated it.
+    """
+
+    def __init__(self, format: str) -> None:
+        self._format = format
+        self._ratings: list[Rating] = []
+        self._open: list[str] = []
+        self._context = 0
+        self._rejected: list[Rejected] = []
+        self._notes: list[str] = []
+
+    def rating(self, rating: Rating) -> None:
+        """A row that holds an answer."""
+        self._ratings.append(rating)
+
+    def unanswered(self, segment: str) -> None:
+        """A row about a segment that holds no answer."""
+        self._open.append(segment)
+
+    def context(self, rows: int = 1) -> None:
+        """Rows that are not meant to be rated."""
+        self._context += rows
+
+    def reject(self, place: str, why: str, raw: Any) -> None:
+        """A row that makes no sense."""
+        self._rejected.append(Rejected(place, why, brief(raw)))
+
+    def note(self, text: str) -> None:
+        """Something that a reader should know."""
+        self._notes.append(text)
+
+    def chose(self, question: str, among: Iterable[str]) -> None:
+        """Note which of several questions was taken for the score."""
+        if len(set(among)) > 1:
+            self.note(f"the score is the answer to {question!r}.")
+
+    def count(self, number: int, one: str, many: str) -> None:
+        """A note about a number of rows, if there are any."""
+        if number:
+            self.note(one if number == 1 else many.format(number))
+
+    def reading(self, names: Names) -> Reading:
+        """What the file holds."""
+        if names.rater is not None and self._ratings and not any(r.rater for r in self._ratings):
+            raise DataError(f"no field {names.rater!r} in the file names a rater.")
+        rated = {r.segment for r in self._ratings}
+        blank = tuple(s for s in self._open if s not in rated)
+        context = self._context + len(self._open) - len(blank)
+        used = len(self._ratings)
+        return Reading(
+            format=self._format,
+            rows=used + len(blank) + context + len(self._rejected),
+            used=used,
+            ratings=tuple(self._ratings),
+            blank=blank,
+            context=context,
+            rejected=tuple(self._rejected),
+            notes=tuple(self._notes),
+        )
+
+
+# What the writers of annotation tools share: exact numbers, scales, names that tools accept.
+
+
+_MOST_OPTIONS = 11
+
+
+def dumps(value: Any, indent: int | None = None) -> str:
+    """JSON in readable letters, or in escapes where a text holds what no file can."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
+
+
+def clean(text: str) -> str:
+    """Text that every file can hold: control characters and lone surrogates become U+FFFD."""
+    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+
+
+def number(score: float) -> int | float:
+    """The score as people write it: 4 rather than 4.0.
+
+    >>> number(4.0), number(0.25)
+    (4, 0.25)
+    """
+    if not math.isfinite(score):
+        raise DataError(f"a score must be a number, got {score}.")
+    return int(score) if score == int(score) and abs(score) < 2**53 else float(score)
+
+
+def as_number(text: str) -> int | float | str:
+    """The number that reads back as exactly this text, or the text.
+
+    >>> as_number("12"), as_number("012"), as_number("1771.5"), as_number("x")
+    (12, '012', 1771.5, 'x')
+    """
+    for kind in (int, float):
+        try:
+            made = kind(text)
+        except (ValueError, OverflowError):
+            continue
+        if math.isfinite(made) and repr(made) == text:
+            return made
+    return text
+
+
+def is_number(value: Any) -> bool:
+    """True for a finite number that is no verdict."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def extra(details: Mapping[str, Any], **lost: str) -> dict[str, Any]:
+    """What a tool has no field for, as an object to keep beside the answer."""
+    kept: dict[str, Any] = {name: text for name, text in lost.items() if text}
+    if details:
+        kept["details"] = dict(details)
+    return kept
+
+
+def options(limits: tuple[float, float] | None) -> list[int] | None:
+    """The points of a scale of few whole numbers, such as 1 to 5; None for any other scale."""
+    if limits is None or any(not math.isfinite(end) or end != int(end) for end in limits):
+        return None
+    low, high = map(int, limits)
+    return list(range(low, high + 1)) if 0 < high - low < _MOST_OPTIONS else None
+
+
+def step(limits: tuple[float, float]) -> int | float:
+    """A step fine enough for a scale: 1 where its ends are whole and far apart."""
+    whole = all(end == int(end) for end in limits)
+    return 1 if whole and limits[1] - limits[0] >= _MOST_OPTIONS - 1 else 0.01
+
+
+def identifier(text: str, taken: Collection[str], lower: bool = False) -> str:
+    """A name of plain letters, digits and underscores that is not taken yet.
+
+    >>> identifier("machine output", ()), identifier("id", ("id",)), identifier("原文", ())
+    ('machine_output', 'id_2', 'text')
+    """
+    name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "text"
+    name = f"text_{name}" if name[0].isdigit() else name
+    name = name.lower() if lower else name
+    held = {t.lower() for t in taken}
+    made, count = name, 1
+    while made.lower() in held:
+        count += 1
+        made = f"{name}_{count}"
+    return made
+
+
+def beside(path: str | Path, ending: str) -> Path:
+    """A file next to another: ``tasks.json`` and ``.config.xml`` give ``tasks.config.xml``."""
+    path = Path(path)
+    return path.with_name(f"{path.name.removesuffix(path.suffix) or path.name}{ending}")
+
+
+# How tasks look in an annotation tool: fields, context, and the segment a rating is about.
+
+
+#: What every task carries beside its texts. Tools own the name ``id``, hence ``segment_id``.
+CARRIED = (KEY, "segment_id", "document", "position")
+BEFORE, AFTER = "context_before", "context_after"
+MARK = "[context, do not rate]"
+_REACH = 2
+
+
+class Layout:
+    """How tasks look in a tool: the names of its fields and what they hold.
+
+    Parameters
+    ----------
+    tasks
+        The segments.
+    reserved
+        Names that the tool keeps for itself.
+    lower
+        True for a tool that wants names in lower case.
+    """
+
+    def __init__(self, tasks: Tasks, reserved: Iterable[str] = (), lower: bool = False) -> None:
+        self.tasks = tasks
+        taken = {*CARRIED, BEFORE, AFTER, *reserved}
+        self.score = identifier(tasks.score, taken, lower)
+        taken.add(self.score)
+        self.fields: dict[str, str] = {}
+        for name in tasks.text_names:
+            self.fields[name] = identifier(name, taken, lower)
+            taken.add(self.fields[name])
+        if not tasks.to_rate:
+            raise DataError("there is no segment to rate: nothing to export.")
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int], list[Segment]]:
+        found: dict[tuple[str, int], list[Segment]] = {}
+        for segment in self.tasks.segments:
+            found.setdefault((segment.document, segment.position), []).append(segment)
+        return found
+
+    def around(self, segment: Segment) -> tuple[str, str]:
+        """The neighbours before and after as text, each marked as not to be rated."""
+        reach = range(segment.position - _REACH, segment.position + _REACH + 1)
+        near = [s for place in reach for s in self._places.get((segment.document, place), ())]
+        before, after = Tasks(tuple(near)).around(segment, _REACH)
+        return "\n\n".join(map(context, before)), "\n\n".join(map(context, after))
+
+    @cached_property
+    def has_context(self) -> bool:
+        """Whether any segment has neighbours to show."""
+        return any(any(self.around(s)) for s in self.tasks.to_rate)
+
+    def texts(self, segment: Segment) -> dict[str, str]:
+        """All texts by field, empty where a segment lacks one, with the context around."""
+        found = {field: segment.texts.get(name, "") for name, field in self.fields.items()}
+        if not self.has_context:
+            return found
+        before, after = self.around(segment)
+        return {BEFORE: before, **found, AFTER: after}
+
+    def carried(self, segment: Segment) -> dict[str, Any]:
+        """The key and where the segment stands in the pool."""
+        return {
+            KEY: segment.key,
+            "segment_id": segment.id,
+            "document": segment.document,
+            "position": segment.position,
+        }
+
+
+def context(segment: Segment) -> str:
+    """A neighbour as text, marked as not to be rated."""
+    return "\n".join([MARK, *(f"{name}: {text}" for name, text in segment.texts.items())])
+
+
+class Lookup:
+    """Finds the segment that a rating is about, by key or id."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        self._found = {s.id: s for s in tasks.segments}
+        self._found.update({s.key: s for s in tasks.segments})
+
+    def __call__(self, rating: Rating) -> Segment:
+        if rating.segment not in self._found:
+            raise DataError(
+                f"there is a rating of {rating.segment!r}, which is not among the tasks. Give the "
+                "tasks that hold it."
+            )
+        return self._found[rating.segment]
+
+
+def grouped(tasks: Tasks, ratings: Iterable[Rating]) -> list[tuple[Segment, str, list[Rating]]]:
+    """Segments to rate with their ratings, and others that were rated all the same."""
+    find = Lookup(tasks)
+    groups: dict[str, tuple[Segment, list[Rating]]] = {}
+    for rating in ratings:
+        groups.setdefault(rating.segment, (find(rating), []))[1].append(rating)
+    left = [s for s in tasks.to_rate if s.key not in groups and s.id not in groups]
+    for segment in left:
+        groups[segment.key] = (segment, [])
+    return [(segment, key, found) for key, (segment, found) in groups.items()]

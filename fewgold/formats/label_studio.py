@@ -1,0 +1,571 @@
+"""Label Studio: tasks to import, exports as JSON and JSON_MIN; the CSV is next door."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from fewgold.errors import DataError
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
+from fewgold.formats.json import (
+    AFTER,
+    BEFORE,
+    CARRIED,
+    EXTRA,
+    KEY,
+    Layout,
+    Rows,
+    as_number,
+    as_text,
+    beside,
+    choose,
+    clean,
+    dumps,
+    extra,
+    grouped,
+    has_score,
+    is_number,
+    key_field,
+    mostly_scores,
+    number,
+    object_of,
+    options,
+    parse,
+    plain,
+    read_json,
+    score_of,
+    step,
+    text_of,
+    with_extra,
+)
+from fewgold.formats.json import number as as_written
+from fewgold.io import as_text as as_table
+from fewgold.io import neutral, read_text, write_texts
+
+# What goes into Label Studio, whatever the format: fields of a task, labelling interface.
+
+
+#: Columns that Label Studio adds to its flat exports, and names of ours.
+RESERVED = (
+    "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement",
+    "history", "fewgold",
+)  # fmt: skip
+#: Columns by which the flat exports are known.
+FLAT = ("annotation_id", "annotator")
+
+
+def config(tasks: Tasks) -> str:
+    """The interface as XML, to paste under Settings > Labeling Interface > Code.
+
+    A scale of few whole numbers becomes one button each, any other a field for a number. Context
+    stands above and below, under a heading that says not to rate it.
+
+    >>> from fewgold.formats import Segment
+    >>> tasks = Tasks((Segment("fg-0-abc234", "1", {"output": "Hallo"}),), limits=(0, 1))
+    >>> print(config(tasks))
+    <View>
+      <Header value="output"/>
+      <Text name="output" value="$output"/>
+      <Header value="Is this output adequate? (0 = no, 1 = yes)"/>
+      <Choices name="score" toName="output" choice="single" showInline="true" required="true">
+        <Choice value="0"/>
+        <Choice value="1"/>
+      </Choices>
+    </View>
+    """
+    layout = Layout(tasks, RESERVED)
+    shown = [(name, field) for name, field in layout.fields.items()]
+    if layout.has_context:
+        note = "context {}, do not rate"
+        shown = [(note.format("before"), BEFORE), *shown, (note.format("after"), AFTER)]
+    lines = ["<View>"]
+    for title, field in shown:
+        lines.append(f"  <Header value={_attribute(title)}/>")
+        lines.append(f'  <Text name="{field}" value="${field}"/>')
+    to = list(layout.fields.values())[-1] if layout.fields else "segment_id"
+    if not layout.fields:
+        lines.append('  <Text name="segment_id" value="$segment_id"/>')
+    lines.append(f"  <Header value={_attribute(tasks.instruction)}/>")
+    return "\n".join([*lines, *_control(tasks, layout.score, to), "</View>", ""])
+
+
+class LabelStudio(Format):
+    """What both formats share: the interface that goes with the tasks."""
+
+    config = staticmethod(config)
+
+    def beside(self, path: str | Path) -> Path:
+        """Where `write_tasks` puts the labelling interface: ``tasks.config.xml``."""
+        return beside(path, ".config.xml")
+
+
+def data_of(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
+    """The data of a task, known by ``key``."""
+    return {**layout.carried(segment), **layout.texts(segment), KEY: key}
+
+
+def kept_of(rating: Rating) -> tuple[Any, dict[str, Any]]:
+    """The seconds taken, and what Label Studio has no field for."""
+    lead = rating.details.get("lead_time")
+    held = is_number(lead)
+    others = {n: v for n, v in rating.details.items() if n != "lead_time" or not held}
+    return (lead if held else None), extra(others, system=rating.system)
+
+
+def _control(tasks: Tasks, name: str, to: str) -> list[str]:
+    points = options(tasks.limits)
+    start = f'name="{name}" toName="{to}"'
+    if points is not None:
+        return [
+            f'  <Choices {start} choice="single" showInline="true" required="true">',
+            *(f'    <Choice value="{point}"/>' for point in points),
+            "  </Choices>",
+        ]
+    ends = ""
+    if tasks.limits is not None:
+        low, high = (number(end) for end in tasks.limits)
+        ends = f' min="{low}" max="{high}" step="{step(tasks.limits)}"'
+    return [f'  <Number {start}{ends} required="true"/>']
+
+
+def _attribute(text: str) -> str:
+    """An attribute's value, quoted; a dollar sign would name a field of the task."""
+    return quoteattr(clean(text).replace("$", "$\u200b"))
+
+
+# The flat exports of Label Studio, JSON_MIN and CSV: one record per annotation.
+
+
+_SYSTEM = {*RESERVED, *CARRIED, BEFORE, AFTER, EXTRA}
+_VALUES = ("rating", "number", "choices", "text")
+
+
+def value_of(value: Any) -> Any:
+    """The answer within what Label Studio wraps around it."""
+    if isinstance(value, dict):
+        return next((value[name] for name in _VALUES if name in value), value)
+    return value
+
+
+def answer_of(value: Any) -> Any:
+    """The answer in a field of a flat export, such as ``[{"rating": 4}]``."""
+    if isinstance(value, list):
+        return [value_of(inner) for inner in value]
+    return value_of(value)
+
+
+def read_flat(
+    format: str, records: Sequence[tuple[str, Any]], names: Names, rejected: Rows | None = None
+) -> Reading:
+    """Records with their places; a row is a record."""
+    rows = Rows(format) if rejected is None else rejected
+    objects = [r for _, r in records if isinstance(r, dict)]
+    # The field `id` is Label Studio's own number of the task: it names no segment.
+    field = key_field(({n: v for n, v in r.items() if n != "id"} for r in objects), Names())
+    field = key_field(objects, names) if names.id is not None else field
+    question = _flat_question(objects, names, field)
+    if question is not None and names.score is None:
+        rows.note(f"the score is the answer to {question!r}.")
+    if field is not None and field != KEY:
+        rows.note(f"the field {field!r} names the segments.")
+    for place, record in records:
+        _row(rows, place, record, field, question, names)
+    return rows.reading(names)
+
+
+def _row(
+    rows: Rows, place: str, record: Any, field: str | None, question: str | None, names: Names
+) -> None:
+    if not isinstance(record, dict):
+        return rows.reject(place, "expected an object {…}.", record)
+    segment = text_of(record, field).strip() if field else ""
+    if not segment:
+        why = f"no {KEY!r} tells which segment it is about. Name another field with --id."
+        return rows.reject(place, why, record)
+    try:
+        score = score_of(answer_of(record.get(question))) if question else None
+    except DataError as error:
+        return rows.reject(place, f"the answer to {question!r}: {error}", record)
+    if score is None:
+        return rows.unanswered(segment)
+    lead = record.get("lead_time")
+    lead = as_number(lead) if isinstance(lead, str) else lead
+    rating = Rating(
+        segment=segment,
+        score=score,
+        rater=text_of(record, names.rater or "annotator"),
+        time=text_of(record, "updated_at", "created_at"),
+        answer=text_of(record, "annotation_id"),
+        details={} if lead is None or lead == "" else {"lead_time": plain(lead)},
+    )
+    return rows.rating(with_extra(rating, record))
+
+
+def _flat_question(
+    objects: Sequence[Mapping[str, Any]], names: Names, field: str | None
+) -> str | None:
+    """The field with the score.
+
+    Answers and data lie side by side in these exports. Answers in Label Studio's wrapping are
+    told at sight; a choice is bare text, so any other field with mostly numbers may be it.
+    """
+    found: dict[str, list[Any]] = {}
+    for record in objects:
+        for name, value in record.items():
+            if name not in _SYSTEM and name != field and value not in (None, "", []):
+                found.setdefault(name, []).append(value)
+    if names.score is not None:
+        fields = [str(name) for record in objects for name in record]
+        return choose("question", fields, (), names.score)
+    wrapped = [n for n, values in found.items() if any(map(_is_wrapped, values))]
+    if wrapped:
+        likely = [n for n in wrapped if any(has_score(answer_of(v)) for v in found[n])]
+        return choose("question", wrapped, likely, None)
+    if not any(text_of(record, "annotation_id", "annotator") for record in objects):
+        return None
+    bare = [n for n, values in found.items() if mostly_scores(values)]
+    if not bare:
+        raise DataError(
+            f"no field holds numbers: {', '.join(map(repr, found)) or 'none'}. "
+            "Say which is the score with --human."
+        )
+    return choose("question", bare, bare, None)
+
+
+def _is_wrapped(value: Any) -> bool:
+    inner = value[0] if isinstance(value, list) and value else value
+    return isinstance(inner, dict) and any(name in inner for name in _VALUES)
+
+
+# Label Studio: tasks to import and exports as CSV.
+
+
+_TEXT = {*RESERVED, *CARRIED} - {EXTRA}
+
+
+class LabelStudioCsv(LabelStudio):
+    """Tasks and exports of Label Studio as CSV (or with tabs or semicolons).
+
+    Tasks are one line per segment to rate with the same fields as the JSON, and the same
+    labelling interface beside them. Cells that a spreadsheet would take for a formula get an
+    apostrophe in front, which reading takes away again.
+
+    A **row** is a line below the header. Answers are read in Label Studio's wrapping
+    (``[{"number": 83}]``) and bare. Label Studio leaves skipped annotations out of this export.
+    `write_ratings` keeps all of a rating, in a column ``fewgold`` where Label Studio has none.
+    """
+
+    name = "label-studio-csv"
+    title = "Label Studio CSV"
+    suffixes = (".csv", ".tsv")
+
+    def recognises(self, probe: Probe) -> bool:
+        """True for a header with the columns that Label Studio adds."""
+        header = probe.lines[0] if probe.lines else ""
+        try:
+            names = next(csv.reader([header], delimiter=_delimiter(header)), [])
+        except csv.Error:
+            return False
+        return all(name in names for name in (*FLAT, "lead_time"))
+
+    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
+        """The annotations in an export; see the class for what a row is."""
+        lines = _table(path)
+        header = [_bare(cell) for cell in lines[0]]
+        twice = sorted({n for n in header if header.count(n) > 1})
+        if twice:
+            raise DataError(f"{str(path)!r} has more than one column {twice[0]!r}.")
+        if len(lines) == 1:
+            raise DataError(f"{str(path)!r} has no rows below its header.")
+        rows = Rows(self.name)
+        records = []
+        for at, cells in enumerate(lines[1:], start=2):
+            if len(cells) != len(header):
+                why = f"{len(cells)} cells under {len(header)} columns."
+                rows.reject(f"row {at}", why, cells)
+                continue
+            named = zip(header, cells, strict=True)
+            records.append((f"row {at}", {name: _cell(name, cell) for name, cell in named}))
+        return read_flat(self.name, records, names, rows)
+
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        """The tasks to import, and the labelling interface beside them."""
+        layout = Layout(tasks, RESERVED)
+        listed = [data_of(layout, s, s.key) for s in tasks.to_rate]
+        write_texts({Path(path): _csv(listed), self.beside(path): config(tasks)})
+
+    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+        """An export with every segment that was to be rated, answered or not."""
+        layout = Layout(tasks, RESERVED)
+        listed = []
+        for segment, key, found in grouped(tasks, ratings):
+            data = {**data_of(layout, segment, key), layout.score: ""}
+            empty = dict.fromkeys((*FLAT, "created_at", "updated_at", "lead_time", EXTRA), "")
+            listed += [{**data, **_flat(layout, r)} for r in found] or [{**data, **empty}]
+        write_texts({Path(path): _csv(listed)})
+
+
+def _flat(layout: Layout, rating: Rating) -> dict[str, Any]:
+    lead, kept = kept_of(rating)
+    return {
+        layout.score: dumps([{"number": as_written(rating.score)}]),
+        "annotator": rating.rater,
+        "annotation_id": rating.answer,
+        "created_at": rating.time,
+        "updated_at": rating.time,
+        "lead_time": "" if lead is None else repr(lead),
+        EXTRA: dumps(kept) if kept else "",
+    }
+
+
+def _csv(records: list[dict[str, Any]]) -> str:
+    columns = list(records[0])
+    lines = [[neutral(str(record[name])) for name in columns] for record in records]
+    text = as_table([columns, *lines], ",")
+    return text.encode("utf-8", "replace").decode()
+
+
+def _delimiter(header: str) -> str:
+    return max(",\t;", key=header.count)
+
+
+def _table(path: str | Path) -> list[list[str]]:
+    """The cells of all lines that are not empty."""
+    text = read_text(path)
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        reader = csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=_delimiter(text.partition("\n")[0]),
+            strict=True,
+        )
+        lines = [cells for cells in reader if any(cell.strip() for cell in cells)]
+    except csv.Error as error:
+        raise DataError(f"{str(path)!r} is not CSV: {error}. Was it cut off?") from None
+    finally:
+        csv.field_size_limit(limit)
+    if not lines:
+        raise DataError(f"{str(path)!r} is empty.")
+    return lines
+
+
+def _bare(cell: str) -> str:
+    """A cell without the apostrophe that keeps spreadsheets from taking it for a formula."""
+    return cell[1:] if cell.startswith("'") and neutral(cell[1:]) == cell else cell
+
+
+def _cell(name: str, cell: str) -> Any:
+    """What a cell holds: an object or a list where it is written as JSON, else its text."""
+    text = _bare(cell)
+    if name not in _TEXT and text.startswith(("[{", '{"')):
+        try:
+            return parse(text, "the cell")
+        except DataError:
+            return text
+    return text
+
+
+class LabelStudioJson(LabelStudio):
+    """Tasks and exports of Label Studio as JSON.
+
+    Tasks are ``[{"data": {…}}]``, one per segment to rate, with the key in ``fewgold_key`` and
+    neighbours in ``context_before`` and ``context_after``. The labelling interface is written
+    beside, as ``tasks.config.xml``.
+
+    A **row** is an annotation, or a task that has none; in JSON_MIN, which is read as well, it is
+    a record. An annotation that its rater skipped (``was_cancelled``) or left without an answer
+    leaves the segment blank, or counts as context if somebody else has rated it.
+
+    The score is the answer to the question ``Names.score``, else to the only question with
+    numbers. The rater is the e-mail address of ``completed_by``, else its number; the time is
+    when the annotation was last changed. Seconds taken (``lead_time``) and answers to other
+    questions go into the details. `write_ratings` keeps all of a rating; what Label Studio has no
+    field for (the system, further details) stands in a field ``fewgold``.
+    """
+
+    name = "label-studio"
+    title = "Label Studio JSON"
+    suffixes = (".json",)
+
+    def recognises(self, probe: Probe) -> bool:
+        """True for tasks with annotations, predictions or a key of ours, and for JSON_MIN."""
+        found = probe.json
+        first = found[0] if isinstance(found, list) and found else found
+        if not isinstance(first, dict):
+            return False
+        if all(name in first for name in FLAT) and isinstance(found, list):
+            return True
+        data = first.get("data")
+        listed = ("annotations", "completions", "predictions")
+        return isinstance(data, dict) and (
+            KEY in data or any(isinstance(first.get(name), list) for name in listed)
+        )
+
+    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
+        """The annotations in an export; see the class for what a row is."""
+        found = read_json(path)
+        tasks = [found] if isinstance(found, dict) else found
+        if not isinstance(tasks, list) or not tasks:
+            raise DataError(f"{str(path)!r} holds no tasks. Expected a list [{{…}}, …] of them.")
+        flat = [t for t in tasks if isinstance(t, dict) and "data" not in t and FLAT[0] in t]
+        if flat:
+            records = [(f"record {i}", record) for i, record in enumerate(tasks, start=1)]
+            return read_flat(self.name, records, names)
+        return _read_tasks(self.name, tasks, names)
+
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        """The tasks to import, and the labelling interface beside them."""
+        layout = Layout(tasks, RESERVED)
+        listed = [{"data": data_of(layout, s, s.key)} for s in tasks.to_rate]
+        write_texts({Path(path): dumps(listed, indent=1) + "\n", self.beside(path): config(tasks)})
+
+    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+        """An export with every segment that was to be rated, answered or not."""
+        layout = Layout(tasks, RESERVED)
+        listed = []
+        for at, (segment, key, found) in enumerate(grouped(tasks, ratings), start=1):
+            annotations = [_annotation(layout, rating) for rating in found]
+            data = data_of(layout, segment, key)
+            listed.append({"id": at, "data": data, "annotations": annotations})
+        write_texts({Path(path): dumps(listed, indent=1) + "\n"})
+
+
+def _read_tasks(format: str, tasks: list[Any], names: Names) -> Reading:
+    rows = Rows(format)
+    field = key_field((object_of(t, "data") for t in tasks if isinstance(t, dict)), names)
+    if field is not None and field != KEY:
+        rows.note(f"the field {field!r} names the segments.")
+    question = _question(rows, tasks, names.score)
+    skipped = 0
+    for at, task in enumerate(tasks, start=1):
+        place = f"task {at}"
+        data = task.get("data") if isinstance(task, dict) else None
+        if not isinstance(task, dict) or not isinstance(data, dict):
+            rows.reject(place, "expected a task with an object 'data'.", task)
+            continue
+        annotations = _annotations(task)
+        segment = text_of(data, field).strip() if field else ""
+        if not isinstance(annotations, list):
+            rows.reject(place, "its 'annotations' are no list.", task)
+        elif not segment:
+            why = f"its data has no {KEY!r}. Name another field with --id."
+            for _ in annotations or [None]:
+                rows.reject(place, why, data)
+        elif not annotations:
+            rows.unanswered(segment)
+        else:
+            for i, annotation in enumerate(annotations, start=1):
+                where = f"{place}, annotation {i}"
+                skipped += _read_annotation(rows, where, annotation, segment, question, data, names)
+    rows.count(skipped, "a rater skipped a task.", "raters skipped {} tasks.")
+    return rows.reading(names)
+
+
+def _annotations(task: Mapping[str, Any]) -> Any:
+    """The annotations of a task, under their name of today or of old."""
+    found = task.get("annotations", task.get("completions"))
+    return [] if found is None else found
+
+
+def _results(annotation: Any) -> list[dict[str, Any]] | None:
+    """The results of an annotation, None where they make no sense."""
+    found = annotation.get("result") if isinstance(annotation, dict) else 0
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(isinstance(r, dict) for r in found):
+        return None
+    return found
+
+
+def _question(rows: Rows, tasks: list[Any], wanted: str | None) -> str | None:
+    """The question with the score, None where nobody has answered any."""
+    found: list[str] = []
+    likely: list[str] = []
+    for task in tasks:
+        annotations = _annotations(task) if isinstance(task, dict) else []
+        for annotation in annotations if isinstance(annotations, list) else []:
+            for result in _results(annotation) or []:
+                name = text_of(result, "from_name")
+                found += [name] if name else []
+                if name and result.get("type") != "textarea":
+                    likely += [name] if has_score(value_of(result.get("value"))) else []
+    if not found:
+        return None
+    chosen = choose("question", found, likely, wanted)
+    rows.chose(chosen, found)
+    return chosen
+
+
+def _read_annotation(
+    rows: Rows,
+    place: str,
+    annotation: Any,
+    segment: str,
+    question: str | None,
+    data: Mapping[str, Any],
+    names: Names,
+) -> int:
+    """Take one annotation in; 1 if its rater skipped the task."""
+    results = _results(annotation)
+    if results is None:
+        rows.reject(place, "expected an annotation with a list 'result' of objects.", annotation)
+        return 0
+    if annotation.get("was_cancelled") or annotation.get("skipped"):
+        rows.unanswered(segment)
+        return 1
+    answers = [r for r in results if question and text_of(r, "from_name") == question]
+    try:
+        if len(answers) > 1:
+            raise DataError(f"it is given {len(answers)} times.")
+        score = score_of(value_of(answers[0].get("value"))) if answers else None
+    except DataError as error:
+        rows.reject(place, f"the answer to {question!r}: {error}", annotation)
+        return 0
+    if score is None:
+        rows.unanswered(segment)
+        return 0
+    by = annotation.get("completed_by")
+    rater = text_of(by, "email", "username", "id") if isinstance(by, dict) else as_text(by)
+    if names.rater is not None:
+        rater = text_of(annotation, names.rater) or text_of(data, names.rater)
+    told = {n: annotation.get(n) for n in ("lead_time", "ground_truth")}
+    details = {n: plain(v) for n, v in told.items() if v is not None and v is not False}
+    others = {text_of(r, "from_name"): plain(value_of(r.get("value"))) for r in results}
+    others.pop(question or "", None)
+    rating = Rating(
+        segment=segment,
+        score=score,
+        rater=rater,
+        time=text_of(annotation, "updated_at", "created_at"),
+        answer=text_of(annotation, "id"),
+        details={**details, "answers": others} if others else details,
+    )
+    rows.rating(with_extra(rating, annotation))
+    return 0
+
+
+def _annotation(layout: Layout, rating: Rating) -> dict[str, Any]:
+    lead, kept = kept_of(rating)
+    whole = isinstance(as_number(rating.rater), int)
+    by = as_number(rating.rater) if whole else {"email": rating.rater}
+    to = list(layout.fields.values())[-1] if layout.fields else "segment_id"
+    result = {
+        "from_name": layout.score,
+        "to_name": to,
+        "type": "number",
+        "value": {"number": as_written(rating.score)},
+    }
+    made = {
+        "id": as_number(rating.answer) if rating.answer else None,
+        "completed_by": by if rating.rater else None,
+        "result": [result],
+        "was_cancelled": False,
+        "created_at": rating.time or None,
+        "updated_at": rating.time or None,
+        "lead_time": lead,
+    }
+    return {**made, EXTRA: kept} if kept else made

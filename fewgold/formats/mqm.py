@@ -1,0 +1,640 @@
+"""Ratings as lists of errors: the tab-separated MQM files of Google's evaluations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
+from fewgold.formats.json import dumps
+from fewgold.formats.text import (
+    UNNAMED,
+    Line,
+    absent,
+    armed,
+    by_output,
+    disarmed,
+    json_of,
+    lines_of,
+    matched,
+    number,
+    plain_number,
+    read_means,
+    source_of,
+    target_of,
+    word,
+)
+from fewgold.io import plain, write_texts
+
+# What errors weigh in MQM (Multidimensional Quality Metrics).
+
+
+NO_ERROR = "no-error"
+
+
+def plain_severity(text: str) -> str:
+    """A severity as tools spell it, in one spelling.
+
+    >>> plain_severity("No_Error"), plain_severity(" Major")
+    ('no-error', 'major')
+    """
+    return "-".join(text.strip().lower().replace("_", " ").split())
+
+
+@dataclass(frozen=True)
+class MqmWeights:
+    """Weights of Freitag et al. (2021), Table 4; other schemes set others.
+
+    The sum over a segment is capped at 25, the weight of five major errors, which is the most that
+    raters of that study could mark.
+
+    Parameters
+    ----------
+    major, minor, neutral
+        Weights of the severities.
+    critical
+        Weight of critical errors, which some newer campaigns mark. There is no default: some
+        weigh them 10, some 25, and Google's script does not know them. While it is None, files
+        that have them are told about.
+    punctuation
+        Weight of minor errors of the category Fluency/Punctuation.
+    non_translation
+        Weight of the category Non-translation, whatever its severity.
+    cap
+        The most that a segment can get, or None.
+
+    References
+    ----------
+    Freitag et al. (2021). Experts, errors, and context: a large-scale study of human
+    evaluation for machine translation. TACL 9.
+
+    Examples
+    --------
+    >>> MqmWeights().score([("Accuracy/Omission", "Major"), ("Fluency/Punctuation", "Minor")])
+    5.1
+    """
+
+    major: float = 5.0
+    minor: float = 1.0
+    neutral: float = 0.0
+    critical: float | None = None
+    punctuation: float = 0.1
+    non_translation: float = 25.0
+    cap: float | None = 25.0
+
+    @cached_property
+    def severities(self) -> dict[str, float]:
+        """Weights by severity."""
+        known = {"major": self.major, "minor": self.minor, "neutral": self.neutral, NO_ERROR: 0.0}
+        return known if self.critical is None else {**known, "critical": self.critical}
+
+    def unknown(self, severity: str) -> str:
+        """What is wrong with a severity, as a sentence; empty if it is known."""
+        plain = plain_severity(severity)
+        if plain in self.severities:
+            return ""
+        why = f"expected the severities {', '.join(self.severities)}, got {plain!r}."
+        if plain == "critical":
+            why += (
+                " Campaigns weigh critical errors differently (10 or 25): say which with "
+                "MqmWeights(critical=...)."
+            )
+        return why
+
+    def weight(self, category: str, severity: str) -> float:
+        """What one error weighs."""
+        kind, plain = category.strip().lower(), plain_severity(severity)
+        # Written "Non-translation" and "Non-translation!"; some files call it neutral.
+        if kind.startswith("non-translation"):
+            return self.non_translation
+        if plain == "minor" and kind == "fluency/punctuation":
+            return self.punctuation
+        return self.severities[plain]
+
+    def score(self, errors: Iterable[tuple[str, str]]) -> float:
+        """The score of a segment from the category and severity of each error in it."""
+        total = sum((self.weight(category, severity) for category, severity in errors), 0.0)
+        # Rounding removes the noise of adding tenths.
+        return round(total if self.cap is None else min(total, self.cap), 6)
+
+
+# Lines of an MQM file: which columns it has, and what each line is about.
+
+
+#: Column names as published, newer style.
+HEADER = (
+    "system", "doc", "docSegId", "globalSegId", "rater", "source", "target", "category",
+    "severity", "metadata",
+)  # fmt: skip
+#: What the category of a row says that is there for reading only.
+CONTEXT = "context: do not rate"
+#: Field of the metadata under which this package keeps what must survive the trip.
+OURS = "fewgold"
+
+# Names of each column, without separators and in lower case, in both styles.
+_ROLES = {
+    "system": ("system",),
+    "doc": ("doc", "document"),
+    "position": ("docid", "docsegid"),
+    "segment": ("segid", "globalsegid"),
+    "rater": ("rater",),
+    "source": ("source",),
+    "target": ("target",),
+    "category": ("category",),
+    "severity": ("severity",),
+    "note": ("comment", "metadata", "note", "misc"),
+}
+_NEEDED = ("system", "doc", "segment", "rater", "category", "severity")
+_SHOWN = {"segment": "seg_id"}
+_KEY = re.compile(r"\bfg-\d+-[a-z2-7]{6}\b", re.IGNORECASE)
+# Deliberate errors that keep raters awake; they say nothing about the segment.
+_CONTROL = "hotw-test"
+
+
+def roles_of(header: Sequence[str]) -> dict[str, int]:
+    """Where each role's column stands; the first of equal names counts."""
+    found = [plain(name) for name in header]
+    return {
+        role: next(i for i, name in enumerate(found) if name in names)
+        for role, names in _ROLES.items()
+        if any(name in names for name in found)
+    }
+
+
+def is_header(cells: Sequence[str]) -> bool:
+    """True for the first line of an MQM file, and for that of hardly any other table."""
+    return {*_NEEDED, "target"} <= roles_of(cells).keys()
+
+
+def is_row(cells: Sequence[str]) -> bool:
+    """True for a line of a file that came without a header, as some tools write it."""
+    known = {*MqmWeights(critical=0.0).severities, _CONTROL}
+    return len(cells) in (9, 10) and plain_severity(cells[8]) in known and cells[3].strip() != ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: cells by role, or why it cannot be read."""
+
+    line: Line
+    cells: Mapping[str, str]
+    why: str = ""
+
+    def __getitem__(self, role: str) -> str:
+        return self.cells.get(role, "")
+
+    @property
+    def system(self) -> str:
+        """The system, empty where the file does not name it."""
+        return "" if self["system"] == UNNAMED else self["system"]
+
+    @cached_property
+    def whereabouts(self) -> tuple[str, ...]:
+        """What tells segments of a system apart."""
+        return tuple(self[role] for role in ("system", "doc", "position", "segment", "id"))
+
+    @cached_property
+    def kind(self) -> str:
+        """``error``, ``blank`` (yet to be rated), ``context`` or ``control``."""
+        category, severity = self["category"].strip().lower(), plain_severity(self["severity"])
+        if not severity and category.startswith("context"):
+            return "context"
+        if severity == _CONTROL:
+            return "control"
+        return "error" if category or severity else "blank"
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata where they are a JSON object, else nothing."""
+        if not self["note"].startswith("{"):
+            return {}
+        try:
+            found = json_of(self["note"])
+        except (ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def ours(self) -> dict[str, Any]:
+        """What this package itself put into the metadata when the tasks went out."""
+        found = self.metadata.get(OURS)
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def key(self) -> str:
+        """The key that went out with the segment, if it is still there."""
+        if self.ours.get("key"):
+            return str(self.ours["key"])
+        found = _KEY.search(self["note"]) if not self.metadata else None
+        return found[0].lower() if found else ""
+
+    @property
+    def extras(self) -> dict[str, Any]:
+        """The rater's comment and the tool's metadata, where there are any."""
+        if not self.metadata:
+            return {"comment": self["note"]} if self["note"].strip() else {}
+        rest = {k: v for k, v in self.metadata.items() if k != OURS}
+        made: dict[str, Any] = {}
+        if isinstance(rest.get("note"), str):
+            made["comment"] = rest.pop("note")
+        return {**made, "metadata": rest} if rest else made
+
+
+def rows_of(path: str | Path, names: Names = Names()) -> list[Row]:  # noqa: B008
+    """Every line of an MQM file below its header."""
+    lines = lines_of(path)
+    header = [armed(c).strip() for c in lines[0].text.split("\t")] if lines else []
+    if lines and is_row(header) and not is_header(header):
+        header = list(HEADER)
+    else:
+        lines = lines[1:]
+    roles = roles_of(header)
+    missing = [_SHOWN.get(role, role) for role in _NEEDED if role not in roles]
+    if missing:
+        expected = [_SHOWN.get(role, role) for role in _NEEDED]
+        raise DataError(
+            f"{path}: expected the columns {', '.join(expected)}, separated by tabs, got "
+            f"{', '.join(filter(None, header)) or 'none'} (no {', '.join(missing)})."
+        )
+    if names.score is not None:
+        raise DataError(
+            "MQM files hold errors and no scores: the score is the sum of their weights. Leave "
+            f"out the name of the score column, {names.score!r}."
+        )
+    for role, name in (("id", names.id), ("rater", names.rater)):
+        if name is not None:
+            if name not in header:
+                raise UnknownNameError("column", name, filter(None, header))
+            roles[role] = header.index(name)
+    return [_row(line, header, roles) for line in lines]
+
+
+def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> Row:
+    cells = line.text.split("\t")
+    named = {role: armed(cells[i]).strip() for role, i in roles.items() if i < len(cells)}
+    if "note" not in roles and len(cells) == len(header) + 1:
+        named["note"] = armed(cells.pop()).strip()  # a comment that the header forgot
+    row = Row(line, named)
+    if "\0" in line.text:
+        return Row(line, named, "the line holds a NUL character: it was damaged on its way")
+    lost = [role for role in _NEEDED if role not in named]
+    if lost or any(cell.strip() for cell in cells[len(header) :]):
+        return Row(
+            line,
+            named,
+            f"expected {len(header)} cells separated by tabs, got {len(cells)}: a tab or an end of "
+            "line is missing or stands within a text",
+        )
+    if row.kind == "error" and not row["severity"]:
+        return Row(line, named, "there is a category but no severity")
+    if not any(row[role] for role in ("segment", "position", "id")) and not row.key:
+        return Row(line, named, "the line names no segment")
+    return row
+
+
+# Lines of an MQM file put together into ratings, every line accounted for.
+
+
+def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
+    """One rating a system, segment and rater; what else the lines are is counted."""
+    segment, notes = _segments(rows)
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, row in enumerate(rows):
+        # A broken line counts for the segment that it seems to be about.
+        if row.why or row.kind == "error":
+            groups.setdefault((*row.whereabouts, row["rater"]), []).append(i)
+    ratings, answered = [], set()
+    rejected: dict[int, Rejected] = {}
+    copies: set[int] = set()
+    both = 0
+    for group in groups.values():
+        again = _copies(rows, group)
+        places = [i for i in group if i not in again]
+        made = [rows[i] for i in places]
+        why = _wrong(made, weights)
+        if why is not None:
+            rejected |= {i: rows[i].line.rejected(why(rows[i])) for i in group}
+            continue
+        copies.update(again)
+        both += len(made) > 1 and any(plain_severity(r["severity"]) == NO_ERROR for r in made)
+        ratings.append(_rating(made, segment, weights))
+        answered.add(made[0].whereabouts)
+    rest = [row for i, row in enumerate(rows) if row.kind != "error" and i not in rejected]
+    blank = [segment(r) for r in rest if r.kind == "blank" and r.whereabouts not in answered]
+    counts = {
+        "are test items (HOTW-test): not counted.": sum(row.kind == "control" for row in rest),
+        "repeat what the file says before of the same rater and segment: not counted again.": len(
+            copies
+        ),
+        "mark a segment as No-error that has other lines as well.": both,
+    }
+    return Reading(
+        format="mqm",
+        rows=len(rows),
+        used=len(rows) - len(rest) - len(copies) - len(rejected),
+        ratings=tuple(ratings),
+        blank=tuple(blank),
+        context=len(rest) - len(blank) + len(copies),
+        rejected=tuple(rejected[i] for i in sorted(rejected)),
+        notes=(*notes, *(f"{count} lines {what}" for what, count in counts.items() if count)),
+    )
+
+
+def _wrong(rows: Sequence[Row], weights: MqmWeights) -> Callable[[Row], str] | None:
+    """Why each line of a rater and segment is rejected; None if they can all be read."""
+    found = {id(row): row.why or weights.unknown(row["severity"]) for row in rows}
+    keys = sorted({row.key for row in rows} - {""})
+    if len(keys) > 1:
+        return lambda row: f"lines of one segment carry different keys: {', '.join(keys)}"
+    first = next((row for row in rows if found[id(row)]), None)
+    if first is None:
+        return None
+    place, reason = first.line.place, found[id(first)]
+    beside = f"of the same rater and segment as {place}, where {reason}"
+    return lambda row: found.get(id(row)) or beside
+
+
+def _copies(rows: Sequence[Row], places: Sequence[int]) -> set[int]:
+    """Lines of a rater and segment that come a second time, as in exports put together.
+
+    Tools write the errors of a segment together, so that equal lines beside each other are two
+    errors, and a block of lines that comes again further down is the same block.
+    """
+    runs: list[list[int]] = []
+    for i in places:
+        if runs and runs[-1][-1] + 1 == i:
+            runs[-1].append(i)
+        else:
+            runs.append([i])
+    first = [rows[i].line.text for i in runs[0]]
+    again = [run for run in runs[1:] if [rows[i].line.text for i in run] == first]
+    return {i for run in again for i in run}
+
+
+def _segments(rows: Sequence[Row]) -> tuple[Callable[[Row], str], list[str]]:
+    """What to call the segment of a row, and what to tell about it."""
+    places: dict[str, set[tuple[str, str]]] = {}
+    for row in rows:
+        if not row.why and row["segment"]:
+            places.setdefault(row["segment"], set()).add((row["doc"], row["position"]))
+    shared = next((seg for seg, found in places.items() if len(found) > 1), None)
+    # The viewer's manual says to write 0 where there is no numbering over all documents.
+    numbered = shared is None and places.keys() != {"0"}
+    keyed: dict[tuple[str, ...], set[str]] = {}
+    for row in rows:
+        if row.key:
+            keyed.setdefault(row.whereabouts, set()).add(row.key)
+
+    def name(row: Row) -> str:
+        keys = {row.key} if row.key else keyed.get(row.whereabouts, set())
+        if len(keys) == 1:  # raters may delete it from some of the lines
+            return next(iter(keys))
+        if row["id"]:
+            return row["id"]
+        if numbered and row["segment"]:
+            return row["segment"]
+        return f"{row['doc']}:{row['position'] or row['segment']}"
+
+    without = [row for row in rows if not row.why and row.whereabouts not in keyed]
+    notes = []
+    if shared is not None and any(not row["id"] for row in without):
+        notes.append(
+            f"the segment id {shared!r} stands for several segments, so segments are called "
+            "document:position."
+        )
+    return name, notes
+
+
+def _rating(rows: Sequence[Row], segment: Callable[[Row], str], weights: MqmWeights) -> Rating:
+    first = rows[0]
+    errors: list[dict[str, Any]] = []
+    extras: dict[str, Any] = {}
+    for row in rows:
+        if plain_severity(row["severity"]) == NO_ERROR and not _non_translation(row):
+            extras.update(row.extras)
+            continue
+        error: dict[str, Any] = {"category": row["category"], "severity": row["severity"]}
+        if row["target"]:
+            error["target"] = row["target"]
+        if "<v>" in row["source"]:
+            error["source"] = row["source"]
+        errors.append({**error, **row.extras})
+    about = {"document": "doc", "position": "position", "segment": "segment"}
+    details: dict[str, Any] = {n: first[role] for n, role in about.items() if first[role]}
+    details |= {n: _unmarked(first[n]) for n in ("source", "target") if first[n]}
+    times = [str(t) for row in rows if (t := row.ours.get("time", row.metadata.get("timestamp")))]
+    return Rating(
+        segment=segment(next((row for row in rows if row.key), first)),
+        score=weights.score((row["category"], row["severity"]) for row in rows),
+        rater=first["rater"],
+        time=max(times, key=lambda t: (len(t), t), default=""),
+        system=first.system,
+        answer=next((str(a) for row in rows if (a := row.ours.get("answer"))), ""),
+        details={**details, "errors": errors, **extras},
+    )
+
+
+def _non_translation(row: Row) -> bool:
+    return row["category"].lower().startswith("non-translation")
+
+
+def _unmarked(text: str) -> str:
+    return text.replace("<v>", "").replace("</v>", "")
+
+
+_STANDARD = MqmWeights()
+
+
+class MqmTsv(Format):
+    """Google MQM: a line an error, ``No-error`` for a clean segment, no quoting.
+
+    Both styles are read: ``system doc doc_id seg_id rater source target category severity
+    [comment]`` and that of the viewer Marot, ``system doc docSegId globalSegId rater source target
+    category severity metadata``, with or without a header. The second one is written.
+
+    One rating a system, segment and rater; ``score`` is the sum of the weights, 0 for perfect.
+    ``segment`` is the key that went out in the metadata (field ``fewgold``) or that stands
+    somewhere in the comment; else the global segment id; else, where that is no id because
+    segments of different documents share it, ``document:position``. ``details`` keeps
+    ``document``, ``position``, ``segment``, ``source``, ``target`` and ``errors``: category,
+    severity, the target with the span marked by ``<v>``, comment and metadata of each.
+
+    Test items of severity ``HOTW-test`` are context, and so are errors of a segment that the file
+    repeats further down. A rater's segment with one line that cannot be read is rejected as a
+    whole, since its score would be too low.
+    """
+
+    name = "mqm"
+    title = "Google MQM (TSV, one line per error)"
+    suffixes = (".tsv",)
+
+    def recognises(self, probe: Probe) -> bool:
+        """By the header, or by the severities where there is none."""
+        if probe.is_folder or not probe.lines:
+            return False
+        lines = [line.split("\t") for line in probe.lines[:20] if line.strip()]
+        return bool(lines) and (is_header(lines[0]) or all(is_row(cells) for cells in lines))
+
+    def read(
+        self,
+        path: str | Path,
+        names: Names = Names(),  # noqa: B008
+        weights: MqmWeights = _STANDARD,
+    ) -> Reading:
+        """The ratings in a file; ``names.id`` and ``names.rater`` may name other columns."""
+        return reading_of(rows_of(path, names), weights)
+
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        """A line a segment, category and severity left to fill in; context says so.
+
+        Raters copy the line for each further error. The key travels in the metadata.
+        """
+        lines = []
+        for s in tasks.segments:
+            ours = {"key": s.key} if s.rate else {"key": s.key, "context": True}
+            category = "" if s.rate else CONTEXT
+            lines.append([*_front(s, "", {}), category, "", dumps({OURS: ours})])
+        _write(path, lines)
+
+    def write_ratings(
+        self,
+        tasks: Tasks,
+        ratings: Iterable[Rating],
+        path: str | Path,
+        weights: MqmWeights = _STANDARD,
+    ) -> None:
+        """A line an error, from ``details["errors"]``; segments without errors as No-error."""
+        lines: list[Sequence[str]] = []
+        for segment, rating in matched(tasks, ratings):
+            lines.extend(_error_lines(segment, rating, weights))
+        _write(path, lines)
+
+
+def _front(segment: Segment, system: str, details: Mapping[str, Any]) -> list[str]:
+    """The cells up to the target."""
+    return [
+        system or UNNAMED,
+        str(details.get("document", segment.document)),
+        str(details.get("position", segment.position)),
+        str(details.get("segment", segment.id)),
+        "",
+        str(details.get("source", source_of(segment.texts))),
+        str(details.get("target", target_of(segment.texts))),
+    ]
+
+
+def _error_lines(segment: Segment, rating: Rating, weights: MqmWeights) -> Iterator[list[str]]:
+    errors = rating.details.get("errors") or []
+    _check(rating, errors, weights)
+    clean = {"category": "No-error", "severity": "No-error"}
+    extras = {n: rating.details[n] for n in ("comment", "metadata") if n in rating.details}
+    front = _front(segment, rating.system, rating.details)
+    front[4] = rating.rater
+    for error in errors or [{**clean, **extras}]:
+        metadata = dict(error.get("metadata", {}))
+        if "comment" in error:
+            metadata["note"] = error["comment"]
+        ours = {"key": rating.segment} if rating.segment == segment.key else {}
+        if rating.time and "timestamp" not in metadata:
+            ours["time"] = rating.time
+        if rating.answer:
+            ours["answer"] = rating.answer
+        if ours:
+            metadata[OURS] = ours
+        cells = list(front)
+        cells[5] = str(error.get("source", cells[5]))
+        cells[6] = str(error.get("target", cells[6]))
+        yield [*cells, error["category"], error["severity"], dumps(metadata) if metadata else ""]
+
+
+def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeights) -> None:
+    who = f"the rating of {rating.segment!r} by {rating.rater!r}"
+    if not errors and rating.score != 0:
+        raise DataError(
+            f"{who} is a score of {rating.score:g} without errors. MQM files hold errors and no "
+            "scores: only a score of 0 can be written without them. Write CSV instead."
+        )
+    for error in errors:
+        if not {"category", "severity"} <= error.keys():
+            raise DataError(f"{who}: expected a category and a severity in each error.")
+        if why := weights.unknown(error["severity"]):
+            raise DataError(f"{who}: {why}")
+    total = weights.score((e["category"], e["severity"]) for e in errors)
+    if abs(total - rating.score) > 1e-6:
+        raise DataError(
+            f"{who} is {rating.score:g}, but its errors add up to {total:g}. Give the weights that "
+            "the score was made with."
+        )
+
+
+def _write(path: str | Path, lines: Iterable[Sequence[str]]) -> None:
+    texts = ["\t".join(HEADER), *("\t".join(map(disarmed, cells)) for cells in lines)]
+    write_texts({Path(path): "\n".join(texts) + "\n"})
+
+
+def error_counts(rating: Rating) -> Counter[str]:
+    """How many errors of each severity a rating has."""
+    return Counter(plain_severity(e["severity"]) for e in rating.details["errors"])
+
+
+# MQM scores averaged over raters, as published beside the files of errors.
+
+
+AVERAGES_HEADER = ("system", "mqm_avg_score", "seg_id")
+
+
+class MqmAverages(Format):
+    """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line a segment and system.
+
+    Blanks and tabs mix in the published files, scores are negated there, and ``None`` is a
+    missing one. Here larger is worse, as in every MQM file, and a missing score is blank.
+    """
+
+    name = "mqm-averages"
+    title = "MQM averages (avg_seg_scores.tsv)"
+    suffixes = (".avg_seg_scores.tsv", ".tsv")
+
+    def recognises(self, probe: Probe) -> bool:
+        """By the header alone, which must be the published one."""
+        return bool(probe.lines) and tuple(probe.lines[0].split()) == AVERAGES_HEADER
+
+    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
+        """The averages as ratings without a rater; larger is worse."""
+        if any((names.id, names.score, names.rater)):
+            raise DataError(
+                f"files of MQM averages have the columns {', '.join(AVERAGES_HEADER)} alone."
+            )
+        note = "scores were negated: 0 is perfect, larger is worse."
+        return read_means(self.name, path, AVERAGES_HEADER, "seg_id", _average_rating, note)
+
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        """None for every segment to rate. The format has no texts, so no context either."""
+        self.write_ratings(tasks, (), path)
+
+    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+        """The mean over raters of each system and segment, negated; None where there is none."""
+        found, unrated = by_output(tasks, ratings)
+        lines = [" ".join(AVERAGES_HEADER)]
+        for (system, name), made in found.items():
+            mean = plain_number(-sum(r.score for r in made) / len(made) + 0.0)
+            lines.append(f"{word(system or UNNAMED, 'the system')} {mean} {word(name, 'the id')}")
+        lines += [f"{UNNAMED} None {word(s.key, 'the key')}" for s in unrated]
+        write_texts({Path(path): "\n".join(lines) + "\n"})
+
+
+def _average_rating(cells: dict[str, str]) -> Rating | None:
+    text = cells["mqm_avg_score"]
+    if absent(text):
+        return None
+    value = number(text)
+    if value is None:
+        raise DataError(f"expected a number or None as the score, got {text!r}")
+    system = "" if cells["system"] == UNNAMED else cells["system"]
+    # Adding 0 turns the -0.0 of a negated perfect score into 0.0.
+    return Rating(cells["seg_id"], -value + 0.0, system=system)

@@ -1,0 +1,738 @@
+"""The tree of folders in which mt-metrics-eval keeps test sets of the WMT metrics tasks."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks
+from fewgold.formats.mqm import MqmWeights
+from fewgold.formats.text import (
+    UNNAMED,
+    Line,
+    absent,
+    json_of,
+    matched,
+    number,
+    one_line,
+    plain_number,
+    source_of,
+    target_of,
+    word,
+)
+from fewgold.io import read_text, write_texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The folders of an mt-metrics-eval tree: which files it has, and what is in them.
+
+
+_PARTS = ("sources", "system-outputs")
+# Newer trees keep texts in JSON lines, under these names.
+_FIELDS = {"sources": "source", "references": "target", "system-outputs": "hypothesis"}
+
+
+@dataclass(frozen=True)
+class ScoreLine:
+    """A line of a score file: the system, the segment's number from 1, its score or None."""
+
+    line: Line
+    system: str
+    place: int
+    score: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A test set on disk: one folder a kind of file, one pair of languages a file name."""
+
+    root: Path
+    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def at(cls, folder: str | Path) -> Tree:
+        """The tree in a folder, which must hold one; an error says where one may be."""
+        root = Path(folder)
+        if is_tree(root):
+            return cls(root)
+        below = sorted(p.name for p in root.iterdir() if is_tree(p)) if root.is_dir() else []
+        if below:
+            raise DataError(
+                f"{str(folder)!r} holds several test sets: {', '.join(below)}. Name one."
+            )
+        raise DataError(
+            f"{str(folder)!r} is no mt-metrics-eval tree: expected the folders sources and "
+            "system-outputs in it, and documents, human-scores and metric-scores beside them."
+        )
+
+    @property
+    def pairs(self) -> list[str]:
+        """The pairs of languages, such as en-de."""
+        return sorted({p.stem for p in self._texts("sources") if "-" in p.stem})
+
+    def pair(self, name: str | None) -> str:
+        """The pair of that name, or the only one there is."""
+        if name is not None:
+            if name not in self.pairs:
+                raise UnknownNameError("language pair", name, self.pairs)
+            return name
+        if len(self.pairs) != 1:
+            raise DataError(
+                f"expected one language pair in {str(self.root)!r}, got "
+                f"{', '.join(self.pairs) or 'none'}. Say which one."
+            )
+        return self.pairs[0]
+
+    def sources(self, pair: str) -> list[str]:
+        """Source segments in order; their number is that of segments."""
+        if pair not in self._kept:
+            found = [p for p in self._texts("sources") if p.stem == pair]
+            self._kept[pair] = texts_of(found[0], "sources")
+        made: list[str] = self._kept[pair]
+        return made
+
+    def documents(self, pair: str) -> list[tuple[str, str]]:
+        """Domain and document of each segment; nothing where the tree has no documents."""
+        path = self.root / "documents" / f"{pair}.docs"
+        if not path.is_file():
+            return []
+        cells = [line.split() for line in texts_of(path)]
+        bad = next((i for i, found in enumerate(cells, 1) if len(found) != 2), None)
+        if bad is not None:
+            raise DataError(
+                f"{path}, line {bad}: expected a domain and the name of a document, separated by a "
+                f"blank, got {' '.join(cells[bad - 1])!r}."
+            )
+        return [(domain, document) for domain, document in cells]
+
+    def outputs(self, pair: str) -> dict[str, Path]:
+        """Files of outputs by system."""
+        return {p.stem: p for p in self._texts(f"system-outputs/{pair}")}
+
+    def references(self, pair: str) -> dict[str, Path]:
+        """Files of references by name."""
+        found = self._texts("references")
+        return {p.stem.removeprefix(f"{pair}."): p for p in found if p.name.startswith(f"{pair}.")}
+
+    def human(self, pair: str) -> dict[str, Path]:
+        """Files of human scores of segments, by name."""
+        return self._named(self.root / "human-scores", f"{pair}.", ".seg.score")
+
+    def ratings(self, pair: str) -> dict[str, Path]:
+        """Files of raters' errors in segments, by name."""
+        return self._named(self.root / "human-scores", f"{pair}.", ".seg.rating")
+
+    def metrics(self, pair: str) -> dict[str, Path]:
+        """Files of metric scores of segments, by name and reference."""
+        return self._named(self.root / "metric-scores" / pair, "", ".seg.score")
+
+    def scores(self, path: Path, pair: str) -> Iterator[ScoreLine]:
+        """Every line of a score file.
+
+        Which segment a line is about goes by counting, so that of a system with too few or too many
+        lines none can be told.
+        """
+        segments, systems = len(self.sources(pair)), self.outputs(pair)
+        seen: dict[str, int] = {}
+        made = []
+        for place, text in enumerate(texts_of(path), 1):
+            system, score, why = _score(text)
+            seen[system] = seen.get(system, 0) + 1
+            made.append(
+                ScoreLine(
+                    Line(f"{path.name}, line {place}", text), system, seen[system], score, why
+                )
+            )
+        for found in made:
+            why = found.why
+            if found.system not in systems:
+                why = why or f"there is no system {found.system!r} in system-outputs/{pair}"
+            elif seen[found.system] != segments:
+                why = (
+                    f"expected {segments} lines of {found.system}, one a segment, got "
+                    f"{seen[found.system]}: which segment this is cannot be told"
+                )
+            yield ScoreLine(found.line, found.system, found.place, found.score, why)
+
+    def metadata(self, pair: str, system: str) -> list[dict[str, Any]]:
+        """What this package wrote about each output of a system; nothing where it wrote none."""
+        path = self.root / "metadata" / pair / f"{system}.jsonl"
+        if not path.is_file():
+            return []
+        made = list(_objects(path))
+        if not any("fewgold" in found for found in made):
+            return []  # somebody else's
+        if len(made) != len(self.sources(pair)):
+            raise DataError(
+                f"{path}: expected {len(self.sources(pair))} lines, one a segment, got {len(made)}."
+            )
+        return made
+
+    def _texts(self, part: str) -> list[Path]:
+        folder = self.root / part
+        found = [*folder.glob("*.txt"), *folder.glob("*.jsonl")] if folder.is_dir() else []
+        return sorted(p for p in found if p.is_file())
+
+    @staticmethod
+    def _named(folder: Path, start: str, end: str) -> dict[str, Path]:
+        found = sorted(folder.glob(f"*{end}")) if folder.is_dir() else []
+        named = [p for p in found if p.is_file() and p.name.startswith(start)]
+        return {p.name.removeprefix(start).removesuffix(end): p for p in named}
+
+
+def is_tree(path: Path) -> bool:
+    """True for a folder that holds a test set."""
+    return all((path / part).is_dir() for part in _PARTS)
+
+
+def texts_of(path: Path, part: str | None = None) -> list[str]:
+    """The lines of a text file; empty ones count, as they may be outputs."""
+    if path.suffix == ".jsonl":
+        name = _FIELDS[part or ""]
+        made = list(_objects(path))
+        lost = next((i for i, found in enumerate(made, 1) if name not in found), None)
+        if lost is not None:
+            raise DataError(f"{path}, line {lost}: expected the field {name!r}.")
+        return [str(found[name]) for found in made]
+    lines = read_text(path).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.rstrip() for line in lines]
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    lines = [line for line in read_text(path).split("\n") if line.strip()]
+    for i, line in enumerate(lines, 1):
+        try:
+            found = json_of(line)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise DataError(f"{path}, line {i}: expected a JSON object.")
+        yield found
+
+
+def _score(text: str) -> tuple[str, float | None, str]:
+    cells = text.split()
+    system = cells[0] if cells else ""
+    if "\0" in text:
+        return system, None, "the line holds a NUL character: it was damaged on its way"
+    if len(cells) != 2:
+        return system, None, f"expected a system and its score, got {len(cells)} values"
+    if absent(cells[1]):
+        return system, None, ""
+    value = number(cells[1])
+    why = f"expected a number or None as the score, got {cells[1]!r}" if value is None else ""
+    return system, value, why
+
+
+# An mt-metrics-eval tree as a table of segments.
+
+
+def read_tree(
+    folder: str | Path,
+    pair: str | None = None,
+    system: str | None = None,
+    human: str | Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """A table of segments from a tree, fit for `Pool.from_table`.
+
+    Parameters
+    ----------
+    folder
+        The test set, such as ``mt-metrics-eval-v2/wmt22``.
+    pair
+        The pair of languages; may be left out where there is one.
+    system
+        One system, or None for all of them.
+    human
+        Which human scores to add; None for all.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``, ``document``, ``domain``, ``position`` (in the document), ``system``, ``source``,
+        ``output``, ``reference`` (or ``reference_NAME`` where there are several), a column a
+        metric, and ``human_NAME``, missing where nobody rated. Ids are the numbers of the segments
+        from 1; of all systems together they are ``SYSTEM:NUMBER``. Signs are as in the files: in
+        those of MQM, larger is better.
+    """
+    import pandas as pd
+
+    tree = Tree.at(folder)
+    pair = tree.pair(pair)
+    outputs = tree.outputs(pair)
+    if system is not None and system not in outputs:
+        raise UnknownNameError(f"system of {pair}", system, outputs)
+    known = tree.human(pair)
+    wanted = list(known) if human is None else [human] if isinstance(human, str) else list(human)
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError(f"human score of {pair}", name, known)
+    systems = list(outputs) if system is None else [system]
+    count = len(tree.sources(pair))
+    frame = _texts(tree, pair, systems)
+    files = {**tree.metrics(pair), **{f"human_{name}": known[name] for name in wanted}}
+    columns = {name: _column(tree, pair, path, systems, count) for name, path in files.items()}
+    taken = sorted(set(columns) & set(frame))
+    if taken:
+        raise DataError(f"scores are called like columns of texts: {', '.join(taken)}.")
+    return pd.DataFrame({**frame, **columns})
+
+
+def _texts(tree: Tree, pair: str, systems: Sequence[str]) -> dict[str, list[Any]]:
+    count = len(tree.sources(pair))
+    documents = tree.documents(pair) or [("", "")] * count
+    _same_length(tree.root / "documents" / f"{pair}.docs", len(documents), count)
+    positions, seen = [], dict[str, int]()
+    for _, document in documents:
+        seen[document] = seen.get(document, 0) + 1
+        positions.append(seen[document])
+    files = tree.references(pair)
+    references = {name: checked_texts(path, "references", count) for name, path in files.items()}
+    alone = len(references) == 1
+    made: dict[str, list[Any]] = {
+        "id": [str(i + 1) if len(systems) == 1 else f"{s}:{i + 1}" for s in systems
+               for i in range(count)],
+        "document": [document for _, document in documents] * len(systems),
+        "domain": [domain for domain, _ in documents] * len(systems),
+        "position": positions * len(systems),
+        "system": [s for s in systems for _ in range(count)],
+        "source": tree.sources(pair) * len(systems),
+    }  # fmt: skip
+    outputs = tree.outputs(pair)
+    made["output"] = [
+        t for s in systems for t in checked_texts(outputs[s], "system-outputs", count)
+    ]
+    for name, texts in references.items():
+        made["reference" if alone else f"reference_{name}"] = texts * len(systems)
+    return made
+
+
+def checked_texts(path: Path, part: str, count: int) -> list[str]:
+    """The lines of a file of texts, as many as there are segments."""
+    texts = texts_of(path, part)
+    _same_length(path, len(texts), count)
+    return texts
+
+
+def _same_length(path: Path, found: int, count: int) -> None:
+    if found != count:
+        raise DataError(f"{path}: expected {count} lines, as many as source segments, got {found}.")
+
+
+def _column(tree: Tree, pair: str, path: Path, systems: Sequence[str], count: int) -> list[float]:
+    start = {system: i * count for i, system in enumerate(systems)}
+    made = [math.nan] * (count * len(systems))
+    for found in tree.scores(path, pair):
+        if found.system not in start:
+            continue
+        if found.why:
+            raise DataError(f"{path.parent}: {found.line.place}: {found.why}.")
+        if found.score is not None:
+            made[start[found.system] + found.place - 1] = found.score
+    return made
+
+
+# What an mt-metrics-eval tree holds, and what in it does not fit together.
+
+
+@dataclass(frozen=True)
+class TreePair:
+    """What a tree holds of one pair of languages.
+
+    Parameters
+    ----------
+    pair
+        Such as ``en-de``.
+    segments, documents
+        How many there are.
+    systems, references, metrics, human, ratings
+        Names of what there is: outputs, references, metrics with scores of segments, human scores
+        of segments, and raters' lists of errors.
+    problems
+        What does not fit together, in sentences.
+    """
+
+    pair: str
+    segments: int
+    documents: int
+    systems: tuple[str, ...]
+    references: tuple[str, ...]
+    metrics: tuple[str, ...]
+    human: tuple[str, ...]
+    ratings: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+
+def list_tree(folder: str | Path) -> tuple[TreePair, ...]:
+    """What a tree holds, pair by pair, every score file looked through for problems."""
+    tree = Tree.at(folder)
+    return tuple(_listed(tree, pair) for pair in tree.pairs)
+
+
+def _listed(tree: Tree, pair: str) -> TreePair:
+    problems = []
+    count = len(tree.sources(pair))
+    documents: list[tuple[str, str]] = []
+    try:
+        documents = tree.documents(pair)
+    except DataError as error:
+        problems.append(str(error))
+    else:
+        if not documents:
+            problems.append(f"there is no file documents/{pair}.docs.")
+        elif len(documents) != count:
+            problems.append(f"{len(documents)} lines in documents/{pair}.docs, {count} segments.")
+        runs = Counter(
+            d for i, (_, d) in enumerate(documents) if i == 0 or documents[i - 1][1] != d
+        )
+        torn = sorted(d for d, times in runs.items() if times > 1)
+        if torn:
+            problems.append(f"segments of documents are not together: {', '.join(torn[:5])}.")
+    texts = {"references": tree.references(pair), "system-outputs": tree.outputs(pair)}
+    for part, files in texts.items():
+        for path in files.values():
+            try:
+                checked_texts(path, part, count)
+            except DataError as error:
+                problems.append(str(error))
+    if not texts["system-outputs"]:
+        problems.append(f"there is no file in system-outputs/{pair}.")
+    for files in (tree.human(pair), tree.metrics(pair)):
+        for path in files.values():
+            problems += _score_problems(tree, pair, path)
+    return TreePair(
+        pair=pair,
+        segments=count,
+        documents=len({d for _, d in documents}),
+        systems=tuple(tree.outputs(pair)),
+        references=tuple(tree.references(pair)),
+        metrics=tuple(tree.metrics(pair)),
+        human=tuple(tree.human(pair)),
+        ratings=tuple(tree.ratings(pair)),
+        problems=tuple(problems),
+    )
+
+
+def _score_problems(tree: Tree, pair: str, path: Path) -> list[str]:
+    try:
+        wrong = [found for found in tree.scores(path, pair) if found.why]
+    except DataError as error:
+        return [str(error)]
+    if not wrong:
+        return []
+    first = wrong[0]
+    return [f"{first.line.place}: {first.why} ({len(wrong)} such lines)."]
+
+
+# Write an mt-metrics-eval tree of one system.
+
+
+#: Says which file holds whose scores; mt-metrics-eval does not look at it.
+NOTE = "fewgold.json"
+
+_PAIR = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
+
+
+def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+    """Texts, metadata with keys, and a file of human scores for each rater."""
+    root = Path(path)
+    pairs = matched(tasks, ratings)
+    system = _system({rating.system for _, rating in pairs})
+    pair = tasks.name if _PAIR.fullmatch(tasks.name) else "src-tgt"
+    places = {s.key: i for i, s in enumerate(tasks.segments)}
+    by_rater: dict[str, list[str]] = {} if pairs else {"": ["None"] * len(places)}
+    for segment, rating in pairs:
+        scores = by_rater.setdefault(rating.rater, ["None"] * len(places))
+        place = places[segment.key]
+        if scores[place] != "None":
+            raise DataError(
+                f"{rating.rater or 'nobody'!r} rated {rating.segment!r} twice. A tree holds one "
+                "score a rater and segment: keep one of them, or write CSV."
+            )
+        scores[place] = plain_number(rating.score)
+    called = _file_names(list(by_rater), _safe(tasks.score) or "score")
+    files = {f"{pair}.{called[rater]}.seg.score": rater for rater in by_rater}
+    ours = [{"key": s.key, "id": s.id, "rate": s.rate} for s in tasks.segments]
+    texts = {
+        f"documents/{pair}.docs": [f"all {name}" for name in _documents(tasks)],
+        f"sources/{pair}.txt": [one_line(source_of(s.texts)) for s in tasks.segments],
+        f"system-outputs/{pair}/{system}.txt": [
+            one_line(target_of(s.texts)) for s in tasks.segments
+        ],
+        f"metadata/{pair}/{system}.jsonl": [json.dumps({"fewgold": o}) for o in ours],
+        NOTE: [json.dumps({"raters": files}, ensure_ascii=False)],
+    }
+    for name, rater in files.items():
+        texts[f"human-scores/{name}"] = [f"{system} {score}" for score in by_rater[rater]]
+    _make(root, texts)
+
+
+def _make(root: Path, texts: dict[str, list[str]]) -> None:
+    if root.is_file() or (root.is_dir() and any(root.iterdir())):
+        raise DataError(f"{str(root)!r} is there already. Name a folder that is new or empty.")
+    if not root.parent.is_dir():
+        raise DataError(f"there is no folder {str(root.parent)!r} to write to. Make it.")
+    for name in texts:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+    write_texts({root / name: "".join(f"{t}\n" for t in lines) for name, lines in texts.items()})
+
+
+def _system(names: set[str]) -> str:
+    if len(names) > 1:
+        raise DataError(
+            f"expected ratings of one system, whose outputs the tasks bring, got {len(names)}: "
+            f"{', '.join(sorted(names))}. Write a tree for each."
+        )
+    name = word(next(iter(names), "") or UNNAMED, "the system")
+    if "/" in name or "\\" in name or name.startswith("."):
+        raise DataError(f"the system {name!r} cannot be the name of a file. Rename it.")
+    return name
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w-]+", "_", name).strip("_")
+
+
+def _file_names(raters: list[str], score: str) -> dict[str, str]:
+    """Names of score files, different for each rater on any disk."""
+    made: dict[str, str] = {}
+    for rater in raters:
+        base = name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
+        number = 2
+        while name.lower() in {n.lower() for n in made.values()}:
+            name, number = f"{base}_{number}", number + 1
+        made[rater] = name
+    return made
+
+
+def _documents(tasks: Tasks) -> list[str]:
+    """A name without blanks for each segment's document; those without one are their own."""
+    made: dict[str, str] = {}
+    names = []
+    for i, segment in enumerate(tasks.segments, 1):
+        if segment.document not in made or not segment.document:
+            base = name = "_".join(one_line(segment.document).split()) or f"segment_{i}"
+            number = 2
+            while name in made.values():
+                name, number = f"{base}_{number}", number + 1
+            made[segment.document or f"\0{i}"] = name
+        names.append(made[segment.document or f"\0{i}"])
+    return names
+
+
+_ENDS = (".seg.score", ".seg.rating")
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A file of human scores, and whose they are where that is known."""
+
+    path: Path
+    pair: str
+    name: str
+    rater: str = ""
+
+    @property
+    def lists_errors(self) -> bool:
+        return self.path.name.endswith(".rating")
+
+
+class MtMetricsEval(Format):
+    """A folder ``sources, documents, system-outputs, human-scores, metric-scores``.
+
+    ``read`` takes the human scores of segments: those in ``human-scores/PAIR.NAME.seg.score``, or
+    the errors that raters marked in ``PAIR.NAME.seg.rating``, weighed as in MQM. Where there are
+    several, ``names.score`` says which, as ``NAME`` or ``PAIR.NAME``; a file of the folder can be
+    read as well. Segments are called by their number from 1, or by the key in
+    ``metadata/PAIR/SYSTEM.jsonl`` if they went out with one. Signs are as in the file.
+
+    What is written are trees of one system. A rater's scores are a file of their own; times and
+    details have no place in a tree. `read_tree` makes a table of segments, `list_tree` tells what
+    is there.
+    """
+
+    name = "mt-metrics-eval"
+    title = "mt-metrics-eval tree (folder)"
+    suffixes = ("",)
+
+    def recognises(self, probe: Probe) -> bool:
+        """A folder with sources and outputs, or a file of segment scores in one."""
+        if probe.is_folder:
+            return is_tree(probe.path)
+        inside = probe.path.parent.name == "human-scores"
+        return inside and probe.path.name.endswith(_ENDS) and is_tree(probe.path.parent.parent)
+
+    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
+        """The human scores of a tree."""
+        if names.id or names.rater:
+            raise DataError("trees have no columns for ids and raters: leave their names out.")
+        tree, sources = _chosen(Path(path), names.score)
+        lines: list[tuple[ScoreLine, str, bool, Rating | None]] = []
+        for source in sources:
+            keys = _Keys(tree, source.pair)
+            found = _errors(tree, source) if source.lists_errors else _scores(tree, source)
+            lines += [(line, *keys.of(line.system, line.place), rating) for line, rating in found]
+        answered = {(line.system, line.place) for line, _, _, rating in lines if rating is not None}
+        ratings: list[Rating] = []
+        blank: list[str] = []
+        rejected: list[Rejected] = []
+        for line, segment, rate, rating in lines:
+            if line.why:
+                rejected.append(line.line.rejected(line.why))
+            elif rating is not None:
+                ratings.append(_called(rating, segment))
+            elif rate and (line.system, line.place) not in answered:
+                blank.append(segment)
+        return Reading(
+            format=self.name,
+            rows=len(lines),
+            used=len(ratings),
+            ratings=tuple(ratings),
+            blank=tuple(blank),
+            context=len(lines) - len(ratings) - len(blank) - len(rejected),
+            rejected=tuple(rejected),
+            notes=(
+                f"human scores from {', '.join(s.path.name for s in sources)}, signs as there.",
+            ),
+        )
+
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        """A tree whose human scores are None; context is marked in the metadata."""
+        write_tree(tasks, (), path)
+
+    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+        """A tree with the scores, None where there are none."""
+        write_tree(tasks, ratings, path)
+
+
+class _Keys:
+    """What segments are called, and whether they are to be rated."""
+
+    def __init__(self, tree: Tree, pair: str) -> None:
+        self.tree, self.pair, self._known = tree, pair, dict[str, list[dict[str, Any]]]()
+
+    def of(self, system: str, place: int) -> tuple[str, bool]:
+        if system not in self._known:
+            safe = system in self.tree.outputs(self.pair)
+            self._known[system] = self.tree.metadata(self.pair, system) if safe else []
+        known = self._known[system]
+        ours = known[place - 1].get("fewgold") if place <= len(known) else None
+        if not isinstance(ours, dict):
+            return str(place), True
+        return str(ours.get("key", place)), bool(ours.get("rate", True))
+
+
+def _called(rating: Rating, segment: str) -> Rating:
+    system = "" if rating.system == UNNAMED else rating.system
+    return Rating(segment, rating.score, rating.rater, system=system, details=rating.details)
+
+
+def _chosen(path: Path, wanted: str | None) -> tuple[Tree, list[_Source]]:
+    """The tree, and the files of human scores that were asked for."""
+    if path.is_file():
+        tree = Tree.at(path.parent.parent)
+        every = [source for source in _sources(tree) if source.path.name == path.name]
+        if not every:
+            raise DataError(
+                f"{path.name!r} is no file of human scores of segments: expected a name such as "
+                "en-de.mqm.seg.score, for a language pair that the tree has."
+            )
+        return tree, every
+    tree = Tree.at(path)
+    every = list(_sources(tree))
+    if wanted is None:
+        if ours := _ours(tree, every):
+            return tree, ours
+        found = [s for s in every if not s.lists_errors]
+        if not found and every and len({s.pair for s in every}) == 1:
+            return tree, every  # the errors of all raters
+    else:
+        found = [s for s in every if wanted in (s.name, f"{s.pair}.{s.name}")]
+        found = [s for s in found if not s.lists_errors] or found
+    if len(found) == 1:
+        return tree, found
+    known = ", ".join(f"{s.pair}.{s.name}" for s in every) or "none"
+    what = "one kind of human scores" if wanted is None else f"the human scores {wanted!r}"
+    raise DataError(
+        f"expected {what} of segments in {str(path)!r}, got {known}. Name one of them as the score."
+    )
+
+
+def _sources(tree: Tree) -> Iterator[_Source]:
+    for pair in tree.pairs:
+        for files in (tree.human(pair), tree.ratings(pair)):
+            for name, path in files.items():
+                yield _Source(path, pair, name)
+
+
+def _ours(tree: Tree, every: list[_Source]) -> list[_Source]:
+    """The files that this package wrote, with their raters."""
+    note = tree.root / NOTE
+    if not note.is_file():
+        return []
+    try:
+        raters = json_of(note.read_text(encoding="utf-8"))["raters"]
+        named = {s.path.name: s for s in every}
+        return [
+            _Source(named[n].path, named[n].pair, named[n].name, str(r)) for n, r in raters.items()
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise DataError(
+            f"{note} does not fit the files beside it. Delete it, and name the score to read."
+        ) from None
+
+
+def _scores(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | None]]:
+    for found in tree.scores(source.path, source.pair):
+        if found.why or found.score is None:
+            yield found, None
+        else:
+            yield found, Rating("", found.score, source.rater, system=found.system)
+
+
+def _errors(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | None]]:
+    """Lines ``SYSTEM JSON|None [RATER]``, separated by tabs; errors of all severities count."""
+    segments, systems = len(tree.sources(source.pair)), tree.outputs(source.pair)
+    cells = [text.split("\t") for text in texts_of(source.path)]
+    counts = Counter(found[0].strip() for found in cells)
+    seen: dict[str, int] = {}
+    for i, found in enumerate(cells, 1):
+        system = found[0].strip()
+        seen[system] = seen.get(system, 0) + 1
+        rating, why = _marked(found, source, system)
+        if system not in systems:
+            why = f"there is no system {system!r} in system-outputs/{source.pair}"
+        elif counts[system] != segments:
+            why = f"expected {segments} lines of {system}, one a segment, got {counts[system]}"
+        line = Line(f"{source.path.name}, line {i}", "\t".join(found))
+        yield ScoreLine(line, system, seen[system], None, why), None if why else rating
+
+
+def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | None, str]:
+    if len(cells) not in (2, 3):
+        return None, f"expected a system, its errors and a rater, separated by tabs: {len(cells)}"
+    if cells[1].strip() == "None":
+        return None, ""
+    try:
+        errors = json_of(cells[1])["errors"]
+        marked = [(str(e.get("category") or ""), str(e.get("severity") or "")) for e in errors]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None, 'expected None or {"errors": [...]} after the system'
+    weights = MqmWeights()
+    why = next((w for _, severity in marked if (w := weights.unknown(severity))), "")
+    if why:
+        return None, why
+    rater = cells[2].strip() if len(cells) == 3 else source.name
+    score = weights.score(marked)
+    return Rating("", score, rater, system=system, details={"errors": errors}), ""

@@ -1,0 +1,366 @@
+"""Pearmut: campaigns to add, annotations as JSON lines."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fewgold.errors import DataError
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
+from fewgold.formats.json import (
+    EXTRA,
+    MARK,
+    Layout,
+    Lookup,
+    Rows,
+    as_number,
+    as_text,
+    choose,
+    dumps,
+    extra,
+    first_object,
+    list_of,
+    number,
+    object_of,
+    options,
+    parse,
+    plain,
+    read_lines,
+    score_of,
+    step,
+    text_of,
+    with_extra,
+)
+from fewgold.formats.text import SOURCES
+from fewgold.io import plain as plain_name
+from fewgold.io import read_text, write_texts
+
+# Reads what Pearmut has logged, and campaigns that nobody has answered yet.
+
+
+#: The model of a segment whose system is not known.
+MODEL = "default"
+_RESET = "__RESET__"
+_ASIDE = ("welcome_", "random_", "goodbye_")
+
+
+def is_campaign(found: Any) -> bool:
+    """True for a campaign as `pearmut add` takes it."""
+    return (
+        isinstance(found, dict)
+        and isinstance(found.get("info"), dict)
+        and "campaign_id" in found
+        and isinstance(found.get("data"), list)
+    )
+
+
+def read_campaign(rows: Rows, path: str | Path, names: Names) -> bool:
+    """Take in a campaign, in which all is blank; False for a file that is none."""
+    try:
+        found = parse(read_text(path), repr(str(path)))
+    except DataError:
+        return False
+    if not is_campaign(found):
+        return False
+    for place, item in _items(found["data"], "data"):
+        if not isinstance(item, dict):
+            rows.reject(place, "expected an item {…}.", item)
+            continue
+        models = object_of(item, "tgt")
+        segment = text_of(item, names.id or "item_id").strip()
+        if models and not segment:
+            for _ in models:
+                rows.reject(place, f"no {names.id or 'item_id'!r} tells which segment it is.", item)
+        elif models:
+            for _ in models:
+                rows.unanswered(segment)
+        else:
+            rows.context()
+    rows.note("this is a campaign to add to Pearmut: it holds no answers yet.")
+    return True
+
+
+def _items(found: Any, place: str, depth: int = 3) -> Iterator[tuple[str, Any]]:
+    """The items of a campaign: documents are lists, and so are the tasks of a user."""
+    if isinstance(found, list) and depth:
+        for number, inner in enumerate(found, start=1):
+            yield from _items(inner, f"{place}, {number}", depth - 1)
+    else:
+        yield place, found
+
+
+def read_log(rows: Rows, path: str | Path, names: Names) -> None:
+    """Take in the lines of a log."""
+    lines = read_lines(path)
+    objects = [line for _, line in lines if isinstance(line, dict)]
+    resets = {
+        _task(line): place
+        for place, (_, line) in enumerate(lines)
+        if isinstance(line, dict) and line.get("annotation") == _RESET
+    }
+    slider = _slider(rows, objects, names.score)
+    taken_back = 0
+    for place, (at, line) in enumerate(lines):
+        where = f"line {at}"
+        if isinstance(line, DataError):
+            rows.reject(where, str(line), "")
+        elif not isinstance(line, dict):
+            rows.reject(where, "expected an object {…}.", line)
+        elif line.get("annotation") == _RESET:
+            rows.context()
+        else:
+            aside = as_text(line.get("item_i")).startswith(_ASIDE)
+            back = place < resets.get(_task(line), -1)
+            taken_back += back
+            _line(rows, where, line, slider, names, aside or back)
+    rows.count(
+        taken_back,
+        "a document was reset: its answers before that do not count.",
+        "{} lines were reset: their answers do not count.",
+    )
+
+
+def _task(line: Mapping[str, Any]) -> tuple[str, str]:
+    return text_of(line, "user_id"), as_text(line.get("item_i"))
+
+
+def _slider(rows: Rows, lines: list[dict[str, Any]], wanted: str | None) -> str | None:
+    """The slider with the score, None for Pearmut's own scale."""
+    found = [
+        name
+        for line in lines
+        for answers in list_of(line, "annotation")
+        if isinstance(answers, dict)
+        for answer in answers.values()
+        if isinstance(answer, dict)
+        for name in object_of(answer, "sliders")
+    ]
+    if wanted == "score" and wanted not in found:
+        return None
+    if not found and wanted is None:
+        return None
+    chosen = choose("slider", found, found, wanted)
+    rows.chose(chosen, found)
+    return chosen
+
+
+def _line(
+    rows: Rows, where: str, line: Mapping[str, Any], slider: str | None, names: Names, aside: bool
+) -> None:
+    items, annotation = line.get("item"), line.get("annotation")
+    if aside:
+        listed = annotation if isinstance(annotation, list) else [None]
+        rows.context(sum(max(1, len(a)) if isinstance(a, dict) else 1 for a in listed or [None]))
+        return
+    if not isinstance(items, list) or not isinstance(annotation, list) or not items:
+        return rows.reject(where, "expected lists 'item' and 'annotation'.", line)
+    if len(items) != len(annotation):
+        why = f"{len(items)} segments but {len(annotation)} annotations."
+        return rows.reject(where, why, line)
+    rater = text_of(line, names.rater or "user_id")
+    actions = [a for a in list_of(line, "actions") if isinstance(a, dict)]
+    time = text_of(actions[-1], "time") if actions else ""
+    for place, (item, answers) in enumerate(zip(items, annotation, strict=True), start=1):
+        spot = f"{where}, segment {place}"
+        segment = text_of(item, names.id or "item_id").strip() if isinstance(item, dict) else ""
+        if isinstance(answers, dict) and not answers:
+            rows.context()
+        elif answers is not None and not isinstance(answers, dict):
+            rows.reject(spot, "expected an object of answers by system.", answers)
+        elif not segment:
+            for _ in answers or [None]:
+                rows.reject(spot, f"no {names.id or 'item_id'!r} tells which segment it is.", item)
+        elif answers is None:
+            rows.unanswered(segment)
+        else:
+            for system, answer in answers.items():
+                known = "" if system == MODEL else system
+                blank = Rating(segment, 0.0, rater, time, known)
+                _answer(rows, f"{spot}, system {system!r}", answer, slider, blank)
+    return None
+
+
+def _answer(rows: Rows, spot: str, answer: Any, slider: str | None, rating: Rating) -> None:
+    """Take in one answer; ``rating`` tells all but the score."""
+    if not isinstance(answer, dict):
+        return rows.reject(spot, "expected an object with a 'score'.", answer)
+    sliders = object_of(answer, "sliders")
+    try:
+        score = score_of(answer.get("score") if slider is None else sliders.get(slider))
+    except DataError as error:
+        return rows.reject(spot, f"its score: {error}", answer)
+    if score is None:
+        return rows.unanswered(rating.segment)
+    details: dict[str, Any] = {}
+    for name in ("error_spans", "textfield"):
+        if answer.get(name):
+            details[name] = plain(answer[name])
+    others = {name: plain(value) for name, value in sliders.items() if name != slider}
+    if others:
+        details["sliders"] = others
+    return rows.rating(with_extra(replace(rating, score=score, details=details), answer))
+
+
+# Items of a Pearmut campaign, and lines of its log.
+
+
+_REFERENCES = ("reference", "ref")
+_OUTPUTS = ("output", "hypothesis", "hyp", "translation", "target", "tgt", "mt", "summary",
+            "response", "answer")  # fmt: skip
+
+
+def given_together(one: tuple[Segment, Rating], other: tuple[Segment, Rating]) -> bool:
+    """True for ratings that a rater gave with one press of the button."""
+    return (one[0].document, one[1].rater, one[1].time) == (
+        other[0].document,
+        other[1].rater,
+        other[1].time,
+    )
+
+
+def logged(place: int, group: list[tuple[Segment, Rating]]) -> dict[str, Any]:
+    """A line of the log: what a rater answered with one press of the button."""
+    first = group[0][1]
+    actions = [{"time": as_number(first.time), "action": "submit"}] if first.time else []
+    return {
+        "user_id": first.rater,
+        "item_i": place,
+        "item": [
+            {**item(segment, rating.system or MODEL), "item_id": rating.segment}
+            for segment, rating in group
+        ],
+        "annotation": [{rating.system or MODEL: _item_answer(rating)} for _, rating in group],
+        "actions": actions,
+    }
+
+
+def _item_answer(rating: Rating) -> dict[str, Any]:
+    details = dict(rating.details)
+    spans = details.pop("error_spans") if isinstance(details.get("error_spans"), list) else []
+    if "error_spans" in rating.details and not spans:
+        details["error_spans"] = rating.details["error_spans"]
+    comment = details.get("textfield")
+    text = details.pop("textfield") if isinstance(comment, str) and comment else None
+    kept = extra(details, answer=rating.answer)
+    made = {"score": number(rating.score), "error_spans": spans, "textfield": text}
+    return {**made, EXTRA: kept} if kept else made
+
+
+def item(segment: Segment, model: str = MODEL) -> dict[str, Any]:
+    """A segment as Pearmut shows it."""
+    sources, references, outputs = _roles(segment.texts)
+    made: dict[str, Any] = {
+        "item_id": segment.key,
+        "segment_id": segment.id,
+        "document": segment.document,
+        "position": segment.position,
+    }
+    for field, found in (("src", sources), ("ref", references)):
+        if found:
+            made[field] = _shown("\n".join(found.values()))
+    if segment.rate:
+        return {**made, "tgt": {model: _shown("\n".join(outputs.values()))}}
+    told = [MARK, *(f"{name}: {text}" for name, text in outputs.items())]
+    return {**made, "tgt": {}, "instructions": "<br>".join(map(html.escape, told))}
+
+
+def _roles(texts: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Which texts are sources, references and outputs; with no known output it is the last."""
+    references = {n: t for n, t in texts.items() if plain_name(n) in _REFERENCES}
+    others = {n: t for n, t in texts.items() if n not in references}
+    known = [n for n in others if plain_name(n) in _OUTPUTS]
+    left = [n for n in others if plain_name(n) not in SOURCES] or list(others)
+    output = known[-1:] or left[-1:]
+    sources = {n: t for n, t in others.items() if n not in output}
+    return sources, references, {n: texts[n] for n in output}
+
+
+def _shown(text: str) -> str:
+    """Text that Pearmut shows as text: it takes one that begins with a tag for a picture."""
+    return f"\u200b{text}" if text.lstrip().startswith("<") else text
+
+
+class Pearmut(Format):
+    """Campaigns and annotations of Pearmut.
+
+    Documents go out whole. Neighbours that give context are items without any output to rate;
+    what a system made of them stands in the message above, marked as not to be rated. All raters
+    draw documents from one pool (``single-stream``), so each segment is rated once. The key is
+    the ``item_id``. A scale other than 0 to 100, or one where less is better, becomes a slider of
+    its own.
+
+    A **row** is one output of one segment in one line: a line with a document of 5 segments and
+    2 systems has 10. A segment without outputs is one row of context; a segment that was passed
+    over (null), and a line that makes no sense, is one row. Tutorials and attention checks
+    (``welcome_…``, ``random_…``, ``goodbye_…``) are context, and so is what a reset has taken
+    back. A score of null leaves the segment blank. Campaign files are read too: all blank.
+
+    The time is that of the last action, in seconds since 1970 as Pearmut writes it. Error spans
+    and comments go into the details. Pearmut knows no answer ids; `write_ratings` keeps them,
+    and other details, in a field ``fewgold``. A model called ``default`` stands for no system.
+    """
+
+    name = "pearmut"
+    title = "Pearmut"
+    suffixes = (".json", ".jsonl")
+
+    def recognises(self, probe: Probe) -> bool:
+        """True for lines with item, annotation and user, and for a campaign."""
+        if probe.is_folder:
+            return False
+        first = first_object(probe)
+        if first is not None and "annotation" in first and "item_i" in first:
+            return "user_id" in first
+        return is_campaign(probe.json)
+
+    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
+        """The annotations in a log; see the class for what a row is."""
+        rows = Rows(self.name)
+        if not read_campaign(rows, path, names):
+            read_log(rows, path, names)
+        return rows.reading(names)
+
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        """A campaign, for ``pearmut add``."""
+        layout = Layout(tasks)
+        info: dict[str, Any] = {
+            "assignment": "single-stream",
+            "protocol": "DA",
+            "shuffle": False,
+            "instructions": html.escape(tasks.instruction),
+            "users": list(tasks.raters) or 1,
+        }
+        # Pearmut's own slider goes from 0 to 100, the better the more.
+        own = tasks.limits == (0, 100) and tasks.higher_is_better is not False
+        if tasks.limits is not None and not own:
+            low, high = map(number, tasks.limits)
+            by = 1 if options(tasks.limits) else step(tasks.limits)
+            info["sliders"] = [{"name": layout.score, "min": low, "max": high, "step": by}]
+        documents: list[list[Segment]] = []
+        for segment in tasks.segments:
+            last = documents[-1][-1] if documents else None
+            if last and last.document and last.document == segment.document:
+                documents[-1].append(segment)
+            else:
+                documents.append([segment])
+        listed = [list(map(item, found)) for found in documents if any(s.rate for s in found)]
+        campaign = {"campaign_id": tasks.name, "info": info, "data": listed}
+        write_texts({Path(path): dumps(campaign, indent=1) + "\n"})
+
+    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+        """A log: a line per rater, document and time."""
+        find = Lookup(tasks)
+        groups: list[list[tuple[Segment, Rating]]] = []
+        for rating in ratings:
+            segment = find(rating)
+            group = groups[-1] if groups else []
+            fits = group and given_together(group[-1], (segment, rating))
+            if fits and all(r.segment != rating.segment for _, r in group):
+                group.append((segment, rating))
+            else:
+                groups.append([(segment, rating)])
+        lines = [dumps(logged(place, group)) + "\n" for place, group in enumerate(groups)]
+        write_texts({Path(path): "".join(lines)})

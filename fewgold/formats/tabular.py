@@ -1,0 +1,674 @@
+"""What plain tables share: a header and rows, and reading back what is to be written.
+
+All of them share the columns of `task_grid` and `rating_grid`, and the way their rows are read.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import numbers
+import re
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fewgold._temporary import TemporaryFolder
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks, is_key
+from fewgold.io import (
+    HUMAN_NAMES,
+    ID_NAMES,
+    NUMBER,
+    RATER_NAMES,
+    SYSTEM_NAMES,
+    TIME_NAMES,
+    Row,
+    TableFile,
+    cell,
+    column_of,
+    guess_column,
+    neutral,
+    plain,
+    read_as_sentence,
+    read_file,
+    separator_of,
+    text_of,
+    write_texts,
+)
+from fewgold.io import as_text as joined
+from fewgold.io.columns import clear_human
+from fewgold.io.xlsx import Formula
+
+# What sheets of tasks are made of, and texts that no spreadsheet takes for a formula.
+
+
+#: What the sheet says in the column ``rate``.
+YES, CONTEXT = "yes", "no (context)"
+#: Columns right of the score in a sheet of tasks. The key comes last: old spreadsheet programs
+#: leave out empty cells at the end of a row, and a file cut short has no whole key.
+TAIL = ("rater", "comment", "key")
+RATE = "rate"
+
+
+def guard(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, so that `bare` can give it back.
+
+    An apostrophe that stands before something like a formula already gets a second one.
+
+    >>> guard("=1+1"), guard("'=1+1"), guard("it's"), guard("-1")
+    ("'=1+1", "''=1+1", "it's", '-1')
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def bare(text: str) -> str:
+    """Text as it was before `guard`.
+
+    >>> bare("'=1+1"), bare("''=1+1"), bare("'tis")
+    ('=1+1', "'=1+1", "'tis")
+    """
+    return text[1:] if text.startswith("'") and _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    rest = text.lstrip("'")
+    return neutral(rest) != rest
+
+
+# Which column of a sheet holds what.
+
+
+# Not "answer": that is what question answering calls its texts.
+ANSWER_NAMES = ("answerid", "annotationid", "ratingid", "responseid")
+_SEGMENT_NAMES = ("key", *ID_NAMES)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Places of the columns; None where there is no such column.
+
+    Parameters
+    ----------
+    segment, id
+        What names the segment, and the pool's own id where a key names it.
+    scores
+        The score, or one score a rater.
+    wide
+        Whether each score column is a rater of its own.
+    own
+        Whether it is a sheet of tasks as fewgold writes it.
+    """
+
+    segment: int
+    scores: tuple[int, ...]
+    id: int | None = None
+    rater: int | None = None
+    time: int | None = None
+    system: int | None = None
+    answer: int | None = None
+    details: int | None = None
+    comment: int | None = None
+    rate: int | None = None
+    wide: bool = False
+    own: bool = False
+
+
+def familiar(header: Iterable[str], names: Names) -> int:
+    """How many of segment and score have a name in this header that can be understood."""
+    columns = list(header)
+    known = {plain(c) for c in columns}
+    wanted = set(columns)
+    segment = names.id in wanted or bool(known & set(_SEGMENT_NAMES))
+    score = bool(known & set(HUMAN_NAMES)) or any(s in wanted for s in _listed(names.score))
+    return int(segment) + int(score)
+
+
+def find(sheet: TableFile, names: Names, path: str) -> Roles:
+    """The roles of the columns by their names, or an error that says which one is missing."""
+    header = sheet.header
+    own = None if names.id or names.score else _own_score(header)
+    if own is not None:
+        place = header.index
+        id_ = place("id") if "id" in header else None
+        tail = {name: own + 1 + k for k, name in enumerate(TAIL)}
+        who = _given(header, names.rater, "rater", "--rater") if names.rater else tail["rater"]
+        return Roles(tail["key"], (own,), id_, who, comment=tail["comment"], rate=own - 1, own=True)
+    scores = _scores(sheet, names, path)
+    segment = _segment(sheet, names, path, scores)
+    rater = _given(header, names.rater, "rater", "--rater") if names.rater else None
+    taken = {segment, *scores} | ({rater} if rater is not None else set())
+
+    def guess(known: Sequence[str]) -> int | None:
+        free = [c if k not in taken else "" for k, c in enumerate(header)]
+        found = guess_column(free, known)
+        return None if found is None else free.index(found)
+
+    return Roles(
+        segment,
+        scores,
+        guess(ID_NAMES) if plain(header[segment]) == "key" else None,
+        rater if rater is not None or len(scores) > 1 else guess((*RATER_NAMES, "judge")),
+        guess(TIME_NAMES),
+        guess(SYSTEM_NAMES),
+        guess(ANSWER_NAMES),
+        guess(("details",)),
+        guess(("comment", "comments")),
+        guess((RATE,)),
+        wide=len(scores) > 1,
+    )
+
+
+def _own_score(header: Sequence[str]) -> int | None:
+    """Where the score stands in a sheet of tasks, whatever it is called."""
+    for k in range(1, len(header) - len(TAIL)):
+        if header[k - 1] == RATE and tuple(header[k + 1 : k + 1 + len(TAIL)]) == TAIL:
+            return k
+    return None
+
+
+def _listed(score: str | None) -> list[str]:
+    return [] if score is None else [score, *(part.strip() for part in score.split(","))]
+
+
+def _scores(sheet: TableFile, names: Names, path: str) -> tuple[int, ...]:
+    header = sheet.header
+    if names.score is None:
+        found = clear_human([n for n in header if n != names.rater], partial(_holds_numbers, sheet))
+        if not found:
+            return (_one(header, HUMAN_NAMES, "score", "--human", path),)
+        return tuple(_alone(header, name, "--human") for name in found)
+    if names.score in header or "," not in names.score:
+        return (_given(header, names.score, "score", "--human"),)
+    parts = [part.strip() for part in names.score.split(",") if part.strip()]
+    places = tuple(_given(header, part, "score", "--human") for part in parts)
+    if len(set(places)) != len(places) or not places:
+        raise DataError(f"the score columns {names.score!r} must be different ones.")
+    return places
+
+
+def _holds_numbers(sheet: TableFile, name: str) -> bool:
+    """Whether a column may be scores: it holds numbers, or nothing yet."""
+    place = sheet.header.index(name)
+    cells = [text_of(row[place]) for row in sheet.cells if len(row) > place]
+    found = column_of(cells, name)
+    return found.numeric or bool(found.blank.all())
+
+
+def _segment(sheet: TableFile, names: Names, path: str, scores: Sequence[int]) -> int:
+    if names.id is not None:
+        return _given(sheet.header, names.id, "id", "--id")
+    columns = [
+        k for k, c in enumerate(sheet.header) if plain(c) in _SEGMENT_NAMES and k not in scores
+    ]
+    for k in sorted(columns, key=lambda k: _SEGMENT_NAMES.index(plain(sheet.header[k]))):
+        if any(is_key(text_of(row.cells[k])) for row in sheet.rows if row.cells):
+            _alone(sheet.header, sheet.header[k], "--id")
+            return k
+    return _one(sheet.header, (*ID_NAMES, "key"), "segment", "--id", path)
+
+
+def _one(header: Sequence[str], known: Sequence[str], what: str, option: str, path: str) -> int:
+    found = guess_column(header, known)
+    if found is None:
+        near = [c for c in header if plain(c) in known]
+        has = ", ".join(header[:30]) or "none"
+        why = f"{' and '.join(near)} could all be it" if near else f"its columns are {has}"
+        raise DataError(
+            f"{path!r} has no column that is clearly the {what}: {why}. Name it with {option}."
+        )
+    return _alone(header, found, option)
+
+
+def _given(header: Sequence[str], name: str, what: str, option: str) -> int:
+    if name in header:
+        return _alone(header, name, option)
+    alike = [k for k, c in enumerate(header) if plain(c) == plain(name) and plain(c)]
+    if len(alike) != 1:
+        raise UnknownNameError(
+            f"{what} column", name, [c for c in header if c], f"Name another with {option}."
+        )
+    return alike[0]
+
+
+def _alone(header: Sequence[str], name: str, option: str) -> int:
+    if list(header).count(name) > 1:
+        raise DataError(
+            f"two columns are called {name!r}. Rename one, so that {option} can tell them apart."
+        )
+    return list(header).index(name)
+
+
+# Rows of a sheet into ratings, every row accounted for.
+
+
+_COMMA = re.compile(r"[+-]?\d*,\d+")
+_FORMULA = "has a formula whose value is not in the file. Open and save it, or type the value."
+# Halves of characters, which no file in UTF-8 can hold, and the character 0.
+_UNFIT = re.compile("[\x00\ud800-\udfff]")
+
+
+class _Unreadable(Exception):
+    """Why a row makes no sense."""
+
+
+def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
+    """All that a sheet holds."""
+    roles = find(sheet, names, path)
+    read_as = {k: _written(sheet.rows, k, sheet.header[k]) for k in roles.scores}
+    ratings: list[Rating] = []
+    blank: list[str] = []
+    rejected: list[Rejected] = []
+    used = context = empty = 0
+    for row in sheet.rows:
+        try:
+            if row.why:
+                raise _Unreadable(row.why)
+            if all(is_empty_cell(value) for value in row.cells):
+                empty += 1
+            elif _is_context(row, roles):
+                context += 1
+            else:
+                segment, made = _ratings(row, sheet.header, roles, read_as)
+                ratings += made
+                used += bool(made)
+                if not made:
+                    blank.append(segment)
+        except _Unreadable as why:
+            rejected.append(Rejected(row.place, str(why), row.raw))
+    return Reading(
+        format, len(sheet.rows), used, tuple(ratings), tuple(blank), context + empty,
+        tuple(rejected), (*_told(sheet), *_notes(sheet.header, roles, read_as, empty)),
+    )  # fmt: skip
+
+
+def is_empty_cell(value: Any) -> bool:
+    """True for a cell with nothing in it; a number that is not one (nan) is something."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _told(sheet: TableFile) -> list[str]:
+    """What the reader of tables says, but for what is counted here."""
+    told = zip(sheet.remarks, sheet.sentences, strict=True)
+    return [said for remark, said in told if remark.code not in ("byte-order-mark", "empty-rows")]
+
+
+def _notes(
+    header: Sequence[str], roles: Roles, read_as: Mapping[int, str], empty: int
+) -> list[str]:
+    scores = ", ".join(repr(header[k]) for k in roles.scores)
+    notes = [f"segments are named by {header[roles.segment]!r}, scores are in {scores}."]
+    if roles.rater is not None and not roles.own:
+        notes.append(f"raters are in {header[roles.rater]!r}.")
+    for k, how in read_as.items():
+        if how:
+            notes.append(f"{read_as_sentence(header[k], how)}.")
+    if empty:
+        notes.append(f"{empty} row{'s are' if empty > 1 else ' is'} empty.")
+    return notes
+
+
+def _written(rows: Sequence[Row], column: int, name: str) -> str:
+    """How all scores of a column are written, if not as numbers: decimal commas, or two words."""
+    cells = [text_of(row.cells[column]) for row in rows if row.cells]
+    return column_of(cells, name).read_as
+
+
+def _is_context(row: Row, roles: Roles) -> bool:
+    if roles.rate is None:
+        return False
+    value = row.cells[roles.rate]
+    if value is not False and not re.match(r"no\b", text_of(value).strip().lower()):
+        return False
+    scores = [row.cells[k] for k in roles.scores if not is_empty_cell(row.cells[k])]
+    if scores:
+        raise _Unreadable(
+            f"is context that was not to be rated, but has the score {text_of(scores[0])!r}."
+        )
+    return True
+
+
+def _ratings(
+    row: Row, header: Sequence[str], roles: Roles, read_as: Mapping[int, str]
+) -> tuple[str, list[Rating]]:
+    segment = _text(row, roles.segment)
+    if roles.own:  # typed and copied by people
+        segment = segment.strip()
+        segment = segment.lower() if is_key(segment) else segment
+    if not segment.strip():
+        raise _Unreadable(f"has no segment: its {header[roles.segment]!r} is empty.")
+    if roles.own and segment.lower().startswith("fg-") and not is_key(segment):
+        raise _Unreadable(f"has a damaged key, {segment!r}. Copy it from the sheet as it went out.")
+    rater = _text(row, roles.rater)
+    rater = rater.strip() if roles.own else rater
+    details = _details(row, roles)
+    made = []
+    for k in roles.scores:
+        if is_empty_cell(row.cells[k]):
+            continue
+        try:
+            score = _score(row.cells[k], read_as[k])
+        except _Unreadable as why:
+            raise _Unreadable(
+                f"{f'has in {header[k]!r} ' if roles.wide else 'has '}{why}"
+            ) from None
+        made.append(
+            Rating(
+                segment,
+                score,
+                header[k] if roles.wide else rater,
+                _text(row, roles.time),
+                _text(row, roles.system),
+                _text(row, roles.answer),
+                dict(details),
+            )
+        )
+    return segment, made
+
+
+def _text(row: Row, column: int | None, name: bool = True) -> str:
+    value = None if column is None else row.cells[column]
+    if name and isinstance(value, Formula):
+        raise _Unreadable(_FORMULA)
+    if isinstance(value, dict | list):
+        raise _Unreadable("has a list or an object where a name is expected.")
+    try:
+        text = text_of(value)
+    except ValueError:  # a whole number of thousands of digits
+        raise _Unreadable("has a number of thousands of digits.") from None
+    if _UNFIT.search(text):
+        raise _Unreadable("holds characters that are no text (NUL or half a character).")
+    return text
+
+
+def _score(value: Any, read_as: str) -> float:
+    if isinstance(value, Formula):
+        raise _Unreadable(_FORMULA.removeprefix("has "))
+    text = text_of(value).strip() if not isinstance(value, dict | list) else "a list or an object"
+    if read_as == "decimal commas":
+        value = text = text.replace(",", ".")
+    elif read_as:
+        return float(text.lower() == read_as.partition("/")[0])
+    if isinstance(value, str):
+        if _COMMA.fullmatch(text):
+            raise _Unreadable(f"the score {text}: write {text.replace(',', '.')}, with a point.")
+        if not NUMBER.fullmatch(text):
+            raise _Unreadable(f"{text[:80]!r} as its score, which is no number.")
+        value = text
+    elif isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
+        raise _Unreadable(f"{text[:80]!r} as its score, which is no number.")
+    try:
+        score = float(value)
+    except (OverflowError, ValueError):
+        score = math.inf
+    if not math.isfinite(score):
+        raise _Unreadable(f"{str(value)[:80]!r} as its score, which is no finite number.")
+    return score
+
+
+def _details(row: Row, roles: Roles) -> dict[str, Any]:
+    value = None if roles.details is None else row.cells[roles.details]
+    if isinstance(value, str) and value.strip():
+        try:
+            found = json.loads(value, parse_constant=_refuse)
+            value = found if isinstance(found, dict) else value
+        except (ValueError, RecursionError):
+            pass
+    if isinstance(value, dict):
+        details = dict(value)
+    else:
+        details = {} if is_empty_cell(value) else {"details": _text(row, roles.details, name=False)}
+    if roles.id is not None and not is_empty_cell(row.cells[roles.id]):
+        details["id"] = _text(row, roles.id)
+    if roles.comment is not None and not is_empty_cell(row.cells[roles.comment]):
+        details["comment"] = _text(row, roles.comment, name=False)
+    try:
+        if details and _UNFIT.search(json.dumps(details, ensure_ascii=False)):
+            raise _Unreadable("holds half a character in its details.")
+    except (RecursionError, TypeError, ValueError):
+        raise _Unreadable("has details that are no plain JSON.") from None
+    return details
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(word)
+
+
+# Tasks and ratings as a header and rows; each tabular format puts them into a file.
+
+
+RATING_COLUMNS = (
+    "segment", "score", "rater", "time", "system", "answer_id", "details", "pool_id",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a file shall hold. ``exact`` are columns that must come back as they went."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    exact: tuple[int, ...]
+
+
+def task_grid(tasks: Tasks) -> Grid:
+    """A row a segment in the order of the tasks, context among them.
+
+    The columns are ``id, document, position, <texts>, rate, <score>, rater, comment, key``.
+    """
+    documents = any(s.document for s in tasks.segments)
+    front = ("id", "document", "position") if documents else ("id",)
+    header = (*front, *tasks.text_names, RATE, tasks.score, *TAIL)
+    double = next((name for name in header if header.count(name) > 1), None)
+    if double is not None:
+        raise DataError(
+            f"the sheet would have two columns {double!r}. Rename the text or the score."
+        )
+    rater = tasks.raters[0] if len(tasks.raters) == 1 else ""
+    rows = []
+    for s in tasks.segments:
+        where = (s.id, s.document, s.position) if documents else (s.id,)
+        texts = (s.texts.get(name, "") for name in tasks.text_names)
+        who = rater if s.rate else ""
+        rows.append((*where, *texts, YES if s.rate else CONTEXT, None, who, "", s.key))
+    return Grid("tasks", header, tuple(rows), (0, len(header) - 1))
+
+
+def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> Grid:
+    """A row a rating; the pool's id stands last, where the tasks tell it."""
+    ids = {s.id: s.id for s in tasks.segments} | {s.key: s.id for s in tasks.segments}
+    rows = []
+    for r in ratings:
+        if not r.segment.strip() or not math.isfinite(r.score):
+            raise DataError(
+                f"a rating needs a segment and a finite score; got {r.segment!r} with {r.score}."
+            )
+        rows.append(
+            (r.segment, float(r.score), r.rater, r.time, r.system, r.answer, plain_json(r),
+             ids.get(r.segment, r.segment))
+        )  # fmt: skip
+    return Grid("ratings", RATING_COLUMNS, tuple(rows), tuple(range(len(RATING_COLUMNS))))
+
+
+def plain_json(rating: Rating) -> dict[str, Any]:
+    """The details of a rating as JSON knows them: lists for tuples, names as text."""
+    try:
+        found = json.loads(json.dumps(dict(rating.details), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(
+            f"the details of a rating of {rating.segment!r} are no plain JSON: {error}."
+        ) from None
+    assert isinstance(found, dict)
+    return found
+
+
+def number(score: float) -> str:
+    """A score with all its digits, whole ones without a point.
+
+    >>> number(4.0), number(0.1 + 0.2)
+    ('4', '0.30000000000000004')
+    """
+    whole = score.is_integer() and abs(score) < 1e15 and math.copysign(1, score) > 0
+    return str(int(score)) if whole or (score.is_integer() and -1e15 < score < 0) else repr(score)
+
+
+def as_texts(row: Iterable[Any]) -> list[str]:
+    """Cells as text, for files that know nothing else."""
+    return [as_text(value) for value in row]
+
+
+def as_text(value: Any) -> str:
+    """A cell as text: nothing as an empty cell, details as JSON."""
+    if value is None or value == {}:
+        return ""
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return number(value) if isinstance(value, float) else str(value)
+
+
+_INSTEAD = "It would not come back as it went. Write JSON lines (.jsonl)."
+
+
+class Tabular(Format):
+    """A format that is a header and rows."""
+
+    @abstractmethod
+    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+        """A file with these rows."""
+
+    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
+        table = read_file(path, self.name)
+        table.check_columns()
+        return reading(_unguarded(table), self.name, names, str(path))
+
+    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
+        data = self._packed(task_grid(tasks), tasks, path)
+        if tasks.segments:
+            found = self._again(data)
+            wanted = [s.key for s in tasks.to_rate]
+            if list(found.blank) != wanted or found.rows != len(tasks.segments):
+                raise DataError(f"{self.title} cannot hold these keys or texts. {_INSTEAD}")
+        write_texts({Path(path): data})
+
+    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
+        wanted = [replace(r, score=float(r.score), details=plain_json(r)) for r in ratings]
+        data = self._packed(rating_grid(tasks, wanted), tasks, path)
+        if wanted:
+            found = self._again(data).ratings
+            off = next((w for w, f in zip(wanted, found, strict=False) if w != f), None)
+            if off is not None or len(found) != len(wanted):
+                raise DataError(f"{self.title} cannot hold the rating {off}. {_INSTEAD}")
+        write_texts({Path(path): data})
+
+    def _packed(self, grid: Grid, tasks: Tasks, path: str | Path) -> bytes:
+        try:
+            data = self._file(grid, tasks)
+        except UnicodeEncodeError as error:
+            raise DataError(
+                f"a text holds half a character at place {error.start}, which no file can."
+            ) from None
+        return gzip.compress(data, mtime=0) if str(path).lower().endswith(".gz") else data
+
+    def _again(self, data: bytes) -> Reading:
+        """What will be read from a file, to make sure before anything is written."""
+        with TemporaryFolder() as folder:
+            place = folder / f"made{self.suffixes[0]}"
+            place.write_bytes(data)
+            return self.read(place)
+
+
+def _unguarded(table: TableFile) -> TableFile:
+    """Texts as they were before an apostrophe kept spreadsheets from taking them for formulas."""
+    if table.kind not in ("csv", "tsv", "xlsx"):
+        return table
+    cells = [[bare(v) if isinstance(v, str) else v for v in row] for row in table.cells]
+    return replace(table, header=tuple(map(bare, table.header)), cells=cells)
+
+
+def is_text(probe: Probe) -> bool:
+    return not probe.is_folder and probe.is_text
+
+
+# Tables in plain text: CSV, TSV and JSON lines.
+
+
+class Csv(Tabular):
+    """Comma-separated values, also with semicolons or tabs."""
+
+    name = "csv"
+    title = "CSV"
+    suffixes = (".csv",)
+
+    def recognises(self, probe: Probe) -> bool:
+        named = probe.name.endswith((".csv", ".tsv"))
+        return is_text(probe) and (named or _familiar(probe, ",;|"))
+
+    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+        rows = [[guard(c) for c in as_texts(row)] for row in (grid.header, *grid.rows)]
+        return _marked(joined(rows, ","))
+
+
+class Tsv(Tabular):
+    """Tab-separated values; written without quotes, which most readers of TSV do not know."""
+
+    name = "tsv"
+    title = "TSV"
+    suffixes = (".tsv",)
+
+    def recognises(self, probe: Probe) -> bool:
+        lines = [f"{line}\n" for line in probe.lines if line.strip()]
+        tabs = bool(lines) and "\t" in lines[0] and separator_of(lines, 0, "\t") == "\t"
+        return is_text(probe) and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
+
+    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+        rows = [as_texts(row) for row in (grid.header, *grid.rows)]
+        for row in rows[1:]:
+            for k in grid.exact:
+                if set(row[k]) & set("\t\r\n"):
+                    raise DataError(
+                        f"{row[k]!r} holds a tab or a line break, which TSV cannot. Write CSV."
+                    )
+        flat = [[cell(guard(c), "\t") for c in row] for row in rows]
+        return _marked(joined(flat, "\t"))
+
+
+class JsonLines(Tabular):
+    """JSON lines, an object a line; a JSON array of objects is read as well."""
+
+    name = "jsonl"
+    title = "JSON lines"
+    suffixes = (".jsonl", ".ndjson", ".json")
+
+    def recognises(self, probe: Probe) -> bool:
+        if probe.name.endswith((".jsonl", ".ndjson")):
+            return is_text(probe)
+        if probe.first_object is not None:
+            return familiar(probe.first_object, Names()) > 0
+        found = probe.json
+        first = found[0] if isinstance(found, list) and found else None
+        return isinstance(first, dict) and familiar(first, Names()) == 2
+
+    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+        rows = [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def _marked(text: str) -> bytes:
+    """Spreadsheet programs take UTF-8 for what it is only after a byte order mark."""
+    return (text if text.isascii() else f"\ufeff{text}").encode()
+
+
+def _familiar(probe: Probe, separators: str) -> bool:
+    """Whether the first line names a segment or a score in columns of these separators."""
+    lines = [line for line in probe.lines if line.strip()]
+    if not lines or lines[0].lstrip().startswith(("{", "[", "<")):
+        return False
+    found = separator_of([f"{line}\n" for line in lines])
+    columns = lines[0].split(found)
+    return found in separators and len(columns) > 1 and familiar(columns, Names()) > 0

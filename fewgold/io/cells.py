@@ -1,0 +1,378 @@
+"""Cells of tables: as text, and so that no spreadsheet runs them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold.errors import DataError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What makes spreadsheets take a cell for a formula (OWASP, CSV injection), full-width forms too.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+#: A number in plain notation.
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def text_of(value: Any) -> str:
+    """A cell of any kind of file as text, its numbers without loss; whole ones without a point.
+
+    >>> [text_of(v) for v in ("007", 7.0, 0.1 + 0.2, None, True)]
+    ['007', '7', '0.30000000000000004', '', 'True']
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def neutral(text: str) -> str:
+    """Text that no spreadsheet takes for a formula: with an apostrophe in front where needed."""
+    return f"'{text}" if text.startswith(_FORMULA) and not NUMBER.fullmatch(text) else text
+
+
+def cell(value: Any, separator: str) -> str:
+    """A value as a cell of CSV or TSV that no spreadsheet takes for a formula."""
+    text = neutral(str(value))
+    return re.sub(r"[\t\r\n]+", " ", text) if separator == "\t" else text
+
+
+def as_text(lines: Sequence[Sequence[str]], separator: str) -> str:
+    """Rows of cells as CSV or TSV."""
+    if separator == "\t":  # read back without quotes, so written without
+        return "".join("\t".join(line) + "\n" for line in lines)
+    return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
+
+
+def _quoted(text: str) -> str:
+    """In quotes where CSV needs them; Python's own writer forgets a lone carriage return."""
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[,"\r\n]', text) else text
+
+
+def is_empty(value: Any) -> bool:
+    """True for a cell with nothing in it, of any kind of file."""
+    if isinstance(value, str):
+        return not value.strip()
+    # By its text: comparing a gap of pandas with anything gives a gap, not a truth value.
+    return value is None or str(value).strip() in ("", "nan", "NaN", "NaT", "<NA>")
+
+
+def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
+    """Raise an error about ``ids``, if there are any, that names the first few."""
+    if ids:
+        more = ", …" if len(ids) > 5 else ""
+        if len(ids) == 1:
+            what = re.sub("^have ", "has ", re.sub("^are ", "is ", what))
+        count = "1 id" if len(ids) == 1 else f"{len(ids)} ids"
+        raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
+
+
+# A column as numbers: decimal commas, verdicts, gaps, and what only looks like a number.
+
+
+#: Words that programs write where there is no value. In ids and documents they are names.
+GAPS = frozenset(("nan", "na", "n/a", "none", "null", "<na>", "nat"))
+#: Words for 1 and for 0. A column of numbers made of words holds one of these pairs and gaps.
+VERDICTS = (("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"))
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(,\d{3})*,\d{3}\.\d+")
+_COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
+_PLAIN_COMMA = re.compile(r"[+-]?\d*,\d+")
+_PERCENT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)\s*%")
+_BROKEN = re.compile(r"#(N/A|REF!|NAME\?|DIV/0!|VALUE!|NUM!|NULL!)", re.IGNORECASE)
+_START = frozenset("+-0123456789.,#")
+# From this share of its cells on, a column with numbers is one of numbers that has mistakes.
+_MOSTLY = 0.8
+_KINDS: dict[str, Callable[[str], object]] = {
+    "thousands": _THOUSANDS.fullmatch,
+    "decimal-comma": _COMMA.fullmatch,
+    "percent": _PERCENT.fullmatch,
+    "spreadsheet-error": _BROKEN.match,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table, as numbers where it holds any.
+
+    Parameters
+    ----------
+    values
+        The numbers, NaN where the cell holds none.
+    blank
+        True for empty cells and words such as NA.
+    sorts
+        Rows of the other cells without a number, by what they are: ``"decimal-comma"``,
+        ``"percent"``, ``"words"``, ….
+    numeric
+        Whether it is a column of numbers, perhaps with mistakes in it.
+    read_as
+        How the numbers were written if not as numbers: ``"decimal commas"``, or the words for 1
+        and 0 such as ``"pass/fail"``.
+    """
+
+    name: str
+    values: NDArray[np.float64]
+    blank: NDArray[np.bool_]
+    sorts: dict[str, list[int]] = field(default_factory=dict)
+    numeric: bool = False
+    read_as: str = ""
+
+    @property
+    def odd(self) -> dict[str, list[int]]:
+        """Cells that only look like numbers, in a column of numbers."""
+        return self.sorts if self.numeric else {}
+
+    @property
+    def finite(self) -> NDArray[np.bool_]:
+        """Where the cell holds a number."""
+        return np.isfinite(self.values)
+
+    @property
+    def gaps(self) -> int:
+        """Cells without a number."""
+        return int((~self.finite).sum())
+
+
+def read_as_sentence(name: str, how: str) -> str:
+    """How the numbers of a column are written, from `Column.read_as`.
+
+    >>> read_as_sentence("passed", "yes/no")
+    'in passed, yes counts as 1 and no as 0'
+    """
+    if how == "decimal commas":
+        return f"decimal commas in {name} are read as points"
+    one, zero = how.split("/")
+    return f"in {name}, {one} counts as 1 and {zero} as 0"
+
+
+def is_gap(value: Any) -> bool:
+    """True for a cell of a column of numbers that holds nothing, or a word such as NA.
+
+    >>> [is_gap(v) for v in ("", None, "NA", float("nan"), "0", "missing?")]
+    [True, True, True, True, False, False]
+    """
+    return is_empty(value) or (isinstance(value, str) and value.strip().lower() in GAPS)
+
+
+def column_of(values: Any, name: str) -> Column:
+    """What the cells of a column are."""
+    import pandas as pd
+
+    series: pd.Series[Any] = (
+        values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
+    )
+    raw = series.astype(float) if series.dtype == bool else series
+    if raw.dtype.kind in "mM":  # dates and spans of time
+        return Column(name, np.full(len(raw), np.nan), raw.isna().to_numpy())
+    numbers = np.array(
+        pd.to_numeric(raw, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    )
+    if pd.api.types.is_numeric_dtype(raw):
+        odd = {"infinite": np.flatnonzero(np.isinf(numbers)).tolist()}
+        odd = {k: v for k, v in odd.items() if v}
+        finite = np.where(np.isinf(numbers), np.nan, numbers)
+        return Column(name, finite, np.isnan(numbers), odd, True)
+    blank = np.zeros(numbers.size, dtype=np.bool_)
+    if _running_text(series):
+        return Column(name, numbers, np.array([is_gap(v) for v in series.tolist()], dtype=np.bool_))
+    places = np.flatnonzero(~np.isfinite(numbers))
+    texts: dict[int, str] = {}
+    for place, value in zip(places.tolist(), series.iloc[places].tolist(), strict=True):
+        if is_gap(value):
+            blank[place] = True
+        else:
+            texts[place] = str(value).strip()
+    said = _verdicts(texts, blank, numbers)
+    if said is not None:
+        return replace(said, name=name)
+    sorts: dict[str, list[int]] = {}
+    for place, text in texts.items():
+        sorts.setdefault(_sort(text, numbers[place]), []).append(place)
+    if "decimal-comma" in sorts and "thousands" in sorts:  # 0,12 beside 0,123: decimals both
+        sorts["decimal-comma"] = sorted(sorts["decimal-comma"] + sorts.pop("thousands"))
+    if set(sorts) == {"decimal-comma"} and _consistent(texts, series, numbers):
+        for place, text in texts.items():
+            numbers[place] = float(text.replace(",", "."))
+        return Column(name, numbers, blank, {}, True, "decimal commas")
+    filled = int((~blank).sum())
+    likely = filled - len(sorts.get("words", []))
+    count = np.isfinite(numbers).sum() + sum(
+        len(sorts.get(k, [])) for k in ("thousands", "decimal-comma", "percent", "infinite")
+    )
+    numeric = filled > 0 and likely >= _MOSTLY * filled and count > 0
+    numbers = np.where(np.isinf(numbers), np.nan, numbers)
+    return Column(name, numbers, blank, sorts, bool(numeric))
+
+
+def _running_text(series: pd.Series[Any], looked_at: int = 1000) -> bool:
+    """Whether a long column is text, going by its first cells; looking at all of them is slow."""
+    if len(series) <= 2 * looked_at:
+        return False
+    head = column_of(series.iloc[:looked_at], "")
+    return not head.numeric and len(head.sorts.get("words", ())) > looked_at // 2
+
+
+def _verdicts(
+    texts: dict[int, str], blank: NDArray[np.bool_], numbers: NDArray[np.float64]
+) -> Column | None:
+    """A column of nothing but one pair of words for 1 and 0."""
+    if not texts or np.isfinite(numbers).any():
+        return None
+    words = {text.lower() for text in texts.values()}
+    pair = next((p for p in VERDICTS if words <= set(p)), None)
+    if pair is None:
+        return None
+    values = np.full(blank.size, np.nan)
+    for place, text in texts.items():
+        values[place] = float(text.lower() == pair[0])
+    return Column("", values, blank, {}, True, "/".join(pair))
+
+
+def _consistent(
+    texts: dict[int, str], series: pd.Series[Any], numbers: NDArray[np.float64]
+) -> bool:
+    """Whether all commas are decimal ones: no cell has a point."""
+    if not all(_PLAIN_COMMA.fullmatch(t) for t in texts.values()):
+        return False
+    whole = series[np.isfinite(numbers)].tolist()
+    return not any("." in str(v) or "e" in str(v).lower() for v in whole if isinstance(v, str))
+
+
+def _sort(text: str, value: float) -> str:
+    if np.isinf(value):
+        return "infinite"
+    if text[0] not in _START:
+        return "words"
+    return next((name for name, matches in _KINDS.items() if matches(text)), "words")
+
+
+def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str) -> list[float]:
+    """The numbers that people typed into a column; a gap or anything else is an error."""
+    found = column_of(values, column)
+    refuse(
+        f"have no score in column {column!r}",
+        [i for i, gap in zip(ids, found.blank, strict=True) if gap],
+        hint,
+    )
+
+    def told(places: Sequence[int]) -> list[str]:
+        return [f"{ids[k]} ({str(values[k]).strip()})" for k in sorted(places)]
+
+    commas = [*found.sorts.get("decimal-comma", ()), *found.sorts.get("thousands", ())]
+    refuse(
+        "have a decimal comma",
+        told(commas),
+        "Write 3.5 and not 3,5: a comma may mean thousands.",
+    )
+    others = [k for sort, rows in found.sorts.items() for k in rows]
+    # "1_000" and "0x10" are numbers to Python, but nobody types them as scores.
+    others += [
+        k
+        for k, v in enumerate(values)
+        if isinstance(v, str) and not found.read_as and not NUMBER.fullmatch(v.strip())
+    ]
+    refuse(
+        f"have no number in column {column!r}",
+        told(list(dict.fromkeys(others))),
+        "Give each a number, such as 3.5.",
+    )
+    return [float(v) for v in found.values]
+
+
+def as_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The table with these columns as numbers, where they hold nothing but numbers and gaps.
+
+    Columns with anything else stay as they are, so that whoever needs them can say what is wrong.
+    """
+    made = {}
+    for name in dict.fromkeys(names):
+        if name in frame.columns and not _is_float(frame[name]):
+            found = column_of(frame[name], name)
+            if found.numeric and not found.odd:
+                made[name] = found.values
+    return frame.assign(**made) if made else frame
+
+
+def filled(frame: pd.DataFrame, metrics: Sequence[str], by: str | None = None) -> pd.DataFrame:
+    """The table with metrics as numbers, and their gaps filled with the mean of what is there.
+
+    ``by`` is the column of the systems: then it is the mean of the system. A metric serves only as
+    a control, and any number that is fixed before people rate is a valid one; the mean is the one
+    that says nothing. A metric without any number (in a system) stays as it is.
+    """
+    frame = as_numbers(frame, metrics)
+    made = {}
+    for name in dict.fromkeys(metrics):
+        if name not in frame.columns or not _is_float(frame[name]) or frame[name].notna().all():
+            continue
+        column = frame[name]
+        means = column.mean() if by is None else column.groupby(frame[by]).transform("mean")
+        made[name] = column.fillna(means)
+    return frame.assign(**made) if made else frame
+
+
+def _is_float(series: pd.Series[Any]) -> bool:
+    return bool(series.dtype == np.float64)
+
+
+# What the rating of a segment costs, from a column or a formula.
+
+
+_HINT = "A cost is a column or FIXED+PER*COLUMN, such as 12+0.7*words or 12+0.7*words(output)."
+_COST = re.compile(
+    r"(?:(?P<fixed>\d+\.?\d*|\.\d+)\s*\+\s*)?(?:(?P<per>\d+\.?\d*|\.\d+)\s*\*\s*)?"
+    r"(?:words\((?P<text>.+)\)|(?P<column>.+))"
+)
+
+
+class CostTerms(NamedTuple):
+    """FIXED + PER · the number in a column, or · its words."""
+
+    fixed: float
+    per: float
+    column: str
+    words: bool
+
+
+def cost_terms(cost: str, columns: Sequence[str]) -> CostTerms:
+    """What a cost is made of: a column, or a formula over one of the ``columns``."""
+    if cost in columns:
+        return CostTerms(0.0, 1.0, cost, False)
+    match = _COST.fullmatch(cost.strip())
+    name = (match["text"] or match["column"]).strip() if match else cost
+    if match is None or name not in columns:
+        raise UnknownNameError("cost column", name, columns, _HINT)
+    fixed, per = float(match["fixed"] or 0), float(match["per"] or 1)
+    return CostTerms(fixed, per, name, bool(match["text"]))
+
+
+def with_cost(frame: pd.DataFrame, cost: str) -> pd.DataFrame:
+    """The table with a column called ``cost`` that holds what each rating costs.
+
+    ``cost`` is a column, or ``FIXED+PER*COLUMN`` such as ``"12+0.7*words"``; ``words(COLUMN)``
+    counts the words of a text column.
+    """
+    if cost in frame.columns:
+        return frame
+    fixed, per, name, words = cost_terms(cost, list(map(str, frame.columns)))
+    column = frame[name]
+    if words:
+        amount = [float(len(str(v).split())) for v in column.tolist()]
+    else:
+        try:
+            amount = [float(v) for v in column.tolist()]
+        except (TypeError, ValueError):
+            raise DataError(
+                f"the cost column {name!r} must hold a number in every row. {_HINT}"
+            ) from None
+    return frame.assign(**{cost: [fixed + per * a for a in amount]})

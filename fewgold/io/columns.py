@@ -1,0 +1,696 @@
+"""What the columns of a table mean: as the user says, else as their names and cells suggest.
+
+Every command, page and the doctor ask `roles`, so that all of them see the same table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold._arrays import FloatArray
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.io.cells import Column, as_numbers, column_of, is_empty, read_as_sentence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What people call their columns, and what a name tells about a column.
+
+
+# Names that people give to these columns, best first. Compared in lower case without separators.
+ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
+DOCUMENT_NAMES = (
+    "document", "documentid", "docid", "doc", "conversation", "conversationid", "dialogue",
+    "dialogueid", "dialog", "dialogid", "thread", "threadid", "ticket", "ticketid",
+)  # fmt: skip
+HUMAN_NAMES = (
+    "human", "score", "rating", "gold", "mqm", "da", "humanscore", "label", "passed", "stars",
+    "adequate",
+)  # fmt: skip
+COST_NAMES = ("cost", "seconds", "price")
+SYSTEM_NAMES = ("system", "model", "sys", "systemid", "systemname", "modelname", "modelid")
+POSITION_NAMES = ("position", "docsegid", "index", "line")
+RATER_NAMES = (
+    "rater", "raterid", "annotator", "annotatorid", "user", "userid", "username", "worker",
+    "workerid", "evaluator", "evaluatorid", "participant", "completedby",
+)  # fmt: skip
+TIME_NAMES = ("time", "timestamp", "ratedat", "createdat", "updatedat", "submittedat", "date")
+# What raters look at. References stay out: in most protocols raters must not see them.
+TEXT_NAMES = (
+    "source", "src", "input", "prompt", "question", "article", "context", "output", "hypothesis",
+    "hyp", "translation", "target", "tgt", "mt", "summary", "response", "answer", "reply",
+    "completion", "text",
+)  # fmt: skip
+#: Every name above: a header that has one of them is a header.
+KNOWN_NAMES = frozenset(
+    (*ID_NAMES, *DOCUMENT_NAMES, *HUMAN_NAMES, *COST_NAMES, *SYSTEM_NAMES, *POSITION_NAMES,
+     *RATER_NAMES, *TIME_NAMES, *TEXT_NAMES, "key", "rate", "comment", "details")
+)  # fmt: skip
+# Parts of names that betray human scores, and parts that do unless a known metric carries them
+# ("COMET-DA", "bert_score").
+_HUMAN_PARTS = {"human", "gold", "rater", "raters", "annotator", "rating", "ratings", "label"}
+_HUMAN_UNLESS_METRIC = {
+    "score", "scores", "mqm", "da", "z", "adequacy", "fluency", "likert", "factuality", "factual",
+    "faithfulness", "naturalness", "coherence", "engagingness", "errors", "major", "minor",
+}  # fmt: skip
+_POSITION_PARTS = {
+    "id", "ids", "position", "pos", "index", "idx", "line", "row", "number", "no",
+    "nr",
+}  # fmt: skip
+
+
+def plain(name: str) -> str:
+    """A column's name in lower case, letters and digits only."""
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+def guess_column(columns: Iterable[str], names: Iterable[str]) -> str | None:
+    """The one column whose name is among ``names``; the earliest name wins, a tie is no guess."""
+    found = list(columns)
+    for wanted in names:
+        hits = [c for c in found if plain(str(c)) == wanted]
+        if len(hits) == 1:
+            return hits[0]
+        if hits:
+            return None
+    return None
+
+
+def parts(name: str) -> list[str]:
+    """The words of a column's name: ``"raterA_score2"`` gives rater, a, score."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name))
+    return re.findall(r"[^\W\d_]+", spaced.lower())
+
+
+def looks_human(name: str, known_metric: bool = False) -> bool:
+    """True for a column that may hold human scores: it must never slip in among the metrics.
+
+    ``known_metric`` says that the name is that of a common automatic metric.
+    """
+    words = set(parts(name))
+    if plain(name).startswith("human") or words & _HUMAN_PARTS:
+        return True
+    if known_metric:
+        return False
+    return plain(name) in HUMAN_NAMES or bool(words & _HUMAN_UNLESS_METRIC)
+
+
+def looks_like_position(name: str) -> bool:
+    """True for a column that counts segments or names them, such as ``doc_seg_id``."""
+    return plain(name) in POSITION_NAMES or bool(set(parts(name)) & _POSITION_PARTS)
+
+
+# Which way common metrics point: +1 larger is better output, -1 larger is worse, 0 neither.
+
+
+# Looked up as a part of the plain column name, longest first, so that "characTER" and "metricX"
+# are not taken for something else.
+_LARGER_IS_BETTER = (
+    "comet", "bleurt", "bleu", "chrf", "bertscore", "bartscore", "moverscore", "meteor", "rouge",
+    "yisi", "prism", "xcomet", "cometkiwi", "kiwi", "unieval", "unite", "gemba", "factcc", "qags",
+    "feqa", "summac", "alignscore", "sentsim", "nist", "parchrf", "parbleu", "esim", "swss",
+)  # fmt: skip
+_LARGER_IS_WORSE = ("metricx", "perplexity", "characterrate")
+# Error rates: larger is worse, but often published negated, so that the sign of the values decides.
+_ERROR_RATES = ("ter", "hter", "wer", "cer", "character", "parter", "eed", "bbter", "bbcharacter")
+_COVARIATES = ("length", "words", "tokens", "chars", "characters", "sentences")
+
+
+def known_orientation(name: str, values: FloatArray) -> int | None:
+    """Orientation of a metric with a common name, else None (unknown)."""
+    key = plain(name)
+    if any(key == word or key.endswith(word) for word in _COVARIATES):
+        return 0
+    if key in _ERROR_RATES:
+        if (values >= 0).all():
+            return -1
+        return 1 if (values <= 0).all() else None
+    if any(word in key for word in _LARGER_IS_WORSE):
+        return -1
+    if any(word in key for word in _LARGER_IS_BETTER):
+        return 1
+    return None
+
+
+def told_orientation(signs: Mapping[str, int], metrics: Mapping[str, FloatArray]) -> str:
+    """Orientations that names do not tell, as ``--orientation`` takes them; empty if none."""
+    own = {m: v for m, v in signs.items() if v != known_orientation(m, metrics[m])}
+    return ",".join(f"{metric}={sign:+d}" for metric, sign in sorted(own.items()))
+
+
+#: A metric with a larger share of gaps is not taken unless it is named.
+MOST_GAPS = 0.2
+#: Texts that systems were given; raters need what systems made of them, too.
+INPUTS = {"source", "src", "input", "prompt", "question", "article", "context"}
+#: What raters must not see, or need not, by a word of its name.
+HIDDEN = {"ref", "refs", "reference", "references", "comment", "comments", "note", "notes"}
+# Parts of the names of columns that count what raters marked.
+_COUNTED = {"errors", "major", "minor"}
+#: Columns with more values than this are no systems, unless they are called so.
+_MOST_SYSTEMS = 20
+# The share of all pairs of segment and system that must be there: a few outputs may have failed.
+_CROSSED = 0.9
+# What is left out as a metric for one of these reasons cannot be had by naming it.
+_NO_NUMBERS = ("not a number", "the same everywhere", "commas", "filled before")
+_ONE = ("id", "document", "system", "rater", "cost")
+_MANY = ("metrics", "texts", "human")
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """A table and what its columns are.
+
+    Parameters
+    ----------
+    table
+        The table, with the columns of scores as numbers.
+    id, document, system, rater, cost
+        One column each, or None.
+    human
+        The column of human scores, or one for each rater; empty where it is not clear which.
+    humans
+        All columns that look like human scores.
+    metrics
+        What is taken for metrics; ``left_out`` says what is not, and why.
+    texts
+        What raters see.
+    guessed
+        What each role that nobody named was guessed to be.
+    gaps
+        How many gaps each metric has that is taken all the same; they are filled with its mean.
+    cells
+        Every column as numbers, parsed when first asked for.
+    """
+
+    table: pd.DataFrame
+    id: str | None = None
+    document: str | None = None
+    system: str | None = None
+    rater: str | None = None
+    cost: str | None = None
+    human: tuple[str, ...] = ()
+    humans: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    orientation: Mapping[str, int] = field(default_factory=dict)
+    guessed: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    gaps: Mapping[str, int] = field(default_factory=dict)
+    cells: _Cells = field(default_factory=lambda: _Cells({}), repr=False)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The roles as `Pool.from_table` takes them, and as files of samples store them."""
+        return {
+            "id": self.id, "document": self.document, "metrics": list(self.metrics),
+            "cost": self.cost, "system": self.system, "texts": list(self.texts),
+            "orientation": dict(self.orientation),
+        }  # fmt: skip
+
+    def notes(self) -> list[str]:
+        """What was guessed, left out or filled, in sentences."""
+        lines = []
+        if self.guessed:
+            parts = ", ".join(f"{role} = {what}" for role, what in self.guessed.items())
+            lines.append(f"columns guessed: {parts}")
+        if self.left_out:
+            parts = ", ".join(f"{name} ({why})" for name, why in self.left_out.items())
+            able = [n for n, why in self.left_out.items() if not any(w in why for w in _NO_NUMBERS)]
+            hint = " To use one of them all the same, name the metrics with --metrics."
+            lines.append(f"not taken as metrics: {parts}.{hint if able else ''}")
+        if self.gaps:
+            parts = ", ".join(f"{name} ({count})" for name, count in self.gaps.items())
+            lines.append(f"gaps in metrics, filled with the mean of the metric: {parts}")
+        read = {n: self.cells[n].read_as for n in (*self.metrics, *self.human) if n in self.cells}
+        return [*lines, *(read_as_sentence(n, how) for n, how in read.items() if how)]
+
+    def one_human(self) -> str:
+        """The one column of human scores; with none or several, ask."""
+        found = self.some_humans()
+        if len(found) > 1:
+            raise self._which(found)
+        return found[0]
+
+    def some_humans(self, option: str = "--human") -> tuple[str, ...]:
+        """The columns of human scores, several where each is a rater; where it is unclear, ask."""
+        if not self.human:
+            raise self._which(self.humans, option)
+        return self.human
+
+    def _which(self, likely: Sequence[str], option: str = "--human") -> DataError:
+        names = [str(c) for c in self.table.columns]
+        hint = f" ({' or '.join(likely)}?)" if likely else f": {', '.join(names)}"
+        words = [n for n in human_columns(names) if n not in (self.rater, *self.humans)]
+        said = ""
+        if not likely and words:
+            said = f" {words[0]!r} may be it, but it holds words and not a number in each row."
+        return DataError(f"which column holds the human scores? Name it with {option}{hint}.{said}")
+
+    def per_output(self) -> Roles:
+        """One row for each output where several raters have a row each: the mean of their scores.
+
+        Other columns keep what the first of the rows says. A table without such rows stays as it
+        is.
+        """
+        keys = [c for c in (self.id, self.system) if c is not None]
+        if self.rater is None or self.id is None or not self.table.duplicated(keys).any():
+            return self
+        if self.table.duplicated([*keys, self.rater]).any():
+            return self  # not one row per rater: whoever builds the pool says what is wrong
+        groups = self.table.groupby(keys, sort=False, dropna=False)
+        first = groups.head(1).reset_index(drop=True)
+        for name in self.human:
+            scores = self.table.assign(**{name: self.cells[name].values}).groupby(
+                keys, sort=False, dropna=False
+            )[name]
+            first[name] = scores.mean().to_numpy()
+        table = first.drop(columns=[self.rater])
+        return replace(self, table=table, rater=None, cells=_Cells(table))
+
+
+class _Cells(Mapping[str, Column]):
+    """The columns of a table as numbers, each parsed when it is first asked for."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame, self._made = frame, dict[str, Column]()
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._made:
+            self._made[name] = column_of(self._frame[name], name)
+        return self._made[name]
+
+    def __iter__(self) -> Any:
+        return (str(c) for c in self._frame)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+Labels = Callable[[str], list[str]]
+
+
+def roles(
+    frame: pd.DataFrame,
+    *,
+    id: str | None = None,
+    document: str | None = None,
+    system: str | None = None,
+    rater: str | None = None,
+    cost: str | None = None,
+    metrics: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+    human: Sequence[str] | None = None,
+    orientation: Mapping[str, int] | None = None,
+    other: Sequence[str] = (),
+    need_id: bool = True,
+    fill: bool = True,
+) -> Roles:
+    """The roles of the columns.
+
+    Parameters
+    ----------
+    frame
+        The table as `fewgold.io.read_table` gives it.
+    id, document, system, rater, cost, metrics, texts, human
+        What the user named, None where nothing; ``"none"`` for a role that nothing shall have.
+    orientation
+        Which way metrics point, as far as the user says.
+    other
+        Columns that are needed for something else.
+    need_id
+        Whether a table without ids is an error.
+    fill
+        Whether gaps in metrics can be filled; if not, metrics with gaps are left out.
+    """
+    names = [str(c) for c in frame.columns]
+    frame = frame.set_axis(names, axis=1)
+    told: dict[str, Any] = {
+        "id": id, "document": document, "system": system, "rater": rater, "cost": cost,
+        "metrics": metrics, "texts": texts, "human": human,
+    }  # fmt: skip
+    lone, listed, banned = _told(told, names)
+    taken = {v for v in lone.values() if v} | {v for many in listed.values() for v in many}
+    for name in (*taken, *other):
+        if name not in names and name != lone.get("cost"):
+            raise UnknownNameError("column", name, names)
+    taken |= set(other)
+    cells = _Cells(frame)
+    labels = _labels(frame)
+    guessed: dict[str, str] = {}
+    chosen: dict[str, str | None] = {role: lone.get(role) for role in _ONE}
+
+    def guess(role: str, known: Sequence[str]) -> None:
+        free = [n for n in names if n not in taken]
+        if chosen[role] is None and role not in banned:
+            hit = guess_column(free, known)
+            if hit is not None:
+                chosen[role] = guessed[role] = hit
+                taken.add(hit)
+
+    guess("rater", RATER_NAMES)
+    if chosen["rater"] is None and "rater" not in banned:
+        judge = guess_column([n for n in names if n not in taken], ("judge",))
+        if judge is not None and not cells[judge].numeric:
+            chosen["rater"] = guessed["rater"] = judge
+            taken.add(judge)
+    free = [n for n in names if n not in taken or n in listed.get("human", ())]
+
+    def numeric(name: str) -> bool:
+        return cells[name].numeric or bool(cells[name].blank.all())
+
+    likely = tuple(n for n in human_columns(free) if numeric(n))
+    people = tuple(listed.get("human", ())) or clear_human(free, numeric)
+    taken |= set(people)
+    guess("id", ID_NAMES)
+    if chosen["id"] is None:
+        free = [n for n in names if n not in taken]
+        found = _other_id(free, cells, labels, chosen, set(listed.get("texts", ())))
+        if found is not None:
+            for role, hit in found.items():
+                if hit is not None and chosen[role] is None and role not in banned:
+                    chosen[role] = guessed[role] = hit
+                    taken.add(hit)
+    if chosen["id"] is None and need_id:
+        raise DataError(
+            f"cannot tell which column holds the ids. Name it with --id: {', '.join(names)}."
+        )
+    guess("document", DOCUMENT_NAMES)
+    guess("system", SYSTEM_NAMES)
+    if _priced(cells, guess_column([n for n in names if n not in taken], COST_NAMES)):
+        guess("cost", COST_NAMES)
+    if "texts" not in listed and "texts" not in banned:
+        shown = [n for n in names if plain(n) in TEXT_NAMES and n not in taken]
+        listed["texts"] = shown
+        if shown:
+            guessed["texts"] = ", ".join(shown)
+    taken |= set(listed.get("texts", ()))
+    nobody = chosen["system"] is None and chosen["rater"] is None and "system" not in banned
+    if nobody and chosen["id"] is not None:
+        few = [n for n in names if n not in taken and n not in likely]
+        hit = _other_system(few, cells, labels, chosen["id"])
+        if hit is not None:
+            chosen["system"] = guessed["system"] = hit
+            taken.add(hit)
+    left: dict[str, str] = {}
+    if "metrics" not in listed and "metrics" not in banned:
+        free = [n for n in names if n not in taken]
+        systems = None if chosen["system"] is None else np.array(labels(chosen["system"]))
+        listed["metrics"], left = _metrics(free, cells, fill, systems)
+        guessed["metrics"] = ", ".join(listed["metrics"]) or "none"
+    if human is None and people:
+        guessed["human"] = ", ".join(people)
+    measured = tuple(listed.get("metrics", ()))
+    return Roles(
+        as_numbers(frame, [n for n in (*measured, *people, chosen["cost"]) if n]),
+        **chosen,
+        human=people,
+        humans=tuple(dict.fromkeys([*people, *likely])),
+        metrics=measured,
+        texts=tuple(listed.get("texts", ())),
+        orientation=dict(orientation or {}),
+        guessed={k: guessed[k] for k in _ORDER if k in guessed},
+        left_out=left,
+        gaps={m: int(cells[m].blank.sum()) for m in measured if fill and cells[m].blank.any()},
+        cells=cells,
+    )
+
+
+_ORDER = ("id", "document", "system", "rater", "cost", "human", "texts", "metrics")
+
+
+def _told(
+    told: Mapping[str, Any], names: Sequence[str]
+) -> tuple[dict[str, str | None], dict[str, list[str]], set[str]]:
+    """The roles that the user named: one column each, lists of columns, and roles for nobody."""
+    lone: dict[str, str | None] = {}
+    listed: dict[str, list[str]] = {}
+    banned = set()
+    for role, value in told.items():
+        if value is None:
+            continue
+        if value in ("none", ["none"]) and "none" not in names:
+            banned.add(role)
+        elif role in _ONE:
+            lone[role] = value
+        else:
+            listed[role] = [value] if isinstance(value, str) else list(value)
+    return lone, listed, banned
+
+
+def _labels(frame: pd.DataFrame) -> Labels:
+    """The cells of a column as text without blanks around, kept for the next question."""
+    made: dict[str, list[str]] = {}
+
+    def labels(name: str) -> list[str]:
+        if name not in made:
+            cells = frame[name].tolist()
+            made[name] = ["" if is_empty(v) else str(v).strip() for v in cells]
+        return made[name]
+
+    return labels
+
+
+# Human scores and metrics -----------------------------------------------------------------------
+
+
+def human_columns(names: Sequence[str]) -> list[str]:
+    """The columns that look like human scores of their own.
+
+    Not those of a known metric such as ``MoverScore`` or ``wmt20-comet-da``, nor a mark of systems
+    that are people (``is_human``); counts of errors only where there is nothing else.
+
+    >>> human_columns(["is_human", "mqm", "n_major", "wmt20-comet-da", "bb_MoverScore"])
+    ['mqm']
+    """
+
+    def known(name: str) -> bool:
+        return known_orientation(name, np.empty(0)) is not None
+
+    found = [n for n in names if looks_human(n, known(n)) and parts(n)[:1] != ["is"]]
+    return [n for n in found if not set(parts(n)) & _COUNTED] or found
+
+
+def clear_human(names: Sequence[str], numeric: Callable[[str], bool]) -> tuple[str, ...]:
+    """The column of human scores, or one for each of several raters; empty where it is unclear.
+
+    Among several that look like it, a name that people use for nothing else decides, such as
+    ``mqm`` or ``score``.
+
+    >>> clear_human(["id", "mqm", "mqm_z", "comet"], lambda name: True)
+    ('mqm',)
+    >>> clear_human(["rater1", "rater2"], lambda name: True)
+    ('rater1', 'rater2')
+    >>> clear_human(["score", "rating"], lambda name: True)
+    ()
+    """
+    likely = tuple(n for n in human_columns(names) if numeric(n))
+    exact = tuple(n for n in likely if plain(n) in HUMAN_NAMES)
+    if len(exact) == 1 or len(likely) < 2:
+        return exact or likely
+    raters = all({"rater", "annotator"} & set(parts(n)) for n in likely)
+    return likely if raters else ()
+
+
+def metric_columns(
+    frame: pd.DataFrame, taken: set[str], fill: bool = True
+) -> tuple[list[str], dict[str, str]]:
+    """Numeric columns that may be metrics, and why the others are not."""
+    return _metrics([str(c) for c in frame.columns if str(c) not in taken], _Cells(frame), fill)
+
+
+def _metrics(
+    names: Sequence[str],
+    cells: Mapping[str, Column],
+    fill: bool,
+    systems: NDArray[Any] | None = None,
+) -> tuple[list[str], dict[str, str]]:
+    found: list[str] = []
+    left: dict[str, str] = {}
+    for name in names:
+        column = cells[name]
+        if not column.numeric or not (column.finite.any() or column.odd):
+            continue
+        if column.odd:
+            left[name] = _odd(column, cells)
+            continue
+        known = column.values[column.finite]
+        if looks_human(name, known_orientation(name, known) is not None):
+            left[name] = "may be human scores"
+        elif looks_like_position(name) or _counts(column.values):
+            left[name] = "numbers the rows"
+        elif (known == known[0]).all():
+            left[name] = "the same everywhere"
+        elif column.gaps and (not fill or _share(~column.finite, systems) > MOST_GAPS):
+            count = f"{column.gaps} gap{'s' if column.gaps > 1 else ''}"
+            left[name] = count if fill else f"{count}, to be filled before"
+        else:
+            found.append(name)
+    return found, left
+
+
+def _share(gaps: NDArray[np.bool_], systems: NDArray[Any] | None) -> float:
+    """The share of gaps in a metric; where there are several systems, of the one with most."""
+    if systems is None:
+        return float(gaps.mean())
+    return max(float(gaps[systems == s].mean()) for s in set(systems.tolist()))
+
+
+def _odd(column: Column, cells: Mapping[str, Column]) -> str:
+    """Why a column of numbers with other cells in it cannot be a metric."""
+    sort, rows = next(iter(column.odd.items()))
+    frame = cells._frame if isinstance(cells, _Cells) else {}
+    example = f", such as {str(frame[column.name].iloc[rows[0]])!r}"
+    if sort in ("decimal-comma", "thousands"):
+        return f"commas that may be decimal or not{example}: write points"
+    return f"{len(rows)} not a number{example}"
+
+
+def _priced(cells: Mapping[str, Column], name: str | None) -> bool:
+    """True for a column of positive numbers: a guess must not end in an error."""
+    if name is None:
+        return False
+    column = cells[name]
+    return bool(column.finite.all() and (column.values > 0).all())
+
+
+def _counts(values: Any) -> bool:
+    """True for 0, 1, 2, … or 1, 2, 3, …: the number of the row."""
+    first = values[0]
+    return values.size > 2 and first in (0, 1) and bool((values[1:] - values[:-1] == 1).all())
+
+
+# Columns whose names do not tell: what their cells say ------------------------------------------
+
+
+def _other_id(
+    names: Sequence[str],
+    cells: Mapping[str, Column],
+    labels: Labels,
+    chosen: Mapping[str, str | None],
+    shown: set[str],
+) -> dict[str, str | None] | None:
+    """A column that names segments though it is not called so, perhaps with the system.
+
+    Each value must stand once, or once for each system; systems under another name are found by
+    that, too. Running text never names segments, however different its cells are. A column whose
+    name says id and whose cells are spoilt is taken too, so that somebody is told.
+    """
+    system = chosen["system"] or guess_column(names, SYSTEM_NAMES)
+    document = chosen["document"] or guess_column(names, DOCUMENT_NAMES)
+    words = {n for n in names if plain(n) in TEXT_NAMES or wordy(labels(n))} | shown
+    free = [n for n in names if n not in words and n not in (system, chosen["document"])]
+    named = [n for n in free if not cells[n].numeric or looks_like_position(n)]
+    for name in named:
+        all_of = labels(name)
+        alone = len(set(all_of)) == len(all_of) and "" not in all_of
+        if alone or (system is not None and once_each(all_of, labels(system))):
+            return {"id": name, "system": system}
+    called = [n for n in named if {"id", "ids"} & set(parts(n)) and n != document]
+    counted = [n for n in free if n != document and (n in named or _whole(cells[n]))]
+    if system is not None:
+        numbers = [n for n in counted if crossed(labels(n), labels(system))]
+        if numbers:
+            return {"id": numbers[0], "system": system}
+    else:
+        few = [n for n in free if n != document and _few(cells[n], labels(n))]
+        pairs = [(n, s) for n in called for s in few if once_each(labels(n), labels(s))]
+        pairs += [(n, s) for n in counted for s in few if crossed(labels(n), labels(s))]
+        if pairs:
+            return dict(zip(("id", "system"), pairs[0], strict=True))
+    if document is not None:
+        for name in called:
+            both = set(zip(labels(name), labels(document), strict=True))
+            if len(both) == len(labels(name)):
+                return {"id": name}
+    most = max(called, key=lambda n: len(set(labels(n)) - {""}), default=None)
+    if most is not None and 2 * len(set(labels(most)) - {""}) > len(labels(most)):
+        return {"id": most}
+    return None
+
+
+def _other_system(
+    names: Sequence[str], cells: Mapping[str, Column], labels: Labels, id: str
+) -> str | None:
+    """Systems under another name: a column of few values, with each of which each id stands."""
+    ids = labels(id)
+    if len(set(ids)) == len(ids):
+        return None
+    few = [n for n in names if _few(cells[n], labels(n)) and not wordy(labels(n))]
+    return next((n for n in few if crossed(ids, labels(n))), None)
+
+
+def crossed(ids: Sequence[str], systems: Sequence[str]) -> bool:
+    """True where nearly each of the ids stands once with each of the systems, of which few.
+
+    >>> crossed(["a", "a", "b", "b", "c", "c"], ["x", "y", "x", "y", "x", "y"])
+    True
+    >>> crossed(["a", "b", "c", "d", "e", "e"], ["x", "y", "x", "y", "x", "y"])
+    False
+    """
+    many, few = len(set(ids)), len(set(systems))
+    return many > few and once_each(ids, systems) and len(ids) >= _CROSSED * many * few
+
+
+def once_each(labels: Sequence[str], systems: Sequence[str]) -> bool:
+    """True where labels come again, but never twice with the same system."""
+    pairs = set(zip(labels, systems, strict=True))
+    return len(pairs) == len(labels) and len(set(labels)) < len(labels)
+
+
+def other_texts(found: Roles) -> tuple[str, ...]:
+    """Columns of texts under names of their own; raters see them only if the user says so.
+
+    Running text is text. Two or three words may be a category, unless they differ row by row and
+    raters would otherwise see what systems were given, but nothing that they made of it.
+    References are not for raters.
+    """
+    short = bool(found.texts)
+    if found.texts and not only_inputs(found.texts):
+        return ()
+    labels = _labels(found.table)
+    taken = {found.id, found.document, found.system, found.rater, *found.human}
+    return tuple(
+        n
+        for n in map(str, found.table.columns)
+        if n not in taken
+        and not HIDDEN & set(parts(n))
+        and (wordy(labels(n)) or (short and _varied(labels(n))))
+    )
+
+
+def only_inputs(texts: Sequence[str]) -> bool:
+    """True where raters would see what systems were given, but nothing that they made of it.
+
+    >>> only_inputs(["source"]), only_inputs(["source", "output"]), only_inputs([])
+    (True, False, False)
+    """
+    return bool(texts) and {plain(t) for t in texts} <= INPUTS
+
+
+def wordy(labels: Sequence[str]) -> bool:
+    """True for running text: more than three words a cell, on average."""
+    filled = [v for v in labels if v]
+    return bool(filled) and sum(len(v.split()) for v in filled) > 3 * len(filled)
+
+
+def _varied(labels: Sequence[str]) -> bool:
+    """True for cells of several words that mostly differ, as short replies do."""
+    filled = [v for v in labels if v]
+    several = [v for v in filled if " " in v and any(map(str.isalpha, v))]
+    return 2 * len(set(several)) > len(filled)
+
+
+def _few(column: Column, labels: Sequence[str]) -> bool:
+    """Two to twenty names, none missing, that are no numbers."""
+    return not column.numeric and "" not in labels and 2 <= len(set(labels)) <= _MOST_SYSTEMS
+
+
+def _whole(column: Column) -> bool:
+    """Whole numbers throughout, as segments may be numbered."""
+    return bool(column.finite.all() and (column.values == np.round(column.values)).all())

@@ -1,0 +1,462 @@
+"""The smallest difference between two systems that a study can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
+from fewgold._validate import check_choice, check_count
+from fewgold.bayes import Priors
+from fewgold.errors import DesignError, FewgoldError
+from fewgold.planning.setting import Setting
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Bias and sd of the estimate of α over studies drawn at random.
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """What the posterior of α does over random studies.
+
+    Attributes
+    ----------
+    setting
+        The study that was drawn.
+    means, sds
+        Posterior mean and sd of each draw: (*shape, draws).
+    """
+
+    setting: Setting
+    means: FloatArray
+    sds: FloatArray
+
+    @classmethod
+    def of(cls, setting: Setting, draws: int, rng: RNGLike = None) -> Sampled:
+        """Draw studies of a setting."""
+        check_count("draws", draws, 2)
+        return cls(setting, *setting.moments(setting.sampled(draws, rng)))
+
+    @property
+    def draws(self) -> int:
+        """Number of studies drawn."""
+        return int(self.means.shape[-1])
+
+    @property
+    def bias(self) -> FloatArray:
+        """Mean of posterior mean − α. With uniform priors and humans alone (1 − 2α)/(n + 2)."""
+        return np.asarray(self.means.mean(-1) - self.setting.alpha)
+
+    @property
+    def bias_spread(self) -> FloatArray:
+        """Its sd from study to study: the standard error of the posterior mean."""
+        return np.asarray(self.means.std(-1, ddof=1))
+
+    @property
+    def bias_mc(self) -> FloatArray:
+        """Monte-Carlo error of `bias`."""
+        return np.asarray(self.bias_spread / np.sqrt(self.draws))
+
+    @property
+    def sd(self) -> FloatArray:
+        """Mean of the posterior sd."""
+        return np.asarray(self.sds.mean(-1))
+
+    @property
+    def sd_spread(self) -> FloatArray:
+        """Its sd from study to study."""
+        return np.asarray(self.sds.std(-1, ddof=1))
+
+    @property
+    def sd_mc(self) -> FloatArray:
+        """Monte-Carlo error of `sd`."""
+        return np.asarray(self.sd_spread / np.sqrt(self.draws))
+
+    def frame(self) -> pd.DataFrame:
+        """One row a setting: sizes, rates, and what was found."""
+        import pandas as pd
+
+        s = self.setting
+        sizes = {"human": s.alone + s.both, "paired": s.both, "metric": s.metric}
+        rates = {"alpha": s.alpha, "rho": s.rho, "eta": s.eta}
+        names = ("bias", "bias_spread", "bias_mc", "sd", "sd_spread", "sd_mc")
+        found = {name: getattr(self, name) for name in names}
+        columns = rates | sizes | found
+        return pd.DataFrame({name: np.ravel(value) for name, value in columns.items()})
+
+
+def sample_estimates(
+    *,
+    alpha: ArrayLike,
+    human: ArrayLike,
+    metric: ArrayLike = 0,
+    rho: ArrayLike | None = None,
+    eta: ArrayLike | None = None,
+    paired: ArrayLike | None = None,
+    known: bool = False,
+    priors: Priors | None = None,
+    pairs: str = "sample",
+    calibration_share: ArrayLike | None = None,
+    draws: int = 200,
+    rng: RNGLike = None,
+) -> Sampled:
+    """Bias and sd of the estimate of α, with their spread, over studies drawn at random.
+
+    Parameters
+    ----------
+    alpha, human, metric, rho, eta, paired, known, priors, pairs, calibration_share
+        The study: see `Setting`.
+    draws
+        Studies to draw for each setting; 50 in the thesis.
+    rng
+        A seed or a generator.
+
+    References
+    ----------
+    von Däniken (2023), Algorithm 2. Its line 6 draws the true negatives with ρ; here it is η. What
+    it calls ``vars`` are standard deviations.
+
+    Examples
+    --------
+    >>> found = sample_estimates(
+    ...     alpha=0.9, rho=0.9, eta=0.9, human=100, metric=[0, 5000], draws=400, rng=0
+    ... )
+    >>> print(found.frame()[["metric", "bias", "bias_mc", "sd", "sd_spread"]].round(4))
+       metric    bias  bias_mc      sd  sd_spread
+    0       0 -0.0109   0.0015  0.0306     0.0039
+    1    5000 -0.0055   0.0012  0.0238     0.0024
+    """
+    setting = Setting(
+        alpha=alpha, human=human, metric=metric, rho=rho, eta=eta, paired=paired, known=known,
+        priors=priors or Priors(), pairs=pairs, calibration_share=calibration_share,
+    )  # fmt: skip
+    return Sampled.of(setting, draws, rng)
+
+
+def measurable_difference(
+    *,
+    alpha: ArrayLike,
+    human: ArrayLike,
+    metric: ArrayLike = 0,
+    rho: ArrayLike | None = None,
+    eta: ArrayLike | None = None,
+    paired: ArrayLike | None = None,
+    level: ArrayLike = 0.05,
+    power: ArrayLike | None = None,
+    known: bool = False,
+    priors: Priors | None = None,
+    pairs: str = "sample",
+    calibration_share: ArrayLike | None = None,
+    method: str = "expected",
+    draws: int = 200,
+    rng: RNGLike = None,
+) -> FloatArray:
+    """The difference between two success rates that is significant, or found with some power.
+
+    Both systems are rated with as many items, in the same way, and independently. All numbers may
+    be arrays; they broadcast.
+
+    Without ``power`` this is ε_γ = √2 σ z of the papers, σ being the posterior sd: the *observed*
+    difference from which on a two-sided test is significant. **A true difference of that size is
+    found in only one of two studies**: its power is ½. To plan a study, say ``power=0.8``; then it
+    is √2 σ (z_{1−γ/2} + z_{0.8}), 1.43 times as much.
+
+    Parameters
+    ----------
+    alpha, human, metric, rho, eta, paired, known, priors, pairs, calibration_share
+        The study of each of the two systems: see `Setting`. ``alpha`` lies midway between them.
+        By default all human ratings are paired with ratings of the metric.
+    level
+        Significance level γ of the two-sided test.
+    power
+        Chance to find the difference, in the right direction.
+    method
+        ``"expected"``: σ at the expected counts (von Däniken et al. 2022). ``"sampled"``: the mean
+        of σ over ``draws`` random studies (von Däniken 2023); `sample_estimates` says more.
+    draws, rng
+        For the sampled method.
+
+    References
+    ----------
+    von Däniken et al. (2022), On the effectiveness of automated metrics for text generation
+    systems, section 4 and appendix B. von Däniken (2023), section 5.3, whose Tables 5.8 and 5.9
+    leave out the √2.
+
+    Examples
+    --------
+    How much do 10,000 ratings of a metric add to 100 or 1000 human ones?
+
+    >>> study = dict(alpha=0.6, rho=0.9, eta=0.9, human=[[100], [1000]], metric=[0, 10_000])
+    >>> measurable_difference(**study).round(3)
+    array([[0.134, 0.086],
+           [0.043, 0.028]])
+    >>> measurable_difference(**study, power=0.8).round(3)
+    array([[0.191, 0.123],
+           [0.061, 0.04 ]])
+    """
+    check_choice("method", method, ("expected", "sampled"))
+    factor = standard_errors(level, power)
+    setting = Setting(
+        alpha=alpha, human=human, metric=metric, rho=rho, eta=eta, paired=paired, known=known,
+        priors=priors or Priors(), pairs=pairs, calibration_share=calibration_share,
+    )  # fmt: skip
+    if method == "sampled":
+        return np.asarray(factor * Sampled.of(setting, draws, rng).sd)[()]
+    return np.asarray(factor * setting.sd())[()]
+
+
+def standard_errors(level: ArrayLike, power: ArrayLike | None = None) -> FloatArray:
+    """√2 (z_{1−γ/2} + z_power): a difference in posterior sds of one system."""
+    gamma = np.asarray(level, dtype=np.float64)
+    if not np.all((gamma > 0) & (gamma < 1)):
+        raise FewgoldError(f"level must lie between 0 and 1, such as 0.05; got {level!r}.")
+    z = -ndtri(gamma / 2)
+    if power is None:
+        return np.asarray(np.sqrt(2) * z)
+    wanted = np.asarray(power, dtype=np.float64)
+    if not np.all((wanted > gamma / 2) & (wanted < 1)):
+        raise FewgoldError(
+            f"power must lie between level/2, which no difference at all has, and 1; got {power!r}."
+        )
+    return np.asarray(np.sqrt(2) * (z + ndtri(wanted)))
+
+
+# How many ratings it takes to measure a difference.
+
+
+_MOST = 10_000_000
+_GRID = 16
+
+
+def ratings_needed(
+    difference: float,
+    *,
+    alpha: float,
+    human: int | None = None,
+    metric: int | None = None,
+    power: float | None = None,
+    **study: Any,
+) -> int:
+    """The fewest human ratings, or ratings of the metric, that measure a difference.
+
+    Parameters
+    ----------
+    difference
+        What is to be significant or, with ``power``, to be found.
+    alpha, power, **study
+        As in `measurable_difference`.
+    human, metric
+        Give one of them, and the other is what is asked for. Without either, people alone rate.
+
+    Notes
+    -----
+    Counts are whole, so that one rating more may be a little worse. What comes back is enough, and
+    one less is not; next to 0 and 1 a dip at still fewer may be missed. More metric ratings help
+    only so far: their errors must be known as well. Where no number of them is enough, the error
+    says what could be reached.
+
+    Examples
+    --------
+    >>> ratings_needed(0.05, alpha=0.6), ratings_needed(0.05, alpha=0.6, power=0.8)
+    (735, 1505)
+    >>> ratings_needed(0.05, alpha=0.6, rho=0.9, eta=0.9, human=400)
+    1101
+    """
+    if not 0 < difference < 1:
+        raise FewgoldError(f"difference must lie between 0 and 1; got {difference!r}.")
+    if not difference / 2 <= alpha <= 1 - difference / 2:
+        raise FewgoldError(
+            f"two success rates around {alpha:g} cannot differ by {difference:g}: one would lie "
+            "outside 0 to 1. Give an alpha midway between those you expect."
+        )
+    return fewest(difference, alpha=alpha, human=human, metric=metric, power=power, **study)
+
+
+def fewest(
+    difference: float,
+    *,
+    alpha: float,
+    human: int | None = None,
+    metric: int | None = None,
+    power: float | None = None,
+    **study: Any,
+) -> int:
+    """As `ratings_needed`, also for what is no difference of two rates, such as a half-width."""
+    if human is not None and metric is not None:
+        raise FewgoldError(
+            f"give human or metric, and the other is what is looked for; got human={human!r} and "
+            f"metric={metric!r}."
+        )
+    name = "human" if human is None else "metric"
+
+    def measured(sizes: IntArray) -> FloatArray:
+        people, rest = (sizes, metric or 0) if human is None else (human, sizes)
+        return measurable_difference(alpha=alpha, human=people, metric=rest, power=power, **study)
+
+    def enough(sizes: IntArray) -> BoolArray:
+        return np.asarray(measured(sizes) <= difference)
+
+    ladder = np.unique(np.r_[0, np.geomspace(1, _MOST, 25).round().astype(np.int64)])
+    good = enough(ladder)
+    if not good.any():
+        least = float(np.min(measured(ladder)))
+        raise DesignError(
+            f"no number of {name} ratings measures a difference of {difference:g}: {_MOST:,} of "
+            f"them measure {least:.4f}. Ask for more ratings of the other kind, or a better metric."
+        )
+    first = int(good.argmax())
+    low, high = (int(ladder[first - 1]) if first else -1), int(ladder[first])
+    while high - low > 1:  # low is too few, high is enough
+        sizes = np.unique(np.linspace(low, high, _GRID + 1).round().astype(np.int64))[1:]
+        at = int(enough(sizes).argmax())
+        low, high = (int(sizes[at - 1]) if at else low), int(sizes[at])
+    return high
+
+
+# Measurable differences over two sizes.
+
+
+#: The sizes of Tables 11 to 14 of von Däniken et al. (2022).
+HUMAN = (0, 100, 250, 500, 1000, 2500, 5000, 10_000)
+METRIC = (0, 1000, 2500, 5000, 10_000, 50_000, 100_000)
+
+
+def difference_table(
+    *,
+    human: Sequence[int] = HUMAN,
+    metric: Sequence[int] = METRIC,
+    **study: Any,
+) -> pd.DataFrame:
+    """Measurable differences: a row for each number of human ratings, a column for the metric.
+
+    Parameters
+    ----------
+    human, metric
+        The sizes; those of the paper by default.
+    **study
+        ``alpha``, ``rho``, ``eta`` and all else that `measurable_difference` takes, as single
+        numbers. ``paired`` is the same in all cells, if given.
+
+    Examples
+    --------
+    >>> table = difference_table(alpha=0.6, rho=0.9, eta=0.9, human=[100, 1000])
+    >>> print(table.rename_axis(None).round(3))
+    metric  0       1000    2500    5000    10000   50000   100000
+    100      0.134   0.091   0.088   0.087   0.086   0.086   0.086
+    1000     0.043   0.036   0.032   0.030   0.028   0.027   0.026
+    """
+    import pandas as pd
+
+    for name, sizes in (("human", human), ("metric", metric)):
+        if np.ndim(sizes) != 1 or not len(sizes):
+            raise FewgoldError(f"{name} must be a list of sizes; got {sizes!r}.")
+    found = measurable_difference(human=np.asarray(human)[:, None], metric=metric, **study)
+    if np.ndim(found) != 2:
+        raise FewgoldError(
+            f"a table has single numbers for all but human and metric; got an array that makes it "
+            f"{np.ndim(found)}-dimensional. Use measurable_difference for those."
+        )
+    return pd.DataFrame(
+        found,
+        index=pd.Index(list(human), name="human"),
+        columns=pd.Index(list(metric), name="metric"),
+    )
+
+
+# The chance that a study finds a difference between two systems: by formula, and by simulation.
+
+
+def detection_power(
+    difference: ArrayLike,
+    *,
+    alpha: ArrayLike,
+    human: ArrayLike,
+    metric: ArrayLike = 0,
+    rho: ArrayLike | None = None,
+    eta: ArrayLike | None = None,
+    paired: ArrayLike | None = None,
+    level: ArrayLike = 0.05,
+    known: bool = False,
+    priors: Priors | None = None,
+    pairs: str = "sample",
+    calibration_share: ArrayLike | None = None,
+) -> FloatArray:
+    """Chance that two systems which differ by ``difference`` come out significantly so.
+
+    In the right direction, by the normal approximation: the inverse of `measurable_difference`
+    with ``power=``. `simulated_power` draws whole studies instead, and shows what the approximation
+    is worth with few ratings.
+
+    Examples
+    --------
+    >>> detection_power([0.02, 0.05, 0.1], alpha=0.6, human=1000).round(2)
+    array([0.15, 0.63, 1.  ])
+    """
+    setting = Setting(
+        alpha=alpha, human=human, metric=metric, rho=rho, eta=eta, paired=paired, known=known,
+        priors=priors or Priors(), pairs=pairs, calibration_share=calibration_share,
+    )  # fmt: skip
+    z = standard_errors(level) / np.sqrt(2)
+    gap = np.abs(np.asarray(difference, dtype=np.float64)) / (np.sqrt(2) * setting.sd())
+    return np.asarray(ndtr(gap - z))[()]
+
+
+class SimulatedPower(NamedTuple):
+    """Share of simulated studies that found the difference, and its Monte-Carlo error."""
+
+    power: float
+    mc: float
+
+
+def simulated_power(
+    difference: float,
+    *,
+    alpha: float,
+    human: int,
+    metric: int = 0,
+    rho: float | None = None,
+    eta: float | None = None,
+    paired: int | None = None,
+    level: float = 0.05,
+    known: bool = False,
+    priors: Priors | None = None,
+    pairs: str = "sample",
+    draws: int = 2000,
+    rng: RNGLike = None,
+) -> SimulatedPower:
+    """Power by drawing studies of two systems with rates alpha ± difference/2.
+
+    Each pair of studies is tested as in the papers: |μ1 − μ2| > z √(σ1² + σ2²).
+
+    Examples
+    --------
+    >>> found = simulated_power(0.05, alpha=0.6, human=1000, rng=0)
+    >>> round(found.power, 2), round(found.mc, 2)
+    (0.62, 0.01)
+    """
+    ends = alpha + abs(difference) / 2, alpha - abs(difference) / 2
+    if not (ends[1] >= 0 and ends[0] <= 1):
+        raise FewgoldError(
+            f"both rates, alpha ± difference/2, must lie between 0 and 1; got {ends[1]:g} and "
+            f"{ends[0]:g}."
+        )
+    generator = as_rng(rng)
+    high, low = (
+        sample_estimates(
+            alpha=end, human=human, metric=metric, rho=rho, eta=eta, paired=paired, known=known,
+            priors=priors, pairs=pairs, draws=draws, rng=generator,
+        )
+        for end in ends
+    )  # fmt: skip
+    z = float(standard_errors(level)) / np.sqrt(2)
+    hits = high.means - low.means > z * np.hypot(high.sds, low.sds)
+    share = float(hits.mean())
+    padded = (hits.sum() + 2) / (draws + 4)  # so that 100 of 100 has an error too
+    return SimulatedPower(share, float(np.sqrt(padded * (1 - padded) / (draws + 4))))

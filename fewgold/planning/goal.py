@@ -1,0 +1,303 @@
+"""What a study is to achieve: an interval so narrow, or a difference found so surely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from fewgold._validate import check_confidence
+from fewgold.errors import FewgoldError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+# The search that plans have in common: more ratings only ever help.
+
+
+def least_enough(enough: Callable[[int], bool], low: int, high: int) -> int:
+    """The least number from ``low`` on that is enough; ``high`` where none below it is.
+
+    Examples
+    --------
+    >>> least_enough(lambda n: n * n >= 50, 1, 100)
+    8
+    """
+    while low < high:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One of ``half_width``, ``tolerance``, and ``difference`` with a power.
+
+    Parameters
+    ----------
+    half_width
+        The interval is to reach so far to either side.
+    tolerance
+        The error is to stay within it with the given confidence, whatever the interval says.
+    difference
+        A true difference from nought of this size is to be found significant; scores are then
+        differences, of two systems on the same segments or of a score from a target.
+    confidence
+        Of the interval; a test has the level 1 − confidence, two-sided.
+    power
+        Chance to find the difference.
+
+    Examples
+    --------
+    >>> Goal(half_width=0.3).least(sd=2.4, size=1418)
+    212
+    >>> Goal(difference=0.5, power=0.8).least(sd=2.4)
+    183
+    """
+
+    half_width: float | None = None
+    difference: float | None = None
+    tolerance: float | None = None
+    confidence: float = 0.95
+    power: float = 0.8
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        given = {k: v for k, v in self._kinds.items() if v is not None}
+        if len(given) != 1:
+            raise FewgoldError(
+                f"a goal is one of {', '.join(f'{k}=' for k in self._kinds)}; got "
+                f"{' and '.join(given) or 'none'}."
+            )
+        name, size = given.popitem()
+        if not 0 < size < np.inf:
+            raise FewgoldError(f"{name} must be a positive number; got {size!r}.")
+        if not (1 - self.confidence) / 2 < self.power < 1:
+            raise FewgoldError(
+                f"power must lie between {(1 - self.confidence) / 2:g}, which chance alone gives, "
+                f"and 1; got {self.power!r}."
+            )
+
+    @property
+    def _kinds(self) -> dict[str, float | None]:
+        names = ("half_width", "tolerance", "difference")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def size(self) -> float:
+        """What is wanted: the half-width, tolerance or difference."""
+        return float(next(v for v in self._kinds.values() if v is not None))
+
+    def __str__(self) -> str:
+        if self.tolerance is not None:
+            return f"an error within ±{self.tolerance:g} in {100 * self.confidence:g}% of studies"
+        if self.difference is None:
+            return f"±{self.half_width:g} at {100 * self.confidence:g}% confidence"
+        level = 1 - self.confidence
+        return f"a difference of {self.difference:g} at level {level:.3g}, {self.power:.0%} power"
+
+    def widths(self, df: float) -> float:
+        """How many standard errors the goal may measure, with ``df`` degrees of freedom."""
+        if df <= 0:
+            return np.inf
+        if self.tolerance is not None:  # the error itself needs no estimate of its spread
+            return float(special.ndtri(0.5 + 0.5 * self.confidence))
+        t = float(special.stdtrit(df, 0.5 + 0.5 * self.confidence))
+        if self.difference is None:
+            return t
+        # The shift of a non-central t of which a share ``power`` lies beyond t (the other side is
+        # counted too where it matters: at small powers).
+        low, high = 0.0, t + 10.0
+        while _power(high, t, df) < self.power:
+            high *= 2
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            if _power(middle, t, df) < self.power:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def se(self, df: float) -> float:
+        """The standard error that just meets the goal."""
+        return self.size / self.widths(df)
+
+    def least(
+        self, sd: float, size: int | None = None, *, spent: float = 0.0, per: float = 1.0
+    ) -> int:
+        """Fewest ratings that meet the goal; all of them where none fewer do.
+
+        Parameters
+        ----------
+        sd
+            Standard deviation of what is averaged, metrics taken out.
+        size
+            Segments of the pool; None for a population without end.
+        spent
+            Slopes that are fitted, at the cost of as many ratings.
+        per
+            Ratings for each degree of freedom: those of a whole document count as one.
+        """
+        top = size if size is not None else 2**40
+        if not self._met(top, sd, size, spent, per):
+            if size is None:
+                raise FewgoldError(f"{self} takes more than {top:,} ratings with an sd of {sd:g}.")
+            return top
+        return least_enough(lambda n: self._met(n, sd, size, spent, per), 1, top)
+
+    def _met(self, n: int, sd: float, size: int | None, spent: float, per: float) -> bool:
+        if n == size:
+            return True
+        df = n / per - 1 - spent
+        return df > 0 and self.se(df) >= standard_error(n, sd, size, spent)
+
+
+def standard_error(n: float, sd: float, size: int | None, spent: float = 0.0) -> float:
+    """Of a mean of ``n`` ratings, ``spent`` of which went into slopes, without replacement."""
+    left = 1 / n - (0.0 if size is None else 1 / size)
+    free = n - 1 - spent
+    return float(sd * np.sqrt(max(left, 0.0) * (n - 1) / free)) if free > 0 else np.inf
+
+
+def _power(shift: float, t: float, df: float) -> float:
+    """Chance that a t-test is significant where the mean is ``shift`` standard errors off."""
+    if df > 1e6:
+        return float(special.ndtr(shift - t) + special.ndtr(-shift - t))
+    return float(special.nctdtr(df, shift, -t) + 1 - special.nctdtr(df, shift, t))
+
+
+# What one strategy needs to reach a goal.
+
+
+#: The note of a strategy that reaches the goal with the whole pool only.
+ALL_OF_THEM = "all of them: nothing less reaches the goal"
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one strategy needs: ratings, what they reach, and how far the goal is from reach."""
+
+    strategy: str
+    n: int
+    reached: float
+    curve: Mapping[int, float]
+    note: str = ""
+
+
+def with_curve(
+    strategy: str, n: int, size: int | None, reached: Callable[[int], float], note: str = ""
+) -> Need:
+    """What ``n`` ratings reach, and what fewer and more of them would."""
+    curve = {k: reached(k) for k in _around(n, size)}
+    return Need(strategy, n, reached(n), curve, note)
+
+
+def _around(n: int, size: int | None) -> list[int]:
+    """Sizes from a fifth to three times as many, for a curve."""
+    top = 3 * n if size is None else min(3 * n, size)
+    points = np.unique(np.geomspace(max(n / 5, 4), max(top, 5), 25).round().astype(int))
+    return sorted({*(int(k) for k in points if size is None or k <= size), n})
+
+
+# The ratings that a goal takes, strategy by strategy: frames, text and a figure.
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Ratings that a goal takes. Made by `plan`, `plan_worst_case` and `plan_from_history`."""
+
+    goal: Goal
+    needs: tuple[Need, ...]
+    size: int | None
+    cost: float
+    source: str
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        each = ", ".join(f"{need.strategy} {need.n}" for need in self.needs)
+        return f"Plan({self.goal}: {each})"
+
+    def __getitem__(self, strategy: str) -> Need:
+        found = {need.strategy: need for need in self.needs}
+        if strategy not in found:
+            raise FewgoldError(f"the plan has {', '.join(found)}; not {strategy!r}.")
+        return found[strategy]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a strategy.
+
+        ``n`` ratings, their ``share`` of the pool and ``cost``, the half-width or difference that
+        they reach, and the ratings ``saved`` against the first strategy, also as a share.
+        """
+        import pandas as pd
+
+        base = self.needs[0].n
+        rows = []
+        for need in self.needs:
+            rows.append(
+                {
+                    "strategy": need.strategy,
+                    "n": need.n,
+                    "share": np.nan if self.size is None else need.n / self.size,
+                    "cost": need.n * self.cost,
+                    "reached": need.reached,
+                    "saved": base - need.n,
+                    "saved_share": (base - need.n) / base,
+                    "note": need.note,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def curves(self) -> pd.DataFrame:
+        """What other numbers of ratings would reach: strategy, n, reached."""
+        import pandas as pd
+
+        rows = [(need.strategy, n, x) for need in self.needs for n, x in need.curve.items()]
+        return pd.DataFrame(rows, columns=["strategy", "n", "reached"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan in plain values, for JSON."""
+        from dataclasses import asdict
+
+        return {
+            "goal": asdict(self.goal) | {"text": str(self.goal)},
+            "source": self.source,
+            "size": self.size,
+            "strategies": self.to_frame().to_dict("records"),
+            "notes": list(self.notes),
+        }
+
+    def summary(self) -> str:
+        """A table for people."""
+        of = "" if self.size is None else f" of {self.size} segments"
+        lines = [f"For {self.goal}, {self.source}:", ""]
+        wide = max(len("strategy"), *(len(need.strategy) for need in self.needs))
+        priced = self.cost != 1
+        head = f"{'strategy':{wide}s}  {'ratings':>8s}  {'share':>6s}  {'saved':>6s}"
+        lines.append(head + (f"  {'cost':>10s}" if priced else ""))
+        for row in self.to_frame().to_dict("records"):
+            share = "–" if self.size is None else f"{row['share']:.1%}"
+            saved = f"{row['saved_share']:.0%}".replace("-", "−")
+            saved = "–" if row["strategy"] == self.needs[0].strategy else saved
+            line = f"{row['strategy']:{wide}s}  {row['n']:8d}  {share:>6s}  {saved:>6s}"
+            lines.append(line + (f"  {row['cost']:10.6g}" if priced else ""))
+        lines += ["", f"ratings{of}; saved: against {self.needs[0].strategy}."]
+        lines += [f"{need.strategy}: {need.note}" for need in self.needs if need.note]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """What each number of ratings reaches, a curve a strategy, with the plan marked."""
+        from fewgold.plots import budget_curves
+
+        marks = {need.strategy: (need.n, need.reached) for need in self.needs}
+        label = "half-width" if self.goal.tolerance is None else "error"
+        if self.goal.difference is not None:
+            label = "difference that is found"
+        return budget_curves(self.curves(), marks, self.goal.size, label, ax)

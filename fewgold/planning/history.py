@@ -1,0 +1,198 @@
+"""How many ratings a goal takes on data that are rated already, by simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import as_names
+from fewgold.errors import FewgoldError
+from fewgold.planning.goal import ALL_OF_THEM, Goal, Need, Plan, least_enough, with_curve
+from fewgold.planning.scores import BASELINE
+from fewgold.simulation import Simulation, Study, as_studies, simulate
+from fewgold.simulation.cells import OWN, Cell
+
+# Differences of two systems as studies, so that they can be replayed like scores.
+
+
+def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
+    """Differences of all pairs of systems that were rated on the same segments, as studies.
+
+    Scores and metrics are those of one system less those of the other; a metric that then is the
+    same everywhere is left out. With a single system, or none on the same segments, an error.
+    """
+    found = {}
+    for (a, one), (b, two) in combinations(studies.items(), 2):
+        ids = [str(i) for i in two.pool.ids.tolist()]
+        place = {i: k for k, i in enumerate(ids)}
+        mine = [str(i) for i in one.pool.ids.tolist()]
+        if set(mine) != set(ids):
+            continue
+        order = np.array([place[i] for i in mine])
+        metrics = {
+            name: values - two.pool.metrics[name][order]
+            for name, values in one.pool.metrics.items()
+            if name in two.pool.metrics and np.ptp(values - two.pool.metrics[name][order]) > 0
+        }
+        signs = {m: s for m, s in one.pool.orientation.items() if m in metrics}
+        pool = replace(one.pool, metrics=metrics, orientation=signs, system=None)
+        found[f"{a} − {b}"] = Study(pool, one.gold - two.gold[order])
+    if not found:
+        raise FewgoldError(
+            "a difference is planned for by differences of two systems on the same segments, and "
+            f"the history has none: {', '.join(studies)}. Give a table with several systems whose "
+            "segment ids agree, or the sd of differences (--sd)."
+        )
+    return found
+
+
+# What studies that were replayed say of other numbers of ratings.
+#
+# What is left at n ratings, times the root of n and freed of the finite pool, is nearly constant:
+# it
+# is interpolated between the sizes that were replayed.
+
+
+LEAST = 10  # ratings that a replayed study has
+
+
+def constants_of(done: Simulation, goal: Goal) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """For each strategy the sizes and what is left at each, freed of ratings and of the pool."""
+    found = {}
+    for name in done.strategies:
+        mine = [cell for cell in done.cells if cell.strategy == name and cell.failure is None]
+        sizes = sorted({cell.n for cell in mine})
+        means = {float(n): _left([c for c in mine if c.n == n], goal) for n in sizes}
+        if means and np.isfinite(list(means.values())).all():
+            found[str(name)] = np.array(list(means)), np.array(list(means.values()))
+    return found
+
+
+def _left(cells: Sequence[Cell], goal: Goal) -> float:
+    """What is left times √n, of pools without end, on average over the pools."""
+    found = []
+    for cell in cells:
+        if goal.tolerance is not None:
+            wide = float(np.quantile(np.abs(cell.errors), goal.confidence))
+        elif goal.difference is None:
+            wide = cell.covers[OWN].half_width.mean if OWN in cell.covers else np.nan
+        else:
+            assert cell.se is not None
+            wide = cell.se.mean * goal.widths(cell.n - 1)
+        found.append(wide / np.sqrt(1 / cell.n - 1 / cell.size))
+    return float(np.mean(found))
+
+
+def need_of(
+    name: str,
+    goal: Goal,
+    spread: tuple[FloatArray, FloatArray],
+    studies: Mapping[str, Any],
+    size: int,
+    options: Mapping[str, Any],
+) -> Need:
+    """Ratings by interpolation, replayed once and corrected by what came of it."""
+    wanted = goal.size
+    at, constants = spread
+
+    def reach(n: int, correction: float = 1.0) -> float:
+        constant = float(np.interp(np.log(n), np.log(at), constants)) * correction
+        return constant * float(np.sqrt(max(1 / n - 1 / size, 0.0)))
+
+    n = least_enough(lambda k: reach(k) <= wanted, 2, size)
+    correction = 1.0
+    smallest = min(len(study.pool) for study in studies.values())
+    if LEAST <= n < min(smallest, size):
+        again = simulate(studies, None, [name], [n], **options)
+        true = _left([cell for cell in again.cells if cell.strategy == name], goal)
+        correction = true * float(np.sqrt(1 / n - 1 / size)) / reach(n)
+        n = least_enough(lambda k: reach(k, correction) <= wanted, 2, size)
+    note = ""
+    if n == size:
+        note = ALL_OF_THEM
+    elif n < at[0] or n > at[-1]:
+        note = f"beyond the sizes that were replayed ({at[0]:.0f} to {at[-1]:.0f}), so less sure"
+    return with_curve(name, n, size, lambda k: reach(k, correction), note)
+
+
+_SHARES = (0.03, 0.06, 0.12, 0.25, 0.5)
+
+
+def plan_from_history(
+    goal: Goal,
+    data: Any,
+    gold: Any = None,
+    strategies: Sequence[str] = ("random+mean", "random+ridge", "docs-balanced+ridge"),
+    *,
+    size: int | None = None,
+    draws: int = 200,
+    rng: int = 0,
+    limits: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+    n_jobs: int | None = None,
+) -> Plan:
+    """How many ratings would have met the goal last year, for any strategy.
+
+    Studies are replayed at several sizes; what is left at each, times the root of the ratings, is
+    nearly constant and is interpolated. The plan is then replayed itself and corrected once.
+
+    Parameters
+    ----------
+    goal
+        A half-width of the strategy's own interval; a tolerance, which goes by the errors that were
+        made; or a difference with a power: then ``gold`` holds per-segment differences.
+    data, gold
+        As for `simulate`: a rated pool, (pool, gold), or a mapping from names to (pool, gold). Of
+        several pools the mean is planned for.
+    strategies
+        Names; the plain ``random+mean`` is always among them.
+    size
+        Segments of the pool to plan for, if it is not as large as last year's.
+    draws, rng, limits, progress, n_jobs
+        As for `simulate`.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> goal = Goal(half_width=0.4)
+    >>> found = plan_from_history(goal, *load_demo("zhen"), ["random+ridge"], draws=20)
+    >>> found["random+ridge"].n < found["random+mean"].n
+    True
+    """
+    studies = as_studies(data, gold)
+    names = list(dict.fromkeys([BASELINE, *as_names(strategies)]))
+    sizes = [len(study.pool) for study in studies.values()]
+    options: dict[str, Any] = {
+        "draws": draws, "rng": rng, "limits": limits, "confidence": goal.confidence,
+        "n_jobs": n_jobs,
+    }  # fmt: skip
+    grid = sorted({max(round(share * min(sizes)), LEAST) for share in _SHARES})
+    grid = [n for n in grid if n < min(sizes)]
+    if len(grid) < 2:
+        raise FewgoldError(
+            f"last year's pools are too small to replay studies on: the smallest has {min(sizes)} "
+            "segments."
+        )
+    first = simulate(studies, None, names, grid, progress=progress, **options)
+    spread = constants_of(first, goal)
+    target = size if size is not None else round(float(np.mean(sizes)))
+    needs, notes = [], []
+    for name in names:
+        if name not in spread:
+            why = first.failures.loc[first.failures["strategy"] == name, "reason"]
+            notes.append(f"{name} was left out: {why.iloc[0] if len(why) else 'it failed'}")
+            continue
+        needs.append(need_of(name, goal, spread[name], studies, target, options))
+    source = f"replayed {draws} times on " + (
+        "last year's ratings" if len(sizes) == 1 else f"{len(sizes)} rated pools"
+    )
+    prices = [study.pool.cost for study in studies.values()]
+    cost = 1.0
+    if all(price is not None for price in prices):
+        cost = float(np.concatenate([price for price in prices if price is not None]).mean())
+    return Plan(goal, tuple(needs), target, cost, source, tuple(notes))

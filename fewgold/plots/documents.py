@@ -1,0 +1,369 @@
+"""What figures against the number of documents share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import as_names
+from fewgold.plots.style import (
+    INK,
+    SMALL,
+    SOFT,
+    Labels,
+    axes_for,
+    check_columns,
+    check_names,
+    line_style,
+    log_ticks,
+    name_axes,
+    percent_axis,
+    settings,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+SPREADS = {
+    "relative_sd": "standard deviation ÷ mean",
+    "sd": "standard deviation",
+}
+
+
+def by_system(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, pd.DataFrame]:
+    """The rows of each system, by number of documents."""
+    names = frame["system"].astype(str)
+    known = list(dict.fromkeys(names))
+    if systems is not None:
+        systems = as_names(systems)
+        check_names("system", systems, known)
+        known = list(dict.fromkeys(systems))
+    return {name: frame[names == name].sort_values("documents") for name in known}
+
+
+def column(part: pd.DataFrame, name: str) -> FloatArray:
+    """A column as numbers."""
+    return part[name].to_numpy(dtype=np.float64)
+
+
+def power_law(fits: pd.DataFrame | None, name: str) -> tuple[float, float] | None:
+    """a and b of a system, if they are known."""
+    if fits is None:
+        return None
+    found = fits.loc[fits["system"].astype(str) == name, ["a", "b"]].to_numpy(dtype=float)
+    return (found[0, 0], found[0, 1]) if len(found) and np.isfinite(found[0]).all() else None
+
+
+def log_axes(ax: Axes) -> None:
+    """Both axes logarithmic, so that a power law is a straight line."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    log_ticks(ax.xaxis)
+    log_ticks(ax.yaxis)
+
+
+# How much a score would vary, against the number of documents.
+
+
+_BANDS = 3  # systems whose bands can be told apart
+
+
+def reliability_curves(
+    frame: pd.DataFrame,
+    fits: pd.DataFrame | None = None,
+    ax: Axes | None = None,
+    *,
+    value: str = "relative_sd",
+    systems: Sequence[str] | None = None,
+    log: bool = True,
+    title: str | None = None,
+) -> Axes:
+    """Standard deviation of a score against the number of documents, a line a system.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a system and number of documents: system, documents, the ``value``, and ``least``
+        and ``most``, its ends over orders of the documents, for bands of up to three systems.
+    fits : DataFrame, optional
+        Power laws to draw as thin lines: system, a, b.
+    log : bool
+        Both axes logarithmic, so that a power law is a straight line.
+    """
+    check_columns(frame, ("system", "documents", value))
+    with settings():
+        ax = axes_for(ax, height=4.3)
+        labels = Labels(ax)
+        parts = by_system(frame, systems)
+        faint = min(0.13, 0.35 / len(parts))
+        for k, (name, part) in enumerate(parts.items()):
+            colour, dash, marker = line_style(k)
+            x, y = column(part, "documents"), column(part, value)
+            if {"least", "most"} <= set(part.columns) and len(parts) <= _BANDS:
+                low, high = column(part, "least"), column(part, "most")
+                if np.nanmax(high - low, initial=0.0) > 0:
+                    ax.fill_between(x, low, high, color=colour, alpha=faint, linewidth=0)
+            curve = power_law(fits, name)
+            style = {"linestyle": "none"} if curve is not None else {"linestyle": dash}
+            (line,) = ax.plot(x, y, color=colour, marker=marker, markersize=3.2, **style)
+            line.set(label=name, gid=f"line-{k}", linewidth=1.4)
+            end = float(y[np.isfinite(y)][-1]) if np.isfinite(y).any() else 0.0
+            if curve is not None:
+                fine = np.geomspace(x[0], x[-1], 200)
+                ax.plot(fine, curve[0] * fine ** -curve[1], color=colour, linewidth=1.2, ls=dash)
+            labels.add(name, float(x[-1]), end, colour)
+        if log and (frame[value] > 0).any():
+            log_axes(ax)
+        else:
+            ax.set_ylim(bottom=0)
+        _notes(ax, fits is not None, faint if _banded(parts) else 0.0)
+        if value == "relative_sd":
+            percent_axis(ax.yaxis)
+        name_axes(ax, "documents", SPREADS.get(value, value), title)
+    return ax
+
+
+def _banded(parts: dict[str, pd.DataFrame]) -> bool:
+    return len(parts) <= _BANDS and any(
+        {"least", "most"} <= set(p.columns) and (p["most"] > p["least"]).any()
+        for p in parts.values()
+    )
+
+
+def _notes(ax: Axes, fitted: bool, band: float) -> None:
+    """Say what dots, lines and bands are; the systems are named at the lines."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    entries: dict[str, Any] = {}
+    if fitted:
+        entries["bootstrap"] = Line2D([], [], color=SOFT, marker="o", markersize=3.6, ls="")
+        entries["power law"] = Line2D([], [], color=SOFT, linewidth=1.2)
+    if band:
+        entries["range over orders"] = Patch(color=SOFT, alpha=0.2, linewidth=0)
+    if entries:
+        ax.legend(
+            list(entries.values()), list(entries), loc="upper right", frameon=False,
+            fontsize=SMALL, labelcolor=SOFT, handlelength=1.6,
+        )  # fmt: skip
+
+
+# Scores and the widths of their intervals, against the number of documents.
+
+
+def mean_by_documents(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    systems: Sequence[str] | None = None,
+    ylabel: str = "score",
+    title: str | None = None,
+) -> Axes:
+    """The score against the number of documents with its intervals, a line a system.
+
+    ``frame`` has system, documents, mean, low and high.
+    """
+    check_columns(frame, ("system", "documents", "mean", "low", "high"))
+    with settings():
+        ax = axes_for(ax, height=4.3)
+        labels = Labels(ax)
+        parts = by_system(frame, systems)
+        faint = min(0.15, 0.4 / len(parts))
+        for k, (name, part) in enumerate(parts.items()):
+            colour, dash, marker = line_style(k)
+            x, y = column(part, "documents"), column(part, "mean")
+            ax.fill_between(
+                x, column(part, "low"), column(part, "high"), color=colour, alpha=faint,
+                linewidth=0,
+            )  # fmt: skip
+            (line,) = ax.plot(x, y, color=colour, linestyle=dash, marker=marker, markersize=3.2)
+            line.set(label=name, gid=f"line-{k}", linewidth=1.4)
+            labels.add(name, float(x[-1]), float(y[-1]), colour)
+        name_axes(ax, "documents", ylabel, title)
+    return ax
+
+
+def documents_for_half_width(
+    frame: pd.DataFrame,
+    needed: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    target: float,
+    systems: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Half-width against the number of documents, and where it meets the target.
+
+    ``frame`` has system, documents and half_width; ``needed`` system and documents.
+    """
+    check_columns(frame, ("system", "documents", "half_width"))
+    check_columns(needed, ("system", "documents"))
+    with settings():
+        ax = axes_for(ax, height=4.3)
+        labels = Labels(ax)
+        enough = dict(zip(needed["system"].astype(str), needed["documents"], strict=True))
+        ax.axhline(target, color=SOFT, linewidth=1, linestyle=(0, (1, 2)), zorder=1.8)
+        labels.add(f"±{target:g}", float(frame["documents"].max()), target, SOFT)
+        for k, (name, part) in enumerate(by_system(frame, systems).items()):
+            colour, dash, marker = line_style(k)
+            x, y = column(part, "documents"), column(part, "half_width")
+            (line,) = ax.plot(x, y, color=colour, linestyle=dash, linewidth=1.4)
+            line.set(label=name, gid=f"line-{k}")
+            labels.add(name, float(x[-1]), float(y[-1]), colour)
+            d = float(enough.get(name, np.nan))
+            if np.isfinite(d):
+                ax.plot([d], [target], color=colour, marker=marker, markersize=5, zorder=4)
+        if (frame["half_width"] > 0).all():
+            log_axes(ax)
+        name_axes(ax, "documents", "half-width of the interval", title)
+    return ax
+
+
+# How soon a ranking settles as documents are added.
+
+
+def rank_stability(
+    frame: pd.DataFrame, ax: Axes | None = None, *, title: str | None = None
+) -> Axes:
+    """How well rankings by the first documents agree with that by all of them.
+
+    ``frame`` has score, documents, pairs (share of pairs of systems in the order of the full set,
+    with resampling) and settled (without); a colour a score, ``settled`` dashed.
+    """
+    check_columns(frame, ("score", "documents", "pairs", "settled"))
+    with settings():
+        ax = axes_for(ax, height=4.0)
+        labels = Labels(ax)
+        scores = list(dict.fromkeys(map(str, frame["score"])))
+        for k, score in enumerate(scores):
+            part = frame[frame["score"].astype(str) == score].sort_values("documents")
+            colour, _, marker = line_style(k)
+            x = column(part, "documents")
+            for name, dash, dots, said in (
+                ("pairs", "-", marker, "resampled"),
+                ("settled", (0, (4, 1.6)), "", "as they are"),
+            ):
+                y = column(part, name)
+                (line,) = ax.plot(x, y, color=colour, linestyle=dash, marker=dots, markersize=3.6)
+                line.set(label=f"{score}, {said}", gid=f"{name}-{k}", linewidth=1.4)
+                if len(scores) == 1 or name == "pairs":
+                    label = said if len(scores) == 1 else score
+                    labels.add(label, float(x[-1]), float(y[-1]), colour)
+        ax.axhline(0.5, color=SOFT, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1.8)
+        ax.annotate(
+            "coin toss", (0, 0.5), xycoords=("axes fraction", "data"), xytext=(5, -4),
+            textcoords="offset points", va="top", fontsize=SMALL, color=SOFT,
+        )  # fmt: skip
+        if len(scores) > 1:
+            _legend_styles(ax)
+        seen = frame[["pairs", "settled"]].to_numpy(dtype=float)
+        ax.set_ylim(min(0.45, float(np.nanmin(seen)) - 0.05), 1.02)
+        percent_axis(ax.yaxis)
+        name_axes(ax, "documents", "pairs of systems in the final order", title)
+    return ax
+
+
+def _legend_styles(ax: Axes) -> None:
+    from matplotlib.lines import Line2D
+
+    shown: dict[str, Any] = {"resampled": "-", "as they are": (0, (4, 1.6))}
+    ax.legend(
+        [Line2D([], [], color=SOFT, linestyle=dash, linewidth=1.4) for dash in shown.values()],
+        list(shown), loc="lower right", bbox_to_anchor=(1, 0.12), frameon=False, fontsize=SMALL,
+        labelcolor=SOFT,
+    )  # fmt: skip
+
+
+# How the least and the largest sensible number of documents are read off power laws.
+
+
+def tangent(
+    frame: pd.DataFrame,
+    fits: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    value: str = "relative_sd",
+    x_i: float = 1.0,
+    epsilon: float = 1e-4,
+    systems: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Axes:
+    """How x_min and x_max are read off power laws (Figure 11 of Estrella et al. 2007).
+
+    x_min is where the tangent at ``x_i`` meets the x axis, x_max where the slope is −``epsilon``.
+    ``frame`` has system, documents and the ``value``; ``fits`` system, a and b. Without
+    ``systems``, the first and the last are drawn. Where x_max is far away, the tangent is drawn in
+    a window of its own.
+    """
+    check_columns(frame, ("system", "documents", value))
+    check_columns(fits, ("system", "a", "b"))
+    with settings():
+        ax = axes_for(ax, height=4.3)
+        if systems is None:
+            known = list(dict.fromkeys(map(str, frame["system"])))
+            systems = [*known[:1], *known[1:][-1:]]
+        parts = by_system(frame, systems)
+        laws = {name: power_law(fits, name) for name in parts}
+        known_laws = [law for law in laws.values() if law is not None and law[1] > 0]
+        near = max((x_i * (1 + 1 / b) for _, b in known_laws), default=1.0)
+        far = max([_flat(*law, epsilon) for law in known_laws] + [float(frame["documents"].max())])
+        # The tangent is as steep as the axis itself in a figure that goes on to x_max.
+        zoom = ax.inset_axes((0.36, 0.4, 0.6, 0.56)) if far > 6 * near else ax
+        if zoom is not ax:
+            axes_for(zoom, height=0)
+            ax.grid(False)  # it would show between the numbers of the window
+        for k, (name, part) in enumerate(parts.items()):
+            colour, _, marker = line_style(k)
+            law = laws[name]
+            if law is None or not law[1] > 0:
+                continue
+            a, b = law
+            x, y = column(part, "documents"), column(part, value)
+            x_min, x_max = x_i * (1 + 1 / b), _flat(a, b, epsilon)
+            fine = np.geomspace(min(x_i, x[0]), max(float(x[-1]), 1.1 * x_max), 400)
+            for where in dict.fromkeys((ax, zoom)):
+                inside = slice(None) if where is ax else x <= 2.2 * near
+                dots: dict[str, Any] = {
+                    "color": colour,
+                    "marker": marker,
+                    "markersize": 3.4,
+                    "ls": "",
+                }
+                where.plot(x[inside], y[inside], label=name, gid=f"line-{k}", zorder=3, **dots)
+                where.plot(fine, a * fine**-b, color=colour, linewidth=1.2, zorder=2.5)
+            zoom.plot([x_i, x_min], [a * x_i**-b, 0], color=colour, linewidth=1.1, ls=(0, (4, 1.6)))
+            below = sum(other[0] > a for other in known_laws)  # curves above this one
+            away = (20.0, 26.0) if below == 0 else (16.0, -22.0 - 14 * below)
+            _mark(zoom, x_min, a * x_min**-b, f"x_min {x_min:.2f}", colour, away)
+            _mark(ax, x_max, a * x_max**-b, f"x_max {x_max:.0f}", colour, (-14, 34 - 13 * below))
+        heights = [a * x_i**-b for a, b in known_laws]
+        heights += [float(np.nanmax(column(part, value))) for part in parts.values()]
+        top = max((h for h in heights if h > 0), default=1.0)
+        for where, right in {zoom: 2.2 * near, ax: 1.12 * far}.items():
+            where.set(xlim=(0, right), ylim=(0, 1.08 * top))
+            if value == "relative_sd":
+                percent_axis(where.yaxis)
+        if known_laws:
+            zoom.legend(frameon=False, fontsize=SMALL, labelcolor=INK, loc="upper right")
+        name_axes(ax, "documents", SPREADS.get(value, value), title)
+    return ax
+
+
+def _flat(a: float, b: float, epsilon: float) -> float:
+    """Where a power law has the slope −ε."""
+    return float((a * b / epsilon) ** (1 / (b + 1)))
+
+
+def _mark(ax: Axes, x: float, y: float, text: str, colour: str, away: tuple[float, float]) -> None:
+    """A place on the x axis, led up to the curve and named above it."""
+    ax.plot([x, x], [0, y], color=colour, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=2)
+    ax.plot([x], [0], color=colour, marker="|", markersize=9, clip_on=False, zorder=4)
+    ax.plot([x], [y], color="white", marker="o", markersize=5, mec=colour, zorder=4)
+    ax.annotate(
+        text, (x, y), xytext=away, textcoords="offset points", fontsize=SMALL, color=colour,
+        arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkB": 3},
+    )  # fmt: skip

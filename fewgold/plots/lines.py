@@ -1,0 +1,350 @@
+"""A figure against the budget, one line a strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import as_names, check_choice, check_confidence
+from fewgold.errors import FewgoldError
+from fewgold.plots.style import (
+    GREY,
+    INK,
+    MARKERS,
+    PALETTE,
+    SMALL,
+    SOFT,
+    Labels,
+    axes_for,
+    budget_axis,
+    check_columns,
+    check_names,
+    log_ticks,
+    name_axes,
+    percent_axis,
+    settings,
+    shorten,
+    wide,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+HIGHLIGHTS = 4  # lines in colour if the caller does not name them
+_DASHES = ("-", "--", ":")  # once round the palette each
+
+
+def curves(
+    frame: pd.DataFrame,
+    value: str,
+    ax: Axes | None = None,
+    *,
+    by: str = "strategy",
+    spread: str | None = None,
+    times: float = 2.0,
+    within: tuple[float, float] = (-np.inf, np.inf),
+    baseline: str | None = None,
+    highlight: Sequence[str] | None = None,
+    reference: tuple[float, str] | None = None,
+    ylabel: str = "",
+    note: str = "",
+    title: str | None = None,
+    percent: bool = False,
+    log: bool = False,
+) -> Axes:
+    """Draw a column against the budget, a line for each name in the column ``by``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a line and budget. Values that are missing or infinite leave a gap.
+    value : str
+        The column to draw.
+    spread : str, optional
+        A column of standard errors or deviations: bands of ``times`` that, kept ``within`` limits.
+    baseline : str, optional
+        The line in black dashes.
+    highlight : sequence of str, optional
+        The lines in colour, with their names at their ends; the others are grey. Without it, all
+        lines if there are few, else the four that are lowest on average.
+    reference : (float, str), optional
+        A horizontal line and its name.
+    note : str
+        What the legend says about the bands.
+    percent, log : bool
+        The y axis in per cent, or logarithmic.
+    """
+    with settings():
+        table = wide(frame, value, by)
+        names = [str(name) for name in table.columns]
+        table.columns = names
+        bands = None if spread is None else wide(frame, spread, by).set_axis(names, axis=1) * times
+        check_names(by, [baseline] if baseline is not None else [], names)
+        if highlight is None:
+            highlight = lowest(table, baseline)
+        highlight = as_names(highlight)
+        check_names(by, highlight, names)
+        bright = [name for name in dict.fromkeys(highlight) if name != baseline]
+        x, xlabel, shares = budget_axis(frame, table.index.tolist())
+        order = np.argsort(x, kind="stable")
+        x, table = x[order], table.iloc[order]
+        bands = None if bands is None else bands.iloc[order]
+
+        ax = axes_for(ax, height=4.3)
+        labels = Labels(ax)
+        if reference is not None:
+            ax.axhline(reference[0], color=SOFT, linewidth=1, zorder=1.8, label="_reference")
+            labels.add(reference[1], x[-1], reference[0], SOFT)
+        rest = [name for name in names if name != baseline and name not in bright]
+        for i, name in enumerate(rest):
+            line = ax.plot(x, table[name], color=GREY, linewidth=0.9, marker=_dot(x), zorder=1.9)[0]
+            line.set(label=name, gid=f"other-{i}", markersize=2)
+        for i, name in enumerate([*bright, baseline] if baseline is not None else bright):
+            y = table[name].to_numpy(dtype=float)
+            if name == baseline:
+                colour, dash, marker, over = INK, "--", "", 2.5
+            else:
+                colour = PALETTE[i % len(PALETTE)]
+                dash = _DASHES[i // len(PALETTE) % len(_DASHES)]
+                marker, over = MARKERS[i % len(MARKERS)], 3 + (len(bright) - i) / len(bright)
+            if bands is not None:
+                half = bands[name].to_numpy(dtype=float)
+                faint = min(0.15, 0.4 / (len(bright) + 1))  # so that many do not add up to a wall
+                _band(ax, x, np.clip(y - half, *within), np.clip(y + half, *within), colour, faint)
+            line = ax.plot(x, y, color=colour, linewidth=1.6, linestyle=dash, zorder=over)[0]
+            line.set(label=name, gid=f"line-{i}", marker=marker, markersize=4)
+            seen = np.flatnonzero(np.isfinite(y))
+            if seen.size:
+                labels.add(name, x[seen[-1]], y[seen[-1]], colour)
+        _legend(ax, len(rest), note if bands is not None else "")
+        if shares:
+            percent_axis(ax.xaxis)
+        if log:
+            _log_axis(ax)
+        if percent:
+            percent_axis(ax.yaxis)
+        name_axes(ax, xlabel, ylabel or value, title)
+    return ax
+
+
+def lowest(table: pd.DataFrame, baseline: str | None) -> list[str]:
+    """The lines that are lowest on average, each budget counting the same, best first.
+
+    All of them if the palette has a colour for each.
+    """
+    scale = table[baseline] if baseline is not None else table.median(axis=1)
+    mean = table.div(scale.where(scale != 0), axis=0).mean().sort_values(kind="stable")
+    names = [str(name) for name in mean.index if name != baseline]
+    return names if len(names) <= len(PALETTE) else names[:HIGHLIGHTS]
+
+
+def _band(
+    ax: Axes, x: FloatArray, low: FloatArray, high: FloatArray, colour: str, alpha: float
+) -> None:
+    if x.size == 1:  # a band over one budget has no width
+        ax.vlines(x, low, high, color=colour, linewidth=1.2, zorder=2.1)
+    else:
+        face, edge = (colour, alpha), (colour, 0.35)
+        ax.fill_between(x, low, high, facecolor=face, edgecolor=edge, linewidth=0.5, zorder=1.85)
+
+
+def _legend(ax: Axes, others: int, note: str) -> None:
+    """Say what is grey and what the bands are; the rest is named at the lines."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    entries: dict[str, Line2D | Patch] = {}
+    if others:
+        entries["1 other" if others == 1 else f"{others} others"] = Line2D(
+            [], [], color=GREY, linewidth=0.9
+        )
+    if note:
+        entries[note] = Patch(color=SOFT, alpha=0.2, linewidth=0)
+    if entries:
+        ax.legend(
+            list(entries.values()), list(entries), loc="best", frameon=False, fontsize=SMALL,
+            labelcolor=SOFT, handlelength=1.6,
+        )  # fmt: skip
+
+
+def _dot(x: FloatArray) -> str:
+    return "o" if x.size == 1 else ""
+
+
+def _log_axis(ax: Axes) -> None:
+    ax.set_yscale("log", nonpositive="clip")
+    log_ticks(ax.yaxis)
+
+
+# The figures that compare strategies: error, coverage and width against the budget.
+
+
+_MC = "± 2 Monte-Carlo errors"
+
+
+def error_curves(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    baseline: str | None = None,
+    highlight: Sequence[str] | None = None,
+    band: str | None = "mc",
+    relative: bool = False,
+    log: bool = False,
+    title: str | None = None,
+) -> Axes:
+    """Mean absolute error against the budget.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a strategy and budget: strategy, budget, abs_error, and what the band needs.
+    ax : Axes, optional
+        Where to draw; without it, on a new figure.
+    baseline : str, optional
+        The strategy in black dashes.
+    highlight : sequence of str, optional
+        The strategies in colour; without it, the four of least error (all, if there are few).
+    band : {"mc", "sd", None}
+        Two Monte-Carlo errors of the mean (abs_error_mc), or one standard deviation of the
+        absolute error over the draws (abs_error_sd), to either side.
+    relative : bool
+        Divide by the error of the baseline at the same budget.
+    """
+    if band is not None:
+        check_choice("band", band, ("mc", "sd"))
+    spread = None if band is None else f"abs_error_{band}"
+    check_columns(frame, ["strategy", "budget", "abs_error", *([spread] if spread else [])])
+    ylabel = "mean absolute error"
+    if relative:
+        frame = _relative(frame, baseline, spread)
+        ylabel = f"error ÷ error of {shorten(str(baseline), 28)}"
+    return curves(
+        frame, "abs_error", ax, spread=spread, times=2.0 if band == "mc" else 1.0,
+        within=(0, np.inf), baseline=baseline, highlight=highlight, ylabel=ylabel,
+        note=_MC if band == "mc" else "± one standard deviation", title=title, log=log,
+    )  # fmt: skip
+
+
+def _relative(frame: pd.DataFrame, baseline: str | None, spread: str | None) -> pd.DataFrame:
+    """Errors as multiples of the baseline's."""
+    if baseline is None:
+        raise FewgoldError("relative=True needs the baseline that errors are divided by.")
+    check_names("strategy", [baseline], list(frame["strategy"]))
+    own = frame[frame["strategy"] == baseline].set_index("budget")["abs_error"]
+    scale = frame["budget"].map(own.where(own > 0)).to_numpy(dtype=float)
+    columns = {"abs_error": frame["abs_error"] / scale}
+    if spread == "abs_error_mc" and "reduction_mc" in frame:
+        columns[spread] = frame["reduction_mc"]  # that of the ratio: it knows of common draws
+    elif spread is not None:
+        columns[spread] = frame[spread] / scale
+    return frame.assign(**columns)
+
+
+def coverage_curves(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    confidence: float = 0.95,
+    baseline: str | None = None,
+    highlight: Sequence[str] | None = None,
+    band: str | None = "mc",
+    title: str | None = None,
+) -> Axes:
+    """How often intervals hold the true score, against the budget, beside what they promise.
+
+    ``frame`` has strategy, budget, coverage and, for the band, coverage_mc. Without ``highlight``
+    the strategies of least error are in colour, if the frame has abs_error.
+    """
+    check_confidence(confidence)
+    if band is not None:
+        check_choice("band", band, ("mc",))
+    if highlight is None and "abs_error" in frame and not frame.empty:
+        highlight = lowest(wide(frame, "abs_error", "strategy"), baseline)
+    promise = (confidence, f"promised {100 * confidence:g}%")
+    return curves(
+        frame, "coverage", ax, spread="coverage_mc" if band else None, within=(0, 1),
+        baseline=baseline, highlight=highlight, reference=promise, ylabel="coverage", note=_MC,
+        title=title, percent=True,
+    )  # fmt: skip
+
+
+def width_curves(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    highlight: Sequence[str] | None = None,
+    log: bool = False,
+    title: str | None = None,
+) -> Axes:
+    """Half-width of the intervals against the budget, a line for each strategy and bound.
+
+    ``frame`` has strategy, budget, bound and half_width; infinite widths leave a gap. ``highlight``
+    names strategies; without it, the narrowest line of each bound is in colour (all, if few).
+    """
+    check_columns(frame, ("strategy", "budget", "bound", "half_width"))
+    several = frame["strategy"].nunique() > 1
+    bound = frame["bound"].astype(str)
+    frame = frame.assign(line=frame["strategy"].astype(str) + ", " + bound if several else bound)
+    lines = frame.drop_duplicates("line")
+    if highlight is not None:
+        highlight = as_names(highlight)
+        check_names("strategy", highlight, list(lines["strategy"]))
+        chosen = list(lines.loc[lines["strategy"].isin(list(highlight)), "line"])
+    elif len(lines) <= len(PALETTE):
+        chosen = list(lines["line"])
+    else:
+        chosen = [
+            lowest(wide(part, "half_width", "line"), None)[0]
+            for _, part in frame.groupby("bound", sort=False)
+        ]
+    return curves(
+        frame, "half_width", ax, by="line", highlight=chosen, log=log, title=title,
+        ylabel="half-width of the interval",
+    )  # fmt: skip
+
+
+# What a number of ratings reaches, a curve a strategy, and where it meets the goal.
+
+
+def budget_curves(
+    frame: pd.DataFrame,
+    marks: Mapping[str, tuple[int, float]],
+    goal: float,
+    label: str = "half-width",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what ratings reach.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``strategy``, ``n`` and ``reached``.
+    marks : mapping
+        For each strategy the planned number of ratings and what it reaches.
+    goal : float
+        What is wanted: a horizontal line.
+    label : str
+        What is reached.
+    """
+    with settings():
+        axes = axes_for(ax, 3.6)
+        for k, (name, part) in enumerate(frame.groupby("strategy", sort=False)):
+            color = PALETTE[k % len(PALETTE)]
+            axes.plot(part["n"], part["reached"], color=color, zorder=2)
+            n, reached = marks[str(name)]
+            axes.plot([n], [reached], "o", color=color, zorder=3, label=f"{name}: {n}")
+        axes.axhline(goal, color=GREY, linewidth=1, linestyle="--", zorder=1)
+        axes.annotate(
+            f"goal {goal:g}", (1, goal), xycoords=("axes fraction", "data"), ha="right",
+            va="bottom", fontsize=SMALL, color=INK,
+        )  # fmt: skip
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        axes.legend(frameon=False, fontsize=SMALL, title="ratings needed")
+        name_axes(axes, "ratings", label, None)
+        return axes

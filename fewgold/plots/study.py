@@ -1,0 +1,130 @@
+"""Intervals of a study: side by side, and as the ratings came in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.plots.style import (
+    GREY,
+    INK,
+    NORMAL,
+    PALETTE,
+    SMALL,
+    SOFT,
+    check_columns,
+    name_axes,
+    phone_axes,
+    settings,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def interval_rows(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    label: str = "score",
+    title: str | None = None,
+) -> Axes:
+    """Estimates with their intervals, each named above its line; the first row is the chosen one.
+
+    ``frame`` has name, value, low and high. An end that is not known is not drawn.
+    """
+    check_columns(frame, ("name", "value", "low", "high"))
+    with settings():
+        ax = phone_axes(ax, 0.75 + 0.55 * len(frame))
+        ax.grid(False, axis="y")
+        rows = zip(frame["name"], frame["value"], frame["low"], frame["high"], strict=True)
+        for row, (name, value, low, high) in enumerate(rows):
+            colour = PALETTE[0] if row == 0 else SOFT
+            if np.isfinite(low) and np.isfinite(high):
+                ax.hlines(row, low, high, color=colour, linewidth=2.2)
+                ax.vlines([low, high], row - 0.09, row + 0.09, color=colour, linewidth=1.4)
+            ax.scatter([value], [row], s=34, color=colour, zorder=3)
+            ax.annotate(
+                shorten(str(name), 40), (0.0, row - 0.27), xycoords=("axes fraction", "data"),
+                va="center", fontsize=NORMAL, color=INK if row == 0 else SOFT, parse_math=False,
+            )  # fmt: skip
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
+        ax.set_ylim(len(frame) - 0.6, -0.55)
+        name_axes(ax, label, "", title)
+    return ax
+
+
+def interval_path(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    label: str = "score",
+    title: str | None = None,
+) -> Axes:
+    """The estimate and its interval after so many ratings: ``frame`` has n, value, low and high."""
+    check_columns(frame, ("n", "value", "low", "high"))
+    n, value, low, high = (frame[c].to_numpy(dtype=float) for c in ("n", "value", "low", "high"))
+    with settings():
+        ax = phone_axes(ax)
+        seen = np.isfinite(low) & np.isfinite(high)
+        ax.vlines(n[seen], low[seen], high[seen], color=PALETTE[0], linewidth=1.6, alpha=0.7)
+        ax.plot(n, value, color=PALETTE[0], linewidth=1.2, marker="o", markersize=4)
+        ax.axhline(value[-1], color=SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        name_axes(ax, "ratings", shorten(label, 36), title)
+    return ax
+
+
+# Ratings against a metric, and whether the sample is like the pool.
+
+
+_BINS = 24
+
+
+def scatter_fit(
+    x: FloatArray,
+    y: FloatArray,
+    line: tuple[float, float],
+    ax: Axes | None = None,
+    *,
+    xlabel: str = "metric",
+    ylabel: str = "human score",
+    title: str | None = None,
+) -> Axes:
+    """Rated segments as dots, with a line of intercept and slope ``line``."""
+    with settings():
+        ax = phone_axes(ax)
+        ax.scatter(x, y, s=14, color=PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
+        ends = np.array([np.min(x), np.max(x)])
+        ax.plot(ends, line[0] + line[1] * ends, color=PALETTE[1], linewidth=1.8, zorder=3)
+        name_axes(ax, shorten(xlabel, 40), shorten(ylabel, 36), title)
+        ax.xaxis.label.set_parse_math(False)
+    return ax
+
+
+def two_distributions(
+    pool: FloatArray,
+    sample: FloatArray,
+    weights: FloatArray,
+    ax: Axes | None = None,
+    *,
+    label: str = "metric",
+    title: str | None = None,
+) -> Axes:
+    """Shares of the pool, as an area, and of the weighted sample, as a line, over the same bins."""
+    with settings():
+        ax = phone_axes(ax)
+        edges = np.histogram_bin_edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
+        whole = np.histogram(pool, edges)[0] / pool.size
+        part = np.histogram(sample, edges, weights=weights / weights.sum())[0]
+        ax.stairs(whole, edges, fill=True, color=GREY, alpha=0.75, label=f"pool ({pool.size})")
+        ax.stairs(part, edges, color=PALETTE[0], linewidth=1.6, label=f"sample ({sample.size})")
+        ax.set_ylim(0, 1.25 * max(whole.max(), part.max()))
+        ax.legend(loc="upper left", frameon=False, fontsize=SMALL, labelcolor=SOFT, ncols=2)
+        name_axes(ax, shorten(label, 40), "share of segments", title)
+        ax.xaxis.label.set_parse_math(False)
+    return ax

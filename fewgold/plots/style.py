@@ -1,0 +1,269 @@
+"""How the figures look. Nothing here changes matplotlib's settings for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
+
+INK = "#1b1f24"
+SOFT = "#59616b"  # axes and notes
+GREY = "#c3c9d0"  # lines in the background
+GRID = "#e9ecef"
+# Okabe and Ito's colours, darkened until text in them is readable on white (contrast of 4.5).
+PALETTE = ("#0072b2", "#bf4a00", "#007a5a", "#a33e7c", "#8a6100", "#5a55c8")
+MARKERS = ("o", "s", "^", "D", "v", "P")  # a second cue beside colour
+WIDTH = 7.2  # inches
+SMALL, NORMAL, LARGE = 8.5, 9.5, 11.0  # points
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same figure everywhere
+    "font.size": NORMAL,
+    "text.usetex": False,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.facecolor": "white",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "path.simplify": False,
+}
+
+
+def need_matplotlib() -> None:
+    """Raise an error that says what to install where matplotlib is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise FewgoldError(
+            'figures need matplotlib. Install it with: pip install "fewgold[plots]".'
+        ) from None
+
+
+def settings(**more: Any) -> AbstractContextManager[None]:
+    """The style, for the length of a ``with`` block. ``svg_fonttype`` stands for svg.fonttype."""
+    need_matplotlib()
+    import matplotlib
+
+    style: Any = dict(_SETTINGS)
+    style |= {name.replace("_", ".", 1): value for name, value in more.items()}
+    return matplotlib.rc_context(style)
+
+
+def axes_for(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
+    """The axes given, or those of a new figure; either way with quiet spines and ticks."""
+    if ax is None:
+        from matplotlib.figure import Figure
+
+        ax = Figure(figsize=(width, height), dpi=100, layout="constrained").add_subplot()
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(GREY)
+    ax.tick_params(color=GREY, labelcolor=SOFT, labelsize=SMALL, length=3)
+    ax.tick_params(which="minor", color=GREY, length=2)
+    ax.grid(True, color=GRID, linewidth=0.8)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def phone_axes(ax: Axes | None, height: float = 2.9) -> Axes:
+    """Axes of a figure in which text of 9 points is readable when it is as wide as a phone."""
+    return axes_for(ax, height, 3.9)
+
+
+def name_axes(ax: Axes, x: str, y: str, title: str | None) -> None:
+    """Label both axes, and put the title, if any, flush left."""
+    ax.set_xlabel(x, fontsize=NORMAL, color=SOFT)
+    ax.set_ylabel(y, fontsize=NORMAL, color=SOFT, parse_math=False)
+    if title:
+        ax.set_title(
+            title, loc="left", fontsize=LARGE, fontweight="bold", color=INK, pad=10,
+            parse_math=False,
+        )  # fmt: skip
+
+
+def percent_axis(axis: Any) -> None:
+    """Write the fractions on an axis as per cent."""
+    axis.set_major_formatter(lambda x, _: f"{100 * x:.6g}%".replace("-", "\N{MINUS SIGN}"))
+
+
+def figure_of(thing: Figure | Axes) -> Figure:
+    """The whole figure that a figure or axes belong to."""
+    figure: Any = thing
+    while getattr(figure, "figure", None) not in (None, figure):  # axes and subfigures
+        figure = figure.figure
+    found: Figure = figure
+    return found
+
+
+def shorten(name: str, longest: int = 34) -> str:
+    """A name that leaves room for the figure: a long one loses its middle."""
+    if len(name) <= longest:
+        return name
+    half = (longest - 1) // 2
+    return f"{name[:half]}…{name[-half:]}"
+
+
+# Lines that can be told apart, and logarithmic axes.
+
+
+SOLID: Any = "-"
+_DASHES: tuple[Any, ...] = (SOLID, (0, (4, 1.6)), (0, (1, 1.2)))  # once round the palette each
+
+
+def line_style(k: int) -> tuple[str, Any, str]:
+    """Colour, dashes and marker of the k-th line; the first 18 differ."""
+    size = len(PALETTE)
+    return PALETTE[k % size], _DASHES[k // size % len(_DASHES)], MARKERS[k % len(MARKERS)]
+
+
+def log_ticks(axis: Axis) -> None:
+    """Round values on a logarithmic axis, written in full."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+# Names at the ends of lines, pushed apart so that none covers another.
+
+
+_LINE = 1.35  # height of a line of text, in font sizes
+_AWAY = 14.0  # from the edge of the axes to the text, in points
+
+
+class Labels:
+    """A column of names to the right of the axes.
+
+    Where they go is worked out whenever the figure is drawn, so they also stay apart when the
+    figure gets another size or other limits.
+    """
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax = ax
+        self.points: list[tuple[float, float]] = []
+
+    def add(self, name: str, x: float, y: float, colour: str, weight: str = "normal") -> None:
+        """Name the line that ends at (x, y)."""
+        place: Any = _Place(self, len(self.points))
+        self.points.append((x, y))
+        self.ax.annotate(
+            shorten(name), (x, y), xytext=(0, 0), textcoords=place,
+            ha="left", va="center", fontsize=SMALL, color=colour, fontweight=weight,
+            parse_math=False, annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-", "color": colour, "linewidth": 0.7, "alpha": 0.6,
+                "shrinkA": 1.5, "shrinkB": 4, "relpos": (0, 0.5),
+            },
+        )  # fmt: skip
+
+    def heights(self) -> FloatArray:
+        """Pixels from the bottom for each name, at the present size and limits."""
+        box, pixel = self.ax.bbox, self.ax.figure.dpi / 72
+        wanted = self.ax.transData.transform(self.points)[:, 1]
+        gap = SMALL * _LINE * pixel
+        return push_apart(np.clip(wanted, box.y0, box.y1), gap, box.y0, box.y1)
+
+    def left(self) -> float:
+        """Pixels from the left for all names."""
+        return float(self.ax.bbox.x1 + _AWAY * self.ax.figure.dpi / 72)
+
+
+class _Place:
+    """Where matplotlib shall put one name, asked for at each drawing."""
+
+    def __init__(self, labels: Labels, which: int) -> None:
+        self.labels, self.which = labels, which
+
+    def __call__(self, renderer: object) -> Transform:
+        from matplotlib.transforms import Affine2D
+
+        return Affine2D().translate(self.labels.left(), self.labels.heights()[self.which])
+
+
+def push_apart(wanted: FloatArray, gap: float, low: float, high: float) -> FloatArray:
+    """The places nearest to those wanted (least squares) that are ``gap`` apart or more.
+
+    They stay within ``low`` and ``high`` if there is room for all.
+    """
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(wanted.size)
+    blocks: list[tuple[float, int]] = []  # isotonic regression by pooling adjacent violators
+    for value in wanted[order] - steps:
+        mean, size = float(value), 1
+        while blocks and blocks[-1][0] > mean:
+            before, count = blocks.pop()
+            mean = (mean * size + before * count) / (size + count)
+            size += count
+        blocks.append((mean, size))
+    level = np.repeat([b[0] for b in blocks], [b[1] for b in blocks])
+    spare = (high - low) - (steps[-1] if steps.size else 0.0)
+    level = np.clip(level, low, low + spare) if spare >= 0 else np.full_like(level, low + spare / 2)
+    placed = np.empty_like(wanted)
+    placed[order] = level + steps
+    return placed
+
+
+# Checks of the frames, and what their budgets mean.
+
+
+def check_columns(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """All the columns, and at least one row."""
+    missing = [c for c in columns if c not in frame.columns]
+    if missing:
+        have = ", ".join(map(str, frame.columns)) or "none"
+        raise DataError(f"the frame lacks the columns {', '.join(missing)}; it has {have}.")
+    if frame.empty:
+        raise DataError("the frame has no rows, so there is nothing to draw.")
+
+
+def check_names(kind: str, names: Iterable[str], known: Sequence[str]) -> None:
+    """Every name is one of the known."""
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+
+
+def wide(frame: pd.DataFrame, value: str, by: str) -> pd.DataFrame:
+    """One column a line, one row a budget; infinite values become gaps."""
+    check_columns(frame, (by, "budget", value))
+    twice = frame.duplicated([by, "budget"])
+    if twice.any():
+        name, budget = frame.loc[twice, [by, "budget"]].iloc[0]
+        raise DataError(
+            f"{by} {name!r} has several rows for the budget {budget}; expected one. "
+            "Average over pools first."
+        )
+    table = frame.pivot(index="budget", columns=by, values=value).astype(float)
+    return table.where(np.isfinite(table))[list(dict.fromkeys(frame[by]))]
+
+
+def budget_axis(frame: pd.DataFrame, budgets: list[float]) -> tuple[FloatArray, str, bool]:
+    """Where each budget lies on the x axis, the name of that axis, and whether it is in per cent.
+
+    Shares and counts in one frame have the number of ratings in common, so that is used for them.
+    """
+    values = np.asarray(budgets, dtype=float)
+    shares = values < 1 if np.any(values > 1) else values <= 1  # 1 among counts is a count
+    if shares.all():
+        return values, "share of the pool rated", True
+    if not shares.any():
+        return values, "ratings", False
+    check_columns(frame, ["n"])
+    counts = frame.groupby("budget")["n"].mean().reindex(budgets)
+    return counts.to_numpy(dtype=float), "ratings", False

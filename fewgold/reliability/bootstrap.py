@@ -1,0 +1,308 @@
+"""The score as documents are added: one bootstrap for each order and number of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng, batches
+from fewgold._validate import check_choice, check_confidence, check_count
+from fewgold.errors import FewgoldError
+from fewgold.reliability.fits import EPSILON
+from fewgold.reliability.result import Reliability
+from fewgold.reliability.scores import DocumentScores, Score, check_means, read_scores
+
+# Bootstrap means of the first documents, all draws, scores and systems at once.
+
+
+_CELLS = 100_000  # numbers at a time: what fits the cache is counted twice as fast
+
+
+def segment_means(values: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Means of ``draws`` samples of n segments out of n, with replacement.
+
+    ``values`` is (cells, n), and a sample holds the same segments for every cell, so that
+    differences between systems are those of paired scores. Gives (draws, cells).
+
+    Notes
+    -----
+    How often each segment was drawn, times the scores, is the sum of a sample; drawing and
+    counting costs the same for one system as for twenty.
+    """
+    cells, n = values.shape
+    out = np.empty((draws, cells))
+    pivot = values[:, :1]  # huge means with tiny spreads keep their digits
+    centred = (values - pivot).T
+    for part in batches(draws, _CELLS // n):
+        rows = part.stop - part.start
+        drawn = rng.integers(n, size=(rows, n))
+        drawn += n * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
+        out[part] = counts.astype(np.float64) @ centred / n
+    found: FloatArray = out + pivot.T
+    return found
+
+
+def document_means(
+    totals: FloatArray, sizes: IntArray, draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """Means over segments of samples of whole documents, d − 1 out of d with replacement.
+
+    ``totals`` is (cells, d), sums within documents. Gives (draws, cells). With d − 1 rather than d
+    documents the variance of a mean comes out unbiased (Rao and Wu 1988, their m = n − 1), which
+    matters much where d is 2 or 3. One document tells nothing about the next: NaN.
+    """
+    cells, d = totals.shape
+    if d < 2:
+        return np.full((draws, cells), np.nan)
+    out = np.empty((draws, cells))
+    pivot = totals.sum(-1, keepdims=True) / sizes.sum()
+    centred = (totals - pivot * sizes).T
+    weights = sizes.astype(np.float64)
+    for part in batches(draws, _CELLS // d):
+        rows = part.stop - part.start
+        drawn = rng.integers(d, size=(rows, d - 1)) + d * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * d).reshape(rows, d).astype(np.float64)
+        out[part] = counts @ centred / (counts @ weights)[:, None]
+    found: FloatArray = out + pivot.T
+    return found
+
+
+# How well a ranking of systems agrees with that of the full set.
+
+
+class Agreement(NamedTuple):
+    """Means over draws: Kendall's τ-b, pairs in the same order, rankings that are the same."""
+
+    tau: FloatArray
+    pairs: FloatArray
+    exact: FloatArray
+
+
+def agreement(means: FloatArray, full: FloatArray) -> Agreement:
+    """Compare the rankings of draws (draws, scores, systems) with the full one (scores, systems).
+
+    Pairs that tie in the full set have no order to keep and are left out; pairs that tie in a draw
+    count as half in order. A draw in which all systems tie has a τ of 0.
+
+    >>> import numpy as np
+    >>> draws = np.array([[[1.0, 2.0, 3.0]], [[2.0, 1.0, 3.0]]])
+    >>> found = agreement(draws, np.array([[1.0, 2.0, 4.0]]))
+    >>> found.tau.round(3), found.pairs.round(3), found.exact
+    (array([0.667]), array([0.833]), array([0.5]))
+    """
+    first, second = np.triu_indices(full.shape[-1], 1)
+    # What differs by rounding alone is a tie.
+    hair = 1e-9 * (np.abs(full).max(-1, keepdims=True) + np.ptp(full, axis=-1, keepdims=True))
+    seen = _sign(means[..., first] - means[..., second], hair)
+    want = _sign(full[..., first] - full[..., second], hair)
+    ordered = (want != 0).sum(-1)
+    product = seen * want
+    both = np.sqrt((seen != 0).sum(-1) * ordered)
+    tau = np.divide(product.sum(-1), both, out=np.zeros(both.shape), where=both > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):  # all tie in the full set: nothing to keep
+        pairs = (1 + (product.sum(-1) / ordered)) / 2
+    exact = (product == np.abs(want)).all(-1)
+    none = ordered == 0
+    return Agreement(
+        np.where(none, np.nan, tau.mean(0)),
+        np.where(none, np.nan, pairs.mean(0)),
+        np.where(none, np.nan, exact.mean(0)),
+    )
+
+
+def _sign(gap: FloatArray, hair: FloatArray) -> FloatArray:
+    return np.asarray(np.where(np.abs(gap) <= hair, 0.0, np.sign(gap)))
+
+
+# One order of the documents: a bootstrap for each number of them, and the ranking there.
+
+
+_ROUNDING = 1e-9  # of the range of the scores: a spread below it is none
+
+
+def one_order(
+    scores: DocumentScores,
+    order: IntArray,
+    steps: IntArray,
+    resample: str,
+    draws: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> dict[str, FloatArray]:
+    """Figures (scores, systems, steps) of one order of the documents, and of the ranking there."""
+    shape = scores.values.shape[:2]
+    sizes = scores.sizes[order]
+    ends = np.cumsum(sizes)
+    rows = np.repeat(scores.starts[order] - ends + sizes, sizes) + np.arange(ends[-1])
+    base = scores.values[..., :1].reshape(-1, 1)  # so that what is constant is exactly 0
+    values = scores.values.reshape(-1, ends[-1])[:, rows] - base
+    totals = np.add.reduceat(values, ends - sizes, axis=-1)
+    plain = base + np.cumsum(totals, -1)[:, steps - 1] / ends[steps - 1]
+    nothing = _ROUNDING * (values.max(-1) - values.min(-1))
+    tail = (1 - confidence) / 2
+    found: dict[str, list[Any]] = {
+        name: [] for name in ("mean", "sd", "low", "high", "tau", "pairs", "exact", "settled")
+    }
+    for k, d in enumerate(steps.tolist()):
+        if resample == "segments":
+            means = segment_means(values[:, : ends[d - 1]], draws, rng)
+        else:
+            means = document_means(totals[:, :d], sizes[:d], draws, rng)
+        spread = means.std(0, ddof=1)
+        found["sd"].append(np.where(spread <= nothing, 0.0, spread).reshape(shape))
+        means += base.T
+        found["mean"].append(means.mean(0).reshape(shape))
+        low, high = np.quantile(means, [tail, 1 - tail], axis=0)
+        found["low"].append(low.reshape(shape))
+        found["high"].append(high.reshape(shape))
+        if shape[1] > 1:
+            ranks = agreement(means.reshape(-1, *shape), scores.means)
+            now = agreement(plain[:, k].reshape(1, *shape), scores.means)
+            for name, value in zip(("tau", "pairs", "exact"), ranks, strict=True):
+                found[name].append(value)
+            found["settled"].append(now.pairs)
+    stacked = {name: np.stack(v, axis=-1) for name, v in found.items() if v}
+    stacked["first"] = plain.reshape(*shape, steps.size)
+    stacked["segments"] = ends[steps - 1].astype(np.float64)
+    return {"tau": _none(), "pairs": _none(), "exact": _none(), "settled": _none()} | stacked
+
+
+def _none() -> FloatArray:
+    return np.empty((0, 0))
+
+
+# Which numbers of documents are tried, and in how many orders.
+
+
+STEPS = 30  # numbers of documents that are tried if the caller does not say which
+
+
+def count_orders(orders: str | int) -> int:
+    if isinstance(orders, str):
+        raise FewgoldError(
+            f"orders must be 'file' or a number of random orders, such as 20; got {orders!r}."
+        )
+    return check_count("orders", orders)
+
+
+def steps_of(at: Sequence[int] | str | None, total: int, first: int) -> IntArray:
+    """The numbers of documents to try."""
+    if at is None and total > STEPS:
+        # Rounding makes the first ones fall together, so ask for more until there are enough.
+        for tried in range(STEPS, 20 * STEPS):
+            steps = np.unique(np.geomspace(first, total, tried).round().astype(np.int64))
+            if steps.size >= STEPS:
+                break
+        return steps
+    if at is None or isinstance(at, str):
+        if isinstance(at, str):
+            check_choice("at", at, ("all",))
+        return np.arange(first, total + 1)
+    steps = np.unique(np.array([check_count("at", d) for d in at], dtype=np.int64))
+    if not steps.size or steps[0] < first or steps[-1] > total:
+        raise FewgoldError(
+            f"at must be numbers of documents from {first} to {total}; got {list(at)!r}."
+        )
+    return steps
+
+
+def reliability(
+    data: Any,
+    *,
+    score: Score,
+    document: str | None = None,
+    system: str | None = None,
+    segment: str | None = None,
+    orders: str | int = "file",
+    draws: int = 1500,
+    resample: str = "segments",
+    at: Sequence[int] | str | None = None,
+    relative: bool = True,
+    x_i: float = 1.0,
+    epsilon: float = EPSILON,
+    confidence: float = 0.95,
+    gaps: str = "error",
+    rng: RNGLike = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Reliability:
+    """How steady a score is with 1, 2, 3, … documents.
+
+    For each number d of documents, segments (or documents) are drawn again and again from the first
+    d documents, and the spread of the mean score over these draws is its standard deviation there
+    (Estrella, Hamon and Popescu-Belis 2007).
+
+    Parameters
+    ----------
+    data : dataframe or Pool
+        One row a segment and system.
+    score : str, sequence of str, or mapping
+        Columns of human or metric scores; or arrays by name, one number a row.
+    document : str
+        Column of documents. A pool knows its own.
+    system : str, optional
+        Column of systems. They are resampled together, on the same segments.
+    segment : str, optional
+        Column of ids that systems share. Without it, segments of a document belong together by
+        their place in it.
+    orders : "file" or int
+        Documents as they come, or so many random orders. The order decides what the first
+        documents are, so that a single one tells much about chance.
+    draws : int
+        Bootstrap samples for each order and number of documents.
+    resample : {"segments", "documents"}
+        What is drawn. ``"segments"`` is the paper's: it takes the segments of a document for
+        unrelated, and new documents to be like these. ``"documents"`` draws whole ones, which is
+        right where segments of a document are alike, as they mostly are; it starts at two.
+    at : sequence of int or "all", optional
+        Numbers of documents to try. By default all up to 30; of more documents, 30 numbers that
+        lie closer together at the start.
+    relative : bool
+        Divide standard deviations by the mean. For scores that may be negative, switch it off.
+    x_i, epsilon : float
+        Where the tangent of x_min touches, and the slope at which x_max lies.
+    gaps : {"error", "drop"}
+        What to do about segments that lack a score of some system.
+    rng : seed or Generator
+        Each order has a stream of its own.
+    progress : callable, optional
+        Told how many orders are done, and of how many.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> pool, gold = load_demo("ende", rater="rater3")
+    >>> found = reliability(pool, score={"human": gold}, draws=300, rng=0)
+    >>> found
+    Reliability(1 score, 1 system, 65 documents, file order, 300 draws of segments)
+    >>> fit = found.fits().iloc[0]
+    >>> fit["kind"], bool(2 < fit["x_min"] < 6)
+    ('power', True)
+    """
+    check_choice("resample", resample, ("segments", "documents"))
+    check_count("draws", draws, 2)
+    check_confidence(confidence)
+    if not x_i > 0 or not epsilon > 0:
+        raise FewgoldError(f"x_i and epsilon must be above 0; got {x_i!r} and {epsilon!r}.")
+    scores = read_scores(
+        data, score=score, document=document, system=system, segment=segment, gaps=gaps
+    )
+    if relative:
+        check_means(scores)
+    by_file = orders == "file"
+    count = 1 if by_file else count_orders(orders)
+    steps = steps_of(at, len(scores.documents), first=1 if resample == "segments" else 2)
+    parts = []
+    for k, stream in enumerate(as_rng(rng).spawn(count)):
+        documents = np.arange(scores.sizes.size)
+        order = documents if by_file else stream.permutation(documents)
+        parts.append(one_order(scores, order, steps, resample, draws, confidence, stream))
+        if progress is not None:
+            progress(k + 1, count)
+    return Reliability(
+        data=scores, at=steps, draws=draws, resample=resample, file_order=by_file,
+        relative=bool(relative), x_i=float(x_i), epsilon=float(epsilon), confidence=confidence,
+        **{name: np.stack([part[name] for part in parts], axis=-2) for name in parts[0]},
+    )  # fmt: skip

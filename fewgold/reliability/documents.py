@@ -1,0 +1,200 @@
+"""How many documents must be rated, from a pilot of rated ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import check_confidence, check_count
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.reliability.clusters import Clusters, clusters, fewest_documents, half_width_of
+from fewgold.reliability.scores import ONE, DocumentScores, Score, read_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# How many documents are needed, as a frame, text and a figure.
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentsNeeded:
+    """How many documents give a half-width, for each score and system. See `documents_needed`."""
+
+    data: DocumentScores
+    found: Clusters
+    half_width: float
+    confidence: float
+    population: int | None
+    against: str | None
+    documents: FloatArray
+
+    def at(self, documents: Any) -> FloatArray:
+        """The half-width to expect with so many documents: (scores, systems, ...)."""
+        d = np.asarray(documents, dtype=np.float64)
+        if (d < 2).any() or (self.population is not None and (d > self.population).any()):
+            most = "" if self.population is None else f" and at most {self.population}"
+            raise FewgoldError(f"documents must be at least 2{most}; got {documents!r}.")
+        between = self.found.between.reshape(*self.found.between.shape, *(1,) * d.ndim)
+        return half_width_of(between, d, self.confidence, self.population)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a score and system.
+
+        ``value``, ``sd`` of segments, ``icc``, ``deff``, the ``half_width`` that all documents of
+        the data give as a sample from many, and ``documents`` and ``segments`` that are needed
+        (NaN where no number is enough). ``expected`` is the half-width to expect with them.
+        """
+        import pandas as pd
+
+        data, got, size = self.data, self.found, float(self.data.sizes.mean())
+        now = half_width_of(got.between, np.float64(data.sizes.size), self.confidence, None)
+        rows = []
+        for s, score in enumerate(data.scores):
+            for m, system in enumerate(data.systems):
+                d = float(self.documents[s, m])
+                row: dict[str, Any] = {"score": score, "system": system}
+                row |= {"value": float(got.value[s, m]), "sd": float(got.sd[s, m])}
+                row |= {"icc": float(got.icc[s, m]), "deff": float(got.deff[s, m])}
+                row |= {"half_width": float(now[s, m]), "documents": d, "segments": d * size}
+                row["expected"] = float(self.at(d)[s, m]) if d == d else np.nan
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        return {
+            "target": self.half_width, "confidence": self.confidence, "against": self.against,
+            "population": self.population, "documents": int(self.data.sizes.size),
+            "segments": int(self.data.sizes.sum()), "rows": self.to_frame().to_dict("records"),
+        }  # fmt: skip
+
+    def summary(self) -> str:
+        """The answer as text."""
+        from fewgold.reliability.result import needed
+
+        return needed(self)
+
+    def plot(self, ax: Any = None, *, score: str | None = None, **more: Any) -> Any:
+        """Half-widths against the number of documents, and where they meet the target."""
+        import pandas as pd
+
+        from fewgold import plots
+
+        if score is not None and score not in self.data.scores:
+            raise UnknownNameError("score", score, self.data.scores)
+        if score is None and len(self.data.scores) > 1:
+            raise DataError(f"there are several scores: name one of {', '.join(self.data.scores)}.")
+        s = 0 if score is None else self.data.scores.index(score)
+        known = self.documents[s][np.isfinite(self.documents[s])]
+        last = max([2.0 * float(d) for d in known] + [float(self.data.sizes.size), 10.0])
+        if self.population is not None:
+            last = min(last, self.population - 1.0)  # all of them leave nothing to draw
+        x = np.unique(np.geomspace(2, max(last, 2), 60).round())
+        widths = self.at(x)[s]
+        names = [n if n != ONE else self.data.scores[s] for n in self.data.systems]
+        curves = [
+            pd.DataFrame({"system": name, "documents": x, "half_width": width})
+            for name, width in zip(names, widths, strict=True)
+        ]
+        needed = pd.DataFrame({"system": names, "documents": self.documents[s]})
+        told = {"target": self.half_width, **more}
+        return plots.documents_for_half_width(
+            pd.concat(curves, ignore_index=True), needed, ax, **told
+        )
+
+    def __repr__(self) -> str:
+        known = self.documents[np.isfinite(self.documents)]
+        if not known.size:
+            said = "no number of"
+        elif known.min() == known.max():
+            said = f"{known.min():g}"
+        else:
+            said = f"{known.min():g} to {known.max():g}"
+        return f"DocumentsNeeded({said} documents for ±{self.half_width:g})"
+
+
+def documents_needed(
+    data: Any,
+    *,
+    half_width: float,
+    score: Score,
+    document: str | None = None,
+    system: str | None = None,
+    segment: str | None = None,
+    against: str | None = None,
+    confidence: float = 0.95,
+    population: int | str | None = None,
+    gaps: str = "error",
+) -> DocumentsNeeded:
+    """How many whole documents must be rated to know a score to within ``half_width``.
+
+    Documents are drawn at random and rated completely; the score is the mean over their segments, a
+    ratio of two sums, as documents have different sizes. With the residuals e = total − value·size
+    of the documents, whose variance is S², its standard error is √((1 − d/D)·S²/d) over the mean
+    size, and the half-width is Student's quantile at d − 1 degrees of freedom times that (Cochran
+    1977, section 9A.1). ``data`` serves as the pilot that tells S².
+
+    Parameters
+    ----------
+    data, score, document, system, segment, gaps
+        As for `reliability`.
+    half_width : float
+        In the units of the score.
+    against : str, optional
+        A system: plan for the differences of the others to it, on the same documents.
+    population : int or "these", optional
+        The documents that there are to draw from, if the score of that very set is wanted:
+        ``"these"`` are those of the data. Without it documents stand for all of their kind, and the
+        finite population correction 1 − d/D is left out.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> pool, gold = load_demo("ende", rater="rater3")
+    >>> plan = documents_needed(pool, score={"human": gold}, half_width=0.5)
+    >>> plan
+    DocumentsNeeded(82 documents for ±0.5)
+    >>> documents_needed(pool, score={"human": gold}, half_width=0.5, population="these")
+    DocumentsNeeded(37 documents for ±0.5)
+    """
+    check_confidence(confidence)
+    if not 0 < half_width < float("inf"):
+        raise FewgoldError(
+            f"half_width must be above 0, in units of the score; got {half_width!r}."
+        )
+    scores = read_scores(
+        data, score=score, document=document, system=system, segment=segment, gaps=gaps
+    )
+    if against is not None:
+        scores = differences(scores, against)
+    size: int | None = None
+    if isinstance(population, str):
+        if population != "these":
+            raise FewgoldError(
+                f"population must be a number of documents or 'these'; got {population!r}."
+            )
+        size = int(scores.sizes.size)
+    elif population is not None:
+        size = check_count("population", population, 2)
+    found = clusters(scores)
+    documents = np.vectorize(fewest_documents, otypes=[float])(
+        found.between, half_width, confidence, size
+    )
+    return DocumentsNeeded(scores, found, float(half_width), confidence, size, against, documents)
+
+
+def differences(scores: DocumentScores, against: str) -> DocumentScores:
+    """Scores of the other systems less those of one."""
+    if against not in scores.systems:
+        raise UnknownNameError("system", against, scores.systems)
+    if len(scores.systems) < 2:
+        raise DataError("a difference needs two systems. Name their column (system=).")
+    base = scores.systems.index(against)
+    others = [k for k in range(len(scores.systems)) if k != base]
+    return DocumentScores(
+        scores.scores, tuple(scores.systems[k] for k in others), scores.documents,
+        scores.values[:, others] - scores.values[:, [base]], scores.sizes, scores.left_out,
+    )  # fmt: skip

@@ -1,0 +1,446 @@
+"""What came of a reliability study: curves, fits, ranks; frames, text and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold._validate import check_choice
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.reliability.clusters import Clusters, clusters
+from fewgold.reliability.fits import CubicFit, PowerFit, cubic_fit, power_fit
+from fewgold.reliability.scores import ONE, DocumentScores
+from fewgold.report import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.reliability.documents import DocumentsNeeded
+
+# Reliability as text for people, 80 columns wide.
+
+
+_WIDTH = 80
+_NAME = 18  # the longest name of a system
+
+
+def text(result: Reliability) -> str:
+    """Curves at three numbers of documents, fits, ranks, and what they do not say."""
+    data = result.data
+    lines = [
+        f"{count(len(data.documents), 'document')}, {count(int(data.sizes.sum()), 'segment')}, "
+        f"{result.order_text}, {result.draws} draws of {result.resample}"
+    ]
+    if data.left_out:
+        lines.append(f"{count(data.left_out, 'segment')} without every score left out")
+    for s in range(len(result.scores)):
+        lines += ["", *_table(result, s)]
+    lines += ["", *_meaning(result)]
+    return "\n".join(lines)
+
+
+def _table(result: Reliability, s: int) -> list[str]:
+    """A line a system, and how soon their ranking is settled."""
+    score = result.scores[s]
+    places = _three(result.at)
+    fits = [
+        row
+        for row in result.fits().to_dict("records")
+        if row["score"] == score and row["kind"] == "power"
+    ]
+    heads = [shorten(score), "mean", *(str(result.at[k]) for k in places)]
+    rows = [[*heads, "b", "R²", "x_min", "x_max"]]
+    for m, fit in enumerate(fits):
+        curve = result.curve(s, m)
+        cells = [shorten(result.systems[m]), number(result.data.means[s, m])]
+        cells += [number(curve[k], percent=result.relative, digits=2) for k in places]
+        cells += [number(fit["b"], digits=2), number(fit["r2"])]
+        x_min = number(fit["x_min"], digits=2)
+        if result.orders > 1:
+            ends = [number(fit[f"x_min_{end}"], digits=2) for end in ("low", "high")]
+            x_min += f" ({ends[0]}–{ends[1]})"
+        rows.append([*cells, x_min, number(fit["x_max"], digits=2)])
+    kind = "Relative sd" if result.relative else "Standard deviation"
+    ends = [str(result.at[k]) for k in places]
+    numbers = f"{', '.join(ends[:-1])} and {ends[-1]}" if len(ends) > 1 else ends[0]
+    lines = [f"{kind} with {numbers} documents, and its power law a·x^(−b)"]
+    lines += _aligned(rows)
+    if len(result.systems) > 1:
+        pairs, tau = result.pairs[s].mean(0), result.tau[s].mean(0)
+        parts = [
+            f"{number(pairs[k], percent=True, digits=2)} with {result.at[k]} (τ {tau[k]:.2f})"
+            for k in places
+        ]
+        lines += wrap(f"Pairs of systems in the final order: {', '.join(parts)}", _WIDTH)
+    return lines
+
+
+def _meaning(result: Reliability) -> list[str]:
+    x = "1 + 1/b" if result.x_i == 1 else f"{result.x_i:g}·(1 + 1/b)"
+    step = number(result.epsilon, percent=result.relative, digits=1)
+    notes = [
+        f"x_min = {x} goes by the exponent alone and tells nothing about the noise: that of any "
+        f"mean of unrelated segments, 1/2, gives {3 * result.x_i:g}. x_max is where one more "
+        f"document lowers the curve by {step}."
+    ]
+    factor = np.sqrt(result.clusters.deff[np.isfinite(result.clusters.deff)])
+    if result.resample == "segments" and factor.size and np.median(factor) > 1.05:
+        low, high = f"{factor.min():.1f}", f"{factor.max():.1f}"
+        notes.append(
+            "Segments of a document are alike: where documents are drawn, the standard deviation "
+            f"is {low if low == high else f'{low} to {high}'} times as large (resample documents)."
+        )
+    last = result.spread[..., -1]
+    if result.relative and np.isfinite(last).any() and np.nanmax(last) > 0.5:
+        notes.append(
+            "Some means are near 0, so that standard deviations relative to them are unsteady. "
+            "Take absolute ones."
+        )
+    return [line for sentence in notes for line in wrap(sentence, _WIDTH)]
+
+
+def needed(plan: DocumentsNeeded) -> str:
+    """How many documents for a half-width, as text."""
+    where = "many" if plan.population is None else str(plan.population)
+    what = "score" if plan.against is None else f"difference to {plan.against}"
+    lines = [
+        f"Documents, out of {where}, for a {what} within ±{plan.half_width:g} "
+        f"({100 * plan.confidence:g}%)"
+    ]
+    head = "mean" if plan.against is None else "difference"
+    for score, part in plan.to_frame().groupby("score", sort=False):
+        rows = [[shorten(str(score)), head, "±", "icc", "deff", "documents", "segments"]]
+        for row in part.to_dict("records"):
+            cells = [shorten(str(row["system"])), number(row["value"])]
+            cells += [number(row[name], digits=2) for name in ("half_width", "icc", "deff")]
+            many = [f"{row[name]:.0f}" for name in ("documents", "segments")]
+            rows.append([*cells, *(many if row["documents"] == row["documents"] else ["–", "–"])])
+        lines += _aligned(rows)
+    notes = (
+        f"± is what the {len(plan.data.documents)} documents of the data give as a sample from "
+        "many; icc is the correlation within documents, deff how many times as many segments whole "
+        "documents need."
+    )
+    return "\n".join([*lines, *wrap(notes, _WIDTH)])
+
+
+def count(n: int, what: str) -> str:
+    """1 document, 2 documents."""
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def shorten(name: str) -> str:
+    """A name that leaves room for the numbers."""
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+def _aligned(rows: Sequence[Sequence[Any]]) -> list[str]:
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        "  ".join(
+            [f"{row[0]:{widths[0]}}"]
+            + [f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True)]
+        )
+        for row in rows
+    ]
+
+
+def _three(at: IntArray) -> list[int]:
+    """Where in ``at`` the first number is, the last, and one half way on a logarithmic scale."""
+    middle = np.abs(np.log(at) - np.log(at[[0, -1]]).mean()).argmin()
+    return sorted({0, int(middle), at.size - 1})
+
+
+KINDS = ("sd", "mean", "tangent", "ranks")
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Bootstrap figures by score, system, order and number of documents.
+
+    Arrays are (scores, systems, orders, numbers): the ``mean``, ``sd``, ``low`` and ``high`` end of
+    the bootstrap, and the mean of the ``first`` documents without it. ``segments`` is (orders,
+    numbers); ``tau``, ``pairs``, ``exact`` and ``settled`` are (scores, orders, numbers), or empty
+    where there is one system. ``at`` are the numbers of documents. Made by `reliability`.
+    """
+
+    data: DocumentScores
+    at: IntArray
+    draws: int
+    resample: str
+    file_order: bool
+    relative: bool
+    x_i: float
+    epsilon: float
+    confidence: float
+    mean: FloatArray
+    sd: FloatArray
+    low: FloatArray
+    high: FloatArray
+    first: FloatArray
+    segments: FloatArray
+    tau: FloatArray
+    pairs: FloatArray
+    exact: FloatArray
+    settled: FloatArray
+
+    def __repr__(self) -> str:
+
+        scores, systems = count(len(self.scores), "score"), count(len(self.systems), "system")
+        return (
+            f"Reliability({scores}, {systems}, {len(self.data.documents)} documents, "
+            f"{self.order_text}, {self.draws} draws of {self.resample})"
+        )
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Names of the scores."""
+        return self.data.scores
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return self.data.systems
+
+    @property
+    def orders(self) -> int:
+        """How many orders of the documents."""
+        return int(self.segments.shape[0])
+
+    @property
+    def order_text(self) -> str:
+        if self.file_order:
+            return "file order"
+        return "1 random order" if self.orders == 1 else f"{self.orders} random orders"
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """Intraclass correlation and design effect of the documents."""
+        return clusters(self.data)
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """The standard deviations that are fitted, relative to the means unless told otherwise.
+
+        NaN where a mean is 0, such as that of a first document without any error.
+        """
+        if not self.relative:
+            return self.sd
+        base = np.abs(self.mean)
+        return _ratio(self.sd, base)
+
+    def to_frame(self, *, by_order: bool = False) -> pd.DataFrame:
+        """One row a score, system and number of documents, averaged over orders.
+
+        ``mean``, ``sd``, ``relative_sd`` (root mean squares over orders), ``low`` and ``high`` are
+        those of the bootstrap. ``order_sd`` is the standard deviation of the mean of the first
+        documents over orders, without any bootstrap: how much depends on which documents come
+        first. ``least`` and ``most`` are the ends of the fitted spread over orders. With
+        ``by_order`` there is a row for each order.
+        """
+        import pandas as pd
+
+        rows = []
+        for s, score in enumerate(self.scores):
+            for m, system in enumerate(self.systems):
+                keys = {"score": score, "system": system}
+                if by_order:
+                    parts = [self._row(s, m, [o], keys | {"order": o}) for o in range(self.orders)]
+                else:
+                    parts = [self._row(s, m, list(range(self.orders)), keys)]
+                rows += parts
+        return pd.concat([pd.DataFrame(row) for row in rows], ignore_index=True)
+
+    def _row(self, s: int, m: int, orders: list[int], keys: dict[str, Any]) -> dict[str, Any]:
+        base = np.abs(self.mean[s, m, orders])
+        sd = self.sd[s, m, orders]
+        relative = _ratio(sd, base)
+        several = len(orders) > 1
+        first = self.first[s, m, orders]
+        return keys | {
+            "documents": self.at,
+            "segments": self.segments[orders].mean(0),
+            "mean": self.mean[s, m, orders].mean(0),
+            "sd": root_mean_square(sd),
+            "relative_sd": root_mean_square(relative),
+            "low": self.low[s, m, orders].mean(0),
+            "high": self.high[s, m, orders].mean(0),
+            "order_sd": first.std(0, ddof=1) if several else np.full(self.at.size, np.nan),
+            "least": np.fmin.reduce(self.spread[s, m, orders], axis=0),
+            "most": np.fmax.reduce(self.spread[s, m, orders], axis=0),
+        }
+
+    def power(self, score: str | None = None, system: str | None = None) -> PowerFit:
+        """The power law through the spread of a score and system, over all orders."""
+        return power_fit(self.at, self.curve(*self._cell(score, system)))
+
+    def cubic(self, score: str | None = None, system: str | None = None) -> CubicFit:
+        """The cubic through the spread of a score and system, over all orders."""
+        return cubic_fit(self.at, self.curve(*self._cell(score, system)))
+
+    def curve(self, s: int, m: int) -> FloatArray:
+        """What is fitted: the spread of a score and system by number, over all orders."""
+        return root_mean_square(self.spread[s, m])
+
+    def _cell(self, score: str | None, system: str | None) -> tuple[int, int]:
+        found = []
+        for kind, name, known in (
+            ("score", score, self.scores),
+            ("system", system, self.systems),
+        ):
+            if name is None and len(known) > 1:
+                raise DataError(f"there are {len(known)} {kind}s: name one of {', '.join(known)}.")
+            if name is not None and name not in known:
+                raise UnknownNameError(kind, name, known)
+            found.append(0 if name is None else known.index(name))
+        return found[0], found[1]
+
+    def fits(self, *, x_i: float | None = None, epsilon: float | None = None) -> pd.DataFrame:
+        """Power law and cubic of each score and system, and x_min and x_max by either.
+
+        ``r2`` is R² in the logarithms for the power law, as spreadsheets and the paper have it;
+        ``r2_raw`` is R² in the values for both, and ``better`` marks the larger. ``x_min_low`` and
+        ``x_min_high``, and the same of x_max, are the 10 % and 90 % points of fits to single
+        orders, NaN where there is one order; where a curve does not fall it has none, which counts
+        as infinite.
+        """
+        import pandas as pd
+
+        x_i = self.x_i if x_i is None else x_i
+        epsilon = self.epsilon if epsilon is None else epsilon
+        rows = []
+        for s, score in enumerate(self.scores):
+            for m, system in enumerate(self.systems):
+                curve, singles = self.curve(s, m), self.spread[s, m]
+                keys = {"score": score, "system": system}
+                p, c = power_fit(self.at, curve), cubic_fit(self.at, curve)
+                ps = [power_fit(self.at, y) for y in singles]
+                cs = [cubic_fit(self.at, y) for y in singles]
+                rows.append(
+                    {**keys, "kind": "power", "a": p.a, "b": p.b, "c": np.nan, "d": np.nan}
+                    | {"r2": p.r2, "r2_raw": p.r2_raw, "better": not c.r2 > p.r2_raw}
+                    | {"x_min": p.x_min(x_i), "x_max": p.x_max(epsilon)}
+                    | _range("x_min", [f.x_min(x_i) for f in ps])
+                    | _range("x_max", [f.x_max(epsilon) for f in ps])
+                )
+                rows.append(
+                    {**keys, "kind": "cubic", "a": c.a, "b": c.b, "c": c.c, "d": c.d}
+                    | {"r2": c.r2, "r2_raw": c.r2, "better": bool(c.r2 > p.r2_raw)}
+                    | {"x_min": c.x_min(x_i), "x_max": c.x_max()}
+                    | _range("x_min", [f.x_min(x_i) for f in cs])
+                    | _range("x_max", [f.x_max() for f in cs])
+                )
+        return pd.DataFrame(rows)
+
+    def ranks(self) -> pd.DataFrame:
+        """How well rankings by the first documents agree with that by all of them.
+
+        A row a score and number. Over orders and draws, ``tau`` is Kendall's τ-b, ``pairs`` the
+        share of pairs of systems in the order of the full set, ``exact`` the share of rankings that
+        are the same throughout. ``settled`` is ``pairs`` without resampling, which ends at 1
+        because the first documents become all documents; the others end where chance in the choice
+        of segments (or documents) leaves them.
+        """
+        import pandas as pd
+
+        if len(self.systems) < 2:
+            raise DataError("a ranking needs two systems or more. Name their column (system=).")
+        frames = [
+            pd.DataFrame(
+                {"score": score, "documents": self.at, "segments": self.segments.mean(0)}
+                | {name: getattr(self, name)[s].mean(0) for name in ("tau", "pairs", "exact")}
+                | {"settled": self.settled[s].mean(0)}
+            )
+            for s, score in enumerate(self.scores)
+        ]
+        return pd.concat(frames, ignore_index=True)
+
+    def summary(self) -> str:
+        """The main figures as text."""
+
+        return text(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        data = self.data
+        found: dict[str, Any] = {
+            "scores": list(data.scores), "systems": list(data.systems),
+            "documents": len(data.documents), "segments": int(data.sizes.sum()),
+            "left_out": data.left_out, "orders": "file" if self.file_order else self.orders,
+            "draws": self.draws, "resample": self.resample, "relative": self.relative,
+            "x_i": self.x_i, "epsilon": self.epsilon, "confidence": self.confidence,
+            "curves": self.to_frame().to_dict("records"),
+            "fits": self.fits().to_dict("records"),
+            "clusters": [
+                {"score": score, "system": system}
+                | {k: float(getattr(self.clusters, k)[s, m]) for k in ("value", "icc", "deff")}
+                for s, score in enumerate(data.scores)
+                for m, system in enumerate(data.systems)
+            ],
+        }  # fmt: skip
+        if len(self.systems) > 1:
+            found["ranks"] = self.ranks().to_dict("records")
+        return found
+
+    def plot(
+        self, kind: str = "sd", ax: Any = None, *, score: str | None = None, **more: Any
+    ) -> Any:
+        """Draw a figure: axes in, axes out; ``more`` as in `fewgold.plots`.
+
+        ``sd``: the spread by number of documents, a line a system, with power laws. ``mean``: the
+        score itself with its intervals. ``tangent``: how x_min and x_max are read off (Figure 11 of
+        the paper); ``systems=`` names those to show. ``ranks``: how soon the ranking is settled.
+        ``score`` says which score, if there are several.
+        """
+        from fewgold import plots
+
+        check_choice("kind", kind, KINDS)
+        if kind == "ranks":
+            frame = self.ranks()
+            if score is not None:
+                self._cell(score, self.systems[0])
+                frame = frame[frame["score"] == score]
+            return plots.rank_stability(frame, ax, **more)
+        chosen = self.scores[self._cell(score, self.systems[0])[0]]
+        frame, fits = self.to_frame(), self.fits()
+        frame = frame[frame["score"] == chosen]
+        fits = fits[(fits["score"] == chosen) & (fits["kind"] == "power")]
+        if self.systems == (ONE,):
+            frame, fits = frame.assign(system=chosen), fits.assign(system=chosen)
+        if kind == "mean":
+            return plots.mean_by_documents(frame, ax, **{"ylabel": chosen, **more})
+        value = "relative_sd" if self.relative else "sd"
+        if kind == "tangent":
+            told = {"x_i": self.x_i, "epsilon": self.epsilon, **more}
+            return plots.tangent(frame, fits, ax, value=value, **told)
+        return plots.reliability_curves(frame, fits, ax, value=value, **more)
+
+
+def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """A quotient, NaN where the divisor is 0."""
+    out = np.full(below.shape, np.nan)
+    np.divide(above, below, out=out, where=below > 0)
+    return out
+
+
+def root_mean_square(x: FloatArray) -> FloatArray:
+    """Over the first axis, unknown values left out: (orders, n) -> (n,)."""
+    known = np.isfinite(x)
+    total, count = np.where(known, x, 0.0) ** 2, known.sum(0)
+    mean = np.divide(total.sum(0), count, out=np.full(count.shape, np.nan), where=count > 0)
+    return np.asarray(np.sqrt(mean))
+
+
+def _range(name: str, values: list[float]) -> dict[str, float]:
+    """The 10 % and 90 % points over orders."""
+    ends = [np.nan, np.nan]
+    if len(values) > 1:
+        found = np.where(np.isnan(values), np.inf, values)
+        ends = np.quantile(found, [0.1, 0.9], method="inverted_cdf").tolist()
+    return {f"{name}_low": ends[0], f"{name}_high": ends[1]}

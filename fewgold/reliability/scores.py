@@ -1,0 +1,273 @@
+"""Scores of segments in documents, the same segments for every system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold import io
+from fewgold._arrays import FloatArray, IntArray, codes_of
+from fewgold._validate import check_choice, no_number
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.pool import Pool
+
+ONE = "(all)"  # the name of the only system where none is told
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentScores:
+    """Scores by score, system and segment; documents in the order of the file, each in one piece.
+
+    ``values`` is (scores, systems, segments) and ``sizes`` says how many segments each document
+    has. ``left_out`` counts segments that lacked a score.
+    """
+
+    scores: tuple[str, ...]
+    systems: tuple[str, ...]
+    documents: tuple[str, ...]
+    values: FloatArray
+    sizes: IntArray
+    left_out: int = 0
+
+    @property
+    def starts(self) -> IntArray:
+        """Where each document begins: (documents,)."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @property
+    def means(self) -> FloatArray:
+        """The score of all documents together: (scores, systems)."""
+        found: FloatArray = self.values.mean(-1)
+        return found
+
+    @property
+    def totals(self) -> FloatArray:
+        """Sums within documents: (scores, systems, documents)."""
+        found: FloatArray = np.add.reduceat(self.values, self.starts, axis=-1)
+        return found
+
+
+def check_means(scores: DocumentScores) -> None:
+    """Refuse means of 0, where something is to be relative to them."""
+    top = np.abs(scores.values).max(-1)
+    zero = np.argwhere(np.abs(scores.means) <= 1e-12 * top)
+    if zero.size:
+        which, who = zero[0]
+        raise DataError(
+            f"score {scores.scores[which]!r} of system {scores.systems[who]!r} is 0 on average, so "
+            "a standard deviation relative to the mean means nothing. Take it as it is with "
+            "relative=False (--absolute)."
+        )
+
+
+# Columns of a frame or a pool, as text and as numbers.
+
+
+Score: TypeAlias = str | Sequence[str] | Mapping[str, Any]
+
+
+def opened(data: Any) -> tuple[Callable[[str], NDArray[Any]], list[str]]:
+    """How to get a column, and the names of all."""
+    if isinstance(data, Pool):
+        found: dict[str, NDArray[Any]] = {**data.texts, **data.metrics, "id": data.ids}
+        if data.documents is not None:
+            found["document"] = data.documents
+        if data.system is not None:
+            found["system"] = data.system
+        return found.__getitem__, list(found)
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except TypeError:
+        raise DataError(
+            f"expected a dataframe or a Pool; got {type(data).__name__}. Read files with "
+            "fewgold.io.read_table."
+        ) from None
+    return (lambda name: np.asarray(frame[name].to_numpy())), [str(c) for c in frame.columns]
+
+
+def pool_columns(
+    pool: Pool, document: str | None, system: str | None, segment: str | None
+) -> tuple[str, str | None, str | None]:
+    if document is None and pool.documents is None:
+        raise DataError("the pool has no documents. Make it with document=, or name a column.")
+    if system is None and pool.system is not None:
+        system = "system"
+    # Ids of a pool all differ, so that they tell nothing about which segments belong together.
+    return document or "document", system, segment
+
+
+def scores_given(
+    score: Score, column: Callable[[str], NDArray[Any]], names: Sequence[str]
+) -> dict[str, NDArray[Any]]:
+    """The scores by name: columns, or arrays as they come."""
+    if isinstance(score, Mapping):
+        found = {str(name): np.asarray(values) for name, values in score.items()}
+    else:
+        wanted = [score] if isinstance(score, str) else list(score)
+        for name in wanted:
+            if name not in names:
+                raise UnknownNameError("column", str(name), names)
+        found = {name: column(name) for name in wanted}
+    if not found:
+        raise DataError("expected at least one score; got none. Name a column of scores.")
+    return found
+
+
+def labels_of(name: str, raw: NDArray[Any]) -> NDArray[Any]:
+    """A column as text; every row needs a label."""
+    empty = [k for k, v in enumerate(raw.tolist()) if io.is_empty(v)]
+    if empty:
+        raise DataError(
+            f"column {name!r} is empty in {len(empty)} rows, first in row {empty[0]} (counted from "
+            "0). Fill them in or leave these rows out."
+        )
+    return np.array([str(v) for v in raw.tolist()])
+
+
+def numbers_of(name: str, raw: NDArray[Any], n: int) -> FloatArray:
+    """Scores as numbers, NaN where there is none."""
+    if raw.shape != (n,):
+        raise DataError(f"score {name!r} has shape {raw.shape}; expected {n} numbers, one a row.")
+    found = io.column_of(raw, name)
+    infinite = found.sorts.get("infinite", ())
+    if infinite:
+        raise DataError(f"score {name!r} is infinite in row {min(infinite)}.")
+    wrong = sorted(k for rows in found.sorts.values() for k in rows)
+    if wrong:
+        value = raw.tolist()[wrong[0]]
+        raise DataError(
+            f"score {name!r} must hold numbers; got {value!r} in row {wrong[0]} (counted from 0). "
+            f"{no_number(value)}"
+        )
+    return found.values
+
+
+# Rows as segments that all systems share, with sentences for tables where that cannot be.
+
+
+def positions(doc: IntArray, team: IntArray) -> IntArray:
+    """The place of each row among those of its document and system: 0, 1, …"""
+    cell = doc * (int(team.max()) + 1) + team
+    order = np.argsort(cell, kind="stable")
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    lengths = np.diff(np.append(starts, cell.size))
+    place = np.empty(cell.size, dtype=np.int64)
+    place[order] = np.arange(cell.size) - np.repeat(starts, lengths)
+    return place
+
+
+def check_paired(doc: IntArray, team: IntArray, docs: NDArray[Any]) -> None:
+    counts = np.zeros((int(doc.max()) + 1, int(team.max()) + 1), dtype=np.int64)
+    np.add.at(counts, (doc, team), 1)
+    uneven = np.flatnonzero((counts != counts[:, :1]).any(1))
+    if uneven.size:
+        name = docs[int(np.argmax(doc == uneven[0]))]
+        raise DataError(
+            f"systems have different numbers of segments in {uneven.size} documents, first in "
+            f"{str(name)!r}, so which belong together cannot be told. Name the column of segment "
+            "ids (segment=, --segment)."
+        )
+
+
+def cube_of(values: FloatArray, team: IntArray, unit: IntArray, repeat: str, alone: bool) -> Any:
+    """Scores (scores, rows) as (scores, systems, segments), NaN where there is no row."""
+    shape = int(team.max()) + 1, int(unit.max()) + 1
+    cell = team * shape[1] + unit
+    twice = cell.size - np.unique(cell).size
+    if twice:
+        hint = "Name the column of systems (system=)." if alone else "Average over raters first."
+        raise DataError(
+            f"{twice} rows repeat a segment ({repeat}) of the same document and system. {hint}"
+        )
+    cube = np.full((len(values), shape[0] * shape[1]), np.nan)
+    cube[:, cell] = values
+    return cube.reshape(len(values), *shape)
+
+
+def refuse_gaps(cube: FloatArray, names: tuple[str, ...], gaps: str) -> None:
+    if gaps == "drop":
+        return
+    missing = np.isnan(cube).any(1).sum(1)
+    parts = ", ".join(f"{name!r} {m}" for name, m in zip(names, missing, strict=True) if m)
+    raise DataError(
+        f"segments without a score for every system: {parts} of {cube.shape[-1]}. All numbers of "
+        "documents must be compared on the same footing: fill the gaps, or leave these segments "
+        "out with gaps='drop' (--drop-gaps)."
+    )
+
+
+def check_enough(documents: int, segments: int) -> None:
+    if segments < 2:
+        raise DataError(
+            f"expected at least two segments with scores in every system; got {segments}. One "
+            "segment has no spread to learn from."
+        )
+    if documents < 2:
+        raise DataError(
+            f"expected at least two documents; got {documents} with {segments} segments. With one "
+            "document there is nothing to add. Is it the right column?"
+        )
+
+
+# A table as scores of segments in documents, the same segments for every system.
+
+
+def read_scores(
+    data: Any,
+    *,
+    score: Score,
+    document: str | None,
+    system: str | None,
+    segment: str | None,
+    gaps: str,
+) -> DocumentScores:
+    """Read a frame or a pool; see `fewgold.reliability.reliability` for the arguments."""
+    check_choice("gaps", gaps, ("error", "drop"))
+    column, names = opened(data)
+    if isinstance(data, Pool):
+        document, system, segment = pool_columns(data, document, system, segment)
+    if document is None:
+        raise DataError("reliability goes by documents: name the column that holds them.")
+    given = scores_given(score, column, names)
+    for name in (document, system, segment):
+        if name is not None and name not in names:
+            raise UnknownNameError("column", name, names)
+    roles = [name for name in (document, system, segment) if name is not None]
+    if len(set(roles)) < len(roles):
+        raise DataError(f"documents, systems and segments need a column each; got {roles}.")
+    docs = labels_of(document, column(document))
+    n = docs.size
+    teams = np.full(n, ONE) if system is None else labels_of(system, column(system))
+    values = np.stack([numbers_of(name, v, n) for name, v in given.items()])
+    doc, team = codes_of(docs), codes_of(teams)
+    if segment is None:
+        place = positions(doc, team)
+        check_paired(doc, team, docs)
+    else:
+        place = codes_of(labels_of(segment, column(segment)))
+    unit = codes_of(doc * (int(place.max()) + 1) + place)
+    cube = cube_of(values, team, unit, repeat=segment or "position", alone=system is None)
+    first = np.unique(unit, return_index=True)[1]
+    by_doc = np.argsort(doc[first], kind="stable")
+    cube, of_doc = cube[..., by_doc], doc[first][by_doc]
+    whole = np.isfinite(cube).all((0, 1))
+    if not whole.all():
+        refuse_gaps(cube, tuple(given), gaps)
+        cube, of_doc = cube[..., whole], of_doc[whole]
+    kept, sizes = np.unique(of_doc, return_counts=True)
+    check_enough(kept.size, of_doc.size)
+    cube.setflags(write=False)
+    return DocumentScores(
+        scores=tuple(given),
+        systems=tuple(str(t) for t in teams[np.unique(team, return_index=True)[1]]),
+        documents=tuple(str(d) for d in docs[np.unique(doc, return_index=True)[1]][kept]),
+        values=cube,
+        sizes=sizes.astype(np.int64),
+        left_out=int((~whole).sum()),
+    )

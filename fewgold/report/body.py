@@ -1,0 +1,564 @@
+"""The sections of the report, in their order."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from fewgold import report
+from fewgold._text import counted, fixed, listed, rounded, shorter
+from fewgold.io.columns import told_orientation
+from fewgold.report import figures as _figures
+from fewgold.report import paper
+from fewgold.report.study import Study
+
+if TYPE_CHECKING:
+    from fewgold.report import Section
+
+# What a reader must know before using the number.
+
+
+_FEW = 16
+_OFF = 3.5  # standard errors of a metric's mean in a plain random sample
+_PULL = 0.5  # of the sum of squares, by one segment
+
+
+def notes(study: Study) -> list[str]:
+    """Notes of the estimate itself, then gaps, then what the diagnostics found."""
+    found = [_sentence(note) for note in study.record["notes"]]
+    found += _gaps(study)
+    units = study.ratings.sample.design.units
+    drawn = study.n if units is None else len(set(units.tolist()))
+    rough = study.record["bound_kind"] == "approximate" and study.half_width is not None
+    if rough and drawn < _FEW and not study.exact:
+        what = counted(drawn, "rating" if units is None else "unit drawn as a whole")
+        if units is not None and drawn != 1:
+            what = f"{drawn} documents or stretches drawn as a whole"
+        found.append(
+            f"{what} hardly {'shows' if drawn == 1 else 'show'} how scores are spread: take the "
+            "interval for a rough one."
+        )
+    pulls = study.pulls
+    if pulls is not None and len(pulls) and study.n > 3 and float(pulls["share"][0]) > _PULL:
+        found.append(
+            f"One segment, {shorter(pulls['segment'][0])}, makes up "
+            f"{pulls['share'][0]:.0%} of what the ratings vary by. Check its rating."
+        )
+    if len(study.likeness) and not study.by_class:
+        row = study.likeness.iloc[int(study.likeness["chance"].abs().to_numpy().argmax())]
+        if abs(row["chance"]) > _OFF:
+            found.append(
+                f"The sample's mean of {shorter(row['metric'])} is {abs(row['difference']):.2f} "
+                f"standard deviations {'above' if row['difference'] > 0 else 'below'} the pool's, "
+                "more than chance would do. Is it the sample that was drawn, and are all of its "
+                "segments rated?"
+            )
+    return list(dict.fromkeys(found))
+
+
+def _gaps(study: Study) -> list[str]:
+    found = []
+    if study.unrated:
+        some = ", ".join(map(shorter, study.unrated[:5]))
+        more = f" and {len(study.unrated) - 5} more" if len(study.unrated) > 5 else ""
+        how = study.context.get("gaps") or (
+            "The number stands for the pool only if they are missing for reasons that have nothing "
+            "to do with their scores"
+        )
+        if study.ratings.warnings:  # the estimate itself says what became of them
+            how = study.context.get("gaps") or ""
+        count = counted(len(study.unrated), "sampled segment")
+        has = "has" if len(study.unrated) == 1 else "have"
+        found.append(f"{count} {has} no rating: {some}{more}. {_sentence(str(how))}".strip())
+        worst = study.context.get("worst_case")
+        if worst is not None:
+            low, high = (study.shown(end) for end in worst)
+            found.append(
+                f"Whatever their scores are, the {study.level} interval is {low} to {high}."
+            )
+    if study.strays:
+        found.append(
+            f"{counted(study.strays, 'answer')} for segments that were never sampled "
+            f"{'is' if study.strays == 1 else 'are'} kept apart and not in the number."
+        )
+    drawn = sum(int(wave.get("n") or 0) for wave in study.waves)
+    if study.waves and drawn != study.n + len(study.unrated):
+        found.append(
+            f"The waves add up to {counted(drawn, 'segment')}, but {study.n} are rated and "
+            f"{len(study.unrated)} listed as not rated."
+        )
+    return found
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    if not text:
+        return ""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+# What stands above everything in a report: the number, its interval, and the warnings.
+
+
+_UNKNOWN = "unknown: the ratings do not tell"
+
+
+def top(study: Study) -> list[Section]:
+    """What stands above everything: the number, and the warnings."""
+    record = study.record
+    lines = [interval_line(study)]
+    if study.exact:
+        lines = ["Exact for these ratings: every segment was rated, nothing was left to chance."]
+    elif record["low"] is not None and record["high"] is not None:
+        lines.append(paper.promise(record["bound_kind"], study.level))
+    share = f"{study.n / study.size:.1%}"
+    lines.append(f"From {study.n} rated of {study.size} segments ({share}).")
+    what = study.what[:1].upper() + study.what[1:]
+    whole = "" if what.startswith("Success") else f" of all {study.size} segments"
+    if "segments" in what:
+        whole = f", among all {study.size}"
+    found: list[Section] = [
+        report.Headline(f"{what}{whole}, estimated", study.shown(record["value"]), lines)
+    ]
+    warnings = notes(study)
+    if warnings:
+        found.append(report.Notes("Before you use this number", warnings))
+    return found
+
+
+def interval_line(study: Study) -> str:
+    """The interval with its label."""
+    found = ends(study)
+    label = "" if found == _UNKNOWN else f" ({study.record['bound_label']})"
+    return f"{study.level} interval: {found}{label}"
+
+
+def ends(study: Study) -> str:
+    low, high = study.record["low"], study.record["high"]
+    if low is None or high is None:
+        return _UNKNOWN
+    return f"{study.shown(low)} to {study.shown(high)}"
+
+
+# The sections that compare: with a plain random sample, and with other estimators.
+
+
+_CLOSE = 0.05  # of the ratings: within that nothing was saved or lost to speak of
+
+
+def saving(study: Study) -> Section:
+    result, n = study.saved, study.n
+    told = []
+    if study.exact:
+        told.append("Every segment was rated: none were saved, and nothing is left to chance.")
+    elif result.plain is None:
+        told.append(f"Nothing can be said about ratings saved: {result.why}.")
+    elif study.plain:
+        told.append("This is the mean of a plain random sample: there is nothing to compare.")
+    elif abs(result.plain - n) <= _CLOSE * n:
+        told.append("It came to about the same as the mean of a plain random sample of that size.")
+    elif result.plain > n:
+        more = rounded(result.plain - n)
+        told.append(
+            f"The mean of a plain random sample would need about {rounded(result.plain)} ratings "
+            f"for the same standard error: these {n} saved about {more} {_rating(more)}."
+        )
+    else:
+        fewer = rounded(n - result.plain)
+        told.append(
+            f"The mean of a plain random sample would have needed only about "
+            f"{rounded(result.plain)} ratings for the same standard error: here the strategy did "
+            f"worse than plain random sampling, by about {fewer} {_rating(fewer)}."
+        )
+    if result.plain is not None and not study.plain:
+        assert result.random_se is not None
+        told.append(
+            f"With {n} plain random ratings the standard error would be about "
+            f"{study.shown(result.random_se)}; here it is {study.shown(study.record['se'])}. This "
+            "is a rough figure, since both errors are estimated from the same ratings."
+        )
+    return report.Text("Ratings saved", told)
+
+
+def _rating(count: str) -> str:
+    return "rating" if count == "1" else "ratings"
+
+
+def others(study: Study) -> Section:
+    frame = study.alternatives
+    one = len(frame) == 1
+    caption = (
+        "There is no other estimator to compare with here."
+        if one
+        else "The first line is the estimate of this report. The others are a check: to choose "
+        "among them by the result would spoil the interval."
+    )
+    names = {"name": "estimator", "se": "standard error", "interval": "kind of interval"}
+    formats: dict[str, Any] = dict.fromkeys(
+        ("value", "se", "low", "high"), lambda v: _finite(study, v)
+    )
+    table = report.Table("", frame, caption, formats, names=names)
+    return report.Group("Other estimators", [table])
+
+
+def _finite(study: Study, value: float) -> str:
+    return "unknown" if value in (float("inf"), float("-inf")) else study.shown(value)
+
+
+# The section of diagnostics: metrics, weights, strata and single segments.
+
+
+#: Rows of a table; the rest is counted.
+ROWS = 40
+#: Relative difference of numbers that are equal but for rounding.
+SAME = 1e-9
+
+
+def diagnosed(study: Study) -> Section:
+    """All checks that the study has the numbers for."""
+    parts: list[Section] = []
+    if len(study.correlations):
+        parts += [_correlated(study), _alike(study)]
+    parts.append(_weighted(study))
+    strata = study.strata
+    if strata is not None and len(strata) <= ROWS:
+        caption = "Share: of the pool, by the weights."
+        formats: dict[str, Any] = {"share": lambda v: f"{v:.1%}"}
+        parts.append(report.Table("Strata", strata, caption, formats))
+    elif strata is not None:
+        fewest, most = int(strata["ratings"].min()), int(strata["ratings"].max())
+        told = f"{len(strata)} strata, with {fewest} to {most} ratings each."
+        parts.append(report.Text("Strata", told))
+    if study.pulls is not None:
+        parts.append(_pulling(study))
+    lead = "" if len(study.correlations) else "The pool has no automatic metrics to compare with."
+    return report.Group("Diagnostics", parts, lead)
+
+
+def _correlated(study: Study) -> Section:
+    frame = study.correlations
+    shown = frame.head(ROWS).assign(metric=[shorter(m) for m in frame["metric"].head(ROWS)])
+    caption = (
+        f"Pearson's correlation over the pool, weighted as drawn, with its {study.level} interval. "
+        "A metric that is lower for better output has the other sign."
+    )
+    formats: dict[str, Any] = dict.fromkeys(("r", "low", "high"), lambda v: fixed(v, 2))
+    return report.Table("Metrics and human scores", shown, caption, formats)
+
+
+def _alike(study: Study) -> Section:
+    frame = study.likeness.head(ROWS)
+    frame = frame.assign(metric=[shorter(m) for m in frame["metric"]])
+    caption = (
+        "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: in "
+        "standard deviations of the pool. Against chance: in standard errors of a plain random "
+        "sample; beyond 2 is rare, beyond 3 suspicious."
+    )
+    formats: dict[str, Any] = {"difference": lambda v: fixed(v, 3), "chance": lambda v: fixed(v, 1)}
+    names = {"pool": "pool mean", "sample": "sample mean", "chance": "against chance"}
+    return report.Table("Sample and pool", frame, caption, formats, names=names)
+
+
+def _weighted(study: Study) -> Section:
+    w = study.weights
+    effect = w["design_effect"]
+    low, high, factor = w["weight_min"], w["weight_max"], w["weighting_effect"]
+    assert low is not None and high is not None and factor is not None
+    spread = "all equal" if high - low <= SAME * high else f"{low:.3g} to {high:.3g} (mean 1)"
+    items = [
+        ("weights", spread),
+        ("effective sample size", f"{w['effective']:.4g} of {study.n}"),
+        ("variance by unequal weights", f"× {factor:.3g}"),
+        ("design effect, plain mean", "unknown" if effect is None else f"{effect:.2f}"),
+    ]
+    if study.documents is not None:
+        d = study.documents
+        each = f"{d['fewest']}" if d["fewest"] == d["most"] else f"{d['fewest']} to {d['most']}"
+        items.append(("ratings in each document reached", each))
+    return report.Facts("Weights and documents", items)
+
+
+def _pulling(study: Study) -> Section:
+    frame = study.pulls
+    assert frame is not None
+    for column in ("segment", "document"):
+        if column in frame:
+            frame = frame.assign(**{column: [shorter(v) for v in frame[column]]})
+    caption = (
+        "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
+        "dominates, look at its rating again."
+    )
+    formats: dict[str, Any] = {
+        "pull": lambda v: f"{'+' if v > 0 else ''}{fixed(v, study.places + 1)}",
+        "share": lambda v: f"{v:.0%}",
+    }
+    return report.Table("Segments that pull most", frame, caption, formats)
+
+
+# The section of raters and answers.
+
+
+def answered(study: Study) -> Section:
+    """Answers counted, raters compared, gaps listed."""
+    c = study.counts
+    items = []
+    if "answers" in c:
+        items += [
+            ("answers used", f"{c['answers']} by {counted(c['raters'], 'rater')}"),
+            ("segments with several raters", str(c["several_raters"])),
+            ("answers given again by the same rater", str(c["repeats"])),
+        ]
+        if c["without_score"]:
+            items.append(("answers without a score", str(c["without_score"])))
+        if c["elsewhere"]:
+            items.append(("answers for segments outside the sample", str(c["elsewhere"])))
+    items += [("sampled but not rated", str(c["unrated"])), ("set aside", str(c["strays"]))]
+    parts: list[Section] = [report.Facts("", items)]
+    if study.raters is not None:
+        parts += [_by_rater(study), *_agreeing(study)]
+    if study.unrated:
+        some = ", ".join(map(shorter, study.unrated[:100]))
+        more = f" and {len(study.unrated) - 100} more" if len(study.unrated) > 100 else ""
+        parts.append(report.Text("Not rated", f"{some}{more}"))
+    return report.Group("Raters and answers", parts)
+
+
+def _by_rater(study: Study) -> Section:
+    raters = study.raters
+    assert raters is not None
+    kept = ["rater", "answers", "segments", "mean", "sd"]
+    caption = "No segment has answers of two raters: agreement cannot be told."
+    if raters["shared"].any():
+        kept += ["shared", "deviation", "deviation_se", "correlation", "same"]
+        caption = (
+            "On the segments that others rated too. Against others: by how much above the mean of "
+            "the others, ± standard error. Same: share of the others who gave the same score."
+        )
+    if len(raters) > ROWS:
+        caption += f" The {ROWS} busiest of {len(raters)}."
+    frame = raters[kept].head(ROWS)
+    frame = frame.assign(rater=[shorter(r) for r in frame["rater"]])
+    formats: dict[str, Any] = {c: lambda v: fixed(v, 2) for c in ("mean", "sd", "correlation")}
+    formats["same"] = lambda v: f"{v:.0%}"
+    names = {"deviation": "against others", "correlation": "r with others"}
+    return report.Table(
+        "Raters",
+        frame,
+        caption,
+        {c: f for c, f in formats.items() if c in kept},
+        {"deviation": "deviation_se"} if "deviation" in kept else {},
+        {c: name for c, name in names.items() if c in kept},
+    )
+
+
+def _agreeing(study: Study) -> list[Section]:
+    """How far raters agree, and what other raters like them might have said."""
+    agreement = study.agreement
+    if agreement is None:
+        return []
+    told = []
+    if not math.isnan(agreement.alpha):
+        told.append(
+            f"Krippendorff's α is {fixed(agreement.alpha, 2)} for scores as numbers and "
+            f"{fixed(agreement.alpha_nominal, 2)} for scores as categories, on {agreement.shared} "
+            "segments that two or more rated: 1 is perfect agreement, 0 that of chance."
+        )
+    told.append("The interval of this report is for these answers of these raters.")
+    wide = study.any_raters
+    if wide is not None:
+        told.append(
+            f"For any raters like them the standard error is {study.shown(wide['se'])} and the "
+            f"{study.level} interval {study.shown(wide['low'])} to {study.shown(wide['high'])} "
+            f"(Student, approximate; roughly known from {len(agreement.table)} raters)."
+        )
+    told += [f"{note[:1].upper()}{note[1:]}." for note in agreement.notes]
+    return [report.Text("Agreement", told)]
+
+
+# The section on what was sampled, and why.
+
+
+def sampled(study: Study) -> Section:
+    told = [f"Strategy `{study.strategy}`."]
+    for name in study.samplers:
+        words = paper.sampler_words(name, type(study.estimator.sampler).__doc__ or "")
+        told.append(f"Sampler `{name}`: {words.does} {words.why}".strip())
+    how = getattr(study.estimate, "how", None)
+    words = paper.estimator_words(
+        study.estimator.name, type(study.estimator).__doc__ or "", how=how
+    )
+    told.append(f"Estimator `{study.estimator.name}`: {words.does} {words.why}".strip())
+    told.append(_chances(study))
+    parts: list[Section] = [report.Text("", told)]
+    if study.waves:
+        parts.append(_waves(study))
+    return report.Group("What was sampled, and why", parts)
+
+
+def _chances(study: Study) -> str:
+    low, high = study.weights["inclusion_min"], study.weights["inclusion_max"]
+    assert low is not None and high is not None
+    if high - low <= SAME * high:
+        chance = f"Every segment had the same chance of being rated, {low:.3g}."
+    else:
+        chance = f"Segments had chances from {low:.3g} to {high:.3g} of being rated."
+    seeds = study.seeds
+    if not seeds:
+        return f"{chance} The seed is not known."
+    return f"{chance} {'Seed' if len(seeds) == 1 else 'Seeds'}: {listed(seeds)}."
+
+
+def _waves(study: Study) -> Section:
+    import pandas as pd
+
+    known = ("number", "n", "seed", "strategy", "date")
+    columns = [c for c in known if any(w.get(c) is not None for w in study.waves)]
+    table = pd.DataFrame(
+        {c: [_plain(w.get(c)) for w in study.waves[:ROWS]] for c in columns}, columns=columns
+    )
+    total = sum(int(w.get("n") or 0) for w in study.waves)
+    caption = f"{counted(len(study.waves), 'wave')}, {counted(total, 'segment')} in all."
+    if len(study.waves) > ROWS:
+        caption += f" The first {ROWS} are listed."
+    names = {c: h for c, h in {"number": "wave", "n": "segments"}.items() if c in columns}
+    formats: dict[str, Any] = dict.fromkeys(set(columns) & {"seed", "strategy", "date"}, str)
+    return report.Table("", table, caption, formats, names=names)
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, int) else shorter(value)
+
+
+# The commands that do a study again.
+
+
+def commands(study: Study) -> str:
+    """The commands that draw the same segments and make the same number."""
+    own = study.context.get("commands")
+    if own:
+        return own if isinstance(own, str) else "\n".join(map(str, own))
+    pool = shlex.quote(str(study.context.get("pool_file") or "POOL.csv"))
+    waves = list(study.waves) or [{"n": study.n + len(study.unrated)}]
+    if len(study.seeds) > len(waves) == 1:  # waves of sizes that were not told
+        waves = [{"n": f"N{i}"} for i in range(1, len(study.seeds) + 1)]
+    columns = _columns(study)
+    lines = []
+    for i, wave in enumerate(waves[:6]):
+        seed = study.seeds[i] if i < len(study.seeds) else "SEED"
+        strategy = shlex.quote(str(wave.get("strategy") or study.strategy))
+        given = f" --given wave{i}.csv" if i else columns
+        lines.append(
+            f"fewgold select {pool}{given} --strategy {strategy} --budget {wave.get('n')} "
+            f"--seed {shlex.quote(seed)} -o wave{i + 1}.csv"
+        )
+    if len(waves) > 6:
+        lines.append(f"# and so on, up to wave {len(waves)}")
+    return "\n".join([*lines, f"fewgold estimate wave{len(waves)}.csv{_options(study)}"])
+
+
+def _columns(study: Study) -> str:
+    """The metrics and texts of the pool; a guess from the table's columns may take others."""
+    pool = study.ratings.sample.pool
+    told = {
+        "--metrics": ",".join(pool.metrics) or "none",
+        "--texts": ",".join(pool.texts),
+        "--orientation": told_orientation(pool.orientation, pool.metrics),
+    }
+    return "".join(f" {name} {shlex.quote(value)}" for name, value in told.items() if value)
+
+
+def _options(study: Study) -> str:
+    found = []
+    name = study.strategy.partition("+")[2] or study.strategy
+    if name != study.estimator.name and study.strategy not in study.samplers:
+        found += ["--estimator", study.estimator.name]
+    adequate, limits = study.ratings.sample.info.get("adequate"), study.ratings.limits
+    if adequate is not None:
+        found += ["--adequate", str(adequate).replace(" ", "")]
+    elif limits is not None:
+        found += ["--limits", "{:g},{:g}".format(*limits)]
+    bound = study.estimator.bound
+    spelled = bound if isinstance(bound, str) else bound.name
+    metric = getattr(bound, "metric", None)
+    if spelled not in ("auto", "equal"):
+        found += ["--bound", f"{spelled}:{metric}" if metric else spelled]
+    better = getattr(study.estimator, "higher_is_better", None)
+    if better is not None:
+        found.append("--higher-is-better" if better else "--lower-is-better")
+    if study.confidence != 0.95:
+        found += ["--confidence", f"{study.confidence:g}"]
+    return "".join(f" {shlex.quote(word)}" for word in found)
+
+
+def sections(study: Study, *, drawn: bool) -> list[Section]:
+    """All sections; with figures if they are to be ``drawn``."""
+    found: list[Section] = [_glance(study), sampled(study), saving(study)]
+    if drawn and _figures.available():
+        figures = _figures.figures(study)
+        if figures:
+            found.append(report.Group("Figures", figures, beside=True))
+    elif drawn:
+        found.append(report.Text("Figures", _figures.WITHOUT))
+    found += [others(study), diagnosed(study), answered(study), _to_cite(study)]
+    found.append(
+        report.Group(
+            "How to do it again",
+            [report.Code("", commands(study), "sh")],
+            "The same pool, options and seed draw the same segments; the signature tells whether "
+            "pool, ratings and version are those of this report.",
+        )
+    )
+    return found
+
+
+def _glance(study: Study) -> Section:
+    record = study.record
+    error = "posterior standard deviation" if study.linear is None else "standard error"
+    items = [
+        (f"{study.level} interval", ends(study)),
+        (error, study.shown(record["se"])),
+        ("rated", f"{study.n} of {study.size} segments"),
+    ]
+    if study.documents is not None:
+        items.append(
+            ("documents reached", f"{study.documents['sample']} of {study.documents['pool']}")
+        )
+    if study.saved.plain is not None and not study.plain:
+        items.append(("as good as", f"about {rounded(study.saved.plain)} plain random ratings"))
+    items += _wished(study)
+    known = ("tolerance", "commands", "pool_file", "gaps", "score", "worst_case")
+    items += [
+        (shorter(key), shorter(value, 200))
+        for key, value in study.context.items()
+        if key not in known and value is not None
+    ]
+    return report.Facts("At a glance", items)
+
+
+def _wished(study: Study) -> list[tuple[str, str]]:
+    tolerance = study.context.get("tolerance")
+    if tolerance is None:
+        return []
+    half = study.half_width
+    items = [("half-width asked for", f"± {tolerance:g}")]
+    if half is None:
+        return items
+    if half <= tolerance * (1 + SAME):
+        return [*items, ("half-width reached", f"± {study.shown(half)}")]
+    items.append(("half-width so far", f"± {study.shown(half)}"))
+    if study.needed is not None and study.needed > study.n:
+        items.append(("still to rate for it", f"about {rounded(study.needed - study.n)}"))
+    return items
+
+
+def _to_cite(study: Study) -> Section:
+    papers = paper.references(study)
+    parts: list[Section] = [
+        report.Code("Signature", study.record["signature"]),
+        report.Code("Methods, to paste", paper.methods(study)),
+        report.Code("To cite fewgold", paper.BIBTEX, "bibtex"),
+    ]
+    if papers:
+        parts.append(report.Items("Methods used", papers))
+    return report.Group("For your paper", parts)

@@ -1,0 +1,114 @@
+"""The page around the sections. It loads nothing: style and script are inside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from fewgold._version import __version__
+from fewgold.io import write_texts
+from fewgold.report.sections import (
+    Section,
+    inline_markdown,
+    markdown_of,
+    paragraphs_html,
+    paragraphs_markdown,
+)
+
+_HERE = Path(__file__).parent
+
+
+def page(
+    title: str,
+    lead: str | Sequence[str] = "",
+    sections: Sequence[Section] = (),
+    footer: str | Sequence[str] = "",
+    *,
+    top: Sequence[Section] = (),
+) -> str:
+    """One HTML document: a title, a lead of one or several paragraphs, sections and a footer.
+
+    ``top`` are sections that come before the contents and without a heading, such as a `Headline`.
+
+    It works without a network and without scripts, on screens light and dark, wide and narrow,
+    and on paper.
+
+    >>> html = page("Results", "All is well.", [])
+    >>> html.startswith("<!doctype html>"), "<h1>Results</h1>" in html
+    (True, True)
+    """
+    style = (_HERE / "page.css").read_text(encoding="utf-8")
+    script = (_HERE / "page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    # Browsers then refuse every script but ours, and to load anything from elsewhere.
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    name = escape(title)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f'<meta name="generator" content="fewgold {__version__}">\n'
+        f"<title>{name}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f'<header>\n<h1>{name}</h1>\n<div class="lead">\n{paragraphs_html(lead)}</div>\n'
+        f"{''.join(section.body() for section in top)}</header>\n"
+        f"{_contents(sections)}<main>\n{''.join(map(_section, sections, _anchors(sections)))}"
+        f"</main>\n<footer>\n{paragraphs_html(footer)}</footer>\n"
+        f"<script>{script}</script>\n</body>\n</html>\n"
+    )
+
+
+def markdown(
+    title: str,
+    lead: str | Sequence[str] = "",
+    sections: Sequence[Section] = (),
+    footer: str | Sequence[str] = "",
+    *,
+    top: Sequence[Section] = (),
+) -> str:
+    """The same document as Markdown, for a terminal or a repository.
+
+    >>> print(markdown("Results", "All is *well*.", []))
+    # Results
+    <BLANKLINE>
+    All is \\*well\\*.
+    <BLANKLINE>
+    """
+    parts = [f"# {inline_markdown(title)}\n\n", paragraphs_markdown(lead)]
+    parts += map(markdown_of, top)
+    for section in sections:
+        parts += [f"## {inline_markdown(section.title)}\n\n", markdown_of(section)]
+    if footer:
+        parts += ["---\n\n", paragraphs_markdown(footer)]
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def write(path: str | Path, text: str) -> Path:
+    """Write a page or a Markdown document to a file, whole or not at all."""
+    target = Path(path)
+    write_texts({target: text})
+    return target
+
+
+def _anchors(sections: Sequence[Section]) -> list[str]:
+    return [f"section-{i}" for i in range(1, len(sections) + 1)]
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    if len(sections) < 2:
+        return ""
+    items = (
+        f'<li><a href="#{anchor}">{escape(section.title)}</a></li>\n'
+        for section, anchor in zip(sections, _anchors(sections), strict=True)
+    )
+    return f'<nav aria-label="Contents">\n<ol>\n{"".join(items)}</ol>\n</nav>\n'
+
+
+def _section(section: Section, anchor: str) -> str:
+    return (
+        f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n'
+        f'<h2 id="{anchor}-title">{escape(section.title)}</h2>\n{section.body()}</section>\n'
+    )

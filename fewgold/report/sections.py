@@ -1,0 +1,469 @@
+"""What a report is made of. All text is escaped; only the SVG of a figure is taken as it is."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from urllib.parse import quote
+
+from fewgold._text import fixed, number
+from fewgold.errors import DataError
+from fewgold.io import neutral
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Text and tables as Markdown: plain in a terminal, and the same text on a page that renders it.
+
+
+_CODE = re.compile(r"`([^`]+)`")
+# Marks that could begin emphasis, a link, a tag, an entity, a formula or a struck line.
+_MARKS = re.compile(
+    r"[\\`*\[\]$]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)|(?<=~)~|(?<=:)/(?=/)"
+)
+_START = re.compile(r"^(?:(\s*)([#>+=-])(?=\s|=|-|#|>|$)|(\s*\d{1,9})([.)])(?=\s|$))")
+
+
+def plain_markdown(text: str) -> str:
+    """Text that Markdown shows as it is, on one line.
+
+    >>> print(plain_markdown("*a* <b> seg_01 _x_ 3 < 4"))
+    \\*a\\* \\<b> seg_01 \\_x\\_ 3 < 4
+    """
+    line = " ".join(text.split())
+    line = _MARKS.sub(lambda m: "\\" + m[0], line)
+    return _START.sub(lambda m: f"{m[1] or m[3] or ''}\\{m[2] or m[4]}", line)
+
+
+def inline_markdown(text: str) -> str:
+    """Text, with what stands in `backticks` as code, as it is on the HTML page."""
+    line = " ".join(text.split())
+    parts = _CODE.split(line)
+    done = [f"`{part}`" if i % 2 else _inner(part, i == 0) for i, part in enumerate(parts)]
+    return "".join(done)
+
+
+def _inner(part: str, first: bool) -> str:
+    """A stretch between two pieces of code, with the blanks at its ends."""
+    if not part.strip():
+        return part
+    before, after = part[: len(part) - len(part.lstrip())], part[len(part.rstrip()) :]
+    made = plain_markdown(part) if first else plain_markdown("x " + part.strip())[2:]
+    return f"{before}{made}{after}"
+
+
+def paragraphs_markdown(text: str | Sequence[str]) -> str:
+    """Paragraphs, a blank line after each."""
+    parts = [text] if isinstance(text, str) else text
+    return "".join(f"{inline_markdown(part)}\n\n" for part in parts if part)
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """A block of code, whatever backticks it holds."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n\n"
+
+
+def table_markdown(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]
+) -> str:
+    """A table whose columns line up in a terminal too; ``right`` says which hold numbers.
+
+    The cells are Markdown already; only what would end a cell is escaped here.
+    """
+    table = [[text.replace("|", "\\|") for text in row] for row in [heads, *rows]]
+    widths = [max(3, *(_width(row[k]) for row in table)) for k in range(len(heads))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            " " * (width - _width(cell)) + cell if side else cell + " " * (width - _width(cell))
+            for cell, width, side in zip(cells, widths, right, strict=True)
+        ]
+        return "| " + " | ".join(padded) + " |\n"
+
+    rule = [
+        "-" * (width - 1) + (":" if side else "-")
+        for width, side in zip(widths, right, strict=True)
+    ]
+    body = "".join(map(line, table[1:]))
+    if not rows:
+        body = line(["No rows.", *[""] * (len(heads) - 1)]) if heads else ""
+    return line(table[0]) + line(rule) + body + "\n"
+
+
+def _width(text: str) -> int:
+    """Columns that a terminal takes for a text: two for a Chinese character, none for an accent."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+# A frame as an HTML table and as a CSV file that the page carries along.
+
+
+def table_html(
+    frame: pd.DataFrame,
+    title: str,
+    caption: str,
+    formats: Mapping[str, str | Callable[[Any], str]],
+    errors: Mapping[str, str],
+    names: Mapping[str, str],
+) -> str:
+    """A table in a box that scrolls by itself, and a link to its CSV. ``caption`` is HTML."""
+    _check_known(frame, title, formats, errors, names)
+    shown = [c for c in frame.columns if c not in set(errors.values())]
+    heads, columns = [], []
+    for column in shown:
+        right = _is_numeric(frame[column])
+        kind = ' class="num"' if right else ""
+        heads.append(f'<th scope="col"{kind}>{escape(str(names.get(column, column)))}</th>')
+        error = frame[errors[column]].tolist() if column in errors else [None] * len(frame)
+        columns.append(
+            [
+                _cell(value, spread, formats.get(column), right, first=column == shown[0])
+                for value, spread in zip(frame[column].tolist(), error, strict=True)
+            ]
+        )
+    rows = ["<tr>" + "".join(cells) + "</tr>\n" for cells in zip(*columns, strict=True)]
+    body = "".join(rows) or f'<tr><td colspan="{max(len(shown), 1)}">No rows.</td></tr>\n'
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(title)}">\n'
+        f"<table>\n<caption>{caption}</caption>\n<thead><tr>{''.join(heads)}</tr></thead>\n"
+        f"<tbody>\n{body}</tbody>\n</table>\n</div>\n"
+        f'<p class="download"><a download="{_file_name(title)}" href="{_data_link(frame)}">'
+        "Download as CSV</a></p>\n"
+    )
+
+
+def table_text(
+    frame: pd.DataFrame,
+    title: str,
+    formats: Mapping[str, str | Callable[[Any], str]],
+    errors: Mapping[str, str],
+    names: Mapping[str, str],
+) -> str:
+    """The same table as Markdown, with the same digits."""
+    _check_known(frame, title, formats, errors, names)
+    shown = [c for c in frame.columns if c not in set(errors.values())]
+    right = [_is_numeric(frame[column]) for column in shown]
+    columns = []
+    for column, numeric in zip(shown, right, strict=True):
+        error = frame[errors[column]].tolist() if column in errors else [None] * len(frame)
+        pairs = zip(frame[column].tolist(), error, strict=True)
+        texts = [_text(value, e, formats.get(column), numeric) for value, e in pairs]
+        columns.append([plain_markdown(text) for text in texts])
+    heads = [plain_markdown(str(names.get(c, c))) for c in shown]
+    return table_markdown(heads, list(zip(*columns, strict=True)), right)
+
+
+def _check_known(
+    frame: pd.DataFrame,
+    title: str,
+    formats: Mapping[str, Any],
+    errors: Mapping[str, str],
+    names: Mapping[str, str],
+) -> None:
+    unknown = {*formats, *errors, *errors.values(), *names} - set(frame.columns)
+    if unknown:
+        raise DataError(
+            f"the table {title!r} has no columns {', '.join(sorted(map(str, unknown)))}; "
+            f"it has {', '.join(map(str, frame.columns))}."
+        )
+
+
+def _cell(
+    value: Any, error: Any, form: str | Callable[[Any], str] | None, right: bool, first: bool
+) -> str:
+    tag, marks = ("th", ' scope="row"') if first else ("td", "")
+    if right:
+        marks += ' class="num"'
+        if not _is_missing(value):
+            sort = repr(float(value)).replace("inf", "Infinity")  # as JavaScript writes it
+            marks += f' data-value="{sort}"'
+    return f"<{tag}{marks}>{escape(_text(value, error, form, right))}</{tag}>"
+
+
+def _text(value: Any, error: Any, form: str | Callable[[Any], str] | None, right: bool) -> str:
+    if _is_missing(value):
+        return "–"
+    if callable(form):
+        return form(value)
+    if not right:
+        return str(value)
+    if error is not None or form == "%":
+        return number(value, error, percent=form == "%")
+    if float(value) in (float("inf"), float("-inf")):
+        return number(value)
+    if form is not None:
+        return format(value, form).replace("-", "−")
+    return fixed(value, 0) if isinstance(value, int) else number(value, digits=4)
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return is_numeric_dtype(column) and not is_bool_dtype(column)
+
+
+def _data_link(frame: pd.DataFrame) -> str:
+    """The whole frame as a data: address. No cell of text is a formula to a spreadsheet."""
+    safe = frame.copy()
+    for column in frame.columns:
+        if not _is_numeric(frame[column]):
+            safe[column] = [
+                "" if _is_missing(v) else neutral(str(v)) for v in frame[column].tolist()
+            ]
+    safe.columns = [neutral(str(c)) for c in frame.columns]
+    text = safe.to_csv(index=False, lineterminator="\r\n")
+    return "data:text/csv;charset=utf-8," + quote(text, safe="")
+
+
+def _file_name(title: str) -> str:
+    plain = re.sub(r"[^\w]+", "-", title.lower()).strip("-")
+    return f"{plain or 'table'}.csv"
+
+
+Format: TypeAlias = str | Callable[[Any], str]
+
+
+@runtime_checkable
+class Section(Protocol):
+    """Anything with a title that can write itself as HTML.
+
+    One that is to stand in a Markdown document too has a method ``markdown() -> str``.
+    """
+
+    @property
+    def title(self) -> str: ...
+
+    def body(self) -> str: ...
+
+
+def paragraphs_html(text: str | Sequence[str]) -> str:
+    """Paragraphs, escaped; what stands in `backticks` is set as code."""
+    parts = [text] if isinstance(text, str) else text
+    return "".join(f"<p>{code_html(part)}</p>\n" for part in parts if part)
+
+
+def code_html(text: str) -> str:
+    """One line, escaped; what stands in `backticks` is set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs; what stands in `backticks` is set as code."""
+
+    title: str
+    paragraphs: str | Sequence[str]
+
+    def body(self) -> str:
+        return paragraphs_html(self.paragraphs)
+
+    def markdown(self) -> str:
+        return paragraphs_markdown(self.paragraphs)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The few figures that matter most, large: pairs of a name and a value."""
+
+    title: str
+    items: Sequence[tuple[str, str]]
+
+    def body(self) -> str:
+        pairs = (
+            f"<div><dt>{code_html(name)}</dt><dd>{code_html(value)}</dd></div>\n"
+            for name, value in self.items
+        )
+        return f'<dl class="facts">\n{"".join(pairs)}</dl>\n'
+
+    def markdown(self) -> str:
+        rows = [[inline_markdown(text) for text in item] for item in self.items]
+        return table_markdown(["what", "value"], rows, [False, False])
+
+
+@dataclass(frozen=True)
+class Table:
+    """A frame, with its first column as the heads of the rows.
+
+    Parameters
+    ----------
+    formats : mapping
+        For a column, a format such as ``".3f"``, ``"%"`` for fractions that are shown in per
+        cent, or a function from a value to text.
+    errors : mapping
+        For a column, the column of its standard error: shown together as 0.171 ± 0.004.
+    names : mapping
+        For a column, the heading to show.
+
+    The download holds all columns and digits of the frame.
+    """
+
+    title: str
+    frame: pd.DataFrame
+    caption: str = ""
+    formats: Mapping[str, Format] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def body(self) -> str:
+        caption = code_html(self.caption or self.title)
+        return table_html(self.frame, self.title, caption, self.formats, self.errors, self.names)
+
+    def markdown(self) -> str:
+        caption = paragraphs_markdown(self.caption)
+        return caption + table_text(self.frame, self.title, self.formats, self.errors, self.names)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as inline SVG, such as `fewgold.plots.to_svg` gives, on a white card.
+
+    ``alt`` is what a screen reader says in its place, if the SVG has no aria-label itself.
+    """
+
+    title: str
+    svg: str
+    caption: str = ""
+    alt: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.svg.startswith("<svg") or "<script" in self.svg.lower():
+            raise DataError(f"expected <svg>…</svg> without scripts; got {self.svg[:40]!r}…")
+
+    def body(self) -> str:
+        named = "aria-label" in self.svg.partition(">")[0]
+        label = "" if named else f' role="img" aria-label="{escape(self.alt or self.title)}"'
+        caption = f"<figcaption>{code_html(self.caption)}</figcaption>\n" if self.caption else ""
+        return f'<figure>\n<div class="card"{label}>{self.svg}</div>\n{caption}</figure>\n'
+
+    def markdown(self) -> str:
+        """What the figure shows, in words: a drawing cannot stand inside a Markdown file."""
+        told = inline_markdown(self.caption or self.alt or self.title)
+        return f"*Figure, on the HTML page:* {told}\n\n"
+
+
+# Sections that stand out: the number itself, warnings, text to copy, and parts put together.
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The one number, large, with what it is above and how sure it is below."""
+
+    title: str
+    value: str
+    lines: Sequence[str] = ()
+
+    def body(self) -> str:
+        lines = "".join(f"<p>{code_html(line)}</p>\n" for line in self.lines)
+        return (
+            f'<div class="headline">\n<p class="what">{code_html(self.title)}</p>\n'
+            f'<p class="value">{escape(self.value)}</p>\n{lines}</div>\n'
+        )
+
+    def markdown(self) -> str:
+        value = f"**{inline_markdown(self.value)}**"
+        return f"{inline_markdown(self.title)}: {value}\n\n{paragraphs_markdown(self.lines)}"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What a reader must know before using the number: a box that is hard to miss."""
+
+    title: str
+    notes: Sequence[str]
+
+    def body(self) -> str:
+        items = "".join(f"<li>{code_html(note)}</li>\n" for note in self.notes)
+        return (
+            f'<aside class="notes">\n<p class="what">{code_html(self.title)}</p>\n'
+            f"<ul>\n{items}</ul>\n</aside>\n"
+        )
+
+    def markdown(self) -> str:
+        items = "".join(f"> - {inline_markdown(note)}\n" for note in self.notes)
+        return f"> **{inline_markdown(self.title)}**\n>\n{items}\n"
+
+
+@dataclass(frozen=True)
+class Items:
+    """A plain list."""
+
+    title: str
+    items: Sequence[str]
+
+    def body(self) -> str:
+        items = "".join(f"<li>{code_html(item)}</li>\n" for item in self.items)
+        return f'<ul class="items">\n{items}</ul>\n'
+
+    def markdown(self) -> str:
+        return "".join(f"- {inline_markdown(item)}\n" for item in self.items) + "\n"
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text to copy: a click selects all of it, and where scripts run there is a button."""
+
+    title: str
+    text: str
+    language: str = "text"
+
+    def body(self) -> str:
+        return f'<div class="copy"><pre tabindex="0"><code>{escape(self.text)}</code></pre></div>\n'
+
+    def markdown(self) -> str:
+        return fenced(self.text, self.language)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parts under one heading, each under a smaller one of its own if it has a title.
+
+    ``beside`` puts figures next to each other where there is room.
+    """
+
+    title: str
+    parts: Sequence[Section]
+    lead: str | Sequence[str] = ()
+    beside: bool = False
+
+    def body(self) -> str:
+        parts = "".join(f"<div>\n{_heading(p.title)}{p.body()}</div>\n" for p in self.parts)
+        kind = "parts beside" if self.beside else "parts"
+        return f'{paragraphs_html(self.lead)}<div class="{kind}">\n{parts}</div>\n'
+
+    def markdown(self) -> str:
+        told = [paragraphs_markdown(self.lead)]
+        for part in self.parts:
+            if part.title:
+                told.append(f"### {inline_markdown(part.title)}\n\n")
+            told.append(markdown_of(part))
+        return "".join(told)
+
+
+def _heading(title: str) -> str:
+    return f"<h3>{code_html(title)}</h3>\n" if title else ""
+
+
+def markdown_of(section: Section) -> str:
+    """A section as Markdown, or a sentence about the method that it lacks."""
+    made = getattr(section, "markdown", None)
+    if made is None:
+        raise DataError(
+            f"the section {section.title!r} ({type(section).__name__}) cannot stand in a Markdown "
+            "document. Give it a method markdown() that returns text, or write HTML."
+        )
+    return str(made())

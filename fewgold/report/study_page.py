@@ -1,0 +1,176 @@
+"""The report of one study: made from the ratings, written as HTML or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewgold import report
+from fewgold._text import plain_frame, plain_value
+from fewgold._validate import check_confidence
+from fewgold._version import __version__
+from fewgold.errors import DataError
+from fewgold.estimator import Estimator
+from fewgold.report import body, paper
+from fewgold.report import study as _raters
+from fewgold.report.body import notes, top
+from fewgold.report.study import Study
+from fewgold.sample import Ratings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class StudyReport:
+    """A study ready to be shown. The same study gives the same bytes."""
+
+    study: Study
+    title: str
+
+    def html(self) -> str:
+        """One HTML page that needs nothing beside it."""
+        return report.page(
+            self.title,
+            sections=body.sections(self.study, drawn=True),
+            footer=self._footer,
+            top=top(self.study),
+        )
+
+    def markdown(self) -> str:
+        """The same as Markdown, without the figures."""
+        return report.markdown(
+            self.title,
+            sections=body.sections(self.study, drawn=False),
+            footer=self._footer,
+            top=top(self.study),
+        )
+
+    @property
+    def _footer(self) -> list[str]:
+        return [f"Made with fewgold {__version__}.", f"`{self.study.record['signature']}`"]
+
+    def write(self, path: str | Path) -> Path:
+        """Write ``.html`` or ``.md``, whichever the path ends in; whole or not at all."""
+        suffix = Path(path).suffix.lower()
+        if suffix in (".html", ".htm"):
+            return report.write(path, self.html())
+        if suffix in (".md", ".markdown"):
+            return report.write(path, self.markdown())
+        raise DataError(f"a report is a file that ends in .html or .md; got {str(path)!r}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures of the report in plain numbers, for JSON."""
+        study = self.study
+        return {
+            "schema": "fewgold.report/1",
+            "title": self.title,
+            "what": study.what,
+            "strategy": study.strategy,
+            "estimate": plain_value(study.record),
+            "notes": notes(study),
+            "saved": plain_value(study.saved.to_dict()),
+            "tolerance": plain_value(study.context.get("tolerance")),
+            "ratings_needed": plain_value(study.needed),
+            "seeds": study.seeds,
+            "waves": plain_value([dict(wave) for wave in study.waves]),
+            "documents": study.documents,
+            "weights": plain_value(study.weights),
+            "correlations": plain_frame(study.correlations),
+            "sample_and_pool": plain_frame(study.likeness),
+            "strata": plain_frame(study.strata),
+            "pulls": plain_frame(study.pulls),
+            "estimators": plain_frame(study.alternatives),
+            "answers": study.counts,
+            "raters": plain_frame(study.raters),
+            "agreement": None if study.agreement is None else study.agreement.to_dict(),
+            "any_raters": plain_value(study.any_raters),
+            "unrated": list(study.unrated),
+            "methods": paper.methods(study),
+            "references": paper.references(study),
+            "commands": body.commands(study).splitlines(),
+            "version": __version__,
+        }
+
+
+def study_report(
+    ratings: Ratings,
+    estimator: Estimator,
+    *,
+    strategy: str,
+    title: str = "What people think of the whole test set",
+    confidence: float = 0.95,
+    answers: pd.DataFrame | None = None,
+    waves: Sequence[Mapping[str, Any]] | None = None,
+    unrated: Iterable[Any] | None = None,
+    strays: int = 0,
+    context: Mapping[str, Any] | None = None,
+) -> StudyReport:
+    """The report of one study.
+
+    Parameters
+    ----------
+    ratings
+        Of one sample, not of a batch.
+    estimator
+        What estimates, with its bound.
+    strategy
+        Name of the strategy that the segments were drawn with.
+    title
+        Of the page.
+    confidence
+        Of all intervals.
+    answers
+        A row for each answer: ``segment``, ``rater``, ``score`` and ``time``; several raters and
+        repeats are fine. Without it the report says nothing about raters.
+    waves
+        For each draw a mapping with ``number``, ``n``, ``seed``, ``strategy`` and ``date``, as far
+        as they are known; with ``value``, ``low`` and ``high`` after each wave, the figure of how
+        the estimate settled shows these.
+    unrated
+        Ids of sampled segments that have no rating.
+    strays
+        Answers for segments that were never sampled, which were set aside.
+    context
+        ``tolerance`` (half-width asked for), ``score`` (what people gave, such as ``MQM score``),
+        ``system``, ``gaps`` (how missing ratings were treated), ``worst_case`` (ends of the
+        interval whatever the missing scores are), ``pool_file``, ``commands`` (to do
+        it again); everything else is shown at a glance as it is.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> from fewgold.registry import strategy
+    >>> pool, gold = load_demo("zhen")
+    >>> chosen = strategy("docs-balanced+ridge", pool)
+    >>> sample = chosen.select(pool, 100, rng=1)
+    >>> ratings = sample.rate(gold[sample.indices])
+    >>> made = study_report(ratings, chosen, strategy="docs-balanced+ridge")
+    >>> made.markdown().startswith("# What people think of the whole test set")
+    True
+    """
+    if ratings.scores.ndim != 1:
+        raise DataError("a batch of draws has no single report. Take one: ratings.draw(k).")
+    if strays < 0:
+        raise DataError(f"strays is a number of answers, 0 or more; got {strays}.")
+    listed = list(waves or ())
+    for wave in listed:
+        if not isinstance(wave, Mapping):
+            raise DataError(
+                "each wave must be a mapping such as {'number': 1, 'n': 50, 'seed': 7}; got "
+                f"{type(wave).__name__}."
+            )
+    study = Study(
+        ratings=ratings,
+        estimator=estimator,
+        strategy=strategy,
+        confidence=check_confidence(confidence),
+        answers=_raters.checked(answers),
+        waves=listed,
+        unrated=[str(segment) for segment in unrated or ()],
+        strays=int(strays),
+        context=dict(context or {}),
+    )
+    return StudyReport(study, title)

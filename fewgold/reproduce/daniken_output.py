@@ -1,0 +1,270 @@
+"""The reproduction as files: tables, heat maps, and one page with all of it."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewgold import plots, report
+from fewgold.io import write_texts
+from fewgold.reproduce.daniken_printed import GRIDS, ORDERS
+from fewgold.reproduce.daniken_tables import ERRORS, THEIR_DRAWS, THEIR_SAMPLE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.reproduce.daniken_study import DanikenReproduction
+
+# The reproduction as text.
+
+
+WIDTH = 100
+TITLE = "von Däniken et al. (2022) and von Däniken (2023), made again"
+ABOUT = (
+    "ε is the difference that is significant at level 0.05, √2 · 1.96 · posterior sd, with uniform "
+    "priors and counts at their expected values. A true difference of that size is found in only "
+    "one of two studies; for 80 % power take 1.43 times as much.",
+    "Cells are paper/here; * marks what differs from print, and the list at the end says why.",
+)
+ROW0 = (
+    "The row of 0 human ratings says nothing about a metric: with uniform priors on ρ and η the "
+    "posterior mean of α is ½ whatever the metric says."
+)
+TIES = (
+    "Equation 6 on a grid of 2000 cells drops what falls into one cell, so that P(a > b) and "
+    "P(b > a) do not add up to 1. Counted half, as is right, they do."
+)
+STB_COUNTS = (
+    "The counts are those that give every printed figure: 253, 201, 163, 119, 43 and 27 of 670 "
+    "(671 for LiC). The caption says 600 ratings, the thesis 669 to 673; 600 do not fit."
+)
+ROOT = (
+    f"Mean over studies with sampled counts ({THEIR_DRAWS} in the thesis). The thesis writes "
+    "√2 σ z and prints σ z. Cells agree if without √2 they lie within half a digit and "
+    f"{ERRORS:g} Monte-Carlo errors: of our draws, of theirs, and of their MCMC, "
+    f"for which a tenth of its 50,000 draws ({THEIR_SAMPLE}) is counted as independent."
+)
+
+
+#: How the two tables of a pair are told apart.
+PAIRS = {
+    "order": "First paper/with ties dropped, as they did; then paper/ties counted half.",
+    "thesis": "First paper/without √2, as they did; then paper/what it should be.",
+}
+
+
+def titles() -> dict[str, str]:
+    """Of each table."""
+    named = {name: table.title for name, table in (GRIDS | ORDERS).items()}
+    return {**named, "quoted": "Figures quoted in the text"}
+
+
+def notes(name: str) -> list[str]:
+    """What to know about a table."""
+    found = []
+    if name == "table11":
+        found.append(ROW0)
+    if name == "table4":
+        found.append(TIES)
+    if name == "table8":
+        found.append(STB_COUNTS)
+    if name.startswith("thesis"):
+        found.append(ROOT)
+    return found
+
+
+def summary(made: DanikenReproduction) -> str:
+    """Tables, then what differs and why."""
+    parts = [TITLE, *map(_wrap, ABOUT), "", _wrap(_verdict(made)), ""]
+    named = titles()
+    for name, frame in made.tables.items():
+        kind = "order" if name in ORDERS else "thesis" if name.startswith("thesis") else ""
+        lead = [*notes(name), *([PAIRS[kind]] if kind else [])]
+        parts += [f"{named[name]} ({score(frame)})", *map(_wrap, lead)]
+        parts += [table_text(name, frame), ""]
+    parts += ["What differs, and why", *_causes(made), "", made.signature]
+    return "\n".join(parts)
+
+
+def _verdict(made: DanikenReproduction) -> str:
+    """How the whole came out, in a sentence."""
+    total = sum(len(frame) for frame in made.tables.values())
+    agree = sum(int(frame["agrees"].sum()) for frame in made.tables.values())
+    open_ones = len(made.failed)
+    rest = (
+        "all of them for a reason that is named"
+        if not open_ones
+        else (f"{open_ones} of them for no known reason")
+    )
+    return f"{agree} of {total} figures are as printed; {total - agree} are not, {rest}."
+
+
+def score(frame: pd.DataFrame) -> str:
+    """How many cells agree, in words."""
+    agree, known, total = (
+        int(x) for x in (frame["agrees"].sum(), frame["explained"].sum(), len(frame))
+    )
+    text = f"{agree} of {total} to the printed digit"
+    return text if agree == total else f"{text}, {known} with the errors named below"
+
+
+def table_text(name: str, frame: pd.DataFrame) -> str:
+    """A table for people."""
+    if name == "quoted":
+        return _quoted(frame)
+    row, column = ("first", "second") if name in ORDERS else ("human", "metric")
+    two = name in ORDERS or GRIDS[name].sampled
+    ways = ["their_way", "here"] if two else ["here"]
+    return "\n".join(matrix(frame, row, column, way) for way in ways)
+
+
+def matrix(frame: pd.DataFrame, row: str, column: str, way: str) -> str:
+    """One line a row, paper/here in each cell; * where they differ in their three digits."""
+    heads = [f"{head:,}" if column == "metric" else head for head in frame[column].unique()]
+    if column == "second":  # the first row has no cell for the first system
+        heads = list(frame[row].unique())
+    lines = [f"{row if row == 'human' else '':>6}" + "".join(f"{head:>12} " for head in heads)]
+    for label, some in frame.groupby(row, sort=False):
+        cells = [f"{_cell(r['printed'], r[way]):>13}" for r in some.to_dict("records")]
+        if column == "second":
+            cells.insert(heads.index(str(label)), f"{'– ':>13}")
+        shown = f"{label:,}" if row == "human" else str(label)
+        lines.append(f"{shown:>6}" + "".join(cells))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _cell(printed: float, here: float) -> str:
+    mark = " " if f"{printed:.3f}" == f"{here:.3f}" else "*"
+    return f"{printed:.3f}/{here:.3f}{mark}"
+
+
+def _quoted(frame: pd.DataFrame) -> str:
+    lines = [f"{'paper':>6} {'here':>7}"]
+    for r in frame.to_dict("records"):
+        paper = f"{r['printed']:.{r['digits']}f}"
+        mark = " " if r["agrees"] else "*"
+        lines.append(f"{paper:>6} {r['here']:7.4f}{mark} {r['source']}: {r['sentence']}")
+    return "\n".join(lines)
+
+
+def _causes(made: DanikenReproduction) -> list[str]:
+    lines = [
+        _wrap(f"{r['table']}, {r['cell']}, by {_up_to(r)}{r['gap']:.4f}: {r['cause']}", "  ")
+        for r in made.causes.to_dict("records")
+    ]
+    return lines or ["  nothing"]
+
+
+def _up_to(row: Mapping[Hashable, Any]) -> str:
+    return "up to " if row["cells"] > 1 else ""
+
+
+def _wrap(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent),
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+_CAPTION = "Difference that is significant at level 0.05: half of all studies find a true one."
+_LAYOUT = {
+    "order": "“their way” is with ties dropped, “here” with ties counted half.",
+    "grid": "Human ratings by metric ratings; cells are paper / here.",
+    "thesis": "Human ratings by metric ratings; cells are paper / without √2 / here.",
+    "quoted": "",
+}
+_LINES = {"printed": "paper", "here": "here", "their_way": "their way"}
+
+
+def save(made: DanikenReproduction, folder: Path) -> list[Path]:
+    """Write everything and say where."""
+    folder.mkdir(parents=True, exist_ok=True)
+    odd = made.disagreements.to_dict("records")
+    texts = {
+        folder / "summary.txt": made.summary() + "\n",
+        folder / "disagreements.json": json.dumps(odd, indent=2, ensure_ascii=False) + "\n",
+    }
+    for name, frame in made.tables.items():
+        texts[folder / f"{name}.csv"] = frame.to_csv(index=False, lineterminator="\n")
+    drawn = figures(made)
+    texts[folder / "report.html"] = page(made, drawn)
+    write_texts(texts)
+    files = list(texts)
+    for name, figure in drawn.items():
+        files += [plots.save(figure, folder / f"{name}.{kind}") for kind in ("png", "svg")]
+    return files
+
+
+def figures(made: DanikenReproduction) -> dict[str, Any]:
+    """A heat map of each table of differences; none where matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return {}
+    drawn = {}
+    for name, grid in GRIDS.items():
+        wide = made.tables[name].pivot(index="human", columns="metric", values="here")
+        drawn[name] = plots.heat(wide, title=grid.title)
+    return drawn
+
+
+def page(made: DanikenReproduction, drawn: dict[str, Any]) -> str:
+    """The whole result on one page."""
+    sections: list[Any] = [_differences(made)]
+    named = titles()
+    for name, frame in made.tables.items():
+        kind = "order" if name in ORDERS else "quoted" if name == "quoted" else "grid"
+        kind = "thesis" if name.startswith("thesis") else kind
+        said = [f"{score(frame).capitalize()}.", *notes(name), _LAYOUT[kind]]
+        caption = " ".join(filter(None, said))
+        sections.append(_table(name, named[name], frame, caption))
+        if name in drawn:
+            svg = plots.to_svg(drawn[name], alt=f"{named[name]}. {_CAPTION}")
+            sections.append(report.Figure(f"{named[name]}, as a map", svg, _CAPTION))
+    return report.page(TITLE, ABOUT[:1], sections, made.signature)
+
+
+def _differences(made: DanikenReproduction) -> report.Table:
+    frame = made.causes[["cause", "table", "cell", "gap"]]
+    odd, why = len(made.disagreements), len(made.unexplained)
+    caption = f"{odd} figures differ from print; {why} for no known reason."
+    return report.Table(
+        *("What differs, and why", frame, caption),
+        formats={"gap": ".4f"},
+        names={"gap": "by up to"},
+    )
+
+
+def _table(name: str, title: str, frame: pd.DataFrame, caption: str) -> report.Table:
+    formats = dict.fromkeys(("here", "their_way"), ".4f") | {"printed": ".3f"}
+    if name == "quoted":
+        columns = ["sentence", "source", "printed", "here", "cause"]
+    elif name in ORDERS:
+        frame = frame.assign(pair=frame["first"] + " > " + frame["second"])
+        columns = ["pair", "printed", "their_way", "here"]
+    else:
+        return report.Table(title, _wide(frame), caption)
+    return report.Table(
+        *(title, frame[columns], caption),
+        formats={c: f for c, f in formats.items() if c in columns},
+        names={c: n for c, n in _LINES.items() if c in columns},
+    )
+
+
+def _wide(frame: pd.DataFrame) -> pd.DataFrame:
+    """Paper / here over both sizes; for the thesis paper / without √2 / here."""
+    import pandas as pd
+
+    ways = ["their_way", "here"] if (frame["their_way"] != frame["here"]).any() else ["here"]
+    cells = [
+        " / ".join([f"{r['printed']:.3f}", *(f"{r[way]:.3f}" for way in ways)])
+        for r in frame.to_dict("records")
+    ]
+    wide = frame.assign(cell=cells).pivot(index="human", columns="metric", values="cell")
+    named = pd.DataFrame({"human": [f"{n:,}" for n in wide.index]})
+    for size in wide.columns:
+        named[f"{size:,}"] = wide[size].to_numpy()
+    return named

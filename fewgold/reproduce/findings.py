@@ -1,0 +1,141 @@
+"""A sentence of a paper, the figures that it comes down to, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold.simulation import Simulation
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "not resolved"
+#: Monte-Carlo errors by which a figure must lie beyond its limit to be told from it.
+ERRORS = 2.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One figure and the side of a limit on which the paper says it lies."""
+
+    data: str
+    what: str
+    value: float
+    mc: float
+    side: str
+    limit: float
+    printed: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        gap = (self.value - self.limit) * (1 if self.side == "above" else -1)
+        if not np.isfinite(gap) or not np.isfinite(self.mc):
+            return OPEN
+        if abs(gap) <= ERRORS * self.mc:
+            return OPEN
+        return HOLDS if gap > 0 else FAILS
+
+    def __str__(self) -> str:
+        printed = "" if self.printed is None else f" (paper {self.printed:.3g})"
+        return f"{self.data} {self.what} {self.value:.3f} ± {self.mc:.3f}{printed}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence of the paper with the checks that it comes down to.
+
+    It holds if every check does, and does not hold if one of them does not.
+    """
+
+    name: str
+    sentence: str
+    checks: tuple[Check, ...]
+    remark: str = ""
+
+    @property
+    def verdict(self) -> str:
+        verdicts = [check.verdict for check in self.checks]
+        if FAILS in verdicts:
+            return FAILS
+        return HOLDS if verdicts and set(verdicts) == {HOLDS} else OPEN
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            **{"name": self.name, "sentence": self.sentence, "verdict": self.verdict},
+            "remark": self.remark,
+            "checks": [vars(c) | {"verdict": c.verdict} for c in self.checks],
+        }
+
+
+# Figures over all cells of a simulation, with Monte-Carlo errors that know of common draws.
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A number, and by how much each draw of each cell moves it (delta method): (cells, draws).
+
+    Draw k of two strategies in a cell may share their sample; cells are independent.
+    """
+
+    value: float
+    influence: FloatArray
+
+    @property
+    def mc(self) -> float:
+        """Monte-Carlo standard error."""
+        draws = self.influence.shape[-1]
+        return float(np.sqrt((self.influence.var(-1, ddof=1) / draws).sum()))
+
+    def __truediv__(self, other: Figure) -> Figure:
+        ratio = self.value / other.value
+        return Figure(ratio, (self.influence - ratio * other.influence) / other.value)
+
+    def __sub__(self, other: Figure) -> Figure:
+        return Figure(self.value - other.value, self.influence - other.influence)
+
+
+def mean_of(values: FloatArray) -> Figure:
+    """Mean over all cells of values (cells, draws)."""
+    return Figure(float(values.mean()), (values - values.mean(-1, keepdims=True)) / len(values))
+
+
+def spread_of(values: FloatArray) -> Figure:
+    """Standard deviation within a cell, averaged over cells."""
+    sd = values.std(-1, ddof=1, keepdims=True)
+    squares = (values - values.mean(-1, keepdims=True)) ** 2
+    moved = (squares - squares.mean(-1, keepdims=True)) / (2 * np.where(sd > 0, sd, 1.0))
+    return Figure(float(sd.mean()), moved / len(values))
+
+
+def abs_error(
+    simulation: Simulation, strategy: str, budgets: Iterable[float] | None = None
+) -> Figure:
+    """Mean of |estimate − truth| over all cells, or over those of some budgets."""
+    return mean_of(np.abs(_errors(simulation, strategy, budgets or simulation.budgets)))
+
+
+def sdev(simulation: Simulation, strategy: str) -> Figure:
+    """Standard deviation of |estimate − truth| in a cell, averaged over cells."""
+    return spread_of(np.abs(_errors(simulation, strategy, simulation.budgets)))
+
+
+def share_within(
+    simulation: Simulation, strategy: str, budget: float, t: float
+) -> tuple[float, float]:
+    """Share of draws with an error of at most ``t``, and its Monte-Carlo error.
+
+    Two hits and two misses are added for the latter, so that 100 of 100 has one too.
+    """
+    hits = np.abs(_errors(simulation, strategy, [budget])) <= t
+    n, count = hits.size, float(hits.sum())
+    p = (count + 2) / (n + 4)
+    return count / n, float(np.sqrt(p * (1 - p) / (n + 4)))
+
+
+def _errors(simulation: Simulation, strategy: str, budgets: Iterable[float]) -> FloatArray:
+    """Errors of all draws: (pools × budgets, draws)."""
+    pools = simulation.pools
+    return np.stack([simulation.errors(p, strategy, b) for p in pools for b in budgets])

@@ -1,0 +1,280 @@
+"""The methods of the paper, as printed and corrected, and which table each is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fewgold import datasets
+from fewgold._arrays import FloatArray, IntArray
+from fewgold._validate import as_names
+from fewgold.bounds import Bernstein, Bound, Hoeffding, Student
+from fewgold.errors import DataError
+from fewgold.estimate import LinearEstimate
+from fewgold.estimator import Estimator
+from fewgold.estimators import KNN, Learned, Mean
+from fewgold.pool import Pool
+from fewgold.reproduce.saldias_printed import ORACLE_RANGE, TRUE_RANGE
+from fewgold.sample import Ratings
+from fewgold.samplers import ByMetric, Sampler, SimpleRandom, Stratified
+from fewgold.simulation import Study
+
+# The data to reproduce on: rated systems with the metrics that the paper's rule chooses.
+
+
+DEMO = "demo-"
+#: Metrics that the paper took, those of the highest correlation.
+MOST = 10
+# Two columns that agree up to this are one metric, be it on two scales.
+_COPY = 1 - 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """One data set: a study for each system, and the metrics in them.
+
+    ``correlations`` has the mean absolute correlation of each metric with the human score, over
+    the systems that are not human, strongest first.
+    """
+
+    name: str
+    pair: str
+    studies: Mapping[str, Study]
+    correlations: Mapping[str, float]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(self.correlations)
+
+
+def load(name: str, systems: Iterable[str] | None = None) -> dict[str, Study]:
+    """All systems of ``wmt20_ende``, ``wmt20_zhen``, ``ted_ende``, ``demo-ende`` or ``demo-zhen``.
+
+    The reference of the metrics is not among them.
+    """
+    if name.startswith(DEMO):
+        kind = name.removeprefix(DEMO)
+        known = datasets.demo_systems(kind)
+        return {
+            s: Study(*datasets.load_demo(kind, system=s))
+            for s in known
+            if systems is None or s in as_names(systems)
+        }
+    known = [s for s in datasets.real_systems(name) if s != "ref"]
+    wanted = known if systems is None else list(systems)
+    return {s: Study(*datasets.load_real(name, system=s)) for s in known if s in wanted}
+
+
+def pair_of(name: str) -> str:
+    """The language pair as the paper writes it: EnDe for ``wmt20_ende``."""
+    text = name.rpartition("_")[2].rpartition("-")[2]
+    return text[:2].capitalize() + text[2:].capitalize()
+
+
+def is_human(system: str) -> bool:
+    """Human translations entered as a system."""
+    return system.lower().startswith("human")
+
+
+def ten_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
+    """The ten metrics of the highest correlation, of those that all systems have.
+
+    Lengths are no metrics, and of columns that are copies only one counts.
+    """
+    chosen: dict[str, float] = {}
+    for metric, r in _correlations(studies).items():
+        if len(chosen) < MOST and not any(_same(studies, metric, other) for other in chosen):
+            chosen[metric] = r
+    return _with_metrics(name, studies, chosen)
+
+
+def two_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
+    """COMET and a form of BLEURT, for the systems that have both, as on the paper's test data.
+
+    Where the data have neither, the two metrics of the highest correlation.
+    """
+    have = {s: {m.lower(): m for m in study.pool.metrics} for s, study in studies.items()}
+    comet = {s: m["comet"] for s, m in have.items() if "comet" in m}
+    bleurt = {s: m[b] for s, m in have.items() for b in sorted(m) if "bleurt" in b}
+    both = [s for s in studies if s in comet and s in bleurt]
+    if not both:
+        chosen = dict(list(_correlations(studies).items())[:2])
+        return _with_metrics(name, studies, chosen)
+    kept = {s: studies[s] for s in both}
+    found = _correlations(kept)
+    names = (comet[both[0]], bleurt[both[0]])
+    return _with_metrics(name, kept, {m: found[m] for m in sorted(names, key=lambda m: -found[m])})
+
+
+def _correlations(studies: Mapping[str, Study]) -> dict[str, float]:
+    """Metrics that every system has, by their mean absolute correlation, strongest first."""
+    first = next(iter(studies.values())).pool
+    shared = [
+        m
+        for m in first.metrics
+        if first.orientation.get(m) != 0 and all(m in s.pool.metrics for s in studies.values())
+    ]
+    if not shared:
+        raise DataError("expected at least one metric that all systems have; there is none.")
+    machines = [s for name, s in studies.items() if not is_human(name)] or list(studies.values())
+    found = {
+        m: float(np.mean([abs(_r(s.pool.metrics[m], s.gold)) for s in machines])) for m in shared
+    }
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0].lower())))
+
+
+def _r(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _same(studies: Mapping[str, Study], one: str, other: str) -> bool:
+    pools = [study.pool for study in studies.values()]
+    return all(abs(_r(p.metrics[one], p.metrics[other])) > _COPY for p in pools)
+
+
+def _with_metrics(name: str, studies: Mapping[str, Study], kept: Mapping[str, float]) -> Rated:
+    cut = {s: Study(_cut(study.pool, kept), study.gold) for s, study in studies.items()}
+    return Rated(name, pair_of(name), cut, dict(kept))
+
+
+def _cut(pool: Pool, kept: Iterable[str]) -> Pool:
+    metrics = {m: pool.metrics[m] for m in kept}
+    signs = {m: sign for m, sign in pool.orientation.items() if m in metrics}
+    return replace(pool, metrics=metrics, orientation=signs)
+
+
+BASE = "random+mean"
+BEST = "docs-prop-printed+cv-knn-printed"
+OURS = "docs-balanced+ridge"
+
+
+@dataclass(frozen=True)
+class ByVariance:
+    """Eq. 2 in the words of the paper: proportional to a bin's size and *variance*.
+
+    The variance is that of the averaged metrics. Neyman's allocation takes its root.
+    """
+
+    def __call__(self, pool: Pool, strata: IntArray) -> FloatArray:
+        values, sizes = pool.composite(), np.bincount(strata)
+        mean = np.bincount(strata, values) / sizes
+        return np.asarray(np.bincount(strata, (values - mean[strata]) ** 2))
+
+
+@dataclass(frozen=True)
+class CentredControls(Estimator):
+    """Eq. 4 with the covariance of footnote 1, Σ (X − X̄)(Z − Z̄)/n, for all metrics."""
+
+    sampler: Sampler = SimpleRandom()
+    bound: Bound = Student()
+
+    @property
+    def name(self) -> str:
+        return "cv-multi-footnote"
+
+    def estimate(self, ratings: Ratings) -> LinearEstimate:
+        sample, y = ratings.sample, ratings.scores
+        everywhere = sample.pool.standardised()
+        z = np.moveaxis(everywhere[:, sample.indices], 0, -2)
+        gram = everywhere @ everywhere.T / len(sample.pool)
+        centred = (z - z.mean(-1, keepdims=True)) * (y - y.mean(-1, keepdims=True))[..., None, :]
+        beta = centred.mean(-1) @ np.linalg.pinv(gram, hermitian=True)
+        return LinearEstimate(
+            offset=np.zeros(y.shape[:-1]),
+            residuals=y - (beta[..., None, :] @ z)[..., 0, :],
+            ratings=ratings,
+            bound=self.bound,
+            method=self.name,
+            tuned=True,
+        )
+
+
+class Line(NamedTuple):
+    """A line of a table: the paper's name, the strategy here, and what it stands for.
+
+    ``kind`` is ``printed`` (the paper's own), ``reading`` (another reading of the paper),
+    ``corrected`` (without its errata) or ``ours``.
+    """
+
+    method: str
+    strategy: str
+    kind: str
+
+
+def lines(table: str, single: str) -> list[Line]:
+    """The lines of a table; ``single`` is the metric that stands for the paper's BLEURT."""
+    sampled = "metrics-prop-printed"
+    found = {
+        "table1": [
+            Line("docs-prop", "docs-prop-printed+mean", "printed"),
+            Line("docs-opt", "docs-opt-variance+mean", "printed"),
+            Line("metrics-prop", f"{sampled}+mean", "printed"),
+            Line("docs-opt", "docs-opt-printed+mean", "reading"),
+            Line("docs-prop", "docs-prop+mean", "corrected"),
+            Line("docs-opt", "docs-opt+mean", "corrected"),
+            Line("metrics-prop", "metrics-prop+mean", "corrected"),
+        ],
+        "table2": [
+            Line("docs-incr-metrics", "docs-incr-metrics-printed+mean", "printed"),
+            Line("docs-incr-human", "docs-incr-human-printed+mean", "printed"),
+            Line("docs-incr-metrics", "docs-incr-metrics+mean", "reading"),
+            Line("docs-incr-human", "docs-incr-human+mean", "reading"),
+        ],
+        "table3": [
+            Line("cv-bleurt", f"random+cv-{single}-printed", "printed"),
+            Line("cv-mean", "random+cv-mean-printed", "printed"),
+            Line("cv-multi", "random+cv-multi-printed", "printed"),
+            Line("cv-knn", "random+cv-knn-printed", "printed"),
+            Line("cv-multi", "random+cv-multi-footnote", "reading"),
+            Line("cv-bleurt", f"random+cv-{single}", "corrected"),
+            Line("cv-mean", "random+cv-mean", "corrected"),
+            Line("cv-multi", "random+cv-multi", "corrected"),
+            Line("cv-knn", "random+cv-knn", "corrected"),
+        ],
+        "table4": [
+            Line("docs-prop", "docs-prop-printed+mean", "printed"),
+            Line("cv-knn", "random+cv-knn-printed", "printed"),
+            Line("docs-prop+cv-knn", BEST, "printed"),
+            Line("metrics-prop+cv-knn", f"{sampled}+cv-knn-printed", "printed"),
+            Line("docs-prop+cv-knn", "docs-prop+cv-knn", "corrected"),
+            Line("metrics-prop+cv-knn", "metrics-prop+cv-knn", "corrected"),
+        ],
+        "table6": [
+            Line("docs-prop+cv-knn", BEST, "printed"),
+            Line("docs-prop+cv-knn", "docs-prop+cv-knn", "corrected"),
+        ],
+    }[table]
+    return [Line("baseline", BASE, "printed"), *found, Line("", OURS, "ours")]
+
+
+def made(name: str) -> Estimator | str:
+    """The strategy of that name: those that the registry does not have are made here."""
+    by_metric = Stratified(ByMetric(), rounding="printed")
+    own: dict[str, Estimator] = {
+        "docs-opt-variance+mean": Mean(Stratified(allocation=ByVariance(), rounding="printed")),
+        "metrics-prop-printed+mean": Mean(by_metric),
+        "metrics-prop-printed+cv-knn-printed": Learned(
+            KNN(folds=None), slope="printed", sampler=by_metric
+        ),
+        "random+cv-multi-footnote": CentredControls(),
+    }
+    return own.get(name, name)
+
+
+def bounds(pair: str) -> dict[str, Bound]:
+    """The bounds of Table 5, with the paper's oracle range and with the true one."""
+    oracle, true = ORACLE_RANGE[pair], TRUE_RANGE
+    return {
+        "hoeffding-oracle": Hoeffding(printed=True, score_range=oracle),
+        "hoeffding": Hoeffding(printed=True, score_range=true),
+        "bernstein": Bernstein(printed=True, score_range=true),
+    }
+
+
+def strategies(tables: list[str], single: str) -> dict[str, Any]:
+    """All that some tables need, by name."""
+    names = dict.fromkeys(line.strategy for table in tables for line in lines(table, single))
+    return {name: made(name) for name in names}

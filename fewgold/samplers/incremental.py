@@ -1,0 +1,228 @@
+"""Incremental sampling: the ratings so far decide where the next ones go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
+from fewgold._neighbours import Neighbours
+from fewgold._validate import check_choice, check_count
+from fewgold.design import Design, collapse
+from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
+from fewgold.samplers.base import Annotate, Sampler
+from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
+
+
+@dataclass(frozen=True)
+class Incremental(Sampler):
+    """Optimal allocation with spreads learnt on the way (Saldías et al. 2022, section 2.1).
+
+    Each further rating goes to the stratum that is furthest below its share n N_h σ_h / Σ N σ.
+    The paper leaves the start open; here a stratum with fewer than two ratings has the spread of
+    all ratings so far, and all spreads are equal as long as there are fewer than two ratings, or
+    no more than the model needs.
+
+    The sample sizes depend on the scores, and strata may stay empty, so the stratified mean is
+    biased, as the paper's results show; the design says so. Top-ups of the other samplers
+    (``given=``) are the unbiased way to go on.
+
+    Parameters
+    ----------
+    spread
+        ``human``: standard deviation of the ratings in the stratum. ``metrics``: standard
+        deviation of a nearest-neighbour model's predictions for its unrated segments.
+    k
+        Neighbours of that model.
+    by
+        How strata are made.
+    measure
+        What a stratum's size is multiplied by. ``sd``: its standard deviation, as Neyman's
+        allocation has it. ``variance``: its variance, as the paper says in words ("proportional to
+        a bin's size and variance"); kept for reproduction.
+    """
+
+    spread: str = "human"
+    k: int = 25
+    by: Stratifier = ByDocument()
+    measure: str = "sd"
+
+    step = 1
+
+    def __post_init__(self) -> None:
+        check_choice("spread", self.spread, ("human", "metrics"))
+        check_count("k", self.k)
+        check_choice("measure", self.measure, ("sd", "variance"))
+
+    @property
+    def name(self) -> str:
+        tail = "-printed" if self.measure == "variance" else ""
+        return f"docs-incr-{self.spread}{tail}"
+
+    def _draw(
+        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
+    ) -> tuple[IntArray, Design]:
+        progress = _Progress(self, pool, draws)
+        progress.choose(n, rng)
+        return progress.rows, progress.design()
+
+    def _top_up(
+        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
+    ) -> Sample:
+        rated, scores = np.atleast_2d(given.sample.indices), np.atleast_2d(given.scores)
+        progress = _Progress(self, pool, len(rated))
+        progress.take(rated)
+        progress.tell(scores)
+        rows = progress.choose(n, rng)
+        joined = progress.design()
+        wave = _slice(joined, n)
+        if given.sample.indices.ndim == 1:
+            return Sample(pool, rows[0], wave.draw(0), given, joined.draw(0), info)
+        return Sample(pool, rows, wave, given, joined, info)
+
+    def replay(
+        self,
+        pool: Pool,
+        annotate: Annotate,
+        sizes: Sequence[int],
+        *,
+        draws: int | None,
+        rng: np.random.Generator,
+    ) -> Ratings:
+        """As for every sampler, but without starting the model anew for each wave."""
+        progress = _Progress(self, pool, draws or 1)
+        info = {"sampler": self.name}
+        for size in sizes:
+            fresh = progress.choose(size, rng)
+            ask = Sample(pool, fresh, progress.wave(size), info=info)
+            ask = ask if draws is not None else ask.draw(0)
+            progress.tell(ask.rate(annotate(ask)).scores.reshape(fresh.shape))
+        whole = Sample(pool, progress.rows, progress.design(), info=info)
+        ratings = Ratings(whole, progress.scores)
+        return ratings if draws is not None else ratings.draw(0)
+
+
+def _slice(design: Design, n: int) -> Design:
+    """The part of a design that describes the last n segments; used for listing them only."""
+    arrays = ("weights", "inclusion", "groups", "strata")
+    part = {name: getattr(design, name)[..., -n:] for name in arrays}
+    return Design(kind="adaptive", size=design.size, unbiased=False, **part)
+
+
+class _Progress:
+    """How far each of a batch of studies has come."""
+
+    def __init__(self, sampler: Incremental, pool: Pool, draws: int) -> None:
+        self.pool, self.draws = pool, draws
+        self.strata = strata_of(sampler.by, pool)
+        self.sizes = np.bincount(self.strata)
+        # Strata one after the other, for sums over each of them.
+        self.order = np.argsort(self.strata, kind="stable")
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        self.rows = np.empty((draws, 0), dtype=np.int64)
+        self.free = np.ones((draws, len(pool)), dtype=bool)
+        self.taken = np.zeros((draws, self.sizes.size))
+        self.scores = np.empty((draws, 0))
+        self.model = (
+            Neighbours(pool.standardised(), sampler.k, draws)
+            if sampler.spread == "metrics"
+            else None
+        )
+        self.power = 2.0 if sampler.measure == "variance" else 1.0
+
+    def take(self, rows: IntArray) -> None:
+        self.rows = np.concatenate([self.rows, rows], -1)
+        np.put_along_axis(self.free, rows, False, axis=-1)
+        self.taken += group_sum(np.ones(rows.shape), self.strata[rows], self.sizes.size)
+
+    def tell(self, scores: FloatArray) -> None:
+        start = self.scores.shape[-1]
+        self.scores = np.concatenate([self.scores, scores], -1)
+        if self.model is not None:
+            for t in range(start, self.scores.shape[-1]):
+                self.model.add(self.rows[:, t], self.scores[:, t])
+
+    def choose(self, n: int, rng: np.random.Generator) -> IntArray:
+        """Take n further segments in each study, by the spreads known now."""
+        spread = self._spread() ** self.power
+        before = self.rows.shape[-1]
+        for _ in range(n):
+            mass = np.where(self.taken < self.sizes, self.sizes * spread, 0.0)
+            empty = mass.sum(-1) <= 0
+            mass[empty] = (self.sizes - self.taken)[empty]
+            target = (self.rows.shape[-1] + 1) * mass / mass.sum(-1, keepdims=True)
+            deficit = np.where(mass > 0, target - self.taken, -np.inf)
+            # Ties, as at the start, are broken at random.
+            deficit += rng.random(deficit.shape) * 1e-9
+            self.take(self._any_free(deficit.argmax(-1), rng))
+        return self.rows[:, before:]
+
+    def _any_free(self, stratum: IntArray, rng: np.random.Generator) -> IntArray:
+        """An unrated segment of a stratum in each study, all with the same chance: (draws, 1)."""
+        place = np.arange(self.sizes.max())
+        inside = place < self.sizes[stratum][:, None]
+        member = self.order[np.where(inside, self.starts[stratum][:, None] + place, 0)]
+        free = inside & np.take_along_axis(self.free, member, axis=-1)
+        key = np.where(free, rng.random(free.shape), 2.0)
+        return np.asarray(np.take_along_axis(member, key.argmin(-1)[:, None], axis=-1))
+
+    def _spread(self) -> FloatArray:
+        """σ̂ of each stratum in each study: (draws, H)."""
+        h = self.sizes.size
+        rated = self.scores.shape[-1]
+        if rated < 2 or (self.model is not None and rated <= self.model.k):
+            # The model of so few ratings predicts their mean everywhere, and what its predictions
+            # vary by are rounding errors.
+            return np.ones((self.draws, h))
+        if self.model is not None:
+            return self._spread_of_free(self.model.predictions())
+        strata = self.strata[self.rows[:, :rated]]
+        count = group_sum(np.ones(strata.shape), strata, h)
+        mean = group_sum(self.scores, strata, h) / np.maximum(count, 1)
+        squares = group_sum((self.scores - spread_out(mean, strata)) ** 2, strata, h)
+        own = np.sqrt(squares / np.maximum(count - 1, 1))
+        overall = self.scores.std(-1, ddof=1)[:, None]
+        return np.asarray(np.where(count >= 2, own, overall))
+
+    def _spread_of_free(self, predicted: FloatArray) -> FloatArray:
+        """Standard deviation of the predictions for the unrated segments of each stratum."""
+        predicted, free = predicted[:, self.order], self.free[:, self.order]
+        count = np.maximum(self.sizes - self.taken, 1)
+        mean = np.add.reduceat(np.where(free, predicted, 0.0), self.starts, axis=-1) / count
+        gaps = np.where(free, predicted - np.repeat(mean, self.sizes, axis=-1), 0.0)
+        return np.asarray(np.sqrt(np.add.reduceat(gaps**2, self.starts, axis=-1) / count))
+
+    def wave(self, n: int) -> Design:
+        """The last n segments, for listing them only."""
+        stratum = self.strata[self.rows[:, -n:]]
+        share = spread_out(self.taken / self.sizes, stratum)
+        return Design(
+            kind="adaptive",
+            size=len(self.pool),
+            weights=np.full(share.shape, 1 / n),
+            inclusion=share,
+            groups=stratum,
+            strata=stratum,
+            unbiased=False,
+        )
+
+    def design(self) -> Design:
+        """The stratified mean as printed: strata without ratings are left out."""
+        strata = np.broadcast_to(self.strata, self.free.shape)
+        stratum = np.take_along_axis(strata, self.rows, axis=-1)
+        used = self.taken > 0
+        whole = np.where(used, self.sizes, 0).sum(-1, keepdims=True)
+        weights = self.sizes / whole / np.maximum(self.taken, 1)
+        return Design(
+            kind="adaptive",
+            size=len(self.pool),
+            weights=spread_out(weights, stratum),
+            inclusion=spread_out(self.taken / self.sizes, stratum),
+            groups=collapse(stratum, self.taken, self.sizes),
+            strata=stratum,
+            unbiased=False,
+        )

@@ -1,0 +1,289 @@
+"""Stratified sampling, with strata too small for the budget handled without bias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._validate import check_choice
+from fewgold.design import Design, collapse
+from fewgold.errors import BudgetError
+from fewgold.pool import Pool
+from fewgold.samplers.base import Sampler, batch_design, shuffled
+from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
+from fewgold.samplers.systematic import line_design, regular
+from fewgold.stored import Excerpt, StoredPool
+from fewgold.stored.groups import MergedGroups
+
+# How many segments each stratum gets.
+
+
+def allocate(mass: FloatArray, sizes: IntArray, n: int) -> FloatArray:
+    """Share ``n`` in proportion to ``mass``, no stratum above its size (Saldías et al., eq. 2).
+
+    Where a stratum would get more than it holds, the one that is over-full by most is taken whole
+    and the rest is shared out again among the others.
+    """
+    share = np.zeros(sizes.size)
+    open_, left = np.ones(sizes.size, dtype=bool), float(n)
+    weight = np.where(mass > 0, mass, 0.0).astype(np.float64)
+    while open_.any():
+        if not weight[open_].any():  # nothing tells the open strata apart: go by their size
+            weight = np.where(open_, sizes, 0.0)
+        # Divide by the largest first, so that masses near the limits of floats do no harm.
+        scaled = weight[open_] / weight[open_].max()
+        share[open_] = left * scaled / scaled.sum()
+        excess = np.where(open_, share - sizes, -np.inf)
+        worst = int(excess.argmax())
+        if excess[worst] <= 1e-12 * max(n, 1):
+            break
+        share[worst], left = sizes[worst], left - sizes[worst]
+        open_[worst] = False
+    return np.minimum(share, sizes)
+
+
+def nearest_counts(share: FloatArray, sizes: IntArray, n: int, least: int = 0) -> IntArray:
+    """Whole numbers that sum to ``n`` and minimise Σ|n_h − n'_h|: largest remainders first.
+
+    ``least`` keeps every stratum at that many at the least (or whole, where it is smaller).
+    """
+    if np.minimum(least, sizes).sum() > n:
+        raise BudgetError(
+            f"{sizes.size} strata of at least {least} segments each do not fit into {n}. "
+            "Merge strata, or raise the budget."
+        )
+    floor = np.maximum(np.floor(share + 1e-9), np.minimum(least, sizes)).astype(np.int64)
+    counts: IntArray = np.minimum(floor, sizes)
+    while counts.sum() > n:  # the least counts took more than the shares allow
+        room = np.where(counts > np.minimum(least, sizes), counts - share, -np.inf)
+        counts[int(room.argmax())] -= 1
+    while counts.sum() < n:
+        short = n - int(counts.sum())
+        gap = np.where(counts < sizes, share - counts, -np.inf)
+        order = np.argsort(-gap, kind="stable")[:short]
+        counts[order[gap[order] > -np.inf]] += 1
+    return counts
+
+
+def optimal_mass(sizes: IntArray, spread: FloatArray, cost: FloatArray | None = None) -> FloatArray:
+    """Neyman's N_h σ_h, divided by the root of the mean cost where costs differ."""
+    mass = sizes * spread
+    return np.asarray(mass if cost is None else mass / np.sqrt(cost))
+
+
+# How many segments each stratum gets, and the design that this makes.
+
+
+# With two segments a stratum its variance can be estimated, and rounding costs next to nothing.
+LEAST = 2
+# The least spread of a stratum under optimal allocation, as a share of the pooled one.
+_FLOOR = 0.25
+
+
+def masses(
+    sizes: IntArray, spread: FloatArray | None, cost: FloatArray | None, *, floored: bool
+) -> FloatArray:
+    """What segments are shared out by: sizes, or Neyman's sizes times spreads."""
+    if spread is None:
+        return sizes.astype(np.float64)
+    if floored:
+        # A metric that does not vary in a stratum does not prove that scores do not: without
+        # a floor such strata would be left to one or two ratings.
+        spread = np.maximum(spread, _FLOOR * np.sqrt(sizes @ spread**2 / sizes.sum()))
+    return optimal_mass(sizes, spread, cost)
+
+
+def strata_of_share(share: FloatArray, sizes: IntArray) -> BoolArray:
+    """Which strata are due fewer than two segments, though they hold more: (H,)."""
+    return np.asarray((share < LEAST - 1e-9) & (share < sizes))
+
+
+def within_design(sizes: IntArray, counts: IntArray) -> Design:
+    """Simple random samples of fixed ``counts`` in each stratum, strata one after the other."""
+    stratum = np.repeat(np.arange(sizes.size), counts)
+    used = counts > 0
+    # Strata with nothing drawn are left out and the rest renormalised: biased, and marked so.
+    weights = (sizes / sizes[used].sum() / np.maximum(counts, 1))[stratum]
+    groups = collapse(stratum, counts.astype(np.float64), sizes)
+    return Design(
+        kind="stratified" if used.all() else "stratified with empty strata",
+        size=int(sizes.sum()),
+        weights=weights,
+        inclusion=(counts / sizes)[stratum],
+        groups=np.unique(groups, return_inverse=True)[1],
+        strata=stratum,
+        unbiased=bool(used.all()),
+    )
+
+
+def joined_design(own: Design, line: Design) -> Design:
+    """Large strata by themselves, then small ones in a line; the line knows the whole size."""
+    return Design(
+        kind="systematic",
+        size=line.size,
+        weights=np.concatenate([own.weights * own.size / line.size, line.weights]),
+        inclusion=np.concatenate([own.inclusion, line.inclusion]),
+        groups=np.concatenate([own.groups, line.groups + int(own.groups.max()) + 1]),
+    )
+
+
+def merge(share: FloatArray, sizes: IntArray, small: BoolArray) -> IntArray:
+    """New stratum of each stratum: small ones of similar rates together until two are due."""
+    label = np.full(share.size, -1, dtype=np.int64)
+    large = np.flatnonzero(~small)
+    label[large] = np.arange(large.size)
+    following, held = large.size, 0.0
+    for h in np.flatnonzero(small)[np.argsort((share / sizes)[small], kind="stable")]:
+        label[h], held = following, held + share[h]
+        if held >= LEAST - 1e-9:
+            following, held = following + 1, 0.0
+    if held > 0 or (label == following).any():  # too little is due to the last: give it away
+        last = label == following
+        if following > large.size:
+            label[last] = following - 1
+        elif large.size:
+            label[last] = label[large[(share / sizes)[large].argmin()]]
+    return np.unique(label, return_inverse=True)[1].astype(np.int64)
+
+
+Allocation: TypeAlias = str | Callable[[Pool, IntArray], FloatArray]
+_ALLOCATIONS = ("proportional", "optimal", "optimal-cost")
+
+
+@dataclass(frozen=True)
+class Stratified(Sampler):
+    """Draw from every stratum: documents, metric bins, or any labels.
+
+    Parameters
+    ----------
+    by
+        How strata are made: `ByDocument`, `ByMetric`, `ByColumn` or a callable.
+    allocation
+        ``proportional`` to size; ``optimal`` (Neyman, by the standard deviation of the metrics in a
+        stratum: Saldías et al. (2022), eq. 2, whose words say variance);
+        ``optimal-cost`` (the same per unit of cost); or a callable that gives the mass of each
+        stratum from the pool and the strata.
+    rounding
+        ``unbiased``: strata that are due fewer than two segments are pooled. Under proportional
+        allocation they stand in a line in random order and every (N/n)-th segment is taken, so
+        that each segment has the same chance; otherwise strata of similar rates are merged.
+        ``printed``: whole numbers nearest to the allocation, as in Saldías et al. (2022). Strata
+        may then get nothing, which biases the mean.
+    """
+
+    by: Stratifier = ByDocument()
+    allocation: Allocation = "proportional"
+    rounding: str = "unbiased"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.allocation, str):
+            check_choice("allocation", self.allocation, _ALLOCATIONS)
+        check_choice("rounding", self.rounding, ("unbiased", "printed"))
+
+    @property
+    def name(self) -> str:
+        by = getattr(self.by, "label", "strata")
+        short = {"proportional": "prop", "optimal": "opt", "optimal-cost": "opt-cost"}
+        how = short[self.allocation] if isinstance(self.allocation, str) else "own"
+        return f"{by}-{how}" + ("-printed" if self.rounding == "printed" else "")
+
+    def _mass(self, pool: Pool, strata: IntArray, sizes: IntArray) -> FloatArray:
+        if self.allocation == "proportional":
+            return masses(sizes, None, None, floored=True)
+        if callable(self.allocation):
+            return np.asarray(self.allocation(pool, strata), dtype=np.float64)
+        spread = stratum_sd(pool.composite(), strata, sizes)
+        cost = None
+        if self.allocation == "optimal-cost" and pool.cost is not None:
+            cost = np.bincount(strata, pool.cost) / sizes
+        return masses(sizes, spread, cost, floored=self.rounding == "unbiased")
+
+    def _draw(
+        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
+    ) -> tuple[IntArray, Design]:
+        strata = strata_of(self.by, pool)
+        sizes = np.bincount(strata)
+        share = allocate(self._mass(pool, strata, sizes), sizes, n)
+        if self.rounding == "printed":
+            return draw_within(strata, sizes, nearest_counts(share, sizes, n), draws, rng)
+        small = strata_of_share(share, sizes)
+        if not small.any():
+            counts = nearest_counts(share, sizes, n, least=LEAST)
+            return draw_within(strata, sizes, counts, draws, rng)
+        if self.allocation == "proportional" and share[small].sum() >= LEAST - 1e-9:
+            return self._draw_with_line(strata, share, small, n, draws, rng)
+        merged = merge(share, sizes, small)[strata]
+        share = np.asarray(np.bincount(merged, (share / sizes)[strata]), dtype=np.float64)
+        sizes = np.bincount(merged)
+        counts = nearest_counts(share, sizes, n, least=min(LEAST, int(share.min() + 1e-9) or 1))
+        return draw_within(merged, sizes, counts, draws, rng)
+
+    def _draw_with_line(
+        self,
+        strata: IntArray,
+        share: FloatArray,
+        small: BoolArray,
+        n: int,
+        draws: int,
+        rng: np.random.Generator,
+    ) -> tuple[IntArray, Design]:
+        """Large strata by themselves; the small ones in a line in random order."""
+        total = strata.size
+        in_line = np.flatnonzero(small[strata])
+        n_line = min(max(round(share[small].sum()), 1), in_line.size)
+        codes = np.unique(strata[in_line], return_inverse=True)[1]
+        order = in_line[shuffled(codes, draws, rng)]
+        rows = np.take_along_axis(order, regular(in_line.size, n_line, draws, rng), axis=-1)
+        line = line_design(n_line, in_line.size, total)
+        if in_line.size == total:
+            return rows, batch_design(line, draws)
+        own = np.flatnonzero(~small[strata])
+        codes = np.unique(strata[own], return_inverse=True)[1]
+        sizes = np.bincount(codes)
+        counts = nearest_counts(share[~small], sizes, n - n_line, least=LEAST)
+        chosen, design = draw_within(codes, sizes, counts, draws, rng)
+        both = joined_design(design.draw(0), line)
+        return np.concatenate([own[chosen], rows], -1), batch_design(both, draws)
+
+    def _draw_stored(
+        self, pool: StoredPool, n: int, rng: np.random.Generator
+    ) -> tuple[Excerpt, Design]:
+        from fewgold.samplers.on_disk import draw_stratified
+
+        return draw_stratified(self, pool, n, rng)
+
+    def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
+        if self.allocation == "proportional":
+            return super()._cost_stored(pool, n)  # strata do not make the variance larger
+        from fewgold.samplers.on_disk import shares
+
+        groups, share = shares(self, pool, n)
+        if isinstance(groups, MergedGroups):
+            cost, sd = pool.cost_in(groups)
+        else:
+            assert groups.cost is not None and groups.cost_sd is not None
+            cost, sd = groups.cost, groups.cost_sd
+        return float(share @ cost), float(share @ ((1 - share / groups.size) * sd**2))
+
+    def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
+        return self._cost_by_drawing(pool, cost, n)
+
+
+def stratum_sd(values: FloatArray, strata: IntArray, sizes: IntArray) -> FloatArray:
+    """Standard deviation of ``values`` in each stratum (divisor N_h)."""
+    mean = np.bincount(strata, values) / sizes
+    return np.asarray(np.sqrt(np.bincount(strata, (values - mean[strata]) ** 2) / sizes))
+
+
+def draw_within(
+    strata: IntArray, sizes: IntArray, counts: IntArray, draws: int, rng: np.random.Generator
+) -> tuple[IntArray, Design]:
+    """Simple random samples of fixed ``counts`` in each stratum, strata one after the other."""
+    order = np.argsort(strata + rng.random((draws, strata.size)), axis=-1)
+    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    position = np.concatenate([start[h] + np.arange(c) for h, c in enumerate(counts)])
+    return order[:, position], batch_design(within_design(sizes, counts), draws)

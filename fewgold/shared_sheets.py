@@ -1,0 +1,196 @@
+"""Sheets for several systems on the same segments, blind: raters cannot tell the systems.
+
+A row for each chosen segment and system, in random order within the segment, under ids that mean
+nothing. The side file holds the key; `fewgold compare` joins the scores again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold import io, sheets
+from fewgold.comparison import joint_pool
+from fewgold.comparison.table import label
+from fewgold.errors import DataError
+from fewgold.io import refuse
+from fewgold.pool import Pool
+from fewgold.sample import Sample
+from fewgold.sheets import DOCUMENT, ID, SCORE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEGMENT = "segment"
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What a side file of several systems says: the pool's table, the sample and the key."""
+
+    table: pd.DataFrame
+    columns: Mapping[str, Any]
+    sample: Sample
+    key: Mapping[str, tuple[str, str]]
+    score: str
+
+
+def build_joint_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
+    """The pool of all systems, from the roles of the columns as `fewgold select` knows them."""
+    table = sheets.as_recorded(table, columns)
+    table = io.filled(table, columns.get("metrics") or (), columns.get("system"))
+    if columns.get("cost") is not None:
+        table = io.with_cost(table, columns["cost"])
+    roles = {k: columns.get(k) for k in ("id", "system", "document", "cost")}
+    return joint_pool(
+        table,
+        metrics=columns.get("metrics") or (),
+        orientation=columns.get("orientation") or {},
+        **roles,  # type: ignore[arg-type]
+    )
+
+
+def save_shared(
+    sample: Sample,
+    table: pd.DataFrame,
+    path: str | Path,
+    *,
+    columns: Mapping[str, Any],
+    seed: int = 0,
+    score: str = SCORE,
+    **options: Any,
+) -> Path:
+    """Write the blind sheet and its side file; further ``options`` as in `files.save_sample`.
+
+    ``seed`` decides the order of the systems within each segment.
+    """
+    separator = "\t" if str(path).lower().endswith(".tsv") else ","
+    rows = _places(table, columns)
+    chosen = np.sort(sample.indices)
+    if sample.pool.documents is not None:
+        chosen = chosen[np.argsort(sample.pool.codes[chosen], kind="stable")]
+    texts = list(columns.get("texts") or ())
+    heads = [ID, SEGMENT, *([DOCUMENT] if sample.pool.documents is not None else []), *texts, score]
+    double = [name for name in heads if heads.count(name) > 1]
+    if double:
+        raise DataError(
+            f"the sheet would have two columns {double[0]!r}. Rename the text column, or choose "
+            "another name for the score with --score-column."
+        )
+    rng = np.random.default_rng([seed, len(sample.pool)])
+    total = sum(len(rows[label(columns["id"], i)]) for i in sample.pool.ids[chosen].tolist())
+    lines: list[list[str]] = [[io.neutral(name) for name in heads]]
+    key: list[dict[str, str]] = []
+    shown = {name: table[name].tolist() for name in texts}
+    for index in chosen.tolist():
+        segment = label(columns["id"], sample.pool.ids[index])
+        outputs = list(rows[segment].items())
+        for place in rng.permutation(len(outputs)).tolist():
+            system, row = outputs[place]
+            name = f"r{len(key) + 1:0{len(str(total))}d}"
+            key.append({"id": name, "segment": segment, "system": system})
+            line: list[Any] = [name, segment]
+            if sample.pool.documents is not None:
+                line.append(sample.pool.documents[index])
+            line += [shown[text][row] for text in texts]
+            lines.append([*(io.cell(value, separator) for value in line), ""])
+    return sheets.save_sample(
+        sample, path, columns=columns, score=score, systems={"rows": key},
+        text=io.as_text(lines, separator), **options,
+    )  # fmt: skip
+
+
+def _places(table: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Where the output of each segment and system lies in the table."""
+    found: dict[str, dict[str, int]] = {}
+    both = zip(table[columns["id"]].tolist(), table[columns["system"]].tolist(), strict=True)
+    for row, (segment, system) in enumerate(both):
+        found.setdefault(label("id", segment), {})[label("system", system)] = row
+    return found
+
+
+def load_shared(path: str | Path, pool_path: str | Path | None = None) -> Shared:
+    """What is needed to read a sheet of several systems back, from its side file."""
+    record = sheets.read_record(path)
+    if "systems" not in record:
+        raise DataError(
+            "this sheet holds one system only. Its score is that of: fewgold estimate. To compare "
+            "systems, select segments with --shared."
+        )
+    table = sheets.pool_table(path, pool_path)
+    with sheets.intact(path):
+        columns = dict(record["pool"]["columns"])
+        sample = sheets.load_sample(path, build_joint_pool(table, columns))
+        key = {row["id"]: (row["segment"], row["system"]) for row in record["systems"]["rows"]}
+        return Shared(table, columns, sample, key, record["score_column"])
+
+
+def read_shared(
+    path: str | Path,
+    shared: Shared,
+    *,
+    human: Sequence[str] = (),
+    rater: str | None = None,
+    id: str = ID,
+    gaps: bool = False,
+) -> pd.DataFrame:
+    """The pool's table with the scores of a rated sheet, a row an output (and rater).
+
+    Rows that are missing or empty are outputs that nobody rated: an error unless ``gaps`` says
+    that chance left them out. ``human`` names one column of scores or several, a rater each.
+    """
+
+    sheet = io.read_table(path)
+    wanted = list(human) or [shared.score]
+    for name in [id, *wanted, *([rater] if rater is not None else [])]:
+        if name not in sheet.columns:
+            raise DataError(
+                f"{str(path)!r} has no column {name!r}. It has "
+                f"{', '.join(map(str, sheet.columns))}. Name the right one."
+            )
+    sheet = sheet[~sheet.map(io.is_empty).all(axis=1)]
+    found = [str(i).strip() for i in sheet[id]]
+    refuse(
+        "are not in the sample", [i for i in found if i not in shared.key],
+        "Is it another sample's file?",
+    )  # fmt: skip
+    if rater is None:
+        twice = sorted(i for i, count in Counter(found).items() if count > 1)
+        refuse(
+            "occur more than once", twice,
+            "Keep one row of each; for several raters name the column that says who (--rater).",
+        )  # fmt: skip
+    if not gaps:
+        empty = sheet[wanted].map(io.is_gap).all(axis=1)
+        rated = {i for i, bare in zip(found, empty, strict=True) if not bare}
+        refuse(
+            f"of {len(shared.key)} outputs are not rated",
+            [i for i in shared.key if i not in rated],
+            "Rate them all; if it was chance that left some out, say so: --rated-only.",
+        )
+    roles = shared.columns
+    kept = [roles["id"], roles["system"], roles.get("document"), *(roles.get("metrics") or ())]
+    base = io.filled(
+        shared.table[[name for name in dict.fromkeys(kept) if name is not None]],
+        roles.get("metrics") or (),
+        roles["system"],
+    )
+    left = [
+        f"{label('id', i)}\x1f{label('system', s)}"
+        for i, s in zip(base[roles["id"]], base[roles["system"]], strict=True)
+    ]
+    scores = sheet[[*wanted, *([rater] if rater is not None else [])]].copy()
+    clash = [name for name in scores.columns if name in base.columns]
+    refuse("name columns of the sheet and of the pool", clash, "Rename those of the sheet.")
+    scores[_JOIN] = ["\x1f".join(shared.key[i]) for i in found]
+    joined = base.assign(**{_JOIN: left}).merge(scores, on=_JOIN, how="left")
+    made: pd.DataFrame = joined.drop(columns=_JOIN)
+    return made
+
+
+_JOIN = "segment and system"

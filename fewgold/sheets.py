@@ -1,0 +1,594 @@
+"""A drawn sample on disk: a sheet for the raters, and a side file that says how it was drawn.
+
+The sheet shows what raters need and nothing that could sway them: no metrics, no system, no drawing
+order unless asked for. The side file ``<sheet>.design.json`` holds the rest, its floats exact.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold import formats, io
+from fewgold._text import pretty
+from fewgold._version import __version__
+from fewgold.design import Design
+from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import alias, holds_name
+from fewgold.io import neutral, refuse
+from fewgold.missing import PartialRatings
+from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample
+from fewgold.stored import Engine, Excerpt, StoredPool
+from fewgold.stored.pool import reopen, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Designs and pools as plain records: what every file of a study stores, its floats exact.
+
+
+# Fields of a Design that have a value for each segment, by the name of one such value.
+_FLOATS = {"weight": "weights", "inclusion": "inclusion", "influence": "influence"}
+_WHOLE = {"group": "groups", "unit": "units", "stratum": "strata"}
+
+
+def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
+    """A design, with one entry a segment in the order of drawing."""
+    columns = {"id": [str(i) for i in pool.ids[indices]], "index": indices.tolist()}
+    for key, name in (_FLOATS | _WHOLE).items():
+        if getattr(design, name) is not None:
+            columns[key] = getattr(design, name).tolist()
+    if design.balance is not None:
+        columns["balance"] = design.balance.T.tolist()
+    segments = [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+    head = {"kind": design.kind, "size": design.size, "unbiased": design.unbiased}
+    return {**head, "segments": segments}
+
+
+def rated(given: Ratings) -> dict[str, Any]:
+    record = drawn(given.sample.pool, given.sample.indices, given.sample.design)
+    limits = None if given.limits is None else list(given.limits)
+    return {
+        **record, "scores": given.scores.tolist(), "limits": limits, "info": dict(given.sample.info)
+    }  # fmt: skip
+
+
+def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64], Design]:
+    segments = record["segments"]
+    indices = np.array([s["index"] for s in segments], dtype=np.int64)
+    if indices.size and not (indices.min() >= 0 and indices.max() < len(pool)):
+        raise DataError("the design speaks of rows that the pool does not have.")
+    ids = [str(i) for i in pool.ids[indices]]
+    wrong = [s["id"] for s, i in zip(segments, ids, strict=True) if s["id"] != i]
+    refuse("of the design do not match the pool's rows", wrong, "Is it the same pool?")
+    arrays: dict[str, Any] = {}
+    for names, dtype in ((_FLOATS, np.float64), (_WHOLE, np.int64)):
+        for key, name in names.items():
+            if key in segments[0]:
+                arrays[name] = np.array([s[key] for s in segments], dtype=dtype)
+    if "balance" in segments[0]:
+        arrays["balance"] = np.array([s["balance"] for s in segments], dtype=np.float64).T
+    return indices, Design(
+        kind=record["kind"], size=record["size"], unbiased=record["unbiased"], **arrays
+    )
+
+
+def digests(pool: Pool | StoredPool) -> dict[str, str]:
+    """A digest of each part of a pool, to say later which one changed."""
+    if isinstance(pool, Excerpt):
+        pool = pool.store
+    if isinstance(pool, StoredPool):
+        return pool.digests()
+    labels = {"ids": pool.ids, "documents": pool.documents}
+    found = {
+        k: "\x1f".join(map(str, v.tolist())).encode() for k, v in labels.items() if v is not None
+    }
+    found |= {f"metric {k}": v.tobytes() for k, v in pool.metrics.items()}
+    if pool.cost is not None:
+        found["cost"] = pool.cost.tobytes()
+    return {k: hashlib.sha256(v).hexdigest()[:12] for k, v in found.items()}
+
+
+def check_pool(stored: Mapping[str, Any], pool: Pool | StoredPool) -> None:
+    if stored["fingerprint"] == pool.fingerprint:
+        return
+    then, now = stored["digests"], digests(pool)
+    reasons = [f"{k} changed" for k in then if k in now and now[k] != then[k]]
+    reasons += [f"{k} is gone" for k in then if k not in now]
+    reasons += [f"{k} is new" for k in now if k not in then]
+    if stored["size"] != len(pool):
+        reasons.insert(0, f"it has {len(pool)} segments now and had {stored['size']}")
+    raise DataError(
+        f"this is not the pool that the sample was drawn from (fingerprint {pool.fingerprint} now, "
+        f"{stored['fingerprint']} then): {'; '.join(reasons) or 'its order changed'}. Give the "
+        "pool of that time: an estimate from another one would be wrong."
+    )
+
+
+SCHEMA = "fewgold.sample/1"
+#: What the sheet calls the segment's id and its document, whatever the pool calls them.
+ID, DOCUMENT, SCORE = "id", "document", "score"
+
+
+def design_path(path: str | Path) -> Path:
+    """Where the side file of a sheet lies."""
+    return Path(f"{path}.design.json")
+
+
+def open_table(
+    path: str | Path,
+    tell: Callable[[str], None] | None = None,
+    *,
+    pair: str | None = None,
+    raters: bool = False,
+) -> pd.DataFrame:
+    """Any table that fewgold reads: plain ones, and published ratings as one.
+
+    Parameters
+    ----------
+    path
+        A file, a folder of mt-metrics-eval, or ``-`` for standard input.
+    tell
+        Called with each sentence on what is odd about the file.
+    pair, raters
+        As in `fewgold.formats.rated_table`.
+    """
+    found = None if str(path) == "-" else formats.rated_table(path, pair, raters)
+    if found is None:
+        file = io.read_file(path)
+        frame, notes = file.frame(), file.notes
+    else:
+        frame, notes = found.frame, found.notes
+    if tell is not None:
+        for sentence in notes:
+            tell(sentence.rstrip("."))
+    return frame
+
+
+def build_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
+    """A pool from a table and the roles of its columns; the cost may be ``FIXED+PER*COLUMN``.
+
+    Gaps in metrics are filled with the mean of the metric.
+    """
+    table = io.filled(as_recorded(table, columns), columns.get("metrics") or ())
+    if columns.get("cost") is not None:
+        table = io.with_cost(table, columns["cost"])
+    return Pool.from_table(table, **columns)
+
+
+def as_recorded(table: Any, columns: Mapping[str, Any]) -> Any:
+    """The table with names as a side file has them: old ones may have spaces around."""
+    listed = [
+        v for value in columns.values() for v in (value if isinstance(value, list) else [value])
+    ]
+    padded = {v.strip(): v for v in listed if isinstance(v, str) and v != v.strip()}
+    return table.rename(columns=padded) if padded else table
+
+
+def save_sample(
+    sample: Sample,
+    path: str | Path,
+    *,
+    strategy: str,
+    columns: Mapping[str, Any],
+    pool_path: str | Path | Sequence[str] | None = None,
+    score: str = SCORE,
+    budget: Any = None,
+    design: str | Path | None = None,
+    in_order: bool = False,
+    overwrite: bool = False,
+    systems: Mapping[str, Any] | None = None,
+    text: str | None = None,
+    given: str | Path | None = None,
+    options: Sequence[str] | None = None,
+) -> Path:
+    """Write the sheet to rate and its side file, and return the path of the side file.
+
+    Parameters
+    ----------
+    sample
+        One drawn sample. A top-up is stored with the ratings that it continues.
+    path
+        A ``.csv`` or ``.tsv`` file; ``-`` is CSV on standard output, and then ``design`` is needed.
+    strategy
+        Name of the strategy that will estimate, such as ``docs-balanced+ridge``.
+    columns
+        The roles of the pool's columns, as in `Pool.from_table`, to build the pool again.
+    pool_path
+        The pool's file, stored relative to the side file; for a pool on disk, its paths.
+    score
+        Name of the empty column.
+    budget
+        What was asked for, for the record.
+    design
+        Path of the side file, if not beside the sheet.
+    in_order
+        List the segments in the order of drawing, to be rated from the top and stopped early.
+    overwrite
+        Replace existing files. They may hold ratings, so that is never the default.
+    systems, text
+        The key to a sheet with several systems, and the sheet itself (`fewgold.shared_sheets`).
+    given
+        The rated sheet that this one continues.
+    options
+        The options of ``fewgold select`` that draw these segments again, for `commands`.
+    """
+    if sample.indices.ndim != 1:
+        raise DataError("a batch of draws cannot be rated. Save one of them: sample.draw(k).")
+    name = str(path)
+    if name == "-" and design is None:
+        raise DataError("with the sheet on standard output, say where the design goes (--design).")
+    if name != "-" and not name.lower().endswith((".csv", ".tsv")):
+        raise DataError(f"the sheet must be a .csv or .tsv file; got {name!r}.")
+    side = design_path(path) if design is None else Path(design)
+    targets = [side] if name == "-" else [Path(path), side]
+    for target in targets:
+        if target.exists() and not overwrite:
+            raise DataError(
+                f"{str(target)!r} exists and may hold ratings. Choose another name, or overwrite "
+                "it with --force (overwrite=True)."
+            )
+    separator = "\t" if name.lower().endswith(".tsv") else ","
+    text = sheet(sample, score, separator, in_order=in_order) if text is None else text
+    where = _places(pool_path, side.parent)
+    record: dict[str, Any] = {
+        "schema": SCHEMA,
+        "fewgold": __version__,
+        "strategy": strategy,
+        "sampler": sample.info.get("sampler"),
+        "seed": sample.info.get("seed"),
+        "n": sample.n,
+        "budget": budget,
+        "score_column": score,
+        "pool": {
+            "path": where,
+            "size": len(sample.pool),
+            "fingerprint": sample.pool.fingerprint,
+            "digests": digests(sample.pool),
+            "columns": {**columns, "orientation": dict(sample.pool.orientation)},
+            **_engine_of(sample.pool),
+        },
+        "sample": drawn(sample.pool, sample.indices, sample.design),
+        "given": None if sample.given is None else rated(sample.given),
+        # Only designs that cannot be joined from the two waves alone come with a joined one.
+        "joined": None
+        if sample.given is None or sample.joined is None
+        else drawn(sample.pool, np.r_[sample.given.sample.indices, sample.indices], sample.joined),
+    }
+    if systems is not None:
+        record["systems"] = dict(systems)
+    if options is not None:
+        record["select"] = {"given": _places(given, side.parent), "options": list(options)}
+    if name == "-":
+        io.write_texts({side: pretty(record)})
+        sys.stdout.write(text)
+    else:
+        # Spreadsheets take UTF-8 for what it is only after a byte order mark.
+        mark = "" if text.isascii() else "\ufeff"
+        io.write_texts({side: pretty(record), Path(path): mark + text})
+    return side
+
+
+def sheet(
+    sample: Sample, score: str = SCORE, separator: str = ",", *, in_order: bool = False
+) -> str:
+    """The table to rate, by document or in the order of drawing, with an empty score.
+
+    Ids and documents that could tell raters the system have other names, and those of several
+    systems are listed in an order that tells nothing either.
+    """
+    pool = sample.pool
+    rows = place = sample.indices
+    own = {int(i): _masked(pool, i) for i in place}
+    if not in_order and pool.has_several_systems:
+        rows = np.array(sorted(own, key=lambda i: (own[i][-1], i)))
+    elif not in_order:
+        by_document = place if pool.documents is None else pool.codes[place] * len(pool) + place
+        rows = place[np.argsort(by_document)]
+    labels = [ID] if pool.documents is None else [ID, DOCUMENT]
+    shown: dict[str, Any] = {name: {i: own[i][k] for i in own} for k, name in enumerate(labels)}
+    names = [*shown, *pool.texts, score]
+    double = [name for name in names if names.count(name) > 1]
+    if double:
+        raise DataError(
+            f"the sheet would have two columns {double[0]!r}. Rename the text column, or choose "
+            "another name for the score with --score-column."
+        )
+    shown |= pool.texts
+    body = [
+        [*(io.cell(column[i], separator) for column in shown.values()), ""] for i in rows.tolist()
+    ]
+    ids = [str(shown[ID][i]) for i in rows.tolist()]
+    twins = [i for i in ids if neutral(i) != i and neutral(i) in set(ids)]
+    if twins:
+        raise DataError(
+            f"the ids {twins[0]!r} and {neutral(twins[0])!r} are too alike. Rename one."
+        )
+    if separator == "\t" and any(set(i) & set("\t\r\n") for i in ids):
+        raise DataError("some ids hold tabs or line breaks, which TSV cannot. Write a .csv file.")
+    return io.as_text([[*map(neutral, shown), score], *body], separator)
+
+
+def _masked(pool: Pool, place: Any) -> tuple[Any, ...]:
+    """The id of a segment and its document, if it has one, as raters may see them."""
+    system = () if pool.system is None else (str(pool.system[place]),)
+    labels = (
+        [pool.ids[place]] if pool.documents is None else [pool.ids[place], pool.documents[place]]
+    )
+
+    def shown(label: Any, *of: str) -> Any:
+        told = pool.has_several_systems or any(holds_name(str(label), name) for name in system)
+        return alias(pool.fingerprint, *of, str(label)) if told else label
+
+    return tuple(shown(label, *(system if k else ())) for k, label in enumerate(labels))
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """The side file as written by `save_sample`, its schema checked."""
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"there is no design file {str(path)!r}. It is written with the sample and lies beside "
+            "it; bring it back, or say where it is with --design."
+        ) from None
+    except ValueError as error:
+        raise DataError(f"{str(path)!r} is not a design file: {error}.") from None
+    schema = record.get("schema") if isinstance(record, dict) else None
+    if schema != SCHEMA:
+        raise DataError(
+            f"{str(path)!r} has the schema {schema!r}; this version of fewgold ({__version__}) "
+            f"reads {SCHEMA!r}. Give the .design.json file of a sample, and the fewgold that "
+            "wrote it."
+        )
+    assert isinstance(record, dict)
+    return record
+
+
+def commands(sheet: str | Path, pool: str | None = None) -> list[str]:
+    """The lines for a shell that draw the segments of a sheet again, a line for each wave.
+
+    Files are named as seen from where ``sheet`` is: a relative path makes relative paths. ``pool``
+    is where the pool is now, if it has moved.
+    """
+    side = design_path(sheet)
+    record = read_record(side)
+    with intact(side):
+        told = record.get("select") or _told(record)
+        stored = record["pool"]["path"]
+        places = [pool] if pool is not None else [stored] if isinstance(stored, str) else stored
+        files = [_from(p, side.parent if pool is None else Path()) for p in places or ["-"]]
+        given = told["given"] and _from(told["given"], side.parent)
+        again = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
+        words = ["fewgold", "select", *files, *(["--given", given] if given else [])]
+        words += [*told["options"], "-o", _from(again.as_posix(), Path())]
+    before = commands(given, pool) if given and design_path(given).is_file() else []
+    return [*before, shlex.join(words)]
+
+
+def _told(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What a side file without the options of ``fewgold select`` tells of them."""
+    columns, options = record["pool"]["columns"], {"--strategy": record["strategy"]}
+    if record["given"] is None:
+        for role in ("id", "document", "cost", "system", "order"):
+            options[f"--{role}"] = columns.get(role)
+        for role in ("metrics", "texts"):
+            options[f"--{role}"] = ",".join(columns.get(role) or ())
+        signs = columns.get("orientation") or {}
+        options["--orientation"] = ",".join(f"{k}={v:+d}" for k, v in signs.items()) or None
+    options["--engine"] = record["pool"].get("engine")
+    budget = record["budget"]
+    if isinstance(budget, Mapping):
+        options |= {"--cost-budget": budget["cost"], "--risk": budget["risk"]}
+    else:
+        options["--budget"] = record["n"] if budget is None else budget
+    options |= {"--seed": record["seed"], "--score-column": record["score_column"]}
+    words = [w for k, v in options.items() if v is not None for w in (k, str(v))]
+    given = None if record["given"] is None else "EARLIER.csv"
+    return {"given": given, "options": [*words, *(["--shared"] if "systems" in record else [])]}
+
+
+def _from(path: str, folder: Path) -> str:
+    """A path that is stored as seen from ``folder``, as seen from where we are."""
+    if path == "-" or "://" in path:
+        return path
+    place = Path(os.path.normpath(folder / path)).as_posix()
+    return f"./{place}" if place.startswith("-") else place
+
+
+def load_pool(
+    path: str | Path,
+    pool_path: str | Path | Sequence[str] | None = None,
+    engine: Engine | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Pool | StoredPool:
+    """The pool that a side file speaks of, read from its recorded place or from ``pool_path``.
+
+    A pool on disk is opened and stays there; ``engine`` reads it, the kind that chose by default.
+    ``tell`` hears what is odd about its file.
+    """
+    record = read_record(path)
+    if "engine" in record["pool"]:
+        with intact(path):
+            return reopen(record["pool"], Path(path).parent, pool_path, engine)
+    if "systems" in record:
+        sheet = shlex.quote(str(path).removesuffix(".design.json"))
+        raise DataError(
+            "this sheet holds several systems. To compare them, and write tables and plots: "
+            f"fewgold compare {sheet} -o results"
+        )
+    if pool_path is not None and not isinstance(pool_path, str | Path):
+        raise DataError("this sample was drawn from one table; got several files. Name that one.")
+    table = pool_table(path, pool_path, tell)
+    with intact(path):
+        for name in record["pool"]["columns"].get("metrics") or () if tell is not None else ():
+            how = io.column_of(table[name], name).read_as if name in table.columns else ""
+            if how and tell is not None:
+                tell(io.read_as_sentence(name, how))
+        return build_pool(table, dict(record["pool"]["columns"]))
+
+
+def pool_table(
+    path: str | Path,
+    pool_path: str | Path | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> pd.DataFrame:
+    """The table that the pool of a side file was made from; ``tell`` hears what is odd about it."""
+    record = read_record(path)
+    with intact(path):
+        stored = record["pool"]["path"]
+        if pool_path is None and stored is None:
+            raise DataError("the pool came from standard input. Say which file it is with --pool.")
+        place = Path(path).parent / stored if pool_path is None else pool_path
+        if str(place) != "-" and not Path(place).exists():
+            raise DataError(
+                f"the pool is not at {str(place)!r} any more. Say where it is with --pool."
+            )
+        return open_table(place, tell)
+
+
+def load_sample(path: str | Path, pool: Pool | StoredPool) -> Sample:
+    """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
+    record = read_record(path)
+    with intact(path):
+        check_pool(record["pool"], pool)
+        if isinstance(pool, StoredPool):
+            pool = rows_of([record["given"], record["sample"]], pool)
+        indices, design = design_of(record["sample"], pool)
+        info = {k: record[k] for k in ("sampler", "seed") if record[k] is not None}
+        sample = Sample(pool, indices, design, info=info)
+        if record["given"] is None:
+            return sample
+        earlier, how = design_of(record["given"], pool)
+        scores = np.array(record["given"]["scores"], dtype=np.float64)
+        limits = record["given"]["limits"]
+        before = Sample(pool, earlier, how, info=record["given"]["info"])
+        given = Ratings(before, scores, None if limits is None else (limits[0], limits[1]))
+        joined = None if record["joined"] is None else design_of(record["joined"], pool)[1]
+        return replace(sample, given=given, joined=joined)
+
+
+def read_ratings(
+    path: str | Path | pd.DataFrame,
+    sample: Sample,
+    *,
+    id: str = ID,
+    score: str | Sequence[str] = SCORE,
+    limits: tuple[float, float] | None = None,
+) -> Ratings:
+    """The scores of a filled-in sheet (or of its table), joined on id in any order of rows.
+
+    ``score`` may name several columns, one a rater, to take their mean. Every segment of the
+    sample must be there once, with a number, and nothing else: leaving some out biases the result.
+    """
+    return read_partial(path, sample, id=id, score=score, limits=limits).complete()
+
+
+def read_partial(
+    path: str | Path | pd.DataFrame,
+    sample: Sample,
+    *,
+    id: str = ID,
+    score: str | Sequence[str] = SCORE,
+    limits: tuple[float, float] | None = None,
+    gaps: bool = False,
+) -> PartialRatings:
+    """As `read_ratings`, but with ``gaps`` segments may be missing or have no score.
+
+    With several columns, the mean is of those that have a score.
+    """
+    frame = io.read_table(path) if isinstance(path, str | Path) else path
+    columns = [score] if isinstance(score, str) else list(score)
+    for name in [id, *columns]:
+        if name not in frame.columns:
+            option = "--id" if name == id else "--human"
+            raise DataError(
+                f"{str(path)!r} has no column {name!r}. It has "
+                f"{', '.join(map(str, frame.columns))}. Name the right one with {option}."
+            )
+    frame = frame[~frame.map(io.is_empty).all(axis=1)]  # spreadsheets leave empty rows behind
+    position = {alias(sample.pool.fingerprint, str(i)): k for k, i in enumerate(sample.ids)}
+    position |= {neutral(str(i)): k for k, i in enumerate(sample.ids)}
+    position |= {str(i): k for k, i in enumerate(sample.ids)}
+    found = [str(i) for i in frame[id]]
+    refuse("are not in the sample", [i for i in found if i not in position], _MANGLED)
+    rows = [position[i] for i in found]
+    count = Counter(rows)
+    ids = [str(i) for i in sample.ids]
+    refuse("occur more than once", [i for k, i in enumerate(ids) if count[k] > 1], _TWICE)
+    if not gaps:
+        absent = [i for k, i in enumerate(ids) if not count[k]]
+        refuse("of the sample are missing", absent, _UNRATED)
+    table = np.full((len(columns), sample.n), np.nan)
+    for row, name in zip(table, columns, strict=True):
+        cells = list(zip(rows, found, frame[name].tolist(), strict=True))
+        if gaps:
+            cells = [cell for cell in cells if not io.is_gap(cell[2])]
+        names, values = [c[1] for c in cells], [c[2] for c in cells]
+        row[[c[0] for c in cells]] = io.scores_of(name, names, values, _UNRATED)
+    if len(columns) == 1:
+        return PartialRatings(sample, table[0], limits)
+    known = np.isfinite(table)
+    total = np.where(known, table, 0.0).sum(0)
+    mean = np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
+    return PartialRatings(sample, mean if gaps else table.mean(0), limits)
+
+
+_UNRATED = (
+    "Rate every segment of the sample: leaving some out biases the estimate. If they will stay "
+    "unrated, say how to take that with --gaps; if rating stopped early on purpose, the result is "
+    "that of fewgold stop."
+)
+_TWICE = "Keep one row of each; for several raters give each a column (--human a,b)."
+_MANGLED = (
+    "Did a spreadsheet rewrite the ids (leading zeros, dates)? Or is it another sample's file?"
+)
+
+
+@contextmanager
+def intact(path: str | Path) -> Iterator[None]:
+    """Turns the errors of a side file that was edited into one sentence."""
+    try:
+        yield
+    except FewgoldError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise DataError(
+            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Take the side file as it "
+            "was written; drawing again with the same seed makes it anew."
+        ) from error
+
+
+def _engine_of(pool: Pool) -> dict[str, str]:
+    return {"engine": pool.store.engine.name} if isinstance(pool, Excerpt) else {}
+
+
+def _places(paths: str | Path | Sequence[str] | None, folder: Path) -> str | list[str] | None:
+    """Where the pool lies, as seen from a folder."""
+    if paths is None:
+        return None
+    if isinstance(paths, str | Path):
+        return _relative(Path(paths), folder)
+    return [p if "://" in p else _relative(Path(p), folder) for p in paths]
+
+
+def _relative(path: Path, folder: Path) -> str:
+    try:
+        return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # another drive on Windows
+        return path.resolve().as_posix()

@@ -1,0 +1,373 @@
+"""What a simulation says of one strategy on one pool at one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from fewgold._arrays import FloatArray
+from fewgold.errors import FewgoldError
+from fewgold.estimate import Bound, Estimate
+from fewgold.estimator import Estimator
+from fewgold.sample import Ratings
+from fewgold.samplers import Budget, Cost
+
+# Means over draws with their Monte-Carlo errors.
+
+
+# Draws that tell a slope, and draws that tell how much a variance varies.
+_FOR_SLOPE, _FOR_SPREAD = 30, 8
+# A control variate must not be asked to reach further than this, in standard errors.
+_REACH = 3.0
+
+
+class Score(NamedTuple):
+    """Mean of a figure over the draws and its Monte-Carlo standard error."""
+
+    mean: float
+    mc: float
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Score:
+        spread = values.std(ddof=1) if values.size > 1 and np.isfinite(values).all() else np.nan
+        return cls(float(values.mean()), float(spread / np.sqrt(values.size)))
+
+    @classmethod
+    def of_share(cls, hits: FloatArray) -> Score:
+        """A share; two hits and two misses added to the error, so that 100 of 100 has one too."""
+        draws, count = hits.size, float(hits.sum())
+        p = (count + 2) / (draws + 4)
+        return cls(count / draws, float(np.sqrt(p * (1 - p) / (draws + 4))))
+
+    def times(self, unit: float) -> Score:
+        return Score(self.mean * unit, self.mc * unit)
+
+
+NOTHING = Score(np.nan, np.nan)
+
+
+def ratio(above: FloatArray, below: FloatArray) -> Score:
+    """Ratio of two means over paired draws, corrected for its bias of order 1/draws (Beale 1962).
+
+    Beale, Some use of computers in operational research, Industrielle Organisation 31.
+    """
+    a, b, draws = above.mean(), below.mean(), above.size
+    if not b > 0:
+        return NOTHING
+    if draws < 2 or not np.isfinite(a):
+        return Score(float(a / b), np.nan)
+    cov = np.cov(above, below)
+    value = a / b
+    if a > 0:
+        value *= (1 + cov[0, 1] / (draws * a * b)) / (1 + cov[1, 1] / (draws * b**2))
+    influence = (above - a / b * below) / b
+    return Score(float(value), float(influence.std(ddof=1) / np.sqrt(draws)))
+
+
+def over_known(values: FloatArray, control: FloatArray, known: float) -> Score:
+    """Mean of ``values`` over the known mean of ``control``, which serves as a control variate.
+
+    The baseline itself then comes out as exactly 1, and strategies on the same samples are told
+    apart from it with fewer draws. Where few draws cannot tell the slope, or the mean of the
+    control is far from the known one because no draw met a rare segment, it is a plain ratio.
+    """
+    if not known > 0:
+        return NOTHING
+    if np.array_equal(values, control):
+        return Score(1.0, 0.0)
+    seen = Score.of(control)
+    if values.size < _FOR_SLOPE or not abs(seen.mean - known) <= _REACH * seen.mc:
+        return ratio(values, control)
+    slope = float(((values - values.mean()) * control).mean() / control.var())
+    score = Score.of(values - slope * (control - known))
+    return score.times(1 / known) if score.mean > 0 else ratio(values, control)
+
+
+def squared_deviations(values: FloatArray) -> FloatArray:
+    """Terms whose mean is the variance with divisor draws − 1."""
+    return np.asarray((values - values.mean()) ** 2 * values.size / max(values.size - 1, 1))
+
+
+def deviation(values: FloatArray) -> Score:
+    """Standard deviation; its error from the fourth moment, since errors are seldom normal."""
+    draws = values.size
+    if draws < 2:
+        return NOTHING
+    variance = float(values.var(ddof=1))
+    if variance <= 0:
+        return Score(0.0, 0.0)
+    fourth = float(((values - values.mean()) ** 4).mean())
+    noise = np.sqrt(max(fourth - variance**2 * (draws - 3) / (draws - 1), 0.0) / draws)
+    root = float(np.sqrt(variance))
+    return if_enough(Score(root, float(noise / (2 * root))), draws)
+
+
+def root(square: Score) -> Score:
+    """The square root of a mean, with the error that follows."""
+    value = float(np.sqrt(square.mean))
+    return Score(value, square.mc / (2 * value) if value > 0 else 0.0)
+
+
+def if_enough(score: Score, draws: int) -> Score:
+    """The score without an error, where so few draws cannot tell how much a variance varies."""
+    return score if draws >= _FOR_SPREAD or score.mc == 0 else Score(score.mean, np.nan)
+
+
+#: The estimator's own interval, beside the extra bounds.
+OWN = ""
+
+
+class Cover(NamedTuple):
+    """How an interval did: share that hold the truth, half-width t, and t − |error|."""
+
+    coverage: Score
+    half_width: Score
+    slack: Score
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of one strategy on one pool at one budget.
+
+    ``errors`` holds estimate − truth of every draw; it is empty where the strategy failed, and
+    ``failure`` says why.
+    """
+
+    pool: str
+    strategy: str
+    budget: int | float | str
+    n: int
+    size: int
+    truth: float
+    spread: float
+    errors: FloatArray
+    se: Score | None = None
+    se_ratio: Score | None = None
+    cost: Score | None = None
+    covers: Mapping[str, Cover] = field(default_factory=dict)
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    failure: str | None = None
+
+
+def budget_label(budget: Budget) -> int | float | str:
+    """The budget as the ``budget`` column shows it."""
+    if isinstance(budget, int | np.integer):
+        return int(budget)
+    if isinstance(budget, float | np.floating):
+        return float(budget)
+    risk = "" if budget.risk == Cost.risk else f" at risk {budget.risk:g}"
+    return f"cost {budget.limit:g}{risk}"
+
+
+def reason(error: Exception) -> str:
+    """Why something failed, in a line."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, FewgoldError) else f"{type(error).__name__}: {text}"
+
+
+def spread_of(gold: FloatArray) -> float:
+    """Standard deviation of the scores with divisor N − 1, also for scores of 1e200."""
+    unit = float(np.abs(gold).max())
+    if gold.size < 2 or unit == 0:
+        return 0.0
+    return float((gold / unit).std(ddof=1)) * unit
+
+
+# Estimates and intervals of many draws, gathered into the figures of a cell.
+
+
+class Gathered:
+    """Figures of one strategy, block by block; ``gold`` are the scores of all segments."""
+
+    def __init__(self, gold: FloatArray, confidence: float, bounds: Mapping[str, Bound]) -> None:
+        self.gold, self.confidence, self.bounds = gold, confidence, bounds
+        self.errors: list[FloatArray] = []
+        self.se: list[FloatArray] = []
+        self.cost: list[FloatArray] = []
+        self.ends: dict[str, list[tuple[FloatArray, FloatArray]]] = {}
+        self.refusals: dict[str, str] = {}
+
+    def add(self, ratings: Ratings, estimator: Estimator) -> None:
+        """Estimates of a block of draws, at once or one by one, and their intervals."""
+        if estimator.batched:
+            self._add(ratings, estimator.estimate(ratings))
+            return
+        for k in range(ratings.scores.shape[0]):
+            one = ratings.draw(k)
+            self._add(one, estimator.estimate(one))
+
+    def _add(self, ratings: Ratings, estimate: Estimate) -> None:
+        shape = ratings.scores.shape[:-1]
+        value = np.ma.filled(np.ma.asarray(estimate.value, dtype=np.float64), np.nan)
+        if value.shape != shape:
+            raise FewgoldError(
+                f"the estimate has the shape {value.shape} where {shape} draws were given. Set "
+                "batched = False in an estimator that takes one study at a time."
+            )
+        bad = int((~np.isfinite(value)).sum())
+        if bad:
+            raise FewgoldError(f"{bad} of {value.size} draws gave no finite number.")
+        self.errors.append(np.atleast_1d(value - self.gold.mean()))
+        self.se.append(_of_shape(estimate.se, shape))
+        self.cost.append(np.atleast_1d(ratings.sample.cost))
+        self._interval(OWN, shape, lambda: estimate.interval(self.confidence))
+        for name, bound in self.bounds.items():
+            self._interval(name, shape, lambda b=bound: _by(estimate, self.confidence, b))
+
+    def _interval(self, name: str, shape: tuple[int, ...], make: Any) -> None:
+        if name in self.refusals:
+            return
+        try:
+            low, high = (_of_shape(end, shape) for end in make())
+            if not (low <= high).all():
+                raise FewgoldError("the lower end of an interval lies above the upper end.")
+        except Exception as error:
+            self.refusals[name] = reason(error)
+            return
+        self.ends.setdefault(name, []).append((low, high))
+
+    def cell(self, facts: Mapping[str, Any]) -> Cell:
+        """All that was gathered; ``facts`` are those of the cell that were known before."""
+        errors, se = np.concatenate(self.errors), np.concatenate(self.se)
+        slip = 0.0
+        if facts["n"] == facts["size"] or np.ptp(self.gold) == 0:
+            # Nothing is left to chance: what differs from the truth are rounding errors.
+            slip = 1e-9 * float(np.abs(self.gold).max())
+            errors = np.where(np.abs(errors) <= slip, 0.0, errors)
+        covers = {}
+        for bound, ends in self.ends.items():
+            if bound in self.refusals:
+                continue
+            low, high = (np.concatenate(part) for part in zip(*ends, strict=True))
+            truth, half = self.gold.mean(), high / 2 - low / 2
+            held = (low <= truth + slip) & (truth - slip <= high)
+            covers[bound] = Cover(
+                Score.of_share(held.astype(np.float64)),
+                Score.of(half),
+                Score.of(half - np.abs(errors)),
+            )
+        unit = float(np.abs(errors).max()) or 1.0  # squares of 1e200 are none
+        return Cell(
+            **facts,
+            errors=errors,
+            se=Score.of(se),
+            se_ratio=root(ratio((se / unit) ** 2, squared_deviations(errors / unit))),
+            cost=Score.of(np.concatenate(self.cost)),
+            covers=covers,
+            refusals=self.refusals,
+        )
+
+
+def _of_shape(values: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Numbers for each draw; a single one is taken for all, and masked ones are none."""
+    array = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
+    return np.atleast_1d(np.broadcast_to(array, shape))
+
+
+def _by(estimate: Any, confidence: float, bound: Bound) -> Any:
+    if not hasattr(estimate, "residuals"):
+        raise FewgoldError(
+            f"{bound.name} is for linear estimates, and this is a {type(estimate).__name__}, which "
+            "has its own interval."
+        )
+    return estimate.interval(confidence, bound)
+
+
+# The figures of a cell against the baseline, each with its Monte-Carlo error.
+#
+# Draw k of a strategy and draw k of the baseline may share their sample, so errors of ratios and
+# differences come from the pairs: right whether they are correlated or not.
+
+
+PARTS = ("coverage", "half_width", "slack")
+AGAINST = ("reduction", "variance_ratio", "ess", "ess_ratio", "win")
+
+
+def figures(cell: Cell, baseline: Cell | None, plain: bool) -> dict[str, float]:
+    """All figures of a cell; ``plain`` where the baseline is the mean of a simple random sample.
+
+    Its mean squared error is then known exactly, S²(1/n − 1/N), and need not be simulated.
+    """
+    unit = float(np.abs(cell.errors).max()) or 1.0  # squares of 1e-200 or 1e200 are none
+    errors = cell.errors / unit
+    size = np.abs(errors)
+    found: dict[str, Score] = {
+        "abs_error": Score.of(size).times(unit),
+        "abs_error_sd": deviation(size).times(unit),
+        "bias": Score.of(errors).times(unit),
+        "rmse": root(Score.of(errors**2)).times(unit),
+        "sd": deviation(errors).times(unit),
+    }
+    if baseline is not None and baseline.failure is None:
+        found |= _against(cell, baseline, plain)
+    else:
+        found |= dict.fromkeys(AGAINST, NOTHING)
+    for name in ("se", "se_ratio", "cost"):
+        found[name] = getattr(cell, name) or NOTHING
+    own = cell.covers.get(OWN)
+    for part in PARTS:
+        found[part] = NOTHING if own is None else getattr(own, part)
+    for bound in (*cell.covers, *cell.refusals):
+        for part in PARTS:
+            cover = cell.covers.get(bound)
+            if bound != OWN:
+                found[f"{part}_{bound}"] = NOTHING if cover is None else getattr(cover, part)
+    means = {name: score.mean for name, score in found.items()}
+    return means | {f"{name}_mc": score.mc for name, score in found.items()}
+
+
+def _against(cell: Cell, baseline: Cell, plain: bool) -> dict[str, Score]:
+    unit = float(np.abs(baseline.errors).max())
+    if unit == 0:  # all rated, or all scores equal: nothing to compare
+        return dict.fromkeys(AGAINST, NOTHING)
+    errors, base = cell.errors / unit, baseline.errors / unit
+    alone = cell.strategy == baseline.strategy
+    gain = ratio(np.abs(errors), np.abs(base))
+    left = 1 / baseline.n - 1 / cell.size
+    if alone:
+        variance = mse = Score(1.0, 0.0)
+    elif plain:
+        exact = (cell.spread / unit) ** 2 * left
+        variance = over_known(squared_deviations(errors), base**2, exact)
+        mse = over_known(errors**2, base**2, exact)
+    else:
+        variance = ratio(squared_deviations(errors), squared_deviations(base))
+        mse = ratio(errors**2, base**2)
+    ess = _worth(if_enough(mse, errors.size), cell.size, left)
+    return {
+        "reduction": Score(0.0, 0.0) if alone else Score(1 - gain.mean, gain.mc),
+        "variance_ratio": if_enough(variance, errors.size),
+        "ess": ess,
+        "ess_ratio": ess.times(1 / cell.n),
+        "win": NOTHING if alone else _win(np.abs(base) - np.abs(errors)),
+    }
+
+
+def _worth(mse: Score, size: int, left: float) -> Score:
+    """The sample of the baseline's kind that would have had this mean squared error.
+
+    Where the baseline is not the mean of a random sample, this takes its mean squared error to go
+    as 1/n − 1/N too. The inverse of a noisy figure is too large on average, which the last line
+    takes back to first order.
+    """
+    ess = 1 / (1 / size + mse.mean * left)
+    noise = 0.0 if np.isnan(mse.mc) else (left * ess * mse.mc) ** 2
+    return Score(ess / (1 + noise), ess**2 * left * mse.mc)
+
+
+def _win(gain: FloatArray) -> Score:
+    """1 where the mean error is below the baseline's, as the paper counts; else 0.
+
+    Its Monte-Carlo error is that of a coin that falls this way as often as a repetition of the
+    whole simulation would.
+    """
+    mean = float(gain.mean())
+    spread = float(gain.std(ddof=1)) if gain.size > 1 else 0.0
+    if spread == 0:
+        return Score(float(mean > 0), 0.0)
+    p = float(ndtr(mean / spread * np.sqrt(gain.size)))
+    return Score(float(mean > 0), float(np.sqrt(p * (1 - p))))

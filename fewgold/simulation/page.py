@@ -1,0 +1,186 @@
+"""A simulation as files: one self-contained page, tables and plots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewgold import plots, report
+from fewgold.errors import FewgoldError
+from fewgold.io import write_texts
+from fewgold.simulation import result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.simulation.result import Simulation
+
+# Tables of the page on a simulation.
+
+
+# Figures that tables show, in their order, and what they are called there.
+_NAMES = {
+    "abs_error": "error",
+    "abs_error_sd": "sdev",
+    "win": "win",
+    "reduction": "reduction",
+    "ess_ratio": "worth",
+    "bias": "bias",
+    "coverage": "covers",
+    "half_width": "half-width",
+    "slack": "slack",
+}
+_SHARES = ("win", "reduction", "coverage")
+
+
+def table_of(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ...] = ()) -> Any:
+    """Figures with their Monte-Carlo errors; what tells cells apart comes first."""
+    figures = {name: shown for name, shown in _NAMES.items() if name not in without}
+    facts = [c for c in ("strategy", "budget", "n", "cells") if c in frame and c not in without]
+    return report.Table(
+        title,
+        frame[[*facts, *figures, *(f"{name}_mc" for name in figures)]],
+        caption,
+        formats=dict.fromkeys(_SHARES, "%") | {c: ".0f" for c in ("n", "cells") if c in facts},
+        errors={name: f"{name}_mc" for name in figures},
+        names=figures,
+    )
+
+
+def with_budget(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(budget=[result.shown(b) for b in frame["budget"]])
+
+
+def reductions(simulation: Simulation) -> pd.DataFrame:
+    import pandas as pd
+
+    table = simulation.by_pool()
+    wide = table.pivot(index="strategy", columns="pool", values="reduction")
+    wide = wide.reindex(index=simulation.ranking()["strategy"], columns=simulation.pools)
+    # A pool may be called "strategy", too.
+    wide.columns = pd.Index([f"pool {p}" if p == "strategy" else p for p in simulation.pools])
+    return wide.rename_axis("strategy").reset_index()
+
+
+def bounds_table(simulation: Simulation) -> pd.DataFrame:
+    frame = with_budget(simulation.by_bound())
+    columns = {"coverage": "cal", "half_width": "t", "slack": "slack"}
+    return frame[["strategy", "budget", "bound", *columns]].rename(columns=columns)
+
+
+# Figures of the page on a simulation, and what is said of each.
+
+
+ALT = {
+    "error": "Mean absolute error of each strategy against the share of segments rated.",
+    "relative": "Error of each strategy over that of the baseline, against the share rated.",
+    "coverage": "Share of intervals that hold the truth, against the share of segments rated.",
+    "bounds": "Share of each bound's intervals that hold the truth, against the share rated.",
+    "widths": "Half-width of each bound's intervals, against the share of segments rated.",
+    "ranking": "Strategies by how much lower their error is than the baseline's.",
+}
+CAPTION = {
+    "error": "Mean of |estimate − truth|, averaged over pools; bands: ± 2 Monte-Carlo errors.",
+    "relative": "The same over the baseline's error with as many ratings.",
+    "coverage": "Intervals that hold the truth; bands: ± 2 Monte-Carlo errors.",
+    "bounds": "Intervals of the baseline that hold the truth, by bound; own: the estimator's.",
+    "widths": "Half of the width of these intervals, averaged over pools.",
+    "ranking": "Error less than the baseline's, over all pools and budgets; whiskers: ± 2 "
+    "Monte-Carlo errors. At the right the share of cells won.",
+}
+TITLE = {
+    "ranking": "Ranking",
+    "error": "Error by budget",
+    "relative": "Error against the baseline",
+    "coverage": "Coverage",
+    "bounds": "Coverage of the bounds",
+    "widths": "Width of the bounds",
+}
+
+
+def figures(simulation: Simulation) -> dict[str, Any]:
+    """Axes by kind; none where matplotlib is not installed."""
+    try:
+        kinds = [k for k in TITLE if simulation.bounds or k not in ("bounds", "widths")]
+        return {kind: simulation.plot(kind) for kind in kinds}
+    except FewgoldError:
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            return {}
+        raise
+
+
+def page(simulation: Simulation) -> str:
+    """The whole result as one HTML page."""
+    ranking = simulation.ranking()
+    best, level = ranking.iloc[0], f"{simulation.confidence:.0%}"
+    # A count of cells tells something only where a strategy failed in some.
+    many = ("cells",) if ranking["cells"].nunique() == 1 else ()
+    few = ("n", "bias", "slack", *many)
+    lead = (
+        f"{result.count(len(simulation.pools), 'fully rated pool')}, "
+        f"{len(simulation.strategies)} strategies, budgets {result.span(simulation.budgets)}, "
+        f"{simulation.draws} repetitions of each study."
+    )
+    if best["reduction"] > 0 and best["strategy"] != simulation.baseline:
+        gain = report.number(best["reduction"], best["reduction_mc"], percent=True)
+        lead += (
+            f" Closest to the truth: {best['strategy']}, whose error is {gain} below that of "
+            f"{simulation.baseline} at the same budget."
+        )
+    drawn = [
+        report.Figure(TITLE[kind], plots.to_svg(ax, alt=ALT[kind]), CAPTION[kind])
+        for kind, ax in figures(simulation).items()
+    ]
+    sections: list[Any] = [
+        table_of("Strategies", ranking, "Over all pools and budgets, ± Monte-Carlo error.", few),
+        report.Text("How to read it", _LEGEND.format(simulation.baseline, level)),
+        *drawn,
+        table_of("By budget", with_budget(simulation.by_budget()), "Averaged over pools.", many),
+    ]
+    if len(simulation.pools) > 1:
+        caption = "Error reduction, averaged over budgets."
+        table = reductions(simulation)
+        formats = dict.fromkeys(table.columns[1:], "%")
+        sections.append(report.Table("By pool", table, caption, formats))
+    if simulation.bounds:
+        caption = "cal: intervals that hold the truth; t: half-width; slack: t less the error."
+        sections.append(report.Table("Bounds", bounds_table(simulation), caption, {"cal": "%"}))
+    failures = simulation.failures
+    if len(failures):
+        caption = "The other strategies and bounds went on."
+        sections.append(report.Table("What failed, and why", with_budget(failures), caption))
+    return report.page(
+        "Which strategy would have worked best?", lead, sections, simulation.signature
+    )
+
+
+_LEGEND = (
+    "error is the mean of |estimate − truth| and sdev its standard deviation; win is the share of "
+    "cells (a pool at a budget) with a lower mean error than {0}; reduction is how much lower the "
+    "error is; worth is how many ratings of {0} one rating here replaces; covers is the share of "
+    "{1} intervals that hold the truth, half-width half of their width, and slack the half-width "
+    "less the error. After ± is the standard error that comes from a limited number of "
+    "repetitions: more draws make it smaller."
+)
+
+
+def save(simulation: Simulation, folder: Path) -> list[Path]:
+    """Write ``cells.csv``, ``ranking.csv``, ``by_budget.csv``, plots and ``report.html``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    frames = {
+        "cells.csv": simulation.to_frame(),
+        "ranking.csv": simulation.ranking(),
+        "by_budget.csv": simulation.by_budget(),
+    }
+    (folder / "failures.csv").unlink(missing_ok=True)  # of an earlier run
+    if len(simulation.failures):
+        frames["failures.csv"] = simulation.failures
+    texts = {folder / name: frame.to_csv(index=False) for name, frame in frames.items()}
+    texts[folder / "report.html"] = page(simulation)
+    write_texts(texts)
+    written = list(texts)
+    for kind, ax in figures(simulation).items():
+        written.append(plots.save(ax, folder / f"{kind}.png"))
+    return written

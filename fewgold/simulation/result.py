@@ -1,0 +1,434 @@
+"""What came of a simulation: figures by cell, by budget and by strategy; text, plots, HTML."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold._arrays import FloatArray
+from fewgold._validate import as_names, check_choice
+from fewgold.errors import UnknownNameError
+from fewgold.simulation.cells import OWN, PARTS, Cell, figures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A simulation as text, within 80 columns where the names allow it.
+
+
+_WIDTH = 80
+
+
+def text(simulation: Simulation, strategies: Iterable[str] | None = None) -> str:
+    """The paper's tables for people: errors, and intervals where further bounds were tried."""
+    table = simulation.ranking()
+    if strategies is not None:
+        wanted = as_names(strategies)
+        for name in wanted:
+            if name not in simulation.strategies:
+                raise UnknownNameError("strategy", name, simulation.strategies)
+        table = table[table["strategy"].isin(wanted)]
+    lines = [_title(simulation), "", *_errors(table, simulation.baseline)]
+    if simulation.bounds:
+        lines += ["", *_intervals(table, simulation)]
+    notes = [_legend(simulation), *_failures(simulation, table)]
+    wrapped = [
+        line for note in notes for line in textwrap.wrap(note, _WIDTH, break_on_hyphens=False)
+    ]
+    return "\n".join([*lines, "", *wrapped, simulation.signature])
+
+
+def _title(simulation: Simulation) -> str:
+    budgets = simulation.budgets
+    return (
+        f"{count(len(simulation.pools), 'pool')} × {count(len(budgets), 'budget')} "
+        f"({span(budgets)}), {simulation.draws} draws a cell"
+    )
+
+
+def _errors(table: pd.DataFrame, baseline: str) -> list[str]:
+    width = max([8, *map(len, table["strategy"])])
+    digits = decimals(table["abs_error_mc"])
+    head = f"{'strategy':{width}}{'error':>9}{'sdev':>9}{'win %':>7}{'reduction %':>14}"
+    lines = [head + f"{'worth':>7}{'covers %':>10}"]
+    for row in table.to_dict("records"):
+        own = row["strategy"] == baseline
+        gain = "–" if own else _with_error(100 * row["reduction"], 100 * row["reduction_mc"])
+        lines.append(
+            f"{row['strategy']:{width}}{cell(row['abs_error'], digits):>9}"
+            f"{cell(row['abs_error_sd'], digits):>9}{cell(100 * row['win'], 1):>7}{gain:>14}"
+            f"{cell(row['ess_ratio'], 2):>7}{cell(100 * row['coverage'], 1):>10}"
+            if row["cells"]
+            else f"{row['strategy']:{width}}  failed in every cell"
+        )
+    return lines
+
+
+def _intervals(table: pd.DataFrame, simulation: Simulation) -> list[str]:
+    """Table 5 of the paper: cal, slack and t of each bound."""
+    width = max([8, *map(len, table["strategy"])])
+    wide = max([5, *map(len, simulation.bounds)])
+    digits = decimals(table["abs_error_mc"])
+    lines = [f"{'strategy':{width}}  {'bound':{wide}}{'cal %':>8}{'slack':>9}{'t':>9}"]
+    for row in table.to_dict("records"):
+        for bound in ("", *simulation.bounds):
+            tail = f"_{bound}" if bound else ""
+            if not np.isnan(row[f"coverage{tail}"]):
+                lines.append(
+                    f"{row['strategy']:{width}}  {bound or 'own':{wide}}"
+                    f"{cell(100 * row[f'coverage{tail}'], 1):>8}"
+                    f"{cell(row[f'slack{tail}'], digits):>9}"
+                    f"{cell(row[f'half_width{tail}'], digits):>9}"
+                )
+    return lines
+
+
+def _legend(simulation: Simulation) -> str:
+    level = f"{simulation.confidence:.0%}"
+    legend = (
+        "error: mean of |estimate − truth|; sdev: its standard deviation; win: cells with a lower "
+        f"error than {simulation.baseline}; reduction: of that error, ± Monte-Carlo standard "
+        "error; worth: ratings of the baseline that one rating here replaces; covers: "
+        f"{level} intervals that hold the truth."
+    )
+    if simulation.bounds:
+        legend += (
+            " cal: intervals that hold the truth; t: half of their width, after cutting at the "
+            "limits; slack: t less the error."
+        )
+    return legend
+
+
+def _failures(simulation: Simulation, table: pd.DataFrame) -> list[str]:
+    notes = []
+    whole = len(simulation.pools) * len(simulation.budgets)
+    for row in table.to_dict("records"):
+        if 0 < row["cells"] < whole:
+            worked = count(int(row["cells"]), "cell")
+            notes.append(f"{row['strategy']}: over the {worked} of {whole} in which it worked.")
+        if row["compared"] < row["cells"] and row["strategy"] != simulation.baseline:
+            both = count(int(row["compared"]), "cell")
+            notes.append(f"{row['strategy']}: compared with the baseline in {both} only.")
+    failures = simulation.failures
+    failed = failures[failures["bound"] == ""]
+    for (strategy, reason), rows in failed.groupby(["strategy", "reason"], sort=False):
+        notes.append(f"{strategy} failed in {count(len(rows), 'cell')}: {reason}")
+    for bound, rows in failures[failures["bound"] != ""].groupby("bound", sort=False):
+        names = ", ".join(dict.fromkeys(rows["strategy"]))
+        notes.append(f"The {bound} bound does not cover {names}; `failures` says why.")
+    return notes
+
+
+def cell(value: float, digits: int) -> str:
+    if np.isnan(value):
+        return "–"
+    return "∞" if np.isinf(value) else f"{value:.{digits}f}"
+
+
+def _with_error(value: float, error: float) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:.1f}" if np.isnan(error) else f"{value:.1f} ± {error:.1f}"
+
+
+def decimals(errors: Any) -> int:
+    """Digits that the smallest of some Monte-Carlo errors bears."""
+    known = [e for e in errors if np.isfinite(e) and e > 0]
+    return int(np.clip(1 - np.floor(np.log10(min(known))), 0, 8)) if known else 4
+
+
+def count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def span(budgets: Sequence[Any]) -> str:
+    """The first and the last budget."""
+    first, last = (shown(b) for b in (budgets[0], budgets[-1]))
+    return first if len(budgets) == 1 else f"{first} to {last}"
+
+
+def shown(budget: Any) -> str:
+    """A budget as people write it."""
+    if isinstance(budget, float) and budget <= 1:
+        return f"{100 * budget:g}%"
+    return str(budget) if isinstance(budget, str) else f"{budget:g}"
+
+
+# Columns that tell what a cell is; the others are figures.
+_FACTS = ("pool", "strategy", "budget", "n", "size", "draws", "truth")
+_FIRST = (
+    *("abs_error", "abs_error_sd", "bias", "rmse", "win", "coverage", "half_width", "slack"),
+    *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "se_ratio", "cost"),
+)
+BY_BOUND = tuple(f"{part}_" for part in PARTS)
+KINDS = ("error", "relative", "coverage", "ranking", "bounds", "widths")
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Cells of pools × strategies × budgets, and the figures that follow from them.
+
+    ``errors(pool, strategy, budget)`` gives estimate − truth of every draw of a cell; ``told`` are
+    parts of the signature that not every simulation has.
+    """
+
+    cells: tuple[Cell, ...]
+    draws: int
+    seed: int
+    baseline: str
+    plain: bool
+    confidence: float
+    bounds: tuple[str, ...] = ()
+    data: str = ""
+    seconds: float = 0.0
+    told: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"Simulation({count(len(self.pools), 'pool')} × "
+            f"{len(self.strategies)} strategies × {count(len(self.budgets), 'budget')}, "
+            f"{self.draws} draws a cell)"
+        )
+
+    @property
+    def pools(self) -> list[str]:
+        """Names of the pools, in the order given."""
+        return list(dict.fromkeys(c.pool for c in self.cells))
+
+    @property
+    def strategies(self) -> list[str]:
+        """Names of the strategies, in the order given."""
+        return list(dict.fromkeys(c.strategy for c in self.cells))
+
+    @property
+    def budgets(self) -> list[Any]:
+        """Budgets, as they were given."""
+        return list(dict.fromkeys(c.budget for c in self.cells))
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[str, str, Any], Cell]:
+        return {(c.pool, c.strategy, c.budget): c for c in self.cells}
+
+    def errors(self, pool: str, strategy: str, budget: Any) -> FloatArray:
+        """Estimate less truth in every draw; empty where the strategy failed."""
+        known = {"pool": self.pools, "strategy": self.strategies, "budget": self.budgets}
+        for (kind, names), asked in zip(known.items(), (pool, strategy, budget), strict=True):
+            if asked not in names:
+                raise UnknownNameError(kind, str(asked), map(str, names))
+        return self._by_key[pool, strategy, budget].errors
+
+    @cached_property
+    def _frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = []
+        for cell in self.cells:
+            facts = {f: getattr(cell, f) for f in _FACTS if f != "draws"}
+            row: dict[str, Any] = facts | {"draws": cell.errors.size}
+            if cell.failure is None:
+                base = self._by_key[cell.pool, self.baseline, cell.budget]
+                row |= figures(cell, base, self.plain)
+            rows.append(row)
+        frame = pd.DataFrame(rows)
+        kinds = {type(b) for b in self.budgets}
+        if len(kinds) > 1:  # counts stay counts beside shares
+            frame["budget"] = pd.Series([row["budget"] for row in rows], dtype=object)
+        extra = [f"{p}_{b}" for b in self.bounds for p in ("coverage", "half_width", "slack")]
+        names = [*_FIRST, *extra]
+        return frame.reindex(columns=[*_FACTS, *names, *(f"{name}_mc" for name in names)])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each pool, strategy and budget; ``*_mc`` are Monte-Carlo standard errors.
+
+        ``reduction`` is 1 less the mean error over that of the baseline; ``win`` is 1 where the
+        mean error is below the baseline's; ``ess`` is the number of ratings with which the baseline
+        would have had the same mean squared error; ``slack`` is half-width less error; ``se_ratio``
+        is the standard error that estimates claim over the spread that they have.
+        """
+        return self._frame.copy()
+
+    def by_budget(self) -> pd.DataFrame:
+        """Figures by strategy and budget, averaged over pools."""
+        return self._averaged(["strategy", "budget"])
+
+    def by_bound(self, strategy: str | None = None) -> pd.DataFrame:
+        """Coverage, half-width and slack by strategy, budget and bound, averaged over pools.
+
+        ``own`` is the interval of the estimator itself. Bounds that refused a strategy have no row.
+        """
+        import pandas as pd
+
+        frame = self.by_budget()
+        if strategy is not None:
+            check_choice("strategy", strategy, tuple(self.strategies))
+            frame = frame[frame["strategy"] == strategy]
+        parts = []
+        for bound in ("", *self.bounds):
+            tail = f"_{bound}" if bound else ""
+            columns = {f"{part}{tail}{mc}": f"{part}{mc}" for part in PARTS for mc in ("", "_mc")}
+            part = frame[["strategy", "budget", "n", *columns]].rename(columns=columns)
+            parts.append(part.assign(bound=bound or "own"))
+        whole = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+        return whole[whole["coverage"].notna()]
+
+    def by_pool(self) -> pd.DataFrame:
+        """Figures by pool and strategy, averaged over budgets."""
+        return self._averaged(["pool", "strategy"])
+
+    def ranking(self) -> pd.DataFrame:
+        """Figures by strategy over all pools and budgets, the largest reduction first.
+
+        A strategy that failed in some cells is averaged over the others, and ranked after those
+        that worked everywhere: ``cells`` counts those it worked in, ``compared`` those in which
+        the baseline worked too.
+        """
+        frame = self._averaged(["strategy"])
+        whole = frame["compared"] == len(self.pools) * len(self.budgets)
+        order = np.lexsort((-frame["reduction"].fillna(-np.inf), ~whole))
+        return frame.iloc[order].reset_index(drop=True)
+
+    @cached_property
+    def _averages(self) -> dict[tuple[str, ...], pd.DataFrame]:
+        return {}  # a page asks a dozen times
+
+    def _averaged(self, keys: list[str]) -> pd.DataFrame:
+        if tuple(keys) not in self._averages:
+            self._averages[tuple(keys)] = self._means(keys)
+        return self._averages[tuple(keys)].copy()
+
+    def _means(self, keys: list[str]) -> pd.DataFrame:
+        """Means over cells. Their draws are independent, so squared Monte-Carlo errors add up."""
+        frame = self._frame
+        worked = frame[frame["draws"] > 0]
+        groups = worked.groupby(keys, sort=False)
+        shown = [c for c in frame.columns if c not in _FACTS and not c.endswith("_mc")]
+        table = groups[["n", *shown]].mean()
+        size, known = groups.size(), worked[shown].notna()
+        squares = (worked[[f"{c}_mc" for c in shown]] ** 2).set_axis(shown, axis=1)
+        by = [worked[key] for key in keys]
+        total = squares.where(known, 0.0).groupby(by, sort=False).sum(skipna=False)
+        count = known.groupby(by, sort=False).sum()
+        table = table.join((total.apply(np.sqrt) / count).add_suffix("_mc"))
+        for name in shown:
+            if name.startswith(BY_BOUND):  # refused in some cells: the rest are another average
+                table.loc[count[name] < size, [name, f"{name}_mc"]] = np.nan
+        table.insert(0, "cells", size)
+        table.insert(1, "compared", count["reduction"])
+        order = frame[keys].drop_duplicates()
+        table = order.merge(table.reset_index(), on=keys, how="left")
+        return table.fillna({"cells": 0, "compared": 0})
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """Cells in which a strategy or a bound failed, and why."""
+        import pandas as pd
+
+        rows = []
+        for c in self.cells:
+            why = {"": c.failure} if c.failure else {}
+            refused = {("own" if b == OWN else b): r for b, r in c.refusals.items()}
+            for bound, reason in (why | refused).items():
+                rows.append((c.pool, c.strategy, c.budget, bound, reason))
+        return pd.DataFrame(rows, columns=["pool", "strategy", "budget", "bound", "reason"])
+
+    def summary(self, strategies: Iterable[str] | None = None) -> str:
+        """The tables of the paper as text: error, its standard deviation, win %, and intervals."""
+        return text(self, strategies)
+
+    @property
+    def signature(self) -> str:
+        """All that is needed to make it again, in one line."""
+        from fewgold._version import __version__
+
+        parts = {
+            "pools": len(self.pools),
+            "strategies": len(self.strategies),
+            "budgets": "-".join(map(shown, self.budgets)),
+            "draws": self.draws,
+            "baseline": self.baseline,
+            "level": f"{self.confidence:.10g}",
+            "seed": self.seed,
+            "data": self.data,
+            "v": __version__,
+            **self.told,
+        }
+        return "|".join(f"{k}:{v}" for k, v in parts.items())
+
+    def plot(self, kind: str = "error", ax: Any = None, **options: Any) -> Any:
+        """Draw a figure: axes in, axes out; options as in `fewgold.plots`.
+
+        ``error`` against budget, the same ``relative`` to the baseline, ``coverage`` of the
+        intervals against budget, or the ``ranking`` of the strategies. ``bounds`` is the coverage
+        and ``widths`` the half-width of every bound for one ``strategy``, the baseline's if not
+        told.
+        """
+        from fewgold import plots
+
+        check_choice("kind", kind, KINDS)
+        if kind in ("bounds", "widths"):
+            return self._plot_bounds(kind, ax, **options)
+        if kind == "ranking":
+            return plots.ranking(self.ranking(), ax, **options)
+        frame, cost = self._for_plots()
+        if kind == "coverage":
+            drawn = plots.coverage_curves(frame, ax, **{"confidence": self.confidence, **options})
+        elif kind == "relative":
+            label = f"error ÷ error of {self.baseline}"
+            options = {"baseline": self.baseline, "note": "± 2 Monte-Carlo errors", **options}
+            frame["relative"] = 1 - frame["reduction"]
+            drawn = plots.curves(
+                *(frame, "relative", ax), spread="reduction_mc", ylabel=label, **options
+            )
+        else:
+            drawn = plots.error_curves(frame, ax, **{"baseline": self.baseline, **options})
+        if cost:
+            drawn.set_xlabel("budget in units of cost")
+        return drawn
+
+    def _plot_bounds(
+        self, kind: str, ax: Any, *, strategy: str | None = None, **options: Any
+    ) -> Any:
+        from fewgold import plots
+
+        frame = self.by_bound(strategy or self.baseline)
+        if kind == "widths":
+            return plots.width_curves(frame, ax, **options)
+        frame = frame.assign(strategy=frame["bound"])
+        names = list(frame["strategy"].unique())[: len(plots.PALETTE)]
+        told = {"confidence": self.confidence, "highlight": names, **options}
+        return plots.coverage_curves(frame, ax, **told)
+
+    def _for_plots(self) -> tuple[pd.DataFrame, bool]:
+        """Figures by budget, without means over some pools beside means over all of them."""
+        frame = self.by_budget()
+        parts = frame["cells"] < len(self.pools)
+        frame.loc[parts, ["abs_error", "coverage", "half_width"]] = np.nan
+        frame.loc[frame["compared"] < len(self.pools), "reduction"] = np.nan
+        cost = all(isinstance(b, str) for b in self.budgets)
+        if cost:  # "cost 200" stands at 200
+            frame["budget"] = [float(b.split()[1]) for b in frame["budget"]]
+        elif any(isinstance(b, str) for b in self.budgets):
+            frame["budget"] = frame.groupby("budget")["n"].transform("mean")
+        return frame, cost
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The whole result as one self-contained page; also written to ``path``, if given."""
+        from fewgold import report
+        from fewgold.simulation.page import page
+
+        html = page(self)
+        if path is not None:
+            report.write(Path(path), html)
+        return html
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write tables (CSV), plots (PNG) and the page into a folder; returns the paths."""
+        from fewgold.simulation.page import save
+
+        return save(self, Path(folder))

@@ -1,0 +1,409 @@
+"""Replay annotation many times and compare strategies."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewgold import registry
+from fewgold._arrays import RNGLike, as_rng
+from fewgold._validate import Limits, as_limits, check_choice, check_confidence, check_count
+from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameError
+from fewgold.estimate import Bound
+from fewgold.estimator import Estimator
+from fewgold.estimators import Mean
+from fewgold.samplers import Budget, Cost, SimpleRandom
+from fewgold.simulation.cells import Cell, budget_label
+from fewgold.simulation.result import Simulation, shown
+from fewgold.simulation.studies import Study, as_studies
+from fewgold.simulation.task import Store, Task, all_data_digest
+
+# Where the cells run: in this process, on this machine's cores, or on a cluster.
+
+
+BACKENDS = ("loky", "threading", "multiprocessing", "dask")
+
+
+@contextmanager
+def running_on(
+    backend: str | None = None, scheduler: str | None = None, n_jobs: int | None = None
+) -> Iterator[None]:
+    """Run simulations within this context on a joblib backend.
+
+    ``dask`` goes to the cluster behind the address ``scheduler``, or to one on this machine where
+    no address is given; its workers need fewgold installed. All else about `simulate` stays the
+    same, its figures included.
+    """
+    from joblib import parallel_config
+
+    if backend is None:
+        if scheduler is not None:
+            raise FewgoldError("a scheduler goes with the dask backend. Add backend='dask'.")
+        with parallel_config(n_jobs=n_jobs):
+            yield
+        return
+    check_choice("backend", backend, BACKENDS)
+    if backend != "dask":
+        if scheduler is not None:
+            raise FewgoldError(f"a scheduler goes with the dask backend; got {backend!r}.")
+        with parallel_config(backend, n_jobs=-1 if n_jobs is None else n_jobs):
+            yield
+        return
+    try:
+        import distributed
+    except ImportError:
+        raise FewgoldError(
+            'the dask backend needs dask. Install it: pip install "fewgold[cluster]".'
+        ) from None
+    dask: Any = distributed
+    with ExitStack() as open_until_done:
+        try:
+            cluster = scheduler or open_until_done.enter_context(
+                dask.LocalCluster(n_workers=n_jobs, dashboard_address=":0")
+            )
+            open_until_done.enter_context(dask.Client(cluster, timeout="10s"))
+        except (OSError, ValueError, TimeoutError) as error:
+            raise FewgoldError(f"no dask scheduler answers at {scheduler!r}: {error}") from None
+        with parallel_config("dask", n_jobs=-1):
+            yield
+
+
+#: 5 % to 50 % in steps of 5 %, as in Saldías et al. (2022).
+DEFAULT_BUDGETS: tuple[float, ...] = tuple(k / 20 for k in range(1, 11))
+BASELINE = "random+mean"
+
+Strategies = Mapping[str, Estimator | str] | Iterable[Estimator | str] | Estimator | str
+Progress = Callable[[int, int], None]
+
+
+def simulate(
+    data: Any,
+    gold: Any = None,
+    strategies: Strategies | None = None,
+    budgets: Iterable[Budget] | Budget = DEFAULT_BUDGETS,
+    *,
+    draws: int = 100,
+    rng: RNGLike = 0,
+    baseline: str = BASELINE,
+    confidence: float = 0.95,
+    bounds: Mapping[str, Bound] | Iterable[Bound | str] | Bound | str = (),
+    limits: Limits | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    store: str | Path | None = None,
+    resume: bool = True,
+) -> Simulation:
+    """Replay annotation on data that are fully rated, and see which strategy comes closest.
+
+    Parameters
+    ----------
+    data
+        A pool, or (pool, gold) as `fewgold.datasets.load_demo` returns them; or many: a mapping
+        from names to (pool, gold), or a sequence of such pairs.
+    gold
+        Human scores of every segment, where ``data`` is a single pool.
+    strategies
+        Names such as ``docs-prop+cv-knn``, estimators, or a mapping from names of your own to
+        either. By default all that `registry.strategy_names` lists for the pools, and for scores
+        of 0 and 1 ``random+alpha``.
+    budgets
+        Counts, shares of the pool, or `Cost`.
+    draws
+        Repetitions of each study.
+    rng
+        A seed. The same seed gives the same figures, whatever the parallelism, the other
+        strategies and the other pools.
+    baseline
+        The strategy that the others are compared with; added where it is not among them.
+    confidence
+        Of the intervals whose coverage is counted.
+    bounds
+        Further bounds to try on every estimate, beside each estimator's own; also by name.
+    limits
+        Ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``, for bounds that need them.
+    n_jobs
+        Processes, as for joblib: None takes what `joblib.parallel_config` says, else 1; -1 takes
+        all cores. Within ``parallel_config("dask")`` the cells run on that cluster.
+    progress
+        Called with the number of finished tasks and of all of them.
+    store
+        A folder that keeps finished cells, so that an interrupted simulation can go on.
+    resume
+        Use the cells found in ``store``. Other data, settings, or code of a strategy have other
+        cells; failures are tried again.
+    """
+    studies = as_studies(data, gold)
+    chosen = _strategies(strategies, studies, baseline)
+    amounts = _budgets(budgets)
+    check_count("draws", draws, least=2)
+    check_confidence(confidence)
+    if isinstance(rng, int | np.integer) and rng < 0:
+        raise FewgoldError(f"rng must be a seed of at least 0; got {rng}.")
+    seed = int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**62))
+    ends = as_limits(limits)
+    extra = _bounds(bounds, ends)
+    _check_limits(ends, studies)
+    tasks = [
+        Task(label, study.pool, study.gold, budget, group, draws, seed, confidence, extra, ends)
+        for label, study in studies.items()
+        for group in _groups(chosen, study)
+        for budget in amounts
+    ]
+    start = time.perf_counter()
+    cells = _all_cells(tasks, n_jobs, progress, store, resume)
+    if all(cell.failure for cell in cells):
+        raise FewgoldError(f"no strategy worked on these data. First: {cells[0].failure}")
+    return Simulation(
+        cells=_in_order(cells, studies, chosen, amounts),
+        draws=draws,
+        seed=seed,
+        baseline=baseline,
+        plain=_is_plain(chosen[baseline]),
+        confidence=confidence,
+        bounds=tuple(extra),
+        data=all_data_digest(studies),
+        told=_told(chosen, strategies is None, amounts, extra, ends),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _strategies(
+    given: Strategies | None, studies: Mapping[str, Study], baseline: str
+) -> dict[str, Estimator | str]:
+    if given is None:
+        lists = (registry.strategy_names(study.pool) for study in studies.values())
+        given = list(dict.fromkeys(name for names in lists for name in names))
+        if all(np.isin(study.gold, (0, 1)).all() for study in studies.values()):
+            given.append("random+alpha")
+    if isinstance(given, str | Estimator):
+        given = [given]
+    named: dict[str, Estimator | str] = {}
+    if isinstance(given, Mapping):
+        named = {str(name): made for name, made in given.items()}
+    else:
+        for made in given:
+            name = _name_of(made, studies)
+            if name in named and named[name] != made:
+                raise FewgoldError(
+                    f"two strategies are called {name!r}. Name them: strategies={{name: …}}."
+                )
+            named[name] = made
+    for name, made in named.items():
+        if not isinstance(made, str | Estimator):
+            raise FewgoldError(
+                f"strategy {name!r} must be a name or an Estimator; got {type(made).__name__}."
+            )
+        _refuse_unknown(made, studies)
+    if baseline not in named:
+        _refuse_unknown(baseline, studies)
+        named = {baseline: baseline, **named}
+    return named
+
+
+def _told(
+    chosen: Mapping[str, Estimator | str], usual: bool, budgets: list[Budget],
+    bounds: Mapping[str, Bound], limits: tuple[float, float] | None,
+) -> dict[str, str]:  # fmt: skip
+    """What the signature tells of settings that are not the usual ones."""
+    found: dict[str, str] = {}
+    labels = [budget_label(b) for b in budgets]
+    if tuple(labels) == DEFAULT_BUDGETS:
+        found["budgets"] = "-".join(map(shown, (labels[0], labels[-1])))
+    else:
+        found["budgets"] = ",".join(map(shown, labels))
+    if not usual:
+        made = {
+            name: m if isinstance(m, str) else f"{m.sampler!r}+{m.spelled}+{m.bound!r}"
+            for name, m in chosen.items()
+        }
+        text = re.sub(r" at 0x[0-9a-f]+", "", repr(made))  # places in memory tell nothing
+        found["strategies"] = f"{len(made)}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    if bounds:
+        found["bounds"] = ",".join(
+            b.spelled if name == b.name else f"{name}={b.spelled}" for name, b in bounds.items()
+        )
+    if limits is not None:
+        found["scale"] = "{:.10g}-{:.10g}".format(*limits)
+    return found
+
+
+def _is_plain(made: Estimator | str) -> bool:
+    """True for the mean of a simple random sample, whose error is known by formula."""
+    return made == BASELINE or (isinstance(made, Mean) and made.sampler == SimpleRandom())
+
+
+def _name_of(made: Any, studies: Mapping[str, Study]) -> str:
+    """SAMPLER+ESTIMATOR, also for a sampler or an estimator alone."""
+    if isinstance(made, str):
+        if "+" in made:
+            return made
+        _refuse_unknown(made, studies)
+        made = registry.strategy(made, next(iter(studies.values())).pool)
+    if not isinstance(made, Estimator):
+        raise FewgoldError(f"a strategy is a name or an Estimator; got {type(made).__name__}.")
+    return f"{made.sampler.name}+{made.name}"
+
+
+def _refuse_unknown(made: Estimator | str, studies: Mapping[str, Study]) -> None:
+    """A name that no pool knows is a slip of the pen; one that some do not know is a failure."""
+    if not isinstance(made, str):
+        return
+    for k, study in enumerate(studies.values()):
+        try:
+            registry.strategy(made, study.pool)
+            return
+        except UnknownNameError:
+            if k == len(studies) - 1:
+                raise
+
+
+def _budgets(given: Iterable[Budget] | Budget) -> list[Budget]:
+    found: list[Budget] = []
+    for budget in given if isinstance(given, Iterable) and not isinstance(given, str) else [given]:
+        if not isinstance(budget, int | float | np.number | Cost) or isinstance(budget, bool):
+            raise BudgetError(
+                "budgets must be numbers of segments, shares such as 0.05, or Cost(…); got "
+                f"{budget!r}."
+            )
+        found.append(budget.item() if isinstance(budget, np.number) else budget)
+    if not found:
+        raise BudgetError("there is no budget. Give counts or shares, such as [0.05, 0.1].")
+    labels = [budget_label(b) for b in found]
+    if len(set(labels)) < len(labels):  # also 1 and 1.0, a segment and all of them
+        raise BudgetError(f"budgets must differ as numbers; got {labels}.")
+    return found
+
+
+def _bounds(
+    given: Mapping[str, Bound] | Iterable[Bound | str] | Bound | str,
+    limits: tuple[float, float] | None,
+) -> dict[str, Bound]:
+    if isinstance(given, Mapping):
+        named = {str(name): bound for name, bound in given.items()}
+    else:
+        listed = [given] if isinstance(given, Bound | str) else list(given)
+        # A bound that was named keeps the name that it was given, such as star:comet.
+        pairs = [(b, registry.bound(b)) if isinstance(b, str) else (b.name, b) for b in listed]
+        named = dict(pairs)
+        if len(named) < len(pairs):
+            raise FewgoldError("two bounds have the same name. Name them: bounds={name: …}.")
+    for name, bound in named.items():
+        if not name or name == "mc" or name.endswith("_mc"):
+            raise FewgoldError(
+                f"a bound cannot be called {name!r}: columns end so. Name it: {{…}}."
+            )
+        if limits is None and bound.needs_limits:
+            raise FewgoldError(
+                f"the {name} bound needs the ends of the scale: limits=(0, 25), or --limits 0,25."
+            )
+    return named
+
+
+def _check_limits(limits: tuple[float, float] | None, studies: Mapping[str, Study]) -> None:
+    if limits is None:
+        return
+    for name, study in studies.items():
+        outside = (study.gold < limits[0]) | (study.gold > limits[1])
+        if outside.any():
+            raise DataError(
+                f"{int(outside.sum())} scores of {name} lie outside the limits {limits[0]:g} to "
+                f"{limits[1]:g}, first {study.gold[outside][0]:g}. Correct them, or the limits."
+            )
+
+
+def _groups(
+    chosen: Mapping[str, Estimator | str], study: Study
+) -> Iterator[dict[str, Estimator | str]]:
+    """Strategies that draw alike: they share their samples, so that they compare in pairs."""
+    groups: list[tuple[Any, dict[str, Estimator | str]]] = []
+    for name, made in chosen.items():
+        try:
+            sampler: Any = _made(made, study).sampler
+        except FewgoldError:
+            sampler = name  # fails by itself, and says so in its cells
+        for other, group in groups:
+            if _alike(other, sampler):
+                group[name] = made
+                break
+        else:
+            groups.append((sampler, {name: made}))
+    return (group for _, group in groups)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except Exception:  # such as a field that is an array
+        return one is other
+
+
+def _made(given: Estimator | str, study: Study) -> Estimator:
+    return registry.strategy(given, study.pool) if isinstance(given, str) else given
+
+
+def _all_cells(
+    tasks: Sequence[Task],
+    n_jobs: int | None,
+    progress: Progress | None,
+    store: str | Path | None,
+    resume: bool,
+) -> list[Cell]:
+    kept = None if store is None else Store(store)
+    found: dict[int, dict[str, Cell]] = {k: {} for k in range(len(tasks))}
+    if kept is not None and resume:
+        for k, task in enumerate(tasks):
+            cells = {s: kept.load(key) for s, key in task.keys.items()}
+            found[k] = {s: cell for s, cell in cells.items() if cell is not None}
+    open_tasks = {
+        k: replace(task, strategies=left)
+        for k, task in enumerate(tasks)
+        if (left := {s: m for s, m in task.strategies.items() if s not in found[k]})
+    }
+    done = len(tasks) - len(open_tasks)
+    if progress:
+        progress(done, len(tasks))
+    for k, computed in _computed(open_tasks, n_jobs):
+        found[k] |= {cell.strategy: cell for cell in computed}
+        if kept is not None:
+            for cell in computed:
+                kept.save(tasks[k].keys[cell.strategy], cell)
+        done += 1
+        if progress:
+            progress(done, len(tasks))
+    return [cell for cells in found.values() for cell in cells.values()]
+
+
+def _computed(tasks: Mapping[int, Task], n_jobs: int | None) -> Iterator[tuple[int, list[Cell]]]:
+    """Results as they come in, in any order."""
+    from joblib import Parallel, delayed
+
+    run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="4*n_jobs")
+    yield from run(delayed(_run)(k, task) for k, task in tasks.items())
+
+
+def _run(k: int, task: Task) -> tuple[int, list[Cell]]:
+    return k, task.run()
+
+
+def _in_order(
+    cells: Iterable[Cell],
+    studies: Mapping[str, Study],
+    chosen: Mapping[str, Any],
+    amounts: Sequence[Budget],
+) -> tuple[Cell, ...]:
+    """Cells in the order in which pools, strategies and budgets were given."""
+    found = {(c.pool, c.strategy, c.budget): c for c in cells}
+    return tuple(
+        found[label, name, budget_label(budget)]
+        for label in studies
+        for name in chosen
+        for budget in amounts
+    )

@@ -1,0 +1,246 @@
+"""Fully rated pools: what a simulation replays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fewgold import io
+from fewgold._arrays import FloatArray
+from fewgold._validate import as_names
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.io.columns import MOST_GAPS
+from fewgold.pool import Pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Study(NamedTuple):
+    """A pool and the human score of every one of its segments."""
+
+    pool: Pool
+    gold: FloatArray
+
+
+def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
+    """One pool with its scores, or many: a mapping by name, or pairs in a sequence."""
+    if gold is None and isinstance(data, tuple) and len(data) == 2 and isinstance(data[0], Pool):
+        data, gold = data  # as load_demo returns them
+    if isinstance(data, Pool):
+        if gold is None:
+            raise DataError(
+                "a simulation needs the human score of every segment. Give simulate(pool, gold)."
+            )
+        return {_own_name(data, 0): study_of(data, gold)}
+    if gold is not None:
+        raise DataError(
+            "gold goes with a single pool. For several give pairs: simulate({name: (pool, gold)})."
+        )
+    if not isinstance(data, Mapping):
+        if isinstance(data, str) or not isinstance(data, Iterable):
+            raise DataError(
+                "expected a pool with its scores, (pool, gold), or several in a mapping or a "
+                f"list; got {type(data).__name__}."
+            )
+        pairs = [_pair(item) for item in data]
+        names = _distinct([_own_name(pair[0], k) for k, pair in enumerate(pairs)])
+        data = dict(zip(names, pairs, strict=True))
+    names = [str(name) for name in data]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise DataError(f"two pools are called {twice[0]!r}. Give each a name of its own.")
+    studies = {str(name): study_of(*_pair(pair)) for name, pair in data.items()}
+    if not studies:
+        raise DataError("there is no pool to simulate on. Give at least one (pool, gold).")
+    return studies
+
+
+def _pair(item: Any) -> tuple[Any, Any]:
+    if isinstance(item, Sequence) and len(item) == 2 and isinstance(item[0], Pool):
+        return item[0], item[1]
+    raise DataError(
+        f"expected pairs (pool, gold), a Pool and its scores; got {_what(item)}. For a table, see "
+        "studies_from_table."
+    )
+
+
+def _what(item: Any) -> str:
+    """What came instead of a pair."""
+    if isinstance(item, tuple | list):
+        kinds = ", ".join(type(part).__name__ for part in item[:3])
+        return f"{type(item).__name__} of {len(item)} ({kinds}{', …' if len(item) > 3 else ''})"
+    return type(item).__name__
+
+
+def _own_name(pool: Pool, k: int) -> str:
+    """The system, where the pool holds one; else its number."""
+    systems = set() if pool.system is None else set(pool.system.tolist())
+    return str(systems.pop()) if len(systems) == 1 else f"pool {k + 1}"
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Names with a number after those that occurred before."""
+    found: list[str] = []
+    for name in names:
+        count, label = 1, name
+        while label in found or (count > 1 and label in names):
+            count += 1
+            label = f"{name} ({count})"
+        found.append(label)
+    return found
+
+
+def study_of(pool: Pool, gold: Any) -> Study:
+    if hasattr(gold, "index") and hasattr(gold, "to_dict"):
+        gold = _series(pool, gold)
+    if isinstance(gold, Mapping):
+        missing = [i for i in pool.ids.tolist() if i not in gold]
+        if missing:
+            raise DataError(
+                f"{len(missing)} of {len(pool)} segments have no score, first {missing[:3]}. A "
+                "simulation needs them all."
+            )
+        gold = [gold[i] for i in pool.ids.tolist()]
+    try:
+        scores = np.ma.filled(np.ma.asarray(gold, dtype=np.float64), np.nan)
+    except (TypeError, ValueError):
+        raise DataError("gold must hold a number for every segment of the pool.") from None
+    if scores.shape != (len(pool),):
+        raise DataError(
+            f"gold must hold one score for each of the {len(pool)} segments; got the shape "
+            f"{scores.shape}."
+        )
+    gaps = ~np.isfinite(scores)
+    if gaps.any():
+        raise DataError(
+            f"{int(gaps.sum())} of {len(pool)} segments have no finite score, first "
+            f"{pool.ids[gaps][0]!s}. A simulation needs them all: leave those segments out of the "
+            "pool, which then is the test set that is simulated."
+        )
+    return Study(pool, scores)
+
+
+def _series(pool: Pool, gold: Any) -> Any:
+    """A pandas Series goes by id where its index holds ids, by position where it only counts."""
+    if set(pool.ids.tolist()) <= set(gold.index.tolist()):
+        if not gold.index.is_unique:
+            raise DataError("some ids have more than one score. Average them first.")
+        return gold.to_dict()
+    if gold.index.tolist() == list(range(len(gold))):
+        return gold.to_numpy()
+    raise DataError(
+        "the index of gold holds neither the ids of the pool nor 0, 1, 2, …. Give gold.to_numpy() "
+        "if it is in the pool's order, or set the ids as its index."
+    )
+
+
+# Fully rated pools from a table, one for each of its parts.
+
+
+def studies_from_table(
+    table: pd.DataFrame,
+    *,
+    human: str | Sequence[str],
+    by: Iterable[str] = (),
+    rated_only: bool = False,
+    **columns: Any,
+) -> tuple[dict[str, Study], list[str]]:
+    """Studies from a table in which people rated every segment, and notes on what was left out.
+
+    Parameters
+    ----------
+    table
+        One row a segment, or a segment and system, or a segment, system and rater.
+    human
+        The column with the human scores; of several, one for each rater, the mean is taken.
+    by
+        Columns whose values part the table into studies, such as the system and the rater.
+    rated_only
+        Leave out rows without a score; otherwise they are an error.
+    **columns
+        As in `Pool.from_table`. In each part of the table, gaps in a metric are filled with its
+        mean there; a metric with many gaps, or the same everywhere, is left out.
+    """
+    by = list(as_names(by))
+    humans = list(as_names(human))
+    for name in (*humans, *by):
+        if name not in table.columns:
+            raise UnknownNameError("column", name, map(str, table.columns))
+    notes: list[str] = []
+    human = humans[0]
+    if len(humans) > 1:
+        human = f"mean of {', '.join(humans)}"
+        table = table.assign(**{human: _mean_of(table, humans)})
+        notes.append(f"the human score is the {human}")
+    empty = np.array([io.is_gap(v) for v in table[human]], dtype=bool)
+    gaps = int(empty.sum())
+    if gaps and rated_only:
+        notes.append(f"{gaps} of {len(table)} rows have no {human} and were left out")
+        table = table[~empty]
+    elif gaps:
+        raise DataError(
+            f"{gaps} of {len(table)} rows have no {human}. A simulation replays what people "
+            "rated: fill the gaps, or leave those rows out (rated_only=True, --rated-only)."
+        )
+    if table.empty:
+        raise DataError(f"no row has a score in column {human!r}.")
+    parts = {"all": table} if not by else _split(table, by)
+    studies = {name: _from_part(name, p, human, columns, notes) for name, p in parts.items()}
+    return studies, notes
+
+
+def _mean_of(table: pd.DataFrame, humans: list[str]) -> pd.Series[float]:
+    """The mean of the raters who gave a score, row by row."""
+    rows = [str(k + 1) for k in range(len(table))]
+    known = table[humans].map(lambda v: not io.is_gap(v))
+    for name in humans:
+        rated = known[name].tolist()
+        ids = [row for row, has in zip(rows, rated, strict=True) if has]
+        io.scores_of(name, ids, table.loc[known[name], name].tolist(), "")
+    mean: pd.Series[float] = io.as_numbers(table[humans], humans).mean(axis=1)
+    return mean
+
+
+def _split(table: pd.DataFrame, by: list[str]) -> dict[str, pd.DataFrame]:
+    gaps = sum(any(io.is_empty(v) for v in row) for row in table[by].to_numpy().tolist())
+    if gaps:
+        raise DataError(f"{gaps} rows have no {' or '.join(by)} to part the table by.")
+    found: dict[str, pd.DataFrame] = {}
+    for values, part in table.groupby(by, sort=False, observed=True):
+        name = " / ".join(map(str, values))
+        if name in found:
+            raise DataError(f"two parts of the table are called {name!r}. Rename some values.")
+        found[name] = part
+    return found
+
+
+def _from_part(
+    name: str, part: pd.DataFrame, human: str, columns: dict[str, Any], notes: list[str]
+) -> Study:
+    wanted = columns.get("metrics") or ()
+    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    unknown = [m for m in wanted if m not in part.columns]
+    if unknown:
+        raise UnknownNameError("column", unknown[0], map(str, part.columns))
+    kept = [m for m in wanted if _usable(part[m])]
+    if len(kept) < len(wanted):
+        lost = ", ".join(m for m in wanted if m not in kept)
+        notes.append(f"{name}: without {lost} (too many gaps, or the same everywhere)")
+    part = io.filled(part, kept)
+    signs = {m: v for m, v in (columns.get("orientation") or {}).items() if m in kept}
+    try:
+        pool = Pool.from_table(part, **{**columns, "metrics": kept, "orientation": signs})
+        hint = "Every row needs a human score."
+        gold = io.scores_of(human, pool.ids.astype(str).tolist(), part[human].tolist(), hint)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    return study_of(pool, gold)
+
+
+def _usable(column: pd.Series[Any]) -> bool:
+    """False for a metric with many gaps or without any spread in this part of the table."""
+    values = [v for v in column.tolist() if not io.is_gap(v)]
+    return len(values) >= (1 - MOST_GAPS) * len(column) and len(set(map(str, values))) > 1

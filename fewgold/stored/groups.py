@@ -1,0 +1,374 @@
+"""A pool on disk cut into groups of known sizes, and rows of them by rank.
+
+A row is addressed by its group and its rank there. Ranks go by the metrics, and where these are
+alike (or there are none) by the md5 of a salt and the id, so that they do not depend on files,
+threads or the engine. Which ranks are drawn is by chance, so that any order will do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import md5
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold._arrays import FloatArray, IntArray
+from fewgold.errors import DataError
+from fewgold.stored.engine import Engine, literal
+
+# Rows fetched by where they lie, where the engine knows it.
+#
+# Which rows are near the wanted ones is told by the columns that make groups and ranks. Ids and
+# texts
+# are read for the chosen rows only, and for those that tie with them.
+
+
+_FETCHING = "Fetching the chosen segments"
+
+
+def fetch_placed(
+    engine: Engine, table: str, ask: Any, keys: list[str], near: tuple[str, str],
+    match: str, ranks: list[str], columns: list[str], salt: str | None,
+) -> Any:  # fmt: skip
+    """The rows of the table ``wanted_``, which is ``ask``: their columns, and ``place_``.
+
+    Parameters
+    ----------
+    keys
+        Columns that tell the group of a row.
+    near
+        Common tables and FROM clause that give the rows of the wanted groups, as ``c``.
+    match
+        Whether a row ``c`` belongs to a wanted group ``w``.
+    ranks
+        Columns by which rows are ranked in their group.
+    salt
+        Ties go by the md5 of salt and id; by the ids if None.
+    """
+    tables, source = near
+    own = ", ".join(f"c.{name}" for name in keys)
+    listed = ", ".join(f"c.{name}" for name in ranks)
+    engine.keep("near_", f"{tables} SELECT c.file_, c.row_, {own}, {listed} {source}", _FETCHING)
+    line = f"PARTITION BY {', '.join(keys)} ORDER BY {', '.join(ranks)}"
+    engine.keep(
+        "ties_",
+        f"""WITH ranked_ AS (
+            SELECT *, row_number() OVER line_ AS rank_, rank() OVER line_ AS first_
+            FROM near_ WINDOW line_ AS ({line})
+        ), heads_ AS (
+            SELECT DISTINCT {own}, c.first_
+            FROM ranked_ AS c INNER JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_
+        )
+        SELECT c.file_, c.row_, {own}, c.first_
+        FROM ranked_ AS c INNER JOIN heads_ AS w ON {match} AND c.first_ = w.first_""",
+        _FETCHING,
+    )
+    found = engine.frame(
+        at_places("ties_", f"{own}, c.first_", ["id_", *columns], table), _FETCHING
+    )
+    for name in ("near_", "ties_"):
+        engine.drop(name)
+    found["key_"] = ""
+    if salt is not None:
+        found["key_"] = [md5(f"{salt}:{i}".encode()).hexdigest() for i in found["id_"]]
+    found = found.sort_values([*keys, "first_", "key_", "id_"])
+    group = [*keys, "first_"]
+    found["twice_"] = found.duplicated([*group, "id_"])
+    found["rank_"] = found.groupby(group).cumcount() + found["first_"]
+    chosen = ask.merge(found, on=[*keys, "rank_"], how="left")
+    twice = found[found["twice_"]]
+    return chosen[[*columns, "place_", "twice_"]] if twice.empty else twice
+
+
+def at_places(places: str, own: str, columns: list[str], table: str) -> str:
+    """Columns of the rows at some places, as SQL.
+
+    The row number is asked for by itself first: a scan that looks for one column alone skips what
+    it need not read.
+    """
+    listed = ", ".join(f"p.{name}" for name in columns)
+    return f"""SELECT {own}, {listed} FROM {places} AS c INNER JOIN (
+            SELECT * FROM {table} WHERE row_ IN (SELECT row_ FROM {places})
+        ) AS p ON c.row_ = p.row_ AND c.file_ = p.file_"""
+
+
+# Rows of a group, above which it is cut by the ends of the ids before its rows are ranked.
+_GIANT = 50_000
+# Rows in a cell of the line of scores, about, and its numbers of cells as powers of two. Bins are
+# made of whole cells.
+_IN_CELL, _LEAST_CELLS, _MOST_CELLS = 250, 10, 16
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0."""
+
+    by: str
+    label: NDArray[Any]
+    rank: IntArray
+    size: IntArray
+
+    def some(self, which: NDArray[np.bool_]) -> Wanted:
+        return Wanted(self.by, self.label[which], self.rank[which], self.size[which])
+
+    def then(self, more: Wanted) -> Wanted:
+        """These rows, then others by the same label."""
+        join = np.concatenate
+        return Wanted(
+            self.by,
+            join([self.label, more.label]),
+            join([self.rank, more.rank]),
+            join([self.size, more.size]),
+        )
+
+
+def salt_of(rng: np.random.Generator) -> str:
+    """What a draw mixes into the keys of ids and documents, so that seeds give other orders."""
+    return f"{int(rng.integers(1 << 62)):016x}"
+
+
+def hashed(salt: str, value: str) -> str:
+    """A random but repeatable key of a value, as SQL."""
+    return f"md5(concat({literal(salt + ':')}, {value}))"
+
+
+def rows(
+    engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str, order: str | None,
+    placed: bool,
+) -> Any:  # fmt: skip
+    """The rows wanted, in that order, as a data frame.
+
+    ``order`` ranks the rows of a group by something else than chance. Groups of very many rows are
+    first cut by the last characters of the ids, where ranks are by chance: any rank is then as
+    good as any other, and only few rows are hashed. Where the engine knows the places of rows
+    (``placed``), groups are found by the columns that make them, and nothing else is read but near
+    the chosen rows.
+    """
+    import pandas as pd
+
+    giant = (wanted.size > _GIANT) if order is None else np.zeros(len(wanted.rank), dtype=bool)
+    parts = []
+    for which in (~giant, giant):
+        if which.any():
+            part = wanted.some(which)
+            sub = None
+            if which is giant:
+                part, sub = _cut_giants(engine, table, part, salt)
+            found = _fetch(engine, table, part, columns, salt, order, sub, placed)
+            found.index = pd.Index(np.flatnonzero(which)[found.pop("place_").to_numpy()])
+            parts.append(found)
+    both = pd.concat(parts).sort_index()
+    if both["id_raw"].duplicated().any():
+        refuse_twice(both["id_raw"][both["id_raw"].duplicated()].iloc[0])
+    if len(both) != len(wanted.rank) or not both.index.is_unique:
+        raise DataError(
+            f"{len(wanted.rank)} rows were asked for and {len(both)} came. Did the files change "
+            "meanwhile? Draw again."
+        )
+    return both
+
+
+def _fetch(
+    engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str,
+    order: str | None, sub: tuple[str, NDArray[Any]] | None, placed: bool,
+) -> Any:  # fmt: skip
+    import pandas as pd
+
+    ask = pd.DataFrame({"cell_": wanted.label, "rank_": wanted.rank + 1})
+    ask["place_"] = np.arange(len(ask))
+    cell, match, inside = [f"{wanted.by} AS cell_"], "c.cell_ = w.cell_", "cell_"
+    if sub is not None:
+        ask["sub_"] = sub[1]
+        cell.append(f"{sub[0]} AS sub_")
+        match += " AND c.sub_ = w.sub_"
+        inside += ", sub_"
+    engine.add("wanted_", ask)
+    keys = [name for name in ("cell_", "sub_") if name in ask]
+    cells = f"""
+        WITH cells_ AS (SELECT DISTINCT {", ".join(keys)} FROM wanted_),
+        cut_ AS (SELECT *, {", ".join(cell)} FROM {table})"""
+    near = f"FROM cut_ AS c INNER JOIN cells_ AS w ON {match}"
+    # Any order will do that is the same for every engine, since wanted ranks are by chance: that of
+    # the metrics is at hand, and ids are read only where it leaves a choice.
+    ranks = [c for c in columns if c.startswith("m")] if order is None else [order]
+    if placed and ranks and ranks != ["id_"]:
+        tied = salt if order is None else None
+        found = fetch_placed(
+            engine, table, ask, keys, (cells, near), match, ranks, columns, tied
+        )  # fmt: skip
+    else:
+        line = [*ranks, *([hashed(salt, "id_")] if order is None else []), "id_"]
+        listed = ", ".join(f"c.{name}" for name in columns)
+        sql = f"""
+            {cells}, met_ AS (SELECT c.* {near}),
+            ranked_ AS (
+                SELECT *, row_number() OVER line_ AS rank_,
+                    lag(id_) OVER line_ AS before_
+                FROM met_ WINDOW line_ AS (PARTITION BY {inside} ORDER BY {", ".join(line)})
+            )
+            SELECT {listed}, w.place_, coalesce(c.id_ = c.before_, FALSE) AS twice_
+            FROM ranked_ AS c LEFT JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_
+            WHERE w.place_ IS NOT NULL OR c.id_ = c.before_
+        """
+        found = engine.frame(sql, "Fetching the chosen segments")
+    engine.drop("wanted_")
+    double = found[found["twice_"].to_numpy(dtype=bool)]
+    if len(double):
+        refuse_twice(double["id_raw"].iloc[0])
+    return found.drop(columns="twice_")
+
+
+def refuse_twice(twice: Any) -> NoReturn:
+    """Say that an id occurs more than once, and what to do."""
+    raise DataError(
+        f"ids must differ; {str(twice)!r} occurs more than once. If the files hold several systems "
+        "or raters, keep one of them; if ids start anew in each file, make ids of file and row."
+    )
+
+
+def _cut_giants(
+    engine: Engine, table: str, wanted: Wanted, salt: str
+) -> tuple[Wanted, tuple[str, NDArray[Any]]]:
+    """Ranks in groups of very many rows as ranks in small parts of them."""
+    import pandas as pd
+
+    for part in ("right(id_, 4)", f"substr({hashed(salt, 'id_')}, 1, 4)"):
+        engine.add("giants_", pd.DataFrame({"cell_": pd.unique(wanted.label)}))
+        counts = engine.frame(
+            f"""SELECT g.cell_, p.sub_, count(*) AS size_
+            FROM (SELECT {wanted.by} AS cell_, {part} AS sub_ FROM {table}) AS p
+            INNER JOIN giants_ AS g ON p.cell_ = g.cell_ GROUP BY g.cell_, p.sub_""",
+            "Counting segments",
+        ).sort_values(["cell_", "sub_"])
+        engine.drop("giants_")
+        if counts["size_"].max() <= _GIANT or part.startswith("substr"):
+            break
+    sub = np.empty(len(wanted.rank), dtype=object)
+    rank, size = np.zeros((2, len(wanted.rank)), dtype=np.int64)
+    for label, own in counts.groupby("cell_"):
+        mine = wanted.label == label
+        ends = own["size_"].to_numpy().cumsum()
+        which = np.searchsorted(ends, wanted.rank[mine], side="right")
+        sub[mine] = own["sub_"].to_numpy()[which]
+        size[mine] = own["size_"].to_numpy()[which]
+        rank[mine] = wanted.rank[mine] - (ends - own["size_"].to_numpy())[which]
+    return Wanted(wanted.by, wanted.label, rank, size), (part, sub)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Strata by a label: sizes, and where asked for spreads of a score and mean costs."""
+
+    by: str
+    label: NDArray[Any]
+    size: IntArray
+    sd: FloatArray | None = None
+    cost: FloatArray | None = None
+    cost_sd: FloatArray | None = None
+
+    def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
+        return Wanted(self.by, self.label[group], rank, self.size[group])
+
+
+@dataclass(frozen=True)
+class MergedGroups:
+    """Groups of groups, such as bins made of cells, or small strata put together.
+
+    ``into`` says for each group of ``parts`` to which one it belongs.
+    """
+
+    parts: Groups
+    into: IntArray
+
+    @property
+    def size(self) -> IntArray:
+        return np.bincount(self.into, self.parts.size).round().astype(np.int64)
+
+    def again(self, into: IntArray) -> MergedGroups:
+        """Put together once more."""
+        return MergedGroups(self.parts, into[self.into])
+
+    def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
+        order = np.argsort(self.into, kind="stable")
+        ends = self.parts.size[order].cumsum()
+        first = np.concatenate([[0], self.size.cumsum()[:-1]])
+        position = first[group] + rank
+        which = np.searchsorted(ends, position, side="right")
+        inside = position - (ends - self.parts.size[order])[which]
+        return self.parts.wanted(order[which], inside)
+
+
+def score_bins(engine: Engine, table: str, score: str, bins: int, size: int) -> MergedGroups:
+    """Bins of similar scores, about equally full, made of cells of a fine histogram.
+
+    ``score`` is standardised. x/(1+|x|) brings the whole line to the range from −1 to 1 by basic
+    arithmetic alone, which every engine does alike to the last bit, so that a far outlier takes
+    no cells from the others.
+    """
+    z = f"({score})"
+    power = int(np.clip(round(np.log2(size / _IN_CELL)), _LEAST_CELLS, _MOST_CELLS))
+    half = 1 << (power - 1)
+    cell = f"CAST(floor({half}.0e0 * (1.0e0 + {z} / (1.0e0 + abs({z})))) AS INTEGER)"
+    counts = engine.frame(
+        f"SELECT {cell} AS cell_, count(*) AS size_ FROM {table} GROUP BY 1", "Counting scores"
+    ).sort_values("cell_")
+    own = counts["size_"].to_numpy().astype(np.int64)
+    middle = own.cumsum() - (own + 1) // 2
+    into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
+    return MergedGroups(Groups(cell, counts["cell_"].to_numpy(), own), into)
+
+
+# Documents of a pool on disk in a line in random order, and which of them holds a position.
+
+
+class Located(NamedTuple):
+    """For each position the document, its size and the offset inside it."""
+
+    label: NDArray[Any]
+    size: IntArray
+    offset: IntArray
+
+
+def locate(
+    engine: Engine, groups: str, salt: str, positions: IntArray, most: int | None = None
+) -> Located:
+    """Which document of the line each position falls on.
+
+    ``groups`` is a table of labels and sizes. The line is in the order of the md5 of salt and
+    label; ``most`` keeps documents of that many rows and more out of it. Sizes are summed up by the
+    first digits of the md5, so that only the documents near the positions are ever sorted.
+    """
+    import pandas as pd
+
+    only = "" if most is None else f"WHERE size < {most}"
+    engine.keep(
+        "line_",
+        f"SELECT label, size, substr({hashed(salt, 'label')}, 1, 12) AS key_ FROM {groups} {only}",
+        "Putting documents in a line",
+    )
+    buckets = engine.frame(
+        "SELECT substr(key_, 1, 4) AS bucket_, sum(size) AS size_ FROM line_ GROUP BY 1",
+        "Putting documents in a line",
+    ).sort_values("bucket_")
+    ends = buckets["size_"].to_numpy().astype(np.int64).cumsum()
+    which = np.searchsorted(ends, positions, side="right")
+    first = ends - buckets["size_"].to_numpy().astype(np.int64)
+    names = buckets["bucket_"].to_numpy()
+    engine.add("buckets_", pd.DataFrame({"bucket_": names[np.unique(which)]}))
+    near = engine.frame(
+        "SELECT l.label, l.size, l.key_ FROM line_ AS l "
+        "INNER JOIN buckets_ AS b ON substr(l.key_, 1, 4) = b.bucket_",
+        "Putting documents in a line",
+    ).sort_values(["key_", "label"])
+    engine.drop("buckets_")
+    engine.drop("line_")
+    sizes = near["size"].to_numpy().astype(np.int64)
+    bucket = near["key_"].str[:4].to_numpy()
+    # Where each document starts on the line: the start of its bucket, and those before it there.
+    before = sizes.cumsum() - sizes
+    new = np.concatenate([[True], bucket[1:] != bucket[:-1]])
+    start = before - before[new][new.cumsum() - 1] + first[np.searchsorted(names, bucket)]
+    at = np.searchsorted(start, positions, side="right") - 1
+    return Located(near["label"].to_numpy()[at], sizes[at], positions - start[at])

@@ -1,0 +1,453 @@
+"""The queries over a pool on disk, run by Spark through ibis."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+import signal
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewgold._temporary import unbroken
+from fewgold.errors import DataError, FewgoldError
+from fewgold.stored.engine import Progress
+from fewgold.stored.sources import kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Parquet files as one table of Spark, read as DuckDB reads them.
+
+
+_WHOLE = {"tinyint", "smallint", "int", "bigint"}
+
+
+def read_files(session: Any, files: Sequence[str]) -> Any:
+    """All files as a data frame of Spark. What is missing in a file is null.
+
+    Where files have whole numbers and decimals in one column, all become decimals. A file
+    that Spark passes over is an error.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    hidden = [f for f in files if Path(f).name.startswith(("_", "."))]
+    if hidden:
+        raise DataError(
+            f"Spark passes over files whose names start with '_' or '.': {hidden[0]}. Rename them, "
+            "or leave them out."
+        )
+    folders: dict[str, list[str]] = {}
+    for file in files:
+        folders.setdefault(_root(file), []).append(file)
+    try:
+        parts = [_read(session, root, inside) for root, inside in folders.items()]
+        if len(parts) > 1:
+            _agree((p.schema, "") for p in parts)
+    except (PySparkException, Py4JError, _Differ):
+        parts = _by_schema(session, files)
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = whole.unionByName(part, allowMissingColumns=True)
+    seen = len(set(whole.inputFiles()))
+    if seen < len(set(files)):
+        raise DataError(
+            f"Spark reads {seen} of {len(set(files))} files. Put them all into one folder and give "
+            "that, or leave the others out."
+        )
+    return whole
+
+
+class _Differ(Exception):
+    pass
+
+
+def _read(session: Any, root: str, files: Sequence[str]) -> Any:
+    reader = session.read.option("mergeSchema", "true")
+    if root:
+        reader = reader.option("basePath", _address(root))
+    return reader.parquet(*[_address(f, exact=True) for f in files])
+
+
+def _root(file: str) -> str:
+    """The folder above folders such as ``day=2026-01-01``, whose names are values of columns."""
+    found = re.match(r"(.*?)/[^/=]+=[^/]*/", file)
+    return found[1] or "/" if found else ""
+
+
+def _address(file: str, *, exact: bool = False) -> str:
+    """A file as Spark knows it, wherever its own home folder is, and ``exact``, as no pattern."""
+    if "://" in file:
+        return file
+    place = str(Path(file).absolute())
+    return "file://" + (re.sub(r"([*?\[\]{}\\])", r"\\\1", place) if exact else place)
+
+
+def _by_schema(session: Any, files: Sequence[str]) -> list[Any]:
+    """The files one by one, their columns brought to types that all can have."""
+    parts = [_read(session, _root(f), [f]) for f in files]
+    types = _agree(((p.schema, f) for p, f in zip(parts, files, strict=True)), common=True)
+    return [
+        p.select(*[
+            p[_ticked(f.name)].cast(types[f.name]).alias(f.name) for f in p.schema.fields
+        ])
+        for p in parts
+    ]  # fmt: skip
+
+
+def _ticked(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _agree(schemas: Iterable[tuple[Any, str]], *, common: bool = False) -> dict[str, str]:
+    """The type of every column, one that all files can have if it is to be ``common``."""
+    found: dict[str, dict[str, str]] = {}
+    for schema, file in schemas:
+        for field in schema.fields:
+            found.setdefault(field.name, {}).setdefault(field.dataType.simpleString(), file)
+    types = {}
+    for name, by_type in found.items():
+        if len(by_type) > 1 and not common:
+            raise _Differ
+        if len({kind(t) for t in by_type}) > 1:
+            said = "; ".join(f"{t} in {f}" for t, f in sorted(by_type.items()))
+            raise DataError(
+                f"the column {name!r} has different types in different files: {said}. Write it in "
+                "one type everywhere."
+            )
+        types[name] = next(iter(by_type))
+        if len(by_type) > 1:
+            whole = set(by_type) <= _WHOLE
+            types[name] = "string" if kind(types[name]) == "text" else (
+                "bigint" if whole else "double"
+            )  # fmt: skip
+    return types
+
+
+_POLL = 0.2  # seconds between two looks at a job that is running
+_CHUNK = 1 << 17  # rows at a time where all rows must come by
+
+# The session is one of its own beside that of the user, so that these and the names of tables
+# are seen by nobody else.
+_SETTINGS = {
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+}
+_PARTS = "spark.sql.shuffle.partitions"
+# What Spark and DuckDB write alike as text.
+_SAME_TEXT = ("string", "tinyint", "smallint", "int", "bigint", "boolean", "date")
+
+
+class Spark:
+    """Spark, on this machine or a cluster, for pools that one machine is too small for.
+
+    The same queries as with `DuckDB`, translated by ibis, and so the same samples.
+
+    Parameters
+    ----------
+    session
+        A ``SparkSession``. By default the active one, and if there is none one is started, as
+        ``spark-submit`` or the Spark settings of the machine say, and stopped in the end.
+    progress
+        Called with what is being done and how much of it is done.
+
+    Notes
+    -----
+    Files must be where all machines of the cluster can read them. Views, cached tables and
+    settings are those of a session of its own, and are gone when the pool is closed.
+    """
+
+    name = "Spark"
+
+    def __init__(self, session: Any = None, *, progress: Progress | None = None) -> None:
+        self.progress = progress
+        session, started = _session(session)
+        self._session = session.newSession()
+        for key, value in _SETTINGS.items():
+            self._session.conf.set(key, value)
+        self._context = session.sparkContext
+        if self._context.master.startswith("local") and self._session.conf.get(_PARTS) == "200":
+            # The default is for clusters; on one machine most of the time would go into it.
+            self._session.conf.set(_PARTS, str(4 * self._context.defaultParallelism))
+        self._kept: dict[str, Any] = {}
+        self._types: dict[str, dict[str, str]] = {}
+        self._end = weakref.finalize(
+            self, _end, self._session, self._kept, self._types, session if started else None
+        )
+        import ibis
+
+        self._ibis = ibis.pyspark.connect(self._session)
+
+    def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
+        found = self._run(lambda: read_files(self._session, files), "Looking at the files")
+        return self._named(name, found)
+
+    def view(self, name: str, sql: str) -> None:
+        self._named(name, self._run(lambda: self._query(sql), None))
+
+    def keep(self, name: str, sql: str, doing: str) -> None:
+        self._cached(name, lambda: self._query(sql), doing)
+
+    def add(self, name: str, frame: pd.DataFrame) -> None:
+        import pyarrow as pa
+
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        plain = [pa.field(f.name, _plain(f.type)) for f in table.schema]
+        # Cached, since only then Spark knows that it is small and sends it to all the others.
+        self._cached(name, lambda: self._session.createDataFrame(table.cast(pa.schema(plain))))
+
+    def drop(self, name: str) -> None:
+        self._types.pop(name, None)
+        self._run(lambda: self._session.catalog.dropTempView(name), None)
+        if name in self._kept:
+            self._kept.pop(name).unpersist()
+
+    def frame(self, sql: str, doing: str) -> pd.DataFrame:
+        return self._run(lambda: self._query(sql).toArrow(), doing).to_pandas()  # type: ignore[no-any-return]
+
+    def chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
+        import pandas as pd
+
+        found = self._run(lambda: self._query(sql), doing)
+        group = _group()
+        with self._grouped(group, doing):
+            rows = found.toLocalIterator(prefetchPartitions=True)
+        try:
+            with _spoken(), _quiet():
+                while part := list(itertools.islice(rows, _CHUNK)):
+                    yield pd.DataFrame.from_records(part, columns=found.columns)
+        finally:
+            self._context.cancelJobGroup(group)
+
+    def close(self) -> None:
+        self._end()
+
+    def _cached(self, name: str, make: Callable[[], Any], doing: str | None = None) -> None:
+        self.drop(name)
+        self._kept[name] = self._run(make, doing).cache()
+        self._run(self._kept[name].count, doing)
+        self._named(name, self._kept[name])
+
+    def _named(self, name: str, found: Any) -> dict[str, str]:
+        found.createOrReplaceTempView(name)
+        self._types[name] = {f.name: f.dataType.simpleString() for f in found.schema.fields}
+        return self._types[name]
+
+    def _query(self, sql: str) -> Any:
+        return self._ibis.raw_sql(translated(sql, self._types))
+
+    @contextlib.contextmanager
+    def _grouped(self, group: str, doing: str | None) -> Iterator[None]:
+        """Jobs that are started inside belong to a group that can be watched and cancelled."""
+        keys = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+        before = [self._context.getLocalProperty(k) for k in keys]
+        self._context.setJobGroup(group, f"fewgold: {doing or 'preparing'}", interruptOnCancel=True)
+        try:
+            yield
+        finally:
+            for key, value in zip(keys, before, strict=True):
+                self._context.setLocalProperty(key, value)
+
+    def _run(self, work: Callable[[], Any], doing: str | None) -> Any:
+        """Do some work in a thread of its own, so that it can be watched and interrupted."""
+        from pyspark import InheritableThread
+
+        if not self._end.alive:
+            raise FewgoldError("this pool was closed. Open it again.")
+        outcome: dict[str, Any] = {}
+        group = _group()
+
+        def watched() -> None:
+            try:
+                with self._grouped(group, doing), _spoken(), _quiet():
+                    outcome["result"] = work()
+            except BaseException as error:
+                outcome["error"] = error
+
+        thread = InheritableThread(target=watched, daemon=True)
+        begun = False
+        try:
+            with unbroken():
+                thread.start()
+                begun = True
+            with _noticed() as pressed:
+                while thread.is_alive():
+                    thread.join(_POLL)
+                    if pressed:
+                        raise KeyboardInterrupt
+                    if doing is not None and self.progress is not None:
+                        self.progress(doing, _share(self._context, group))
+        except BaseException:  # Ctrl-C, most of all
+            if begun:
+                self._context.cancelJobGroup(group)
+                thread.join()
+            raise
+        if "error" in outcome:
+            raise outcome["error"]
+        return outcome["result"]
+
+
+@contextlib.contextmanager
+def _noticed() -> Iterator[list[bool]]:
+    """Not empty once Ctrl-C was pressed: it is noted, and raised where no call to Java is open.
+
+    Spark's own handler calls Java from within whatever is being called, which may fail, and cancels
+    the jobs of everybody.
+    """
+    pressed: list[bool] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+def translated(sql: str, types: dict[str, dict[str, str]]) -> str:
+    """A query in the dialect of DuckDB as Spark understands it.
+
+    ``types`` has the columns of each table. Numbers and times that the two write differently are
+    refused as ids and labels, since then they would not draw the same sample.
+    """
+    import sqlglot
+    from sqlglot import exp
+
+    tree = sqlglot.parse_one(sql, read="duckdb")
+    for cast in list(tree.find_all(exp.Cast)):
+        column = cast.this
+        if cast.to.this in exp.DataType.TEXT_TYPES and isinstance(column, exp.Column):
+            for table in tree.find_all(exp.Table):
+                type_ = types.get(table.name, {}).get(column.name, "string")
+                if not type_.startswith((*_SAME_TEXT, "decimal")):
+                    raise DataError(
+                        f"the column {column.name!r} is of type {type_}, which Spark writes "
+                        "differently from others. Ids, documents and strata must be text or whole "
+                        "numbers: turn the column into one of these."
+                    )
+    for test in list(tree.find_all(exp.IsInf)):
+        test.replace(sqlglot.parse_one(f"abs({test.this.sql()}) = CAST('Infinity' AS DOUBLE)"))
+    for words in list(tree.find_all(exp.Length)):  # of a list; in Spark it is that of a text only
+        if isinstance(words.this, exp.RegexpExtractAll):
+            words.replace(exp.ArraySize(this=words.this))
+    return str(tree.sql(dialect="spark"))
+
+
+def _session(given: Any) -> tuple[Any, bool]:
+    """A session, and whether it was started here."""
+    try:
+        import ibis  # noqa: F401
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise FewgoldError(
+            "pools on Spark need ibis and PySpark. Install them with: pip install 'fewgold[spark]'."
+        ) from None
+    found = SparkSession.getActiveSession() if given is None else given
+    if found is None:
+        started = SparkSession.builder.appName("fewgold")
+        started = started.config("spark.ui.showConsoleProgress", "false")
+        try:
+            return started.getOrCreate(), True
+        except (PySparkException, OSError) as error:
+            raise FewgoldError(
+                f"Spark could not start ({_said(error)}). It needs Java 17 or newer: install it, "
+                "and set JAVA_HOME if it is not found."
+            ) from None
+    if not isinstance(found, SparkSession) or not hasattr(found, "_jsparkSession"):
+        raise FewgoldError(
+            f"expected a SparkSession of this process, got {type(found).__module__}."
+            f"{type(found).__name__}. Sessions of Spark Connect are not supported."
+        )
+    return found, False
+
+
+def _end(session: Any, kept: dict[str, Any], names: dict[str, Any], started: Any) -> None:
+    # The session, or all of Spark, may have been stopped by others.
+    with contextlib.suppress(Exception):
+        for found in kept.values():
+            found.unpersist()
+        for name in names:
+            session.catalog.dropTempView(name)
+    kept.clear()
+    names.clear()
+    if started is not None:
+        with contextlib.suppress(Exception):
+            started.stop()
+
+
+def _group() -> str:
+    return f"fewgold-{uuid.uuid4().hex[:12]}"
+
+
+def _plain(type_: Any) -> Any:
+    """A type of Arrow that Spark knows: text for what is all missing, no dictionaries."""
+    import pyarrow as pa
+
+    if pa.types.is_null(type_) or pa.types.is_large_string(type_):
+        return pa.string()
+    return _plain(type_.value_type) if pa.types.is_dictionary(type_) else type_
+
+
+def _share(context: Any, group: str) -> float | None:
+    tracker = context.statusTracker()
+    tasks = done = 0
+    for job in tracker.getJobIdsForGroup(group):
+        info = tracker.getJobInfo(job)
+        for stage in info.stageIds if info is not None else ():
+            known = tracker.getStageInfo(stage)
+            if known is not None:
+                tasks += known.numTasks
+                done += known.numCompletedTasks
+    return done / tasks if tasks else None
+
+
+@contextlib.contextmanager
+def _spoken() -> Iterator[None]:
+    """Errors of Spark as one sentence."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        said = _said(error)
+        if "OutOfMemory" in str(error) or "Java heap space" in str(error):
+            raise DataError(
+                f"Spark ran out of memory ({said}). Start it with more, such as "
+                "spark.driver.memory=4g and spark.executor.memory=4g."
+            ) from error
+        raise DataError(f"Spark could not read the Parquet files: {said}") from error
+
+
+def _said(error: Exception) -> str:
+    """What an error says, without the trace of Java that follows it."""
+    lines = [line.strip() for line in str(error).strip().split("\n")]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return (causes[-1].removeprefix("Caused by: ") if causes else lines[0])[:400]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """PySpark logs an error before it raises it; that it is raised is enough."""
+    from pyspark.logger import PySparkLogger
+
+    names = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+    loggers = [PySparkLogger.getLogger(name) for name in names]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, was in zip(loggers, before, strict=True):
+            logger.disabled = was

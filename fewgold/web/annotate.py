@@ -1,0 +1,470 @@
+"""Annotate: one segment at a time, for raters who have a link.
+
+Every form names its segment and carries a name of its own. A form that is sent twice is stored
+once, and what is stored is about the segment that the rater saw, whatever happened meanwhile.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+
+from fewgold import report
+from fewgold.campaign import Campaign
+from fewgold.campaign.tasks import members, segment
+from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import Rating, RatingScale, Segment
+from fewgold.pool import Pool
+from fewgold.web.site import Fields, Site, fields
+
+# The scale of a campaign as a rater meets it: buttons, a slider, or a field.
+
+
+_NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})")
+_STEPS = 7  # more buttons than that are slower than a field
+_PENALTIES = (0, 1, 2, 5, 10, 25)
+
+
+@dataclass(frozen=True)
+class Button:
+    """One answer to press.
+
+    Parameters
+    ----------
+    value
+        What is sent.
+    label
+        What is written on it.
+    keys
+        Keys that press it.
+    """
+
+    value: str
+    label: str
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How scores are given, by the ends of the scale and which of them is good, if that is known.
+
+    >>> [Scale(ends).kind for ends in [(0, 1), (1, 5), (0, 100), (0, 25), None]]
+    ['binary', 'steps', 'slider', 'penalty', 'open']
+    >>> Scale((0, 100)).parse(" 62,5 ")
+    62.5
+    >>> Scale((0, 25), higher_is_better=False).words
+    '0 = best, 25 = worst'
+    """
+
+    limits: tuple[float, float] | None
+    higher_is_better: bool | None = None
+
+    @property
+    def kind(self) -> str:
+        """``binary``, ``steps``, ``slider``, ``penalty`` or ``open``."""
+        if self.limits is None:
+            return "open"
+        low, high = self.limits
+        if (low, high) == (0, 1):
+            return "binary"
+        if (low, high) == (0, 25) and not self.higher_is_better:
+            return "penalty"
+        whole = float(low).is_integer() and float(high).is_integer()
+        return "steps" if whole and high - low < _STEPS else "slider"
+
+    @property
+    def ends(self) -> str:
+        """Such as ``0 to 100``, or nothing."""
+        return "" if self.limits is None else f"{plain(self.limits[0])} to {plain(self.limits[1])}"
+
+    @property
+    def labels(self) -> tuple[str, str] | None:
+        """What stands at either end of the control, in the order of its buttons."""
+        if self.kind != "binary":
+            return RatingScale(self.limits, self.higher_is_better).ends
+        if self.higher_is_better is None:
+            return None  # the buttons say yes and no
+        return (
+            ("Yes = best", "No = worst") if self.higher_is_better else ("Yes = worst", "No = best")
+        )
+
+    @property
+    def words(self) -> str:
+        """The same in a line, such as ``0 = best, 25 = worst``."""
+        return RatingScale(self.limits, self.higher_is_better).words
+
+    @property
+    def step(self) -> str:
+        """Of the slider: about a hundred of them."""
+        if self.limits is None:
+            return "any"
+        low, high = self.limits
+        size = 10.0 ** math.floor(math.log10(high - low) - 1.9)
+        return plain(size)
+
+    @property
+    def buttons(self) -> tuple[Button, ...]:
+        """The answers that have a button."""
+        if self.kind == "binary":
+            return Button("1", "Yes", ("1", "y")), Button("0", "No", ("0", "n"))
+        if self.kind == "penalty":
+            return tuple(Button(str(v), str(v)) for v in _PENALTIES)
+        if self.kind != "steps" or self.limits is None:
+            return ()
+        low, high = (int(end) for end in self.limits)
+        values = range(low, high + 1)
+        digits = low >= 0 and high <= 9
+        return tuple(
+            Button(str(v), str(v).replace("-", "−"), (str(v if digits else place),))
+            for place, v in enumerate(values, 1)
+        )
+
+    @property
+    def typed(self) -> bool:
+        """Whether there is a field to write a score into."""
+        return self.kind in ("slider", "penalty", "open")
+
+    def parse(self, text: str | None) -> float:
+        """The score that somebody sent; else a sentence that says what is wrong with it."""
+        told = (text or "").strip().replace("−", "-")
+        if not told:
+            raise FewgoldError(f"Give a score first{self._wanted()}.")
+        if not _NUMBER.fullmatch(told):
+            raise FewgoldError(f"{_short(told)} is not a number. Give one{self._wanted()}.")
+        score = float(told.replace(",", "."))
+        if self.limits is not None and not self.limits[0] <= score <= self.limits[1]:
+            raise FewgoldError(f"{_short(told)} is outside the scale. Give one{self._wanted()}.")
+        if not self.typed and not score.is_integer():
+            raise FewgoldError(f"{_short(told)} is between two answers. Press one of the buttons.")
+        return score
+
+    def _wanted(self) -> str:
+        return f": a number from {self.ends}" if self.limits is not None else ", such as 3.5"
+
+
+def plain(score: float) -> str:
+    """A score as somebody would type it, to the last digit.
+
+    >>> plain(4.0), plain(0.1), plain(-2.5), plain(1e-7)
+    ('4', '0.1', '-2.5', '0.0000001')
+    """
+    if float(score).is_integer() and abs(score) < 1e15:
+        return str(int(score))
+    text = repr(float(score))
+    return text if "e" not in text else f"{score:.17f}".rstrip("0").rstrip(".")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 20 else f"{text[:20]}…"
+
+
+# What a rater sees: a segment with its context, or why there is none just now.
+
+
+REACH = 2  # neighbours on either side
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a rater has typed and must not lose.
+
+    Parameters
+    ----------
+    score, comment
+        As they were typed.
+    trouble
+        What is wrong with them.
+    nonce, since
+        The name of the form and when it was first shown, to go on with.
+    """
+
+    score: str = ""
+    comment: str = ""
+    trouble: str = ""
+    nonce: str = ""
+    since: str = ""
+
+
+def view(
+    campaign: Campaign,
+    rater: str,
+    token: str,
+    *,
+    again: str | None = None,
+    typed: Typed | None = None,
+    said: str = "",
+) -> dict[str, Any]:
+    """All that the page shows.
+
+    Parameters
+    ----------
+    again
+        Key of a segment to show once more: one whose form came back with a mistake in it, or that
+        the rater took an answer back of.
+    typed
+        What they had typed.
+    said
+        What just happened.
+    """
+    values: dict[str, Any] = {
+        "token": token,
+        "rater": rater,
+        "said": said,
+        "question": campaign.settings.asked,
+        "scale": scale_of(campaign),
+        "progress": campaign.progress(rater),
+        "last": _last(campaign, rater),
+        "estimate": _estimate(campaign),
+        "state": "rate",
+    }
+    key = again if again is not None else _next(campaign, rater)
+    if key is None:
+        values |= _idle(campaign, rater)
+        seen = f"{values['state']}-{values['skipped']}-{values['progress'].all}"
+        return values | {"seen": seen}
+    place = campaign.place_of(key)
+    old = campaign.taken_back(rater, key)
+    if typed is None and old is not None:
+        typed = Typed(plain(old.score), str(old.details.get("comment", "")))
+    typed = typed or Typed()
+    before, after = around(campaign.pool, place)
+    return values | {
+        "key": key,
+        "texts": _texts(campaign.pool, place) or {"segment": segment(campaign, place).id},
+        "before": [_texts(campaign.pool, p) for p in before],
+        "after": [_texts(campaign.pool, p) for p in after],
+        "facts": _facts(campaign, place),
+        "typed": typed,
+        "old": "" if old is None else plain(old.score),
+        "nonce": typed.nonce or secrets.token_urlsafe(12),
+        "since": typed.since or f"{time.time():.3f}",
+    }
+
+
+def scale_of(campaign: Campaign) -> Scale:
+    """The scale of a campaign."""
+    return Scale(campaign.settings.limits, campaign.settings.higher_is_better)
+
+
+def around(pool: Pool, place: int) -> tuple[list[int], list[int]]:
+    """Neighbours in the same document, and of the same system: another's outputs are no context."""
+    if pool.documents is None or not pool.texts:
+        return [], []
+    whole = members(pool, place)
+    at = whole.index(place)
+    return whole[max(at - REACH, 0) : at], whole[at + 1 : at + 1 + REACH]
+
+
+def _next(campaign: Campaign, rater: str) -> str | None:
+    if not campaign.waves:
+        return None
+    found: Segment | None = campaign.next(rater)
+    return None if found is None else found.key
+
+
+def _texts(pool: Pool, place: int) -> dict[str, str]:
+    """The texts by name; where a pool has none, an id is all that tells what to rate."""
+    return {name: str(column[place]) for name, column in pool.texts.items()}
+
+
+def _idle(campaign: Campaign, rater: str) -> dict[str, Any]:
+    """Why there is nothing to rate: not drawn yet, with others, skipped, or done."""
+    skipped, other = campaign.left(rater)
+    if not campaign.waves:
+        state = "early"
+    elif other or _learns(campaign):  # such a strategy draws on when what is open was answered
+        state = "wait"
+    else:
+        state = "skipped" if skipped else "done"
+    return {"state": state, "skipped": skipped}
+
+
+def _learns(campaign: Campaign) -> bool:
+    step, budget = campaign.strategy.sampler.step, campaign.settings.budget or 0
+    return step is not None and campaign.sample.n < min(budget, len(campaign.pool))
+
+
+def _last(campaign: Campaign, rater: str) -> dict[str, str] | None:
+    found = campaign.last(rater)
+    return None if found is None else {"what": found[0], "name": found[1]}
+
+
+def _facts(campaign: Campaign, place: int) -> Mapping[str, str]:
+    """What the owner lets raters see besides the texts; nothing by default."""
+    shown, pool = campaign.settings.shown, campaign.pool
+    found: dict[str, str] = {}
+    if "system" in shown:
+        system = campaign.settings.system if pool.system is None else str(pool.system[place])
+        if system:
+            found["system"] = system
+    if "metrics" in shown:
+        found |= {name: report.number(float(v[place])) for name, v in pool.metrics.items()}
+    return found
+
+
+def _estimate(campaign: Campaign) -> str:
+    """The running estimate in a sentence, if the owner lets raters see it."""
+    if "estimate" not in campaign.settings.shown:
+        return ""
+    found = campaign.status().estimate
+    if found is None or found["value"] is None:
+        return "There is no estimate yet."
+    text = f"The estimate so far is {report.number(found['value'])}"
+    if found["low"] is None or found["high"] is None:
+        return f"{text}."
+    return (
+        f"{text} ({found['confidence']:.0%} interval {report.number(found['low'])} to "
+        f"{report.number(found['high'])})."
+    )
+
+
+COMMENT = 10_000  # characters
+_NONCE = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_LONGEST = 3600.0  # whoever takes longer than an hour was not there all the time
+
+Form = Annotated[Fields, Depends(fields)]
+
+
+def routes(site: Site) -> APIRouter:
+    """The pages of raters; each is reached by the secret in its address and by nothing else."""
+    router = APIRouter(prefix="/rate/{token}")
+
+    def answer(request: Request, campaign: Campaign, token: str, **more: Any) -> Response:
+        """A page for whoever asked without JavaScript, else the part of it that changes."""
+        status = more.pop("status", 200)
+        seen = more.pop("seen", None)
+        values = view(campaign, _rater(campaign, token), token, **more)
+        if _partial(request) and seen and values.get("seen") == seen:
+            return Response(status_code=204)  # somebody waits, and it is as it was
+        name = "rate_desk.html" if _partial(request) else "rate.html"
+        return site.page(request, name, status, fragment=_partial(request), **values)
+
+    def onward(request: Request, campaign: Campaign, token: str, **more: Any) -> Response:
+        """After a change: the next segment at once, or an address that may be loaded again."""
+        if _partial(request):
+            return answer(request, campaign, token, **more)
+        told = f"?again={more['again']}" if more.get("again") else ""
+        told = "?kept=1" if more.get("said") == KEPT else told
+        return RedirectResponse(f"/rate/{token}{told}", 303)
+
+    @router.get("")
+    def desk(
+        request: Request,
+        token: str,
+        again: str | None = None,
+        kept: str | None = None,
+        seen: str | None = None,
+    ) -> Response:
+        with site.open() as campaign:
+            rater = _rater(campaign, token)
+            shown = again if again and _may_see_again(campaign, rater, again) else None
+            said = KEPT if kept else ""
+            return answer(request, campaign, token, again=shown, said=said, seen=seen)
+
+    @router.post("")
+    def rate(request: Request, token: str, form: Form) -> Response:
+        with site.open() as campaign:
+            rater = _rater(campaign, token)
+            key, nonce = form.text("segment"), form.text("form")
+            campaign.id_of(key)
+            if not _NONCE.fullmatch(nonce):
+                raise DataError("this form is not whole. Nothing was stored. Load the page again.")
+            # A button says more than a field beside it that was filled before.
+            told = form.text("press") or form.text("score")
+            comment = form.text("comment").replace("\r\n", "\n")
+            try:
+                score = scale_of(campaign).parse(told)
+                if len(comment) > COMMENT:
+                    raise FewgoldError(
+                        f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."
+                    )
+            except FewgoldError as error:
+                typed = Typed(told, comment, str(error), nonce, form.text("since"))
+                return answer(request, campaign, token, again=key, typed=typed, status=400)
+            kept = campaign.rate(
+                Rating(key, score, rater, _now(), "", nonce, _details(comment, form.text("since")))
+            )
+            said = "Stored." if kept.new or kept.score == score else KEPT
+            return onward(request, campaign, token, said=said)
+
+    @router.post("/skip")
+    def skip(request: Request, token: str, form: Form) -> Response:
+        with site.open() as campaign:
+            rater = _rater(campaign, token)
+            campaign.skip(campaign.id_of(form.text("segment")), rater)
+            return onward(request, campaign, token, said="Skipped.")
+
+    @router.post("/undo")
+    def undo(request: Request, token: str, form: Form) -> Response:
+        with site.open() as campaign:
+            rater = _rater(campaign, token)
+            if form.text("what") == "skip":
+                campaign.unskip(rater, campaign.id_of(form.text("name")))
+                return onward(request, campaign, token, said="Here is the segment you skipped.")
+            id = campaign.withdraw(rater, form.text("name"))
+            if id is None:
+                return onward(request, campaign, token, said="There was nothing to take back.")
+            key = campaign.key_of(id)
+            again = key if _may_see_again(campaign, rater, key) else None
+            return onward(request, campaign, token, again=again, said="Taken back.")
+
+    @router.post("/skipped")
+    def skipped(request: Request, token: str) -> Response:
+        with site.open() as campaign:
+            campaign.unskip(_rater(campaign, token))
+            return onward(request, campaign, token, said="Here is what you skipped.")
+
+    return router
+
+
+KEPT = (
+    "That form was sent before, and its first answer is stored. Undo takes it back if you meant "
+    "another."
+)
+
+
+def _rater(campaign: Campaign, token: str) -> str:
+    found = campaign.rater_of(token)
+    if found is None:
+        raise HTTPException(
+            404, "This link leads nowhere (any more). Ask whoever gave it to you for a new one."
+        )
+    return found
+
+
+def _partial(request: Request) -> bool:
+    return request.headers.get("hx-request") == "true"
+
+
+def _may_see_again(campaign: Campaign, rater: str, key: str) -> bool:
+    """Only what the rater took back and has not answered since; other addresses are made up."""
+    try:
+        return campaign.taken_back(rater, key) is not None
+    except DataError:
+        return False
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _details(comment: str, since: str) -> Mapping[str, Any]:
+    found: dict[str, Any] = {"via": "page"}
+    if comment.strip():
+        found["comment"] = comment.strip()
+    try:
+        seconds = time.time() - float(since)
+    except ValueError:
+        return found
+    if 0 < seconds <= _LONGEST:
+        found["seconds"] = round(seconds, 1)
+    return found

@@ -1,0 +1,377 @@
+"""The tables of the pages: shown shortened, and downloaded whole, with all digits."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewgold import plots
+from fewgold._temporary import TemporaryFolder
+from fewgold._text import fixed, shorter
+from fewgold.errors import FewgoldError
+from fewgold.io import as_text, cell
+from fewgold.report import number
+from fewgold.report.figures import WITHOUT, available, weighted_line
+from fewgold.web.explore_view import View, growth, steps, stopping_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ROWS = 25  # shown; the rest is in the download
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table as it stands on a page."""
+
+    name: str
+    title: str
+    caption: str
+    heads: tuple[tuple[str, bool], ...]
+    rows: tuple[tuple[str, ...], ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a table is made and shown; ``make`` gives None where there is nothing to tell."""
+
+    title: str
+    make: Callable[[View], pd.DataFrame | None]
+    caption: str = ""
+    formats: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    last: bool = False  # the last rows are the interesting ones
+
+    def shown(self, name: str, view: View, most: int = ROWS) -> Shown | None:
+        """The table with the digits that people read; None where it has no rows."""
+        frame = self.make(view)
+        if frame is None or not len(frame):
+            return None
+        part = frame.tail(most) if self.last else frame.head(most)
+        columns = [part.iloc[:, k].tolist() for k in range(part.shape[1])]
+        heads = tuple(
+            (self.names.get(str(c), str(c)), all(_numeric(v) for v in values))
+            for c, values in zip(frame.columns, columns, strict=True)
+        )
+        forms = [self.formats.get(str(c), _text) for c in frame.columns]
+        cells = [
+            [_shown(form, v) for v in values] for form, values in zip(forms, columns, strict=True)
+        ]
+        rows = tuple(zip(*cells, strict=True))
+        return Shown(name, self.title, self.caption, heads, rows, len(frame))
+
+
+def _numeric(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _shown(form: Callable[[Any], str], value: Any) -> str:
+    gap = value is None or (isinstance(value, float) and math.isnan(value))
+    return "–" if gap else form(value)
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.6g}"
+
+
+def _text(value: Any) -> str:
+    return number(value, digits=4) if isinstance(value, float) else shorter(value, 160)
+
+
+def csv(frame: pd.DataFrame) -> str:
+    """All of a table, with all digits, in cells that no spreadsheet takes for a formula."""
+    rows = [[_cell(v) for v in row] for row in frame.itertuples(index=False, name=None)]
+    return as_text([[cell(c, ",") for c in frame.columns], *rows], ",")
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return repr(value) if isinstance(value, float) else cell(value, ",")
+
+
+def _waves(view: View) -> pd.DataFrame:
+    """Every wave, with the estimate after it where its answers and those before are complete."""
+    import pandas as pd
+
+    status, study = view.status, view.study
+    rated = set(view.answers["segment"])
+    after = [] if study is None else list(study.waves)
+    rows = []
+    for k, wave in enumerate(view.campaign.waves):
+        made = after[k] if k < len(after) else {}
+        rows.append(
+            {
+                "wave": wave.number, "drawn": wave.drawn_at[:16].replace("T", " "),
+                "segments": wave.n, "rated": sum(i in rated for i in wave.ids),
+                "strategy": wave.strategy, "seed": str(wave.seed), "value": made.get("value"),
+                "low": made.get("low"), "high": made.get("high"),
+            }
+        )  # fmt: skip
+    assert len(rows) == len(status.waves)
+    frame = pd.DataFrame(rows)
+    return frame if frame.empty or frame["value"].notna().any() else frame.iloc[:, :6]
+
+
+def _documents(view: View) -> pd.DataFrame | None:
+    """Every document that was reached, and how many segments of it."""
+    import pandas as pd
+
+    pool = view.campaign.pool
+    if pool.documents is None or not view.status.sampled:
+        return None
+    sample, scores = view.campaign.sample, view.campaign.scores()
+    names = pd.Series(pool.documents.astype(str))
+    part = pd.DataFrame({"document": names[sample.indices].tolist(), "score": scores})
+    groups = part.groupby("document", sort=False)["score"]
+    frame = pd.DataFrame({"sampled": groups.size(), "rated": groups.count(), "mean": groups.mean()})
+    frame.insert(0, "segments", names.value_counts().reindex(frame.index))
+    return frame.reset_index().sort_values(
+        ["rated", "sampled", "document"], ascending=[False, False, True], ignore_index=True
+    )
+
+
+def _of(name: str) -> Callable[[View], pd.DataFrame | None]:
+    """A table of the study."""
+    return lambda view: None if view.study is None else getattr(view.study, name)
+
+
+def _unrated(view: View) -> pd.DataFrame | None:
+    import pandas as pd
+
+    if not view.status.unrated:
+        return None
+    pool = view.campaign.pool
+    frame = pd.DataFrame({"segment": list(view.status.unrated)})
+    if pool.documents is None:
+        return frame
+    where = dict(zip(map(str, pool.ids.tolist()), map(str, pool.documents.tolist()), strict=True))
+    return frame.assign(document=[where[i] for i in frame["segment"]])
+
+
+def _alternatives(view: View) -> pd.DataFrame | None:
+    frame = None if view.study is None else view.study.alternatives
+    return None if frame is None else frame.replace([np.inf, -np.inf], np.nan)
+
+
+def _short(value: Any) -> str:
+    return shorter(value, 60)
+
+
+_TWO = {c: (lambda v: fixed(v, 2)) for c in ("r", "low", "high")}
+_SHARE = {"share": lambda v: f"{v:.1%}"}
+_RATERS = {c: (lambda v: fixed(v, 2)) for c in ("mean", "sd", "correlation", "self_difference")}
+_PER_CENT = {c: (lambda v: f"{v:.0%}") for c in ("same", "self_same")}
+_SCORE = {"score": _plain}
+
+#: Every table by its name in addresses.
+TABLES: dict[str, Kind] = {
+    "growth": Kind(
+        "The estimate as answers came",
+        growth,
+        "What the status would have said after so many answers. Segments without an answer by then "
+        "are taken as chance. Each interval is for one look, not for stopping when it looks good.",
+        names={"n": "segments rated", "se": "standard error"},
+        last=True,
+    ),
+    "sequence": Kind(
+        "The stopping rule, rating by rating",
+        steps,
+        "In the order of drawing, up to the first segment without an answer.",
+        last=True,
+    ),
+    "waves": Kind(
+        "Waves",
+        _waves,
+        "Every draw. Value, low and high: the estimate and its interval after it, where all "
+        "answers up to it are there.",
+        last=True,
+    ),
+    "documents": Kind(
+        "Documents",
+        _documents,
+        "Documents that were reached, those with most ratings first. Mean: of the ratings of that "
+        "document, as they are.",
+        {"mean": lambda v: fixed(v, 2)},
+    ),
+    "strata": Kind("Strata", _of("strata"), "Share: of the pool, by the weights.", _SHARE),
+    "correlations": Kind(
+        "Metrics and human scores",
+        _of("correlations"),
+        "Pearson's correlation over the pool, weighted as drawn, with its interval. A metric that "
+        "is lower for better output has the other sign.",
+        _TWO,
+    ),
+    "likeness": Kind(
+        "Sample and pool",
+        _of("likeness"),
+        "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: in "
+        "standard deviations of the pool. Against chance: in standard errors of a plain random "
+        "sample; beyond 2 is rare, beyond 3 suspicious.",
+        {"difference": lambda v: fixed(v, 3), "chance": lambda v: fixed(v, 1)},
+        {"pool": "pool mean", "sample": "sample mean", "chance": "against chance"},
+    ),
+    "estimators": Kind(
+        "Other estimators",
+        _alternatives,
+        "The first line is the estimate. The others are a check: to choose among them by the "
+        "result would spoil the interval.",
+        names={"name": "estimator", "se": "standard error", "interval": "kind of interval"},
+    ),
+    "pulls": Kind(
+        "Segments that pull most",
+        _of("pulls"),
+        "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
+        "dominates, look at its rating again.",
+        {"share": lambda v: f"{v:.0%}", "segment": _short, "document": _short, "score": _plain},
+    ),
+    "raters": Kind(
+        "Raters",
+        _of("raters"),
+        "Shared: segments that others rated too, on which the next ones go. Deviation: by how much "
+        "above the mean of the others. Same: share of the others who gave the same score.",
+        {**_RATERS, **_PER_CENT},
+        {
+            "deviation_se": "± standard error",
+            "correlation": "r with others",
+            "self_same": "same again",
+            "self_difference": "differs again by",
+        },
+    ),
+    "answers": Kind("Answers", lambda view: view.answers, "The last ones.", _SCORE, last=True),
+    "set-aside": Kind(
+        "Set aside",
+        lambda view: view.campaign.set_aside(),
+        "Answers that are kept and do not count, and why.",
+        _SCORE,
+    ),
+    "rejected": Kind(
+        "Rejected",
+        lambda view: view.campaign.rejected(),
+        "Rows that could not be read, and why. They are kept as they came.",
+    ),
+    "journal": Kind(
+        "Journal", lambda view: view.campaign.journal(), "What happened, and when.", last=True
+    ),
+    "unrated": Kind(
+        "Not rated yet", _unrated, "Sampled segments without an answer, in the order of drawing."
+    ),
+    "scores": Kind(
+        "Scores and metrics",
+        lambda view: view.scores if view.status.rated else None,
+        "Every rated segment of the sample.",
+    ),
+}
+
+ROC = Kind(
+    "Metrics as judges",
+    lambda view: None,
+    "AUC: chance that an adequate segment has a better metric score than an inadequate one, with "
+    "its interval. ρ: share of adequate ones recognised, η: of inadequate ones, at the cut "
+    "where both are most alike. Over the rated segments as they are, not weighted.",
+    {c: (lambda v: fixed(v, 2)) for c in ("auc", "auc_low", "auc_high", "rho", "eta", "alpha", "K")}
+    | {"auc_se": lambda v: fixed(v, 3)},
+    {"auc": "AUC", "auc_se": "standard error", "auc_low": "low", "auc_high": "high", "rho": "ρ",
+     "eta": "η", "alpha": "adequate"},
+)  # fmt: skip
+
+
+def roc_shown(view: View, cut: str) -> Shown | None:
+    """The table of ROC curves."""
+    from dataclasses import replace
+
+    table, _ = view.tried_roc(cut)
+    if table is None:
+        return None
+    kept = table.to_frame().drop(columns=["system", "gaps"])
+    return replace(ROC, make=lambda _: kept).shown("roc", view)
+
+
+# The figures of the pages, as files; none where matplotlib is not installed.
+
+
+#: Every figure by its name in addresses; the last ones are followed by the place of a metric.
+PLAIN = ("growth", "sequence", "estimators", "roc")
+BY_METRIC = ("scatter", "shape", "roc")
+_DOTS = 400  # of a scatter plot; more take room and show no more
+
+
+class NoSuchFigure(FewgoldError):
+    """There is nothing to draw, and why."""
+
+
+def drawn(view: View, name: str, kind: str, cut: str = "") -> bytes:
+    """A figure as SVG or PNG."""
+    if not available():
+        raise NoSuchFigure(WITHOUT)
+    return view.figures.get((name, kind, cut), lambda: _file(view, name, kind, cut))
+
+
+def _file(view: View, name: str, kind: str, cut: str) -> bytes:
+    with view.store.drawing, TemporaryFolder() as folder, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        return plots.save(_figure(view, name, cut), folder / f"figure.{kind}").read_bytes()
+
+
+def _figure(view: View, name: str, cut: str) -> Axes | Figure:
+    if name == "growth":
+        frame = growth(view)
+        if not len(frame):
+            raise NoSuchFigure("There is no estimate yet, and nothing to draw.")
+        count = frame["answers"]  # the first intervals are very wide, and would hide the others
+        late = frame.assign(n=count)[count >= count.iloc[-1] / 4].reset_index(drop=True)
+        ax = plots.interval_path(late, label="estimate")
+        ax.set_xlabel("answers")
+        return ax
+    if name == "sequence":
+        path = stopping_path(view)
+        if path is None:
+            raise NoSuchFigure("There is no stopping rule here: it needs a plain random sample.")
+        return path.plot()
+    study = view.study
+    if study is None:
+        raise NoSuchFigure("There is no estimate yet, and nothing to draw.")
+    if name == "estimators":
+        frame = study.alternatives
+        return plots.interval_rows(frame, label=f"{study.what}, {study.level} intervals")
+    if name == "roc":
+        return view.roc(cut).plot()
+    base, _, place = name.rpartition("-")
+    metric = view.metrics[int(place)]
+    if base == "roc":
+        return _roc(view, metric, cut)
+    sample, scores = study.ratings.sample, study.ratings.scores
+    values, weights = view.campaign.pool.metrics[metric], sample.design.weights
+    at, label = values[sample.indices], shorter(metric, 40)
+    if base == "scatter":
+        line = weighted_line(at, scores, weights)
+        return plots.scatter_fit(at[:_DOTS], scores[:_DOTS], line, xlabel=label)
+    return plots.two_distributions(values, at, weights, label=label)
+
+
+def _roc(view: View, metric: str, cut: str) -> Axes:
+    """The curve of one metric."""
+    import pandas as pd
+
+    table = view.roc(cut)
+    if metric not in table.rocs:
+        raise NoSuchFigure(f"{shorter(metric)} is a covariate, and judges nothing.")
+    roc, point = table.roc(metric), table.point(metric)
+    marked = pd.DataFrame([{"system": metric, "fpr": 1 - point.eta, "tpr": point.rho}])
+    return plots.roc_curves(roc.curve().assign(system=metric, auc=roc.auc), marked)
+
+
+def known(view: View, name: str) -> bool:
+    """Whether there is a figure of that name."""
+    base, _, place = name.rpartition("-")
+    if name in PLAIN:
+        return True
+    return base in BY_METRIC and place in {str(k) for k in range(len(view.metrics))}

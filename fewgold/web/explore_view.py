@@ -1,0 +1,394 @@
+"""A campaign as it is at one moment; what is costly is worked out once for everybody who looks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from fewgold._text import decimals, fixed
+from fewgold.bayes import roc_table
+from fewgold.bounds import sequence
+from fewgold.campaign import Campaign
+from fewgold.campaign.answers import scores
+from fewgold.campaign.study import begun
+from fewgold.errors import DataError, FewgoldError
+from fewgold.missing import PartialRatings, estimate
+from fewgold.web.drawing import DRAWING
+from fewgold.web.site import Site
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.bayes import RocTable
+    from fewgold.campaign.status import Status
+    from fewgold.report.study import Study
+
+T = TypeVar("T")
+_STATES = 6  # shelves that are kept, two for each state of the campaign
+_LOOKS = 500  # earlier estimates that are kept, which do not change any more
+_PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
+
+
+class Shelf:
+    """Results of one state of the campaign, each worked out once, by whoever comes first."""
+
+    def __init__(self, most: int = _PARTS) -> None:
+        self._lock = RLock()
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._most = most
+
+    def get(self, name: Hashable, make: Callable[[], T]) -> T:
+        """The result of that name; errors are not kept."""
+        with self._lock:
+            if name not in self._kept:
+                self._kept[name] = make()
+                while len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
+            return cast("T", self._kept[name])
+
+
+class Store:
+    """Shelves of the last few states of one campaign, and what no state changes any more."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._shelves: OrderedDict[Hashable, Shelf] = OrderedDict()
+        self.past = Shelf(_LOOKS)
+        #: Figures are drawn one at a time: how they look is a setting of the whole process.
+        self.drawing = DRAWING
+
+    def shelf(self, state: Hashable) -> Shelf:
+        """The shelf of a state."""
+        with self._lock:
+            found = self._shelves.setdefault(state, Shelf())
+            self._shelves.move_to_end(state)
+            while len(self._shelves) > _STATES:
+                self._shelves.popitem(last=False)
+            return found
+
+
+class View:
+    """What pages show of a campaign; all of it is of the same moment."""
+
+    def __init__(self, campaign: Campaign, store: Store) -> None:
+        self.campaign = campaign
+        self.store = store
+        self.state = campaign.state()
+        self.shelf = store.shelf((campaign.settings, self.state))
+        #: A shelf of their own: who wants a number shall not wait for a figure.
+        self.figures = store.shelf((campaign.settings, self.state, "figures"))
+
+    @property
+    def version(self) -> str:
+        """A name of the state, for addresses."""
+        return version(self.campaign)
+
+    @property
+    def status(self) -> Status:
+        return self.shelf.get("status", self.campaign.status)
+
+    @property
+    def study(self) -> Study | None:
+        """The study as the report has it, gaps as in the status; None while there is no number."""
+        return self.shelf.get("study", self._study)
+
+    def _study(self) -> Study | None:
+        if self.status.estimate is None:
+            return None
+        return self.campaign.report("at-random").study
+
+    @property
+    def answers(self) -> pd.DataFrame:
+        return self.shelf.get("answers", self.campaign.answers)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics, in the order of the pool; pages name them by their place."""
+        return list(self.campaign.pool.metrics)
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Every rated segment of the sample with its score and its metrics."""
+        return self.shelf.get("scores", self._scores)
+
+    def _scores(self) -> pd.DataFrame:
+        import pandas as pd
+
+        pool, sample, scores = self.campaign.pool, self.campaign.sample, self.campaign.scores()
+        at = sample.indices[~np.isnan(scores)]
+        columns: list[tuple[str, Any]] = [("segment", pool.ids[at])]
+        if pool.documents is not None:
+            columns.append(("document", pool.documents[at]))
+        columns.append(("score", scores[~np.isnan(scores)]))
+        columns += [(name, values[at]) for name, values in pool.metrics.items()]
+        # By place: a metric may be called "score" too.
+        frame = pd.DataFrame({k: values for k, (_, values) in enumerate(columns)})
+        return frame.set_axis([name for name, _ in columns], axis=1)
+
+    def roc(self, cut: str) -> RocTable:
+        """ROC curves of all metrics; ``cut`` says which human scores are adequate."""
+        return self.shelf.get(("roc", cut), lambda: self._roc(cut))
+
+    def _roc(self, cut: str) -> RocTable:
+        import pandas as pd
+
+        if not self.status.rated:
+            raise DataError("there are no ratings yet.")
+        study = self.study
+        if study is None:
+            raise DataError("there is no estimate yet, and no ROC curve either.")
+        pool, ratings = self.campaign.pool, study.ratings
+        signs = dict(pool.orientation)
+        names = [name for name in pool.metrics if signs.get(name) != 0]
+        if not names:
+            raise DataError("the pool has no metrics.")
+        human = "score of people"
+        while human in names:
+            human += "_"
+        at = ratings.sample.indices
+        frame = pd.DataFrame({human: ratings.scores} | {n: pool.metrics[n][at] for n in names})
+        return roc_table(
+            frame, human=human, metrics=names, adequate=cut or None,
+            orientation={n: signs[n] for n in names if signs.get(n)},
+            confidence=self.campaign.settings.confidence,
+        )  # fmt: skip
+
+    def tried_roc(self, cut: str) -> tuple[RocTable | None, str]:
+        """The curves, or None and why there are none."""
+        try:
+            return self.roc(cut), ""
+        except FewgoldError as error:
+            return None, str(error)
+
+
+def version(campaign: Campaign) -> str:
+    """A name of the campaign's state: the same as long as nothing changed."""
+    told = repr((campaign.settings, campaign.state())).encode()
+    return hashlib.sha256(told).hexdigest()[:16]
+
+
+@contextmanager
+def looking(site: Site, store: Store) -> Iterator[View]:
+    """The campaign as of now, for as long as a page is made."""
+    with site.open() as campaign, campaign.moment():
+        yield View(campaign, store)
+
+
+# The estimate as answers came: what the status would have said after so many of them.
+#
+# The first k answers are to the rest what those so far are to all: a part that chance chose, as the
+# estimate of the status takes it. So each look takes the segments without an answer by then for
+# gaps, just as the status does.
+
+
+COLUMNS = ("answers", "n", "value", "se", "low", "high", "interval")
+_STEPS = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+_MOST = 14
+
+
+def looks(count: int) -> list[int]:
+    """Numbers of answers to look after: round ones, the same ones as more answers come.
+
+    >>> looks(72)
+    [5, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60]
+    """
+    grid = [5, 8, *(step * 10**k for k in range(6) for step in _STEPS)]
+    return [k for k in grid if k < count][-_MOST:]
+
+
+def growth(view: View) -> pd.DataFrame:
+    """The estimate and its interval after so many answers; the last row is that of the status."""
+    return view.shelf.get("growth", lambda: _growth(view))
+
+
+def _growth(view: View) -> pd.DataFrame:
+    import pandas as pd
+
+    campaign, answers, now = view.campaign, view.answers, view.status.estimate
+    rows = []
+    for k in looks(len(answers)):
+        waves = _drawn_by(campaign, answers[:k])
+        withdrawn = view.state[-2]  # with the others it tells which answers were the first k
+        key = (campaign.settings, withdrawn, k, waves)
+        found = view.store.past.get(key, partial(_look, campaign, answers[:k], waves))
+        if found is not None:
+            rows.append(found)
+    if now is not None:
+        rows.append(_row(len(answers), now))
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(
+        dict.fromkeys(("value", "se", "low", "high"), float)
+    )
+
+
+def _row(count: int, made: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("n", "value", "se", "low", "high", "bound_label")
+    return (count, *(made[name] for name in names))
+
+
+def _drawn_by(campaign: Campaign, answers: pd.DataFrame) -> int:
+    """Waves that were drawn when the last of these answers came."""
+    last = max(answers["stored_at"])
+    return sum(wave.drawn_at <= last for wave in campaign.waves)
+
+
+@dataclass(frozen=True)
+class _Then:
+    """The campaign with the first answers alone."""
+
+    campaign: Campaign
+    answers: pd.DataFrame
+
+    def partial(self, waves: int) -> PartialRatings:
+        sample, settings = self.campaign.first_waves(waves), self.campaign.settings
+        by_id = scores(self.answers, settings)
+        found = [by_id.get(str(i), np.nan) for i in sample.ids.tolist()]
+        return PartialRatings(sample, np.array(found, dtype=np.float64), settings.limits)
+
+    def last_begun(self, waves: int) -> int:
+        """As of the campaign, with these answers alone."""
+        rated = set(self.answers["segment"])
+        since = dict(zip(self.answers["segment"], self.answers["stored_at"], strict=True))
+        started = [
+            wave.number
+            for wave in self.campaign.waves[:waves]
+            if any(i in rated and since[i] >= wave.drawn_at for i in wave.ids)
+            or rated.issuperset(wave.ids)
+        ]
+        return max(started, default=0)
+
+
+def _look(campaign: Campaign, answers: pd.DataFrame, waves: int) -> tuple[Any, ...] | None:
+    """One row, or None where there was no estimate yet, or where it cannot be told any more."""
+    then = _Then(campaign, answers)
+    try:
+        count = begun(cast("Campaign", then), then.last_begun(waves)) or waves
+        made = estimate(then.partial(count), campaign.estimator(), "at-random")
+        return _row(len(answers), made.to_dict(campaign.settings.confidence))
+    except FewgoldError:
+        return None
+
+
+def stopping_path(view: View) -> sequence.Path | None:
+    """The interval of the stopping rule after each rating, as the status looks at it."""
+    return view.shelf.get("path", lambda: _path(view))
+
+
+def _path(view: View) -> sequence.Path | None:
+    stop, settings = view.status.stop, view.campaign.settings
+    if stop is None or settings.tolerance is None:
+        return None
+    found, upto = view.campaign.partial(view.campaign.begun), stop["looked_at"]
+    ratings = sequence.first(found.sample, upto).rate(found.scores[:upto], limits=settings.limits)
+    return sequence.path(ratings, settings.tolerance, settings.confidence, rule=settings.rule)
+
+
+def steps(view: View) -> pd.DataFrame | None:
+    """The same as a table, a row a rating."""
+    import pandas as pd
+
+    path = stopping_path(view)
+    if path is None:
+        return None
+    count = range(1, path.ratings.n + 1)
+    return pd.DataFrame({"n": count, "mean": path.mean, "low": path.low, "high": path.high})
+
+
+# Numbers and sentences of the pages, with the digits that the command line shows.
+
+
+def level(confidence: float) -> str:
+    """A confidence in per cent."""
+    return f"{100 * confidence:.6g}%"
+
+
+def headline(view: View) -> dict[str, Any]:
+    """The number and its interval, as shown and in full."""
+    found = view.status
+    made, told = found.estimate, {"level": level(found.confidence)}
+    if made is None:
+        return told | {"value": None}
+    digits = decimals(made["se"])
+    known = made["low"] is not None and made["high"] is not None
+    return told | {
+        "value": fixed(made["value"], digits),
+        "low": fixed(made["low"], digits) if known else None,
+        "high": fixed(made["high"], digits) if known else None,
+        "se": None if made["se"] is None else fixed(made["se"], digits),
+        "full": made,
+        "what": "mean human score" if view.study is None else view.study.what,
+    }
+
+
+def announcement(view: View) -> tuple[str, str] | None:
+    """What the owner should not miss: a heading and a sentence; None while it is to go on."""
+    found = view.status
+    if found.stop is not None and found.stop["fired"]:
+        return (
+            "The stopping rule says: stop",
+            f"{found.stop['after']} ratings are enough for ± {view.campaign.settings.tolerance:g} "
+            f"({found.stop['rule']}: {found.stop['promise']}). Further ratings are welcome, and "
+            "not needed.",
+        )
+    if found.goal is not None and found.goal["half_width"] <= found.goal["tolerance"]:
+        digits = decimals(found.goal["half_width"])
+        return (
+            "The tolerance is reached",
+            f"The interval is ± {found.goal['half_width']:.{digits}f} wide, and "
+            f"± {found.goal['tolerance']:g} was wanted. That holds for one look at the end: "
+            "stopping the moment it looks narrow makes it err more often than it says.",
+        )
+    return None
+
+
+def costs(view: View) -> list[tuple[str, str]]:
+    """What is still to do, and what the goal would still take."""
+    found, pool = view.status, view.campaign.pool
+    told = [("sampled segments without an answer", str(len(found.unrated)))]
+    if found.each > 1:
+        told.append((f"sampled segments with fewer than {found.each} raters", str(found.wanting)))
+    more = None if found.goal is None else found.goal["more"]
+    if found.goal is not None and found.goal["needed"] is not None:
+        told.append(("ratings in all for the tolerance, about", str(found.goal["needed"])))
+        told.append(("of these not drawn yet, about", str(more)))
+    if pool.cost is not None and found.sampled:
+        place = {str(i): k for k, i in enumerate(pool.ids.tolist())}
+        left = sum(float(pool.cost[place[i]]) for i in found.unrated)
+        told.append(("cost of the segments without an answer", f"{left:.4g}"))
+        drawn = set(view.campaign.sample.indices.tolist())
+        rest = [float(c) for k, c in enumerate(pool.cost.tolist()) if k not in drawn]
+        if more and rest:
+            total = more * sum(rest) / len(rest)
+            told.append(("cost of those not drawn yet, about", f"{total:.4g}"))
+    return told
+
+
+def spoken(view: View) -> str:
+    """One sentence for those who do not see the number change."""
+    told, found = headline(view), view.status
+    rated = f"{found.rated} of {found.sampled} sampled segments rated."
+    if told["value"] is None:
+        return rated
+    ends = (
+        "" if told["low"] is None else f", {told['level']} interval {told['low']} to {told['high']}"
+    )
+    heard = announcement(view)
+    return f"{rated} Estimate {told['value']}{ends}." + (f" {heard[0]}." if heard else "")
+
+
+def cut_hints(scores: Sequence[float]) -> list[str]:
+    """Cuts to begin with, from the scores that occur; none where they are 0 and 1 anyway."""
+    seen = sorted(set(scores))
+    if len(seen) < 2 or set(seen) <= {0.0, 1.0}:
+        return []
+    middle = sorted(scores)[len(scores) // 2]
+    low = middle if middle < seen[-1] else seen[-2]
+    high = middle if middle > seen[0] else seen[1]
+    return [f"<= {low:.3g}", f">= {high:.3g}"]

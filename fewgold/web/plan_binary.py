@@ -1,0 +1,495 @@
+"""Outputs that are adequate or not: what a study with these numbers can measure."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fewgold.bayes import AlphaPosterior, PoolPosterior, Priors
+from fewgold.errors import FewgoldError
+from fewgold.planning import (
+    Setting,
+    Split,
+    best_split,
+    detection_power,
+    measurable_difference,
+    ratings_needed,
+)
+from fewgold.web.drawing import Chart, Heat, chart, heat
+from fewgold.web.plan_forms import Field, Form, arguments, by_name, command, wrapped
+
+_SIZE = 1_000_000
+AXES = {
+    "human": "Human ratings",
+    "metric": "Metric ratings",
+    "paired": "Paired ratings beside them",
+    "alpha": "Share of adequate outputs α",
+    "rho": "Metric right about adequate ones ρ",
+    "eta": "Metric right about inadequate ones η",
+    "level": "Level γ",
+    "power": "Power",
+}
+FIELDS = by_name(
+    Field("human", AXES["human"], "500", 0, _SIZE, True, slider=(0, 5000, 10),
+          hint="Items that people rate, for each of the two systems."),
+    Field("metric", AXES["metric"], "10000", 0, _SIZE, True, slider=(0, 50_000, 100),
+          hint="Items that only the metric rates."),
+    Field("paired", AXES["paired"], "", 0, _SIZE, True, optional=True, slider=(0, 5000, 10),
+          hint="Items that both rate. Empty: the metric rates all that people rate."),
+    Field("alpha", AXES["alpha"], "0.6", 0, 1, slider=(0, 1, 0.01),
+          hint="As you expect it, midway between the two systems."),
+    Field("rho", AXES["rho"], "0.9", 0, 1, slider=(0.5, 1, 0.01)),
+    Field("eta", AXES["eta"], "0.9", 0, 1, slider=(0.5, 1, 0.01)),
+    Field("rates", "ρ and η are", "estimated",
+          choices=(("estimated", "estimated from the paired ratings"), ("known", "known exactly"))),
+    Field("level", AXES["level"], "0.05", 0.0001, 0.5, slider=(0.01, 0.2, 0.01),
+          hint="Of the two-sided test; intervals have 1 − γ."),
+    Field("power", AXES["power"], "0.8", 0.001, 0.999, optional=True, slider=(0.5, 0.99, 0.01),
+          hint="Chance to find the difference. Empty: only what is significant."),
+    Field("difference", "True difference", "0.05", 0.0001, 0.9999, slider=(0.005, 0.3, 0.005),
+          hint="Between the two systems: how likely is it found, and what does it take?"),
+    Field("items", "Items of the test set", "", 1, _SIZE, True, optional=True,
+          hint="All that there are. Empty: as many as one likes."),
+    Field("x", "Across", "metric", choices=tuple(AXES.items())),
+    Field("y", "Down", "human", choices=tuple(AXES.items())),
+    Field("budget", "Budget for one system", "500", 0.000001, 1e9,
+          hint="In any unit, such as euros or hours."),
+    Field("human_cost", "Cost of a human rating", "1", 0.000001, 1e6),
+    Field("metric_cost", "Cost of a metric rating", "0.02", 0, 1e6),
+)  # fmt: skip
+STUDY = ("human", "metric", "paired", "alpha", "rho", "eta", "rates", "level", "power")
+
+
+def read(sent: Any) -> Form:
+    """What was sent, with sentences about fields that do not go together."""
+    form = Form.of(FIELDS, sent)
+    v, wrong = form.values, {}
+    if not form.lacks("rho", "eta") and v["rho"] + v["eta"] < 1 - 1e-9:
+        wrong["eta"] = (
+            f"ρ + η must be 1 or more; got {v['rho'] + v['eta']:g}. Exchange 0 and 1 of the metric."
+        )
+    if v["power"] is not None and v["level"] is not None and v["power"] <= v["level"] / 2:
+        wrong["power"] = f"Expected more than γ/2 = {v['level'] / 2:g}, which chance alone has."
+    rated = (v["human"] or 0) + (v["paired"] or 0)
+    if v["items"] is not None and rated > v["items"]:
+        wrong["items"] = f"People rate {rated:,} items already; expected as many or more."
+    if v["items"] is None and v["metric_cost"] == 0 and "items" not in form.errors:
+        wrong["metric_cost"] = "A metric that is free rates without end: give the items above."
+    if v["x"] is not None and v["x"] == v["y"]:
+        wrong["y"] = "Expected another than across."
+    return form.but(**wrong)
+
+
+def study(form: Form) -> dict[str, Any]:
+    """Arguments of `measurable_difference` but level and power; what is not used is left out."""
+    found: dict[str, Any] = {"alpha": form["alpha"], "human": form["human"]}
+    if form["metric"]:
+        found["metric"] = form["metric"]
+    if form["metric"] or form["paired"] is not None:
+        found |= {"rho": form["rho"], "eta": form["eta"]}
+    if form["paired"] is not None:
+        found["paired"] = form["paired"]
+    if form["rates"] == "known" and "rho" in found:
+        found["known"] = True
+    return found
+
+
+def blind(form: Form) -> bool:
+    """Whether nothing tells how often the metric is right."""
+    pairs = form["human"] if form["paired"] is None else form["paired"]
+    return bool(form["metric"]) and form["rates"] == "estimated" and pairs == 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a study can measure, and the posterior to expect."""
+
+    epsilon: float
+    found: float | None
+    alone: float
+    worth: int | None
+    mean: float
+    sd: float
+    low: float
+    high: float
+    shown: Chart
+    code: str
+
+    @property
+    def helps(self) -> float:
+        """By which share the metric lowers the measurable difference of the same people alone."""
+        return 1 - self.epsilon / self.alone
+
+
+def answer(form: Form) -> Answer:
+    """The main numbers."""
+    values = study(form)
+    return _answer(tuple(values.items()), form["level"], form["power"])
+
+
+@lru_cache(256)
+def _answer(items: tuple[tuple[str, Any], ...], level: float, power: float | None) -> Answer:
+    values = dict(items)
+    epsilon = float(measurable_difference(**values, level=level))
+    found = float(measurable_difference(**values, level=level, power=power)) if power else None
+    people = values["human"] + (values.get("paired") or 0)
+    alone = epsilon
+    if values.get("metric"):
+        alone = float(measurable_difference(alpha=values["alpha"], human=people, level=level))
+    posterior = _posterior(values)
+    confidence = round(1 - level, 12)
+    shown, (low, high) = _density(posterior, confidence)
+    return Answer(
+        epsilon, found, alone, _worth(epsilon, alone, values["alpha"], level),
+        float(posterior.mean), float(posterior.sd), low, high, shown,
+        _answer_code(values, level, power, confidence, people),
+    )  # fmt: skip
+
+
+def _posterior(values: dict[str, Any]) -> AlphaPosterior:
+    counts = Setting(**values).expected()
+    if values.get("known"):
+        return AlphaPosterior(counts, Priors(rho=values["rho"], eta=values["eta"]))
+    return AlphaPosterior(counts)
+
+
+def _density(posterior: AlphaPosterior, confidence: float) -> tuple[Chart, tuple[float, float]]:
+    low, high = (float(end) for end in posterior.interval(confidence))
+    mean, sd = float(posterior.mean), float(posterior.sd)
+    ends = max(mean - 4.5 * sd, 0.0), min(mean + 4.5 * sd, 1.0)
+    at = np.unique(np.r_[np.linspace(*ends, 121), low, high])
+    points = list(zip(at.tolist(), posterior.pdf(at).tolist(), strict=True))
+    points = [(x, y) for x, y in points if np.isfinite(y)]
+    shown = chart(
+        [("density", points, None)], "success rate α", "density", band=(low, high), height=260
+    )
+    return shown, (low, high)
+
+
+def _worth(epsilon: float, alone: float, alpha: float, level: float) -> int | None:
+    """Human ratings that would measure the same without the metric; None if there are none."""
+    if epsilon >= alone:
+        return None
+    try:
+        return ratings_needed(epsilon, alpha=alpha, level=level)
+    except FewgoldError:
+        return None
+
+
+def _answer_code(
+    values: dict[str, Any], level: float, power: float | None, confidence: float, people: int
+) -> str:
+    shape = "AlphaPosterior(Setting(**study).expected()"
+    known = bool(values.get("known"))
+    rates = f", Priors(rho={values['rho']!r}, eta={values['eta']!r})" if known else ""
+    names = "AlphaPosterior, Priors" if known else "AlphaPosterior"
+    lines = [
+        f"from fewgold.bayes import {names}",
+        "from fewgold.planning import Setting, measurable_difference",
+        "",
+        f"study = dict({arguments(values)})",
+        f"print(measurable_difference(**study, level={level!r}))",
+    ]
+    if power:
+        lines.append(f"print(measurable_difference(**study, level={level!r}, power={power!r}))")
+    alone = arguments({"alpha": values["alpha"], "human": people, "level": level})
+    lines += [
+        f"print(measurable_difference({alone}))",
+        f"posterior = {shape}{rates})",
+        "print(posterior.mean, posterior.sd)",
+        f"print(*posterior.interval({confidence!r}))",
+    ]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How likely a true difference is found by the study."""
+
+    power: float
+    code: str
+
+
+def chance(form: Form) -> Chance:
+    """The power at the difference that was asked for."""
+    values, gap, level = study(form), form["difference"], form["level"]
+    code = (
+        "from fewgold.planning import detection_power\n\n"
+        f"print(detection_power({gap!r}, {arguments(values | {'level': level})}))"
+    )
+    return Chance(_power(gap, tuple(values.items()), level), code)
+
+
+@lru_cache(256)
+def _power(gap: float, items: tuple[tuple[str, Any], ...], level: float) -> float:
+    return float(detection_power(gap, **dict(items), level=level))
+
+
+@dataclass(frozen=True)
+class WholeSet:
+    """The posterior of the share in a finite test set that the metric rates in full."""
+
+    size: int
+    mean: float
+    sd: float
+    low: float
+    high: float
+    code: str
+
+
+def whole_set(form: Form) -> WholeSet | None:
+    """For a test set of so many items, the metric rating all that people do not."""
+    if form["items"] is None:
+        return None
+    values = study(form)
+    return _whole_set(tuple(values.items()), form["items"], form["level"])
+
+
+@lru_cache(256)
+def _whole_set(items: tuple[tuple[str, Any], ...], size: int, level: float) -> WholeSet:
+    values = dict(items)
+    confidence = round(1 - level, 12)
+    rest = size - values["human"] - (values.get("paired") or 0)
+    lines = ["from fewgold.planning import Setting", ""]
+    if "rho" in values:
+        values["metric"] = rest
+        priors = None
+        more = ""
+        if values.get("known"):
+            priors = Priors(rho=values["rho"], eta=values["eta"])
+            more = f", Priors({arguments({'rho': values['rho'], 'eta': values['eta']})})"
+        posterior = PoolPosterior(Setting(**values).expected(), priors)
+        made = f"PoolPosterior(Setting({arguments(values)}).expected(){more})"
+    else:
+        counts = Setting(**values, paired=0).expected()
+        posterior = PoolPosterior(counts, unrated=rest)
+        made = f"PoolPosterior(Setting({arguments(values)}, paired=0).expected(), unrated={rest!r})"
+    names = "PoolPosterior, Priors" if values.get("known") else "PoolPosterior"
+    lines[:1] = [f"from fewgold.bayes import {names}", *lines[:1]]
+    lines += [
+        f"posterior = {made}",
+        "print(posterior.mean, posterior.sd)",
+        f"print(*posterior.interval({confidence!r}))",
+    ]
+    low, high = (float(end) for end in posterior.interval(confidence))
+    return WholeSet(size, float(posterior.mean), float(posterior.sd), low, high, "\n".join(lines))
+
+
+@dataclass(frozen=True)
+class Needed:
+    """Human ratings that find the difference, without the metric and with it."""
+
+    alone: int
+    with_metric: int | None
+    trouble: str
+    code: str
+    command: str
+
+
+def needed(form: Form) -> Needed:
+    """What it takes to find the difference; people rate items that the metric rates too."""
+    metric = form["metric"]
+    rates = (form["rho"], form["eta"], form["rates"] == "known") if metric else None
+    return _needed(form["difference"], form["alpha"], metric, rates, form["level"], form["power"])
+
+
+@lru_cache(256)
+def _needed(
+    gap: float,
+    alpha: float,
+    metric: int,
+    rates: tuple[float, float, bool] | None,
+    level: float,
+    power: float | None,
+) -> Needed:
+    goal: dict[str, Any] = {"alpha": alpha, "level": level, "power": power}
+    alone = ratings_needed(gap, **goal)
+    lines = ["from fewgold.planning import ratings_needed", ""]
+    lines.append(f"print(ratings_needed({gap!r}, {arguments(goal)}))")
+    options: dict[str, Any] = {"difference": gap, "alpha": alpha}
+    with_metric, trouble = None, ""
+    if rates is not None:
+        rho, eta, known = rates
+        more: dict[str, Any] = {"metric": metric, "rho": rho, "eta": eta, "known": known or None}
+        options |= {"rho": rho, "eta": eta, "metric_ratings": metric, "known": known}
+        lines.append(f"print(ratings_needed({gap!r}, {arguments(goal | more)}))")
+        try:
+            _soon(metric, known)
+            with_metric = ratings_needed(gap, **goal, **more | {"known": known})
+        except FewgoldError as error:
+            trouble = str(error)
+    # A power of one half is what a difference has that is just significant.
+    options |= {"confidence": round(1 - level, 12), "power": 0.5 if power is None else power}
+    return Needed(alone, with_metric, trouble, "\n".join(lines), command("fewgold plan", options))
+
+
+def _soon(metric: int, known: bool) -> None:
+    """Refuse a search that takes many seconds, which a page does not have."""
+    if metric > _MANY and not known:
+        raise FewgoldError(
+            f"With more than {_MANY:,} metric ratings the search takes longer than a page has. The "
+            "lines below take as long as they need."
+        )
+
+
+_MANY = 100_000  # metric ratings up to which a search is a matter of a moment
+_MOST = 10_000_000  # ratings that a budget may pay for: more take seconds to look through
+
+
+@dataclass(frozen=True)
+class Divided:
+    """The best split of a budget."""
+
+    split: Split
+    shown: Chart | None
+    code: str
+    command: str
+
+
+def divided(form: Form) -> Divided:
+    """The best split of the budget between people and metric."""
+    given = ("budget", "human_cost", "metric_cost", "alpha", "rho", "eta", "items", "level")
+    values = {name: form[name] for name in given}
+    values |= {"known": form["rates"] == "known" or None, "power": form["power"]}
+    cheapest = min(values["human_cost"], values["metric_cost"])
+    if values["items"] is None and values["budget"] > _MOST * cheapest:
+        raise FewgoldError(f"This budget pays for more than {_MOST:,} ratings. Give a smaller one.")
+    return _divided(tuple(values.items()))
+
+
+@lru_cache(128)
+def _divided(items: tuple[tuple[str, Any], ...]) -> Divided:
+    values = dict(items)
+    split = best_split(**values | {"known": bool(values["known"])})
+    body = wrapped("split = best_split", [f"{k}={v!r}" for k, v in items if v is not None])
+    code = f"from fewgold.planning import best_split\n\n{body}\nprint(split.summary())"
+    options = {
+        "budget": values["budget"], "rating_cost": values["human_cost"],
+        "metric_cost": values["metric_cost"], "alpha": values["alpha"], "rho": values["rho"],
+        "eta": values["eta"], "known": values["known"], "size": values["items"],
+        "confidence": round(1 - values["level"], 12), "power": values["power"] or 0.5,
+    }  # fmt: skip
+    tried = [(float(mix.human), mix.difference) for mix in split.tried if mix.metric or mix.human]
+    tried = [(x, y) for x, y in tried if y <= 3 * split.best.difference]
+    mark = float(split.best.human), split.best.difference
+    shown = None
+    if len({x for x, _ in tried}) > 2:
+        shown = chart(
+            [("measurable difference", tried, mark)],
+            "human ratings; the rest is for the metric",
+            "difference", height=260,
+        )  # fmt: skip
+    return Divided(split, shown, code, command("fewgold plan", options))
+
+
+# Measurable differences over any two numbers of a study.
+
+
+_RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+GRIDS: dict[str, tuple[float, ...]] = {
+    "human": (50, 100, 200, 500, 1000, 2000, 5000, 10_000),
+    "metric": (0, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
+    "paired": (25, 50, 100, 200, 500, 1000, 2000, 5000),
+    "alpha": (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
+    "rho": _RATES,
+    "eta": _RATES,
+    "level": (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
+    "power": (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99),
+}
+_COUNTS = ("human", "metric", "paired")
+_QUICK = 50_000  # ratings up to which a whole map is a matter of a moment
+_PATIENCE = 1.5  # seconds
+
+
+@dataclass(frozen=True)
+class Map:
+    """A heat map, its numbers, and the lines that give them again."""
+
+    x: str
+    y: str
+    columns: tuple[float, ...]
+    rows: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    shown: Heat
+    power: float | None
+    code: str
+
+
+def heat_map(form: Form) -> Map:
+    """The measurable difference over the two numbers that were chosen, around this study."""
+    values = study(form) | {"level": form["level"], "power": form["power"]}
+    x, y = form["x"], form["y"]
+    if "metric" in (x, y) or {"rho", "eta"} & {x, y}:
+        values |= {"rho": form["rho"], "eta": form["eta"]}
+        values["known"] = form["rates"] == "known" or None
+    here = {name: form[name] for name in (x, y)}
+    return _heat_map(x, y, tuple(here.values()), tuple(values.items()))
+
+
+@lru_cache(128)
+def _heat_map(x: str, y: str, here: tuple[Any, Any], items: tuple[tuple[str, Any], ...]) -> Map:
+    values = {k: v for k, v in items if v is not None and k not in (x, y)}
+    columns, rows = (_axis(name, own, values) for name, own in zip((x, y), here, strict=True))
+    arrays: dict[str, Any] = {y: np.array(rows)[:, None], x: np.array(columns)}
+    sizes = [v for k, v in values.items() if k in _COUNTS]
+    sizes += [max(axis) for k, axis in ((x, columns), (y, rows)) if k in _COUNTS]
+    if max(sizes, default=0) > _QUICK:
+        table = _by_cells(x, y, columns, rows, values)
+    else:
+        found = measurable_difference(**values, **arrays)
+        table = tuple(tuple(float(v) for v in row) for row in found)
+    names = [
+        [f"{v:,}" if isinstance(v, int) else f"{v:g}" for v in axis] for axis in (columns, rows)
+    ]
+    at = (
+        rows.index(here[1]) if here[1] in rows else -1,
+        columns.index(here[0]) if here[0] in columns else -1,
+    )
+    shown = heat(table, names[0], names[1], AXES[x], AXES[y], at)
+    parts = [f"{k}={v!r}" for k, v in values.items()]
+    parts += [f"{y}=np.array({list(rows)!r})[:, None]", f"{x}={list(columns)!r}"]
+    code = (
+        "import numpy as np\n\nfrom fewgold.planning import measurable_difference\n\n"
+        f"{wrapped('table = measurable_difference', parts)}\nprint(table.tolist())"
+    )
+    power = None if "power" in (x, y) else values.get("power")
+    return Map(x, y, columns, rows, table, shown, power, code)
+
+
+def _by_cells(
+    x: str, y: str, columns: tuple[Any, ...], rows: tuple[Any, ...], values: dict[str, Any]
+) -> tuple[tuple[float, ...], ...]:
+    """One by one: a cell of a large study may take half a second, and a page has not so long."""
+    ends = time.monotonic() + _PATIENCE
+    table = []
+    for row in rows:
+        line = []
+        for column in columns:
+            if time.monotonic() > ends:
+                raise FewgoldError(
+                    f"This map takes more than the {_PATIENCE:g} seconds that a page has. Choose "
+                    "fewer ratings or other axes; `fewgold.planning.measurable_difference` takes "
+                    "as long as it needs."
+                )
+            line.append(float(measurable_difference(**values, **{y: row, x: column})))
+        table.append(tuple(line))
+    return tuple(table)
+
+
+def _axis(name: str, own: Any, values: dict[str, Any]) -> tuple[Any, ...]:
+    """Round values and that of the study itself; a metric worse than chance is left out."""
+    grid = {*GRIDS[name], *([] if own is None else [own])}
+    if name in ("rho", "eta"):
+        other = "eta" if name == "rho" else "rho"
+        least = 1 - values[other] if other in values else 0.5
+        grid = {v for v in grid if v >= least - 1e-12}
+    if name == "power":
+        most = values["level"] if "level" in values else FIELDS["level"].high
+        grid = {v for v in grid if v > most / 2}
+    if name == "level" and "power" in values:
+        grid = {v for v in grid if v / 2 < values["power"]}
+    return tuple(sorted(grid))

@@ -1,0 +1,297 @@
+"""Tables to compare and to simulate on: two embedded ones, and those that the owner uploads.
+
+An uploaded table lives in memory until it was not used for a while, or newer ones take its place.
+"""
+
+from __future__ import annotations
+
+import gzip
+import secrets
+import shutil
+import threading
+import time
+import zlib
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from fewgold import formats, io
+from fewgold._temporary import TemporaryFolder
+from fewgold.errors import DataError, FewgoldError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Reads an uploaded table, refused where it is too large before it fills the memory.
+#
+# An upload is written to a temporary file under a name of ours, read, and removed at once, so that
+# nothing of it is left behind however the server ends.
+
+
+SUFFIXES = tuple(io.SUFFIXES)
+MOST_ROWS = 200_000
+MOST_COLUMNS = 1_000
+_MOST_LINES = 2_000_000  # of a text file: texts may hold line breaks
+_MOST_BYTES = 500_000_000  # that a Parquet file may unpack to
+
+
+class Upload(NamedTuple):
+    """What to call an uploaded table, the table, and what is odd about its file."""
+
+    name: str
+    frame: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def uploaded(name: str, content: IO[bytes]) -> Upload:
+    """The table in an upload; ``name`` is what people call it and no path of ours."""
+    shown = base_name(name)
+    suffix = next((s for s in SUFFIXES if shown.lower().endswith(s)), "")
+    with TemporaryFolder() as folder:
+        path = folder / f"upload{suffix}"
+        with path.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        return _read(path, shown)
+
+
+def base_name(name: str) -> str:
+    """The last part of a file's name, printable and not too long, for people to recognise.
+
+    >>> base_name("..\\\\..\\\\etc/rated\\n.csv")
+    'rated.csv'
+    """
+    last = PureWindowsPath(PurePosixPath(name).name).name
+    plain = "".join(c for c in last if c.isprintable())
+    return plain if len(plain) <= 80 else f"{plain[:40]}…{plain[-39:]}"
+
+
+def _read(path: Path, shown: str) -> Upload:
+    """The table of a file that is not too large, a name a column and a plain value a cell."""
+    with path.open("rb") as file:
+        head = file.read(4)
+    if head[:2] == b"\x1f\x8b":
+        _unpack(path, shown)
+        with path.open("rb") as file:
+            head = file.read(4)
+    if head == b"PAR1":
+        _check_parquet(path, shown)
+    elif head != b"PK\x03\x04":
+        _check_lines(path)
+    try:
+        rated = formats.rated_table(path)
+    except DataError as error:  # its sentence names the temporary file
+        raise DataError(str(error).replace(str(path), shown)) from None
+    if rated is None:
+        table = io.read_file(path, shown=shown)
+        frame, notes = table.frame(), table.notes
+    else:
+        frame, notes = rated.frame, rated.notes
+    if len(frame) > MOST_ROWS:
+        raise _too_long(f"{len(frame)} rows")
+    if len(frame.columns) > MOST_COLUMNS:
+        raise DataError(
+            f"the table has {len(frame.columns)} columns; {MOST_COLUMNS} at most. Leave some out."
+        )
+    return Upload(shown, _flat(frame), tuple(note.rstrip(".") for note in notes))
+
+
+def _flat(frame: pd.DataFrame) -> pd.DataFrame:
+    """With lists and objects in cells, which JSON and Parquet may hold, as text."""
+    from pandas.api.types import is_scalar
+
+    nested = {
+        name: [v if is_scalar(v) else str(v) for v in frame[name].tolist()]
+        for name in frame.columns
+        if frame[name].dtype == object and not all(map(is_scalar, frame[name].tolist()))
+    }
+    return frame.assign(**nested)
+
+
+def _unpack(path: Path, shown: str) -> None:
+    """Unpack a gzip file in its place, and stop before it fills the disk or the memory."""
+    plain = path.with_name("unpacked")
+    size = 0
+    try:
+        with gzip.open(path, "rb") as packed, plain.open("wb") as file:
+            while block := packed.read(1 << 20):
+                size += len(block)
+                if size > _MOST_BYTES:
+                    raise DataError(
+                        f"{shown!r} unpacks to more than {_MOST_BYTES // 1_000_000} MB. Leave out "
+                        "columns that are not needed, such as texts."
+                    )
+                file.write(block)
+    except (OSError, EOFError, zlib.error) as error:
+        raise io.TableError(
+            shown, "damaged-gzip", f"the gzip file is damaged or cut off: {error}", "Send it again."
+        ) from None
+    plain.replace(path)
+
+
+def _check_lines(path: Path) -> None:
+    with path.open("rb") as file:
+        lines = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    if lines > _MOST_LINES:
+        raise _too_long(f"{lines} lines")
+
+
+def _check_parquet(path: Path, shown: str) -> None:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        return  # the reader says what to install
+    try:
+        with ParquetFile(path) as file:
+            meta = file.metadata
+            size = sum(meta.row_group(k).total_byte_size for k in range(meta.num_row_groups))
+    except (ArrowException, OSError) as error:
+        raise DataError(f"cannot read {shown!r} as Parquet: {error}.") from None
+    if meta.num_rows > MOST_ROWS:
+        raise _too_long(f"{meta.num_rows} rows")
+    if size > _MOST_BYTES:
+        raise DataError(
+            f"the table unpacks to {size // 1_000_000} MB; {_MOST_BYTES // 1_000_000} MB at most. "
+            "Leave out columns that are not needed, such as texts."
+        )
+
+
+def _too_long(what: str) -> DataError:
+    return DataError(
+        f"the table has {what}; {MOST_ROWS} rows at most. Take the command line for larger ones: "
+        "fewgold compare, fewgold simulate."
+    )
+
+
+DEMOS = {
+    "demo-ende": "Embedded: English to German, 5 systems, 1418 segments, 6 raters (synthetic)",
+    "demo-zhen": "Embedded: Chinese to English, 5 systems, 2000 segments, 6 raters (synthetic)",
+}
+_MOST_TABLES = 4
+_SECONDS = 6 * 3600.0
+
+
+class NoTable(FewgoldError):
+    """The address names no table, or one that is not kept any more."""
+
+
+@dataclass(eq=False)
+class Data:
+    """A table and what to call it."""
+
+    key: str
+    name: str
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()  # what is odd about the file
+    used: float = field(default_factory=time.monotonic)
+    guessed: Any = None  # what the columns are, worked out once
+
+    @property
+    def demo(self) -> str | None:
+        """``ende`` or ``zhen`` for the embedded sets."""
+        return self.key.removeprefix("demo-") if self.key in DEMOS else None
+
+    @property
+    def short(self) -> str:
+        """What to call it where there is little room."""
+        return self.key if self.demo else self.name
+
+    @cached_property
+    def columns(self) -> list[str]:
+        return [str(c) for c in self.frame.columns]
+
+    @property
+    def file(self) -> str:
+        """The file that the command line would read."""
+        return f"{self.key}.csv" if self.demo else self.name
+
+
+class Tables:
+    """The tables of this server, by a key that cannot be guessed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Data] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> Data:
+        """The table of that key."""
+        with self._lock:
+            self._forget()
+            found = self._known.get(key)
+            if found is None and key in DEMOS:
+                from fewgold.datasets import demo_frame
+
+                found = Data(key, DEMOS[key], demo_frame(key.removeprefix("demo-")))
+                self._known[key] = found
+            if not key:
+                raise NoTable("no table is chosen yet.")
+            if found is None:
+                raise NoTable(
+                    "this table is not here any more: the server keeps the last "
+                    f"{_MOST_TABLES} uploads for some hours. Upload it again."
+                )
+            found.used = time.monotonic()
+            return found
+
+    def uploads(self) -> list[Data]:
+        """What was uploaded, the latest first."""
+        with self._lock:
+            self._forget()
+            return [d for d in self._known.values() if d.demo is None][::-1]
+
+    def add(self, name: str, content: IO[bytes]) -> Data:
+        """Read an upload and keep it in the place of the oldest one."""
+        found = uploaded(name, content)
+        data = Data(secrets.token_urlsafe(12), found.name, found.frame, found.notes)
+        with self._lock:
+            mine = [k for k, d in self._known.items() if d.demo is None]
+            for old in mine[: max(len(mine) - _MOST_TABLES + 1, 0)]:
+                del self._known[old]
+            self._known[data.key] = data
+        return data
+
+    def remove(self, key: str) -> None:
+        """Forget an upload now."""
+        with self._lock:
+            self._known.pop(key, None)
+
+    def _forget(self) -> None:
+        late = time.monotonic() - _SECONDS
+        for key in [k for k, d in self._known.items() if d.used < late]:
+            del self._known[key]
+
+
+# Which column of a table is what, guessed from the names.
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column is what; guessed from the names until somebody says otherwise."""
+
+    human: tuple[str, ...]
+    system: str | None
+    id: str | None
+    document: str | None
+    metrics: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def guess(data: Data) -> Columns:
+    """What the columns probably are; a gap where their names do not tell."""
+    if data.guessed is None:
+        data.guessed = _guess(data)
+    found: Columns = data.guessed
+    return found
+
+
+def _guess(data: Data) -> Columns:
+    from fewgold.io.columns import roles
+
+    found = roles(data.frame, texts=[], need_id=False)
+    human = found.human or found.humans[:1]
+    notes = [*data.notes, *replace(found, guessed={}).notes()]
+    return Columns(
+        human, found.system, found.id, found.document, found.metrics,
+        tuple(s.partition(". To use one of them")[0].rstrip(".") for s in notes),
+    )  # fmt: skip

@@ -1,0 +1,273 @@
+"""What all pages share: templates, the campaign, and who the owner is."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import HTTPException, Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.requests import cookie_parser
+
+from fewgold._version import __version__
+from fewgold.campaign import Campaign
+
+if TYPE_CHECKING:
+    from fewgold.pool import Pool
+
+# Who may do what, checked before any page is asked.
+#
+# Every request passes here first. The host must be one that we answer for, which stops pages
+# elsewhere from reaching us through a name of their own. A request that changes something must come
+# from one of our own pages. Bodies have a size, and answers tell browsers to load nothing from
+# elsewhere.
+
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+#: Sent with every answer. The referrer stays with us but is not left out: without one, browsers
+#: hide where a form comes from, and we could not tell our own.
+HEADERS = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Middleware that lets through what is allowed.
+
+    Parameters
+    ----------
+    app
+        What comes behind it.
+    hosts
+        Names and addresses under which we answer.
+    cookie, token
+        By which the owner is known.
+    most, little
+        Bytes that the body of a request may have, from the owner and from others.
+    """
+
+    app: App
+    hosts: frozenset[str] = LOOPBACK
+    cookie: str = ""
+    token: str = ""
+    most: int = 50_000_000
+    little: int = 1_000_000
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http":
+            most = self.most if self._owner(scope) else self.little
+            trouble = self._trouble(scope, most)
+            if trouble is not None:
+                await _refuse(send, *trouble)
+            else:
+                await self.app(scope, _bounded(receive, most), _with_headers(scope, send))
+
+    def _owner(self, scope: Scope) -> bool:
+        given = (cookie_parser(value).get(self.cookie) for value in _values(scope, b"cookie"))
+        return bool(self.token) and any(same(g, self.token) for g in given)
+
+    def _trouble(self, scope: Scope, most: int) -> tuple[int, str] | None:
+        hosts = _values(scope, b"host")
+        if len(hosts) != 1 or _name(hosts[0]) not in self.hosts:
+            return 421, "This server does not answer under that name."
+        if scope["method"] not in _SAFE and not _own(scope, hosts[0]):
+            return 403, "This was not sent by a page of this server."
+        for size in _values(scope, b"content-length"):
+            if not (size.isascii() and size.isdecimal() and len(size) < 16):
+                return 400, "The length of what was sent is not a number."
+            if int(size) > most:
+                return 413, _too_large(most)
+        return None
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    """Count what comes: a sender need not tell the length, or may tell a wrong one."""
+    seen = 0
+
+    async def bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        if message["type"] == "http.request":
+            seen += len(message.get("body", b""))
+            if seen > most:
+                raise StarletteHTTPException(413, _too_large(most))
+        return message
+
+    return bounded
+
+
+def _too_large(most: int) -> str:
+    return f"That is too large: {most // 1_000_000} MB at most."
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    """All values of a header; some attacks send one twice."""
+    return [v.decode("latin-1") for k, v in scope["headers"] if k.lower() == name]
+
+
+def _name(host: str) -> str:
+    """Of the server that is asked for, without a port; empty for what is no host at all."""
+    found = _HOST.fullmatch(host.lower())
+    return "" if found is None else found.group(1).strip("[]")
+
+
+def _own(scope: Scope, host: str) -> bool:
+    """Whether a page of ours sent it, by what browsers say and pages cannot forge."""
+    origins, sites = _values(scope, b"origin"), _values(scope, b"sec-fetch-site")
+    if not origins and not sites:
+        return False
+    return all(
+        o.lower() in (f"http://{host}".lower(), f"https://{host}".lower()) for o in origins
+    ) and all(s == "same-origin" for s in sites)
+
+
+def _with_headers(scope: Scope, send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = list(message.get("headers", [])) + list(HEADERS)
+            if not scope["path"].startswith("/static/"):
+                own.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": own}
+        await send(message)
+
+    return sending
+
+
+async def _refuse(send: Send, status: int, sentence: str) -> None:
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": sentence.encode()})
+
+
+def same(given: str | None, wanted: str) -> bool:
+    """Whether two secrets are equal, in a time that tells nothing."""
+    return given is not None and hmac.compare_digest(given.encode(), wanted.encode())
+
+
+# Forms as they come: whatever somebody sends is a text or is not there.
+
+
+_FIELDS = 50  # more than any form of ours has
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of a form."""
+
+    given: Mapping[str, list[str]]
+
+    def text(self, name: str) -> str:
+        """One field; nothing if it is missing."""
+        return next(iter(self.texts(name)), "")
+
+    def texts(self, name: str) -> list[str]:
+        """All fields of a name, such as boxes that were ticked."""
+        return self.given.get(name, [])
+
+
+async def fields(request: Request) -> Fields:
+    """The form of a request, for ``Depends``: the page itself then runs in a thread."""
+    found: dict[str, list[str]] = {}
+    async with request.form(max_files=0, max_fields=_FIELDS) as form:
+        for name, value in form.multi_items():
+            if isinstance(value, str):
+                found.setdefault(name, []).append(value)
+    return Fields(found)
+
+
+@dataclass(eq=False)
+class Site:
+    """What all pages share.
+
+    Parameters
+    ----------
+    campaign
+        Path of the campaign, or None for planning alone.
+    token
+        Secret of the owner: it comes with the address that is printed, and then with a cookie.
+    cookie
+        Name of that cookie; servers on other ports of this machine have others.
+    secure
+        Browsers reach it by HTTPS, whatever speaks to this server itself.
+    """
+
+    campaign: Path | None
+    token: str
+    cookie: str
+    secure: bool = False
+
+    def __post_init__(self) -> None:
+        self.templates = Environment(
+            loader=PackageLoader("fewgold.web", "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self.templates.globals |= {
+            "version": __version__,
+            "has_campaign": self.campaign is not None,
+        }
+        self.templates.filters["sentence"] = sentence
+        self._pool: Pool | None = None
+
+    def open(self) -> Campaign:
+        """The campaign, on a connection of the caller's own; the pool is read once for all."""
+        if self.campaign is None:
+            raise HTTPException(404, "There is no campaign here: fewgold serve CAMPAIGN.")
+        found = Campaign(self.campaign, pool=self._pool)
+        self._pool = found.pool
+        return found
+
+    def page(self, request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
+        """A page from a template; everything in it is escaped."""
+        values |= {"request": request, "owner": self.is_owner(request)}
+        return HTMLResponse(self.templates.get_template(name).render(**values), status)
+
+    def is_owner(self, request: Request) -> bool:
+        """Whether the owner asks."""
+        return same(request.cookies.get(self.cookie), self.token)
+
+    def owner(self, request: Request) -> None:
+        """Refuse everybody else."""
+        if not self.is_owner(request):
+            raise HTTPException(
+                403, "This page is for the owner. Open the address that fewgold serve printed."
+            )
+
+
+def sentence(text: str) -> str:
+    """Errors begin in lower case, as they follow ``error:`` elsewhere; on a page they stand alone.
+
+    >>> sentence("there are no ratings yet."), sentence("'a.csv' is empty.")
+    ('There are no ratings yet.', "'a.csv' is empty.")
+    """
+    return text[:1].upper() + text[1:]
