@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-GAIN = Path(__file__).parent.parent / "docs" / "pictures" / "gain.svg"
+GAIN = Path(__file__).parents[2] / "docs" / "pictures" / "gain.svg"
 
 
 def _figures(text: str) -> list[str]:
