@@ -57,7 +57,7 @@ def test_the_same_seed_whatever_the_workers(run: Run) -> None:
 def test_on_a_dask_cluster(run: Run) -> None:
     distributed = pytest.importorskip("distributed", reason="dask is an extra")
     args = ("simulate", "pool.csv", *QUICK, "--format", "csv", "-q")
-    # Workers in this process, as processes are in tests/simulation/test_simulation.py; the address is real.
+    # Workers in this process; test_simulation.py has processes. The address is real.
     where = {"processes": False, "protocol": "tcp", "dashboard_address": ":0"}
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **where) as cluster:
         assert cluster.scheduler_address.startswith("tcp://")
