@@ -6,14 +6,18 @@ from fewgold.bayes.comparison import Significance, probability_greater, signific
 from fewgold.bayes.counts import Counts, patterns
 from fewgold.bayes.estimator import BinaryPosterior, RatedPosterior, is_binary
 from fewgold.bayes.finite import CELLS, PoolPosterior, ProcessPosterior
-from fewgold.bayes.naive import NaiveTable, naive_table
-from fewgold.bayes.posterior import AlphaPosterior, RatePosterior, Rates
+from fewgold.bayes.posterior import AlphaPosterior, Posterior, RatePosterior, Rates
 from fewgold.bayes.preferences import PreferencePosterior, outcomes
 from fewgold.bayes.priors import Pooled, Priors, RaterPriors, Separate, Trend
 from fewgold.bayes.raters import RaterPosterior
-from fewgold.bayes.roc import Roc, RocPoint, RocTable, roc_table
-from fewgold.bayes.success import SuccessRates, success_rates, success_rates_of
-from fewgold.bayes.thresholds import choose_cut, choose_cuts
+from fewgold.bayes.roc import Roc, RocPoint, RocTable, choose_cut, choose_cuts, roc_table
+from fewgold.bayes.success import (
+    NaiveTable,
+    SuccessRates,
+    naive_table,
+    success_rates,
+    success_rates_of,
+)
 
 __all__ = [
     "CELLS",
@@ -24,6 +28,7 @@ __all__ = [
     "NaiveTable",
     "PoolPosterior",
     "Pooled",
+    "Posterior",
     "PreferencePosterior",
     "Priors",
     "ProcessPosterior",

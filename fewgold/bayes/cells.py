@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft
-from scipy.special import gammaln
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng, batches, group_sum
 from fewgold._validate import check_choice, check_count
 from fewgold.bayes.counts import whole_numbers
-from fewgold.bayes.posterior import StepReadout, Steps
+from fewgold.bayes.mixture import beta_binomial
+from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import FEW_PANELS, PANELS, CellPrior, Nodes, Pooled, fejer, interpolation
 from fewgold.errors import DataError
 
@@ -29,7 +29,6 @@ from fewgold.errors import DataError
 
 
 ComplexArray: TypeAlias = NDArray[np.complex128]
-_SAFE = 900.0  # 2^900 is still a number
 _ROWS = 4096
 
 
@@ -42,40 +41,17 @@ def phases(mean: FloatArray, period: int, start: int, stop: int) -> ComplexArray
     return np.asarray(np.cumprod(out, axis=-1))
 
 
-def urns(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
-    """Chances of 0, 1, …, n of BetaBinomial(n; a, b) for a and b (G,): (G, n + 1).
-
-    C(n, i) B(a + i, b + n − i) is a product of a rising and a falling sequence, each a running
-    product of ratios; where those are too large for a number, of logarithms.
-    """
-    i = np.arange(n, dtype=np.float64)
-    if a.max() + b.max() + n < _SAFE:
-        chance = np.ones((a.size, n + 1))
-        np.cumprod((a[:, None] + i) / (i + 1), axis=1, out=chance[:, 1:])
-        falling = np.ones_like(chance)
-        np.cumprod((b[:, None] + i) / (i + 1), axis=1, out=falling[:, 1:])
-        chance *= falling[:, ::-1]
-    else:
-        i = np.append(i, float(n))
-        chance = gammaln(a[:, None] + i) + gammaln(b[:, None] + (n - i))
-        chance -= gammaln(1 + i) + gammaln(1 + (n - i))
-        chance -= chance.max(1, keepdims=True)
-        np.exp(chance, out=chance)
-    chance /= chance.sum(1, keepdims=True)
-    return chance
-
-
 def transform(chance: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
     """Characteristic functions (G, stop − start) of chances (G, n + 1)."""
     out = np.zeros((len(chance), 2 * (stop - start)))
     for first in range(0, chance.shape[1], _ROWS):
         rows = chance[:, first : first + _ROWS]
-        out += rows @ _waves(period, start, stop, first)[: rows.shape[1]]
+        out += rows @ _fourier(period, start, stop, first)[: rows.shape[1]]
     return np.asarray(out[:, : stop - start] + 1j * out[:, stop - start :])
 
 
 @lru_cache(maxsize=32)
-def _waves(period: int, start: int, stop: int, first: int) -> FloatArray:
+def _fourier(period: int, start: int, stop: int, first: int) -> FloatArray:
     """Cosines and sines at the frequencies k of ``period``, one row for each number of items."""
     s = np.arange(first, min(first + _ROWS, period))
     angle = 2 * np.pi / period * (np.multiply.outer(s, np.arange(start, stop)) % period)
@@ -107,13 +83,13 @@ def total_mass(nodes: Nodes, unrated: IntArray, sharp: bool = False, every: int 
     period = int(unrated.sum()) + 1
     direct = sharp or nodes.weight.shape[1] == 1 or period <= _SMALL
     thin = _thinned(nodes) if every == 2 and nodes.weight.shape[1] > 1 else nodes
-    waves = _Direct(thin, unrated) if direct else _Interpolated(nodes, unrated)
+    spectra = _Direct(thin, unrated) if direct else _Interpolated(nodes, unrated)
     spectrum = np.zeros(period // 2 + 1, dtype=np.complex128)
     for start in range(0, spectrum.size, _BLOCK):
         stop = min(start + _BLOCK, spectrum.size)
         if start == _LOW and not direct:
-            waves = _Direct(thin, unrated)
-        here = waves.at(start, stop)
+            spectra = _Direct(thin, unrated)
+        here = spectra.at(start, stop)
         spectrum[start:stop] = here.sum(0)
         if np.abs(here[:, -4:]).sum(0).max() < _NOTHING:
             break
@@ -131,7 +107,9 @@ class _Direct:
         count = unrated.size
         a, b = nodes.a.reshape(-1, count)[kept], nodes.b.reshape(-1, count)[kept]
         self.weight = flat[kept] / flat[kept].sum()
-        self.chances = [urns(a[:, j], b[:, j], int(unrated[j])) for j in np.flatnonzero(unrated)]
+        self.chances = [
+            beta_binomial(a[:, j], b[:, j], int(unrated[j])) for j in np.flatnonzero(unrated)
+        ]
         self.period = int(unrated.sum()) + 1
 
     def at(self, start: int, stop: int) -> ComplexArray:
@@ -157,7 +135,7 @@ class _Interpolated:
         self.mean = np.vecdot(a / (a + b), unrated.astype(np.float64))
         few = a[:, _SKIP - 1 :: _SKIP], b[:, _SKIP - 1 :: _SKIP]
         self.chances = [
-            urns(few[0][..., j].ravel(), few[1][..., j].ravel(), int(unrated[j]))
+            beta_binomial(few[0][..., j].ravel(), few[1][..., j].ravel(), int(unrated[j]))
             for j in np.flatnonzero(unrated)
         ]
         self.period = int(unrated.sum()) + 1
@@ -284,8 +262,8 @@ def tally(
     return rated, everyone - rated.sum(-1)
 
 
-@dataclass(frozen=True, eq=False)
-class CellPosterior(StepReadout):
+@dataclass(frozen=True, eq=False, repr=False)
+class CellPosterior(Posterior):
     """Posterior of the share of adequate items, from ratings and items by category of a metric.
 
     Within each category the rated items must be a random sample of its items; how many of a
@@ -339,21 +317,17 @@ class CellPosterior(StepReadout):
         object.__setattr__(self, "rated", rated)
         object.__setattr__(self, "unrated", unrated)
 
-    def __repr__(self) -> str:
-        if self.shape:
-            return f"CellPosterior(a batch of shape {self.shape})"
-        found = f"{float(self.mean):.4f} ± {float(self.sd):.4f}"
-        return f"CellPosterior({found}, {self.unrated.shape[-1]} categories, {self.target})"
+    @property
+    def _about(self) -> str:
+        return f", {self.unrated.shape[-1]} categories, {self.target}"
+
+    @property
+    def _source(self) -> str:
+        return describe(self.rated, self.unrated, self.target)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the batch; () for one posterior."""
         return self.unrated.shape[:-1]
-
-    @property
-    def size(self) -> IntArray:
-        """Items of the test set."""
-        return np.asarray(self.rated.sum((-1, -2)) + self.unrated.sum(-1))
 
     def draw(self, k: Any) -> CellPosterior:
         """The ``k``-th of a batch, or a smaller batch."""
@@ -383,19 +357,8 @@ class CellPosterior(StepReadout):
         mean, variance = (np.concatenate(x).reshape(self.shape) for x in zip(*parts, strict=True))
         return mean, np.sqrt(variance)
 
-    @property
-    def mean(self) -> FloatArray:
-        """Posterior mean."""
-        return self._moments[0]
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation; of the pool 0 when every item is rated."""
-        return self._moments[1]
-
     @cached_property
-    def steps(self) -> list[Steps]:
-        """The distribution of each posterior of the batch, in order."""
+    def _distributions(self) -> list[Steps]:
         rated, unrated = self._flat
         found = []
         for rows in batches(len(rated), _AT_ONCE):
@@ -449,10 +412,6 @@ class CellPosterior(StepReadout):
             node = Nodes(*(x[0] for x in self._nodes(slice(at, at + 1))))
             out.append(generator.permutation(self._drawn(node, known, rest, size, generator)))
         return self._stack(out)
-
-    @property
-    def _source(self) -> str:
-        return describe(self.rated, self.unrated, self.target)
 
 
 def check_cells(rated: Any, unrated: Any, classes: int) -> tuple[IntArray, IntArray]:

@@ -5,35 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import check_choice
-from fewgold.bayes.density import Curve, between
-from fewgold.bayes.posterior import Steps
+from fewgold.bayes.density import Curve, chance_greater
+from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.errors import FewgoldError
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-# Which of two success rates is larger.
-
-
-class Posterior(Protocol):
-    """Anything with a distribution: a curve, or steps with their masses."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def mean(self) -> FloatArray: ...
-    @property
-    def var(self) -> FloatArray: ...
-    @property
-    def laws(self) -> Sequence[Any]: ...
 
 
 def probability_greater(first: Posterior, second: Posterior, method: str = "exact") -> Any:
@@ -78,18 +63,18 @@ def probability_greater(first: Posterior, second: Posterior, method: str = "exac
             certain, 0.5 * (1 + np.sign(gap)), ndtr(gap / np.where(certain, 1.0, spread))
         )
         return chance if shape else float(chance)
-    ones, twos = _laws(first, shape), _laws(second, shape)
-    known: dict[tuple[int, int], float] = {}  # equal counts share their law
-    for one, two in zip(ones, twos, strict=True):
+    pairs = list(zip(_spread(first, shape), _spread(second, shape), strict=True))
+    known: dict[tuple[int, int], float] = {}  # equal counts share their distribution
+    for one, two in pairs:
         if (id(one), id(two)) not in known:
             known[id(one), id(two)] = _chance(one, two)
-    found = [known[id(one), id(two)] for one, two in zip(ones, twos, strict=True)]
+    found = [known[id(one), id(two)] for one, two in pairs]
     return np.array(found).reshape(shape) if shape else found[0]
 
 
-def _laws(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]:
-    """The distribution of each of a batch that was spread to ``shape``."""
-    each: Sequence[Curve | Steps] = posterior.laws
+def _spread(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]:
+    """The distribution of each of a batch that was broadcast to ``shape``."""
+    each = posterior._distributions
     at = np.broadcast_to(np.arange(len(each)).reshape(posterior.shape), shape)
     return [each[int(k)] for k in at.ravel()]
 
@@ -102,7 +87,7 @@ def _chance(first: Curve | Steps, second: Curve | Steps) -> float:
         return float(first.mass @ second.cdf(first.values))
     if isinstance(second, Steps):
         return 1 - _chance(second, first)
-    return between(first.panels, second.panels)
+    return chance_greater(first.panels, second.panels)
 
 
 def _middle(steps: Steps, x: FloatArray) -> FloatArray:
@@ -111,9 +96,6 @@ def _middle(steps: Steps, x: FloatArray) -> FloatArray:
     upto = np.searchsorted(steps.values, x + 1e-12, side="right")
     before = np.searchsorted(steps.values, x - 1e-12, side="right")
     return np.asarray(0.5 * (sums[upto] + sums[before]))
-
-
-# Which systems differ, as a matrix, a frame, text and a figure.
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +267,13 @@ def significance(
     if not asked or not all(0 < level < 1 for level in asked):
         raise FewgoldError(f"levels must be numbers between 0 and 1; got {levels!r}.")
     check_choice("method", method, ("exact", "normal"))
-    each = [_check_single(name, posterior) for name, posterior in posteriors.items()]
+    for name, posterior in posteriors.items():
+        if posterior.shape:
+            raise FewgoldError(
+                f"expected one posterior for each system; {name!r} is a batch of shape "
+                f"{posterior.shape}. Take one of it with draw(k)."
+            )
+    each = list(posteriors.values())
     size = len(each)
     probability = np.full((size, size), 0.5)
     for i, j in combinations(range(size), 2):
@@ -297,15 +285,6 @@ def significance(
         tails = _corrected(tails, CORRECTIONS[correction])
     means = np.array([float(p.mean) for p in each])
     return Significance(names, means, probability, tails, asked, correction)
-
-
-def _check_single(name: str, posterior: Posterior) -> Posterior:
-    if posterior.shape:
-        raise FewgoldError(
-            f"expected one posterior for each system; {name!r} is a batch of shape "
-            f"{posterior.shape}. Take one of it with draw(k)."
-        )
-    return posterior
 
 
 def _corrected(tails: FloatArray, method: str) -> FloatArray:

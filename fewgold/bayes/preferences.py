@@ -7,6 +7,7 @@ the unrated items of a category are Dirichlet-multinomial.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,7 +27,7 @@ from fewgold.bayes.cells import (
     share_prior,
     stretched,
 )
-from fewgold.bayes.posterior import StepReadout, Steps
+from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import Separate
 from fewgold.errors import DataError, FewgoldError
 
@@ -51,8 +52,8 @@ def outcomes(differences: ArrayLike, tie: float = 0.0) -> IntArray:
     return np.asarray(1 + (gaps > tie).astype(np.int64) - (gaps < -tie))
 
 
-@dataclass(frozen=True, eq=False)
-class PreferencePosterior(StepReadout):
+@dataclass(frozen=True, eq=False, repr=False)
+class PreferencePosterior(Posterior):
     """Posterior of the net preference, the share of wins less that of losses.
 
     `win`, `tie` and `loss` are the posteriors of the shares. Within each category of the metric the
@@ -103,15 +104,16 @@ class PreferencePosterior(StepReadout):
         object.__setattr__(self, "rated", rated)
         object.__setattr__(self, "unrated", unrated)
 
-    def __repr__(self) -> str:
-        if self.shape:
-            return f"PreferencePosterior(a batch of shape {self.shape})"
-        found = f"{float(self.mean):.4f} ± {float(self.sd):.4f}"
-        return f"PreferencePosterior({found}, {self.target})"
+    @property
+    def _about(self) -> str:
+        return f", {self.target}"
+
+    @property
+    def _source(self) -> str:
+        return describe(self.rated, self.unrated, self.target)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the batch; () for one posterior."""
         return self.unrated.shape[:-1]
 
     def draw(self, k: Any) -> PreferencePosterior:
@@ -139,14 +141,11 @@ class PreferencePosterior(StepReadout):
         """The share of losses."""
         return self._share(LOSS)
 
-    @property
-    def mean(self) -> FloatArray:
-        """Posterior mean of the net preference."""
-        return np.asarray(self.win.mean - self.loss.mean)
-
     @cached_property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation of the net preference."""
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        return np.asarray(self.win.mean - self.loss.mean), self._sd()
+
+    def _sd(self) -> FloatArray:
         a = self.rated + self.prior
         total = a.sum(-1)
         net = (a[..., WIN] - a[..., LOSS]) / total
@@ -172,14 +171,16 @@ class PreferencePosterior(StepReadout):
     def _exact(self) -> bool:
         return self.target == "pool" and int(self.unrated.sum(-1).max()) <= _LARGE
 
-    @cached_property
-    def steps(self) -> list[Steps]:
-        """The distribution of the net preference, of each posterior of the batch in order."""
+    def _cells(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Rated (J, 3) and unrated (J,) pairs of each posterior of the batch."""
         count = self.unrated.shape[-1]
-        cells = zip(self.rated.reshape(-1, count, 3), self.unrated.reshape(-1, count), strict=True)
+        return zip(self.rated.reshape(-1, count, 3), self.unrated.reshape(-1, count), strict=True)
+
+    @cached_property
+    def _distributions(self) -> list[Steps]:
         if self._exact:
-            return [_net_steps(self.prior, rated, rest) for rated, rest in cells]
-        drawn = [self._drawn(*one, self.draws, np.random.default_rng(0)) for one in cells]
+            return [_net_steps(self.prior, *one) for one in self._cells()]
+        drawn = [self._drawn(*one, self.draws, np.random.default_rng(0)) for one in self._cells()]
         places = zip(drawn, self.mean.ravel(), self.sd.ravel(), strict=True)
         return [stretched(values, mean, sd, low=-1.0) for values, mean, sd in places]
 
@@ -200,13 +201,7 @@ class PreferencePosterior(StepReadout):
         generator = as_rng(rng)
         if self._exact:
             return super().sample(size, rng=generator)
-        count = self.unrated.shape[-1]
-        cells = zip(self.rated.reshape(-1, count, 3), self.unrated.reshape(-1, count), strict=True)
-        return self._stack([self._drawn(*one, size, generator) for one in cells])
-
-    @property
-    def _source(self) -> str:
-        return describe(self.rated, self.unrated, self.target)
+        return self._stack([self._drawn(*one, size, generator) for one in self._cells()])
 
 
 def _net_steps(prior: float, rated: IntArray, unrated: IntArray) -> Steps:

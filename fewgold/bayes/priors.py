@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, gammaln, ndtri, xlogy
 
 from fewgold._arrays import FloatArray, batches
-from fewgold.bayes.density import shrink
+from fewgold.bayes.density import mass_window
 from fewgold.errors import FewgoldError
 
 Beta: TypeAlias = tuple[float, float]
@@ -61,6 +61,11 @@ class Priors:
         """True when the hit rates of the metric are given numbers."""
         return not isinstance(self.rho, tuple)
 
+    @property
+    def known_rates(self) -> tuple[float, float] | None:
+        """ρ and η where they are given numbers."""
+        return cast(tuple[float, float], (self.rho, self.eta)) if self.known else None
+
     def flipped(self) -> Priors:
         """The priors when 0 and 1 of the metric change places, as in `Counts.flipped`.
 
@@ -71,7 +76,7 @@ class Priors:
         """
         if isinstance(self.rho, tuple) and isinstance(self.eta, tuple):
             return replace(self, rho=self.rho[::-1], eta=self.eta[::-1])
-        rho, eta = cast(tuple[float, float], (self.rho, self.eta))
+        rho, eta = cast(tuple[float, float], self.known_rates)
         return replace(self, rho=1 - rho, eta=1 - eta)
 
 
@@ -236,8 +241,7 @@ def _integrated(model: _Models, offset: FloatArray, log_prior: FloatArray, panel
         log_slope = -np.log(np.sin(omega) * np.cos(omega))
         return np.asarray(model.log_posterior(_theta(omega), offset) + log_slope)
 
-    ends = np.zeros(offset.shape[:2]), np.full(offset.shape[:2], 0.5 * np.pi)
-    low, high = shrink(log_f, *ends, _DROP)
+    low, high = mass_window(log_f, offset.shape[:2], _DROP)
     x, w = fejer(panels)
     omega = low[..., None] + (high - low)[..., None] * x
     log_w = log_f(omega) + np.log((high - low)[..., None] * w) + log_prior

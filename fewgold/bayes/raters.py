@@ -13,12 +13,11 @@ from scipy.special import expit
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence, check_count
-from fewgold.bayes.density import Curve, PanelCurve, Panels, shortest
-from fewgold.bayes.mixture import Mixture, urn
-from fewgold.bayes.posterior import Readout, Steps, check_chances
+from fewgold.bayes.density import Curve, Panels
+from fewgold.bayes.mixture import Mixture, beta_binomial
+from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import RaterPriors
 from fewgold.errors import DataError, FewgoldError
-from fewgold.estimate import Interval
 
 # Answers of several raters, sorted into patterns: items with the same answers are alike.
 
@@ -339,8 +338,8 @@ _NOT_IDENTIFIED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class RaterPosterior(Readout):
+@dataclass(frozen=True, eq=False, repr=False)
+class RaterPosterior(Posterior):
     """Posterior of the success rate from raters who err, without anybody taken for the truth.
 
     Each item is adequate with chance α. Rater r says 1 to an adequate item with chance ρ_r and 0
@@ -430,17 +429,16 @@ class RaterPosterior(Readout):
         check_count("effective", self.effective, 100)
         object.__setattr__(self, "_answers", read_answers(self.labels, self.gold, self.metric))
 
-    def __repr__(self) -> str:
-        what = f"{len(self._answers.names)} raters, {self._answers.which.size} items"
-        return f"RaterPosterior({float(self.mean):.4f} ± {float(self.sd):.4f}, {what})"
+    @property
+    def _about(self) -> str:
+        return f", {len(self._answers.names)} raters, {self._answers.which.size} items"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(): one study."""
         return ()
 
     @cached_property
-    def model(self) -> Model:
+    def _model(self) -> Model:
         """What the chains sample from."""
         seen = self._answers
         a, b = self.priors.shapes(seen.humans, len(seen.names) - seen.humans)
@@ -452,7 +450,7 @@ class RaterPosterior(Readout):
 
     @cached_property
     def _run(self) -> tuple[Draws, Health, int]:
-        return run(self.model, effective=self.effective, seed=self.seed)
+        return run(self._model, effective=self.effective, seed=self.seed)
 
     @property
     def rhat(self) -> float:
@@ -475,17 +473,12 @@ class RaterPosterior(Readout):
         adequate = self._run[0].adequate
         first = int(adequate.min())
         weights = np.bincount(adequate.ravel() - first) / adequate.size
-        a, b = float(self.model.a[0, 0]), float(self.model.b[0, 0])
+        a, b = float(self._model.a[0, 0]), float(self._model.b[0, 0])
         if self.gold_from == "picked":
             # Every number of adequate items is as likely beforehand, and so is every number among
             # those that were not picked; with the picked ones they are a sample of the process.
             a, b = a + self._answers.gold_ones, b + self._answers.gold_zeros
-        return Mixture(first, weights, a, b, float(self.model.counts.sum()))
-
-    @cached_property
-    def _curve(self) -> PanelCurve:
-        density = self._mixture.log_density
-        return PanelCurve(Panels.fit(density), density)
+        return Mixture(first, weights, a, b, float(self._model.counts.sum()))
 
     @property
     def size(self) -> int:
@@ -504,67 +497,31 @@ class RaterPosterior(Readout):
         for at, weight in enumerate(parts.weights):
             if weight > 0:
                 s = parts.first + at
-                mass[at : at + left + 1] += weight * urn(
-                    parts.a0 + s, parts.b0 + parts.total - s, left
-                )
+                a, b = np.array([parts.a0 + s]), np.array([parts.b0 + parts.total - s])
+                mass[at : at + left + 1] += weight * beta_binomial(a, b, left)[0]
         return Steps((known + parts.first + np.arange(mass.size)) / self.size, mass)
 
-    @property
-    def laws(self) -> list[Curve | Steps]:
-        """What comparisons go by."""
-        return [self._curve] if self.target == "process" else [self._steps]
+    @cached_property
+    def _distributions(self) -> list[Curve | Steps]:
+        if self.target == "process":
+            return [Panels.fit(self._mixture.log_density)]
+        return [self._steps]
 
     @cached_property
-    def _moments(self) -> tuple[float, float]:
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
         if self.target == "process":
-            return self._mixture.moments()
-        values, mass = self._steps
-        mean = float(mass @ values)
-        return mean, float(mass @ (values - mean) ** 2)
-
-    @property
-    def mean(self) -> FloatArray:
-        """Posterior mean of the target."""
-        return np.asarray(self._moments[0])
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation of the target."""
-        return np.asarray(np.sqrt(self._moments[1]))
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(target ≤ x)."""
-        at = np.asarray(x, dtype=np.float64)
-        if self.target == "process":
-            return self._curve.cdf(at)
-        found = np.searchsorted(self._steps.values, at + 1e-12, side="right")
-        return np.append(0.0, self._steps.below)[found]
-
-    def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``."""
-        chances = check_chances(p)
-        if self.target == "process":
-            return self._curve.quantile(chances)
-        at = np.searchsorted(self._steps.below, chances - 1e-13)
-        return self._steps.values[np.minimum(at, self._steps.values.size - 1)]
-
-    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
-        """Credible interval: equal tails, or ``kind="hdi"``, the shortest (of the process)."""
-        tail = 0.5 - 0.5 * check_confidence(confidence)
-        choices = ("equal", "hdi") if self.target == "process" else ("equal",)
-        if check_choice("kind", kind, choices) == "equal":
-            low, high = self.quantile([tail, 1 - tail])
+            mean, variance = self._mixture.moments()
         else:
-            low, high = np.asarray(shortest(self._curve, confidence))
-        return Interval(np.asarray(low), np.asarray(high))
+            values, mass = self._steps
+            mean = float(mass @ values)
+            variance = float(mass @ (values - mean) ** 2)
+        return np.asarray(mean), np.sqrt(variance)
 
     def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
         """Draws of the target: (size,)."""
-        generator = as_rng(rng)
         if self.target == "pool":
-            mass = self._steps.mass
-            return generator.choice(self._steps.values, size, p=mass / mass.sum())
-        parts = self._mixture
+            return super().sample(size, rng=rng)
+        generator, parts = as_rng(rng), self._mixture
         s = parts.first + generator.choice(parts.weights.size, size, p=parts.weights)
         return generator.beta(parts.a0 + s, parts.b0 + parts.total - s)
 

@@ -1,4 +1,8 @@
-"""ROC curve of a scalar metric as a judge of adequate and inadequate."""
+"""A scalar metric as a judge of adequate and inadequate: where to cut it, and its ROC curve.
+
+Both look at every threshold at once: its 2 × 2 table, ρ (the true positive rate) and η (the true
+negative rate), and which of them a rule chooses.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,8 @@ from scipy.special import chdtrc, expit, logit, ndtri
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice, check_confidence
-from fewgold.bayes.counts import Counts, check_two_classes, paired
+from fewgold.bayes.counts import Counts, check_two_classes, hit_rates, paired
 from fewgold.bayes.table import ALL, BinaryTable, read_binary
-from fewgold.bayes.thresholds import RULES, SIGNS, Sweep, best
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Interval
@@ -23,6 +26,162 @@ from fewgold.estimate import Interval
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+
+RULES = ("equal", "information")
+SIGNS = (">=", ">", "<=", "<")
+_SAME = 1e-12  # values of K that differ by no more than rounding are equal
+
+
+def choose_cut(human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: str = ">=") -> Cut:
+    """The threshold at which a scalar metric is cut into adequate (1) and inadequate (0).
+
+    Candidates are the scores that occur.
+
+    Parameters
+    ----------
+    human
+        Labels 0 and 1 by people, (n,), both classes among them.
+    metric
+        Scores of the same items, (n,).
+    rule
+        ``"equal"``: the least |ρ − η|, as in the papers; of several the one with the largest
+        ρ + η. ``"information"``: the largest K = α(1 − α)(ρ + η − 1)² / (p(1 − p)), the squared
+        correlation of human and metric labels, on which the gain in variance depends; of several
+        the one with the least |ρ − η|. Cuts with ρ + η > 1 go before all others, so a metric
+        gets one with ρ + η < 1 only if it has no better one: then turn the sign. In both rules,
+        of those still equal, the cut that gives the most 1s.
+    sign
+        When a score counts as adequate: ``">="`` the threshold (the thesis), ``">"`` (the paper
+        of 2022), ``"<="`` or ``"<"`` for metrics of which large is bad. Since thresholds are
+        observed scores, it matters whether the threshold itself is adequate.
+
+    Notes
+    -----
+    The largest K in a sample flatters the metric. Where the same ratings go into the estimate,
+    prefer ``"equal"``: with ``"information"`` on 50 to 200 ratings the posterior sd came out 4 to
+    10 % too small on real data, and the estimate no better (``benchmarks/thresholds.py``). It is
+    for thresholds from other data, or many ratings.
+
+    References
+    ----------
+    von Däniken et al. (2022), appendix, equation 8 (>); von Däniken (2023), section 5.2 (≥).
+
+    Examples
+    --------
+    >>> human = [0, 0, 0, 1, 0, 1, 1, 1]
+    >>> scores = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    >>> str(choose_cut(human, scores))
+    '>= 0.5'
+    >>> str(choose_cut(human, scores, "information"))
+    '>= 0.4'
+    """
+    labels, scores = paired(human, metric)
+    if labels.ndim != 1:
+        raise DataError(
+            f"choose_cut is for one list of labels; got an array of shape {labels.shape}. "
+            "choose_cuts takes batches."
+        )
+    check_two_classes(labels)
+    if np.all(scores == scores[0]):
+        raise DataError(
+            f"the metric gives {scores[0]:g} to all {scores.size} items, so no threshold tells "
+            "them apart."
+        )
+    return Cut(sign, float(choose_cuts(labels, scores, rule, sign)))
+
+
+def choose_cuts(
+    human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: str = ">="
+) -> FloatArray:
+    """Thresholds of a batch: labels and scores (..., n) → (...), as `choose_cut` one by one.
+
+    A draw with labels of one class, or with one score for all items, gets NaN.
+
+    Examples
+    --------
+    >>> choose_cuts([[0, 1, 1], [1, 1, 1]], [0.1, 0.2, 0.3])
+    array([0.2, nan])
+    """
+    check_choice("rule", rule, RULES)
+    check_choice("sign", sign, SIGNS)
+    table = sweep(*paired(human, metric), sign)
+    chosen = best(table, rule)
+    at = np.take_along_axis(table.at, chosen[..., None], -1)[..., 0]
+    possible = (table.adequate > 0) & (table.inadequate > 0)
+    possible = possible & (table.at.min(-1, keepdims=True) < table.at.max(-1, keepdims=True))
+    return np.asarray(np.where(possible[..., 0], at, np.nan))
+
+
+class Sweep(NamedTuple):
+    """The 2 × 2 table of every candidate threshold, laxest first: (..., n) each.
+
+    Counts stay whole numbers, so that thresholds that are equally good are seen to be. Of scores
+    that are equal only one is a candidate: the others are not ``valid``.
+    """
+
+    at: FloatArray
+    tp: IntArray
+    fp: IntArray
+    adequate: IntArray  # (..., 1)
+    inadequate: IntArray  # (..., 1)
+    valid: BoolArray
+
+    @property
+    def ahead(self) -> IntArray:
+        """(ρ + η − 1) × adequate × inadequate: a whole number, so that ties are exact."""
+        return np.asarray(self.tp * self.inadequate - self.fp * self.adequate)
+
+    @property
+    def gap(self) -> IntArray:
+        """|ρ − η| × adequate × inadequate."""
+        tn = self.inadequate - self.fp
+        return np.asarray(np.abs(self.tp * self.inadequate - tn * self.adequate))
+
+    @property
+    def information(self) -> FloatArray:
+        """K = α(1 − α)(ρ + η − 1)² / (p(1 − p)), the squared correlation φ²; 0 at a constant."""
+        ones = self.tp + self.fp
+        zeros = self.adequate + self.inadequate - ones
+        below = 1.0 * self.adequate * self.inadequate * np.maximum(ones * zeros, 1)
+        return np.asarray(self.ahead**2.0 / np.where(below > 0, below, 1.0))
+
+
+def sweep(human: BoolArray, metric: FloatArray, sign: str) -> Sweep:
+    """Count every table at once: one sort, and sums along it."""
+    human, metric = np.broadcast_arrays(human, metric)
+    size = metric.shape[-1]
+    scores = metric if sign[0] == ">" else -metric
+    order = np.argsort(scores, axis=-1, kind="stable")
+    scores = np.take_along_axis(scores, order, -1)
+    labels = np.take_along_axis(human, order, -1)
+    upto = np.cumsum(labels, axis=-1, dtype=np.int64)
+    adequate = upto[..., -1:]
+    new = np.ones((*scores.shape[:-1], size + 1), dtype=bool)
+    new[..., 1:-1] = scores[..., 1:] != scores[..., :-1]
+    if sign in (">=", "<="):  # what lies below is a 0
+        valid, ones_below, below = new[..., :-1], upto - labels, np.arange(size)
+    else:  # the candidate and its equals are 0 too
+        valid, ones_below, below = new[..., 1:], upto, np.arange(1, size + 1)
+    inadequate = size - adequate
+    fp = inadequate - (below - ones_below)
+    at = (scores if sign[0] == ">" else -scores) + 0.0  # no minus zero
+    return Sweep(at, adequate - ones_below, fp, adequate, inadequate, valid)
+
+
+def best(table: Sweep, rule: str) -> IntArray:
+    """The place of the candidate that a rule chooses: (...)."""
+    if rule == "equal":
+        gap = np.where(table.valid, table.gap, np.iinfo(np.int64).max)
+        first = gap == gap.min(-1, keepdims=True)
+        second = np.where(first, table.ahead, np.iinfo(np.int64).min)
+    else:
+        # 0 to 1 for a metric that points the wrong way, 2 to 3 for one that does not.
+        gain = table.information + 2.0 * (table.ahead > 0)
+        gain = np.where(table.valid, gain, -1.0)
+        first = gain >= gain.max(-1, keepdims=True) - _SAME
+        second = np.where(first, -table.gap, np.iinfo(np.int64).min)
+    return np.asarray(second.argmax(-1))  # the first, which is the laxest
 
 
 @dataclass(frozen=True)
@@ -38,12 +197,12 @@ class RocPoint:
     @property
     def rho(self) -> float:
         """Share of the adequate items that the metric gives a 1."""
-        return self.tp / (self.tp + self.fn) if self.tp + self.fn else np.nan
+        return hit_rates(self.tp, self.fn, self.fp, self.tn)[0]
 
     @property
     def eta(self) -> float:
         """Share of the inadequate items that the metric gives a 0."""
-        return self.tn / (self.tn + self.fp) if self.tn + self.fp else np.nan
+        return hit_rates(self.tp, self.fn, self.fp, self.tn)[1]
 
     @property
     def information(self) -> float:
@@ -253,23 +412,22 @@ def newcombe(auc: float, adequate: int, inadequate: int, z: float) -> tuple[floa
     return low, high
 
 
-# Whether systems share the rates of a metric, and what it would cost to act as if they did.
-
+# Whether systems share the rates of a metric, and what it would cost to act as if they did ---
 
 _EXPECTED = 5  # fewer expected items in a cell, and the chi-square distribution is rough
 
 
-def compared(points: dict[str, RocPoint]) -> dict[str, Any]:
+def _compared(points: dict[str, RocPoint]) -> dict[str, Any]:
     """The tests and what they are about, named as in `RocTable.heterogeneity`."""
-    rho = _same([(p.tp, p.fn) for p in points.values()])
-    eta = _same([(p.tn, p.fp) for p in points.values()])
+    rho = _homogeneity([(p.tp, p.fn) for p in points.values()])
+    eta = _homogeneity([(p.tn, p.fp) for p in points.values()])
     on, worst, se = _worst(points)
-    row: dict[str, Any] = {"rho_min": rho.least, "rho_max": rho.most}
-    row |= {"rho_p": _tail(rho.statistic, rho.df), "eta_min": eta.least, "eta_max": eta.most}
-    row |= {"eta_p": _tail(eta.statistic, eta.df)}
-    row |= {"p": _tail(rho.statistic + eta.statistic, rho.df + eta.df)}
-    row |= {"sparse": rho.sparse or eta.sparse}
-    return row | {"worst": worst, "worst_se": se, "on": on}
+    return {
+        "rho_min": rho.least, "rho_max": rho.most, "rho_p": _tail(rho.statistic, rho.df),
+        "eta_min": eta.least, "eta_max": eta.most, "eta_p": _tail(eta.statistic, eta.df),
+        "p": _tail(rho.statistic + eta.statistic, rho.df + eta.df),
+        "sparse": rho.sparse or eta.sparse, "worst": worst, "worst_se": se, "on": on,
+    }  # fmt: skip
 
 
 class _Homogeneity(NamedTuple):
@@ -280,7 +438,7 @@ class _Homogeneity(NamedTuple):
     sparse: bool
 
 
-def _same(hits: list[tuple[int, int]]) -> _Homogeneity:
+def _homogeneity(hits: list[tuple[int, int]]) -> _Homogeneity:
     """Pearson's chi-square of hits and misses (k, 2), systems without either left out."""
     table = np.array([row for row in hits if sum(row)], dtype=np.float64)
     if not len(table):
@@ -327,9 +485,6 @@ def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
     return names[at], float(error[at]), float(se[at])
 
 
-# ROC curves of metrics, by metric and system: frames, tests and a figure.
-
-
 @dataclass(frozen=True, eq=False)
 class RocTable:
     """ROC curves of metrics, by metric and system; ``(all)`` is over all systems.
@@ -370,11 +525,12 @@ class RocTable:
                 low, high = roc.auc_interval(self.confidence)
                 point = self.point(metric, system)
                 n = roc.adequate + roc.inadequate
-                row: dict[str, Any] = {"metric": metric, "system": system, "n": n}
-                row |= {"gaps": self.gaps[metric][system], "alpha": roc.adequate / n}
-                row |= {"auc": roc.auc, "auc_se": roc.auc_se}
-                row |= {"auc_low": float(low), "auc_high": float(high), "cut": str(point.cut)}
-                row |= {"rho": point.rho, "eta": point.eta, "K": point.information}
+                row = {
+                    "metric": metric, "system": system, "n": n, "gaps": self.gaps[metric][system],
+                    "alpha": roc.adequate / n, "auc": roc.auc, "auc_se": roc.auc_se,
+                    "auc_low": float(low), "auc_high": float(high), "cut": str(point.cut),
+                    "rho": point.rho, "eta": point.eta, "K": point.information,
+                }  # fmt: skip
                 rows.append(row)
         return pd.DataFrame(rows)
 
@@ -398,12 +554,12 @@ class RocTable:
 
         rows = []
         for metric, found in self.rocs.items():
-            cut = self.rocs[metric][ALL].at(self.cuts[metric][ALL]).cut
+            cut = self.cuts[metric][ALL]
             points = {name: roc.at(cut) for name, roc in found.items() if name != ALL}
             if len(points) < 2:
                 continue
             row: dict[str, Any] = {"metric": metric, "systems": len(points), "cut": str(cut)}
-            rows.append(row | compared(points))
+            rows.append(row | _compared(points))
         if not rows:
             raise FewgoldError(
                 "heterogeneity compares systems: name the column that holds them (system=)."
@@ -426,9 +582,6 @@ class RocTable:
                 point = self.point(metric, system)
                 points.append({**keys, "fpr": 1 - point.eta, "tpr": point.rho})
         return roc_panels(pd.concat(curves, ignore_index=True), pd.DataFrame(points))
-
-
-# ROC curves and thresholds of metrics, over all systems of a table and for each.
 
 
 def roc_table(
@@ -501,13 +654,10 @@ def roc_table(
     for name in cuts or {}:
         if name not in table.scores:
             raise DataError(f"cuts names {name!r}, which is not among the metrics.")
-    rocs, gaps = {}, {}
+    rocs, gaps, chosen = {}, {}, {}
     for metric in table.scores:
         rocs[metric], gaps[metric] = _curves(table, metric)
-    chosen = {
-        metric: _cuts(found, rule, (cuts or {}).get(metric), per_system)
-        for metric, found in rocs.items()
-    }
+        chosen[metric] = _cuts(rocs[metric], rule, (cuts or {}).get(metric), per_system)
     return RocTable(rocs, chosen, gaps, rule, confidence)
 
 
@@ -541,11 +691,8 @@ def _cuts(
     }
 
 
-# A `RocTable` for people to read, in the same words and digits wherever it is shown.
-
-
 class RocText(NamedTuple):
-    """One metric: where it is cut, the headings, and a row a system, its name first."""
+    """One metric as text: where it is cut, the headings, and one row per system, its name first."""
 
     where: str
     heads: list[str]

@@ -184,7 +184,7 @@ def test_same_seed_same_numbers():
 def test_effective_draws_are_worth_what_they_say():
     """Means of α over seeds vary as the stated number of independent draws would."""
     _, labels = simulated(80)
-    model = RaterPosterior(labels).model
+    model = RaterPosterior(labels)._model
     copies = {name: np.repeat(getattr(model, name), 40, axis=0) for name in ("counts", "a", "b")}
     model = replace(model, **copies)
     rng = np.random.default_rng(1)
