@@ -20,14 +20,7 @@ from scipy.special import betaln
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.bayes.counts import Counts
 from fewgold.bayes.density import Curve, Panels
-from fewgold.bayes.mixture import (
-    Mixture,
-    Mixtures,
-    Shapes,
-    beta_binomial_rows,
-    mixtures,
-    shapes,
-)
+from fewgold.bayes.mixture import Mixture, Mixtures, Shapes, beta_binomial_rows, mixtures, shapes
 from fewgold.bayes.posterior import AlphaPosterior, Posterior, Steps, check_chances
 from fewgold.bayes.priors import Priors
 from fewgold.bayes.quadrature import check_possible

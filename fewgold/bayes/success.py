@@ -205,9 +205,7 @@ def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
 
 
 def _gathered(
-    found: Mapping[str, tuple[Posterior, dict[str, Any]]],
-    how: str,
-    notes: tuple[str, ...],
+    found: Mapping[str, tuple[Posterior, dict[str, Any]]], how: str, notes: tuple[str, ...]
 ) -> SuccessRates:
     posteriors = {name: posterior for name, (posterior, _) in found.items()}
     certain = [

@@ -6,7 +6,7 @@ import pytest
 from fewgold import Pool
 from fewgold.bounds import sequence
 from fewgold.bounds.sequence.kelly import first_stop, games
-from fewgold.bounds.sequence.rules import Kelly, first_look
+from fewgold.bounds.sequence.rules import Hall, Kelly
 from fewgold.errors import DataError, DesignError, FewgoldError, UnknownNameError
 from fewgold.samplers import SimpleRandom, Stratified
 from fewgold.testing import toy_pool
@@ -173,7 +173,7 @@ def test_ratings_that_are_all_alike_do_not_stop_at_once(rule):
 
 
 def test_hall_does_not_look_before_its_time():
-    assert [first_look(n) for n in (10, 400, 5000)] == [10, 50, 500]
+    assert [Hall(0.1).first_look(n) for n in (10, 400, 5000)] == [10, 50, 500]
     made = sequence.path(rated(skewed(900, 4) / 10, 300), 0.4, rule="hall")
     assert (made.half_width[20:89] < 0.4).all()
     assert made.stopped == 90

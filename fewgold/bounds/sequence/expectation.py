@@ -11,7 +11,7 @@ from scipy.special import betaincinv
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import Limits, as_limits, check_count
-from fewgold.bounds.betting import to_unit
+from fewgold.bounds.base import to_unit
 from fewgold.bounds.sequence.paths import check_design, limits_of, unit_scores, unit_tolerance
 from fewgold.bounds.sequence.rules import Metric, make_rule
 from fewgold.errors import DataError
