@@ -64,7 +64,7 @@ def moments(
     priors = priors or Priors()
     # Studies with the same counts have the same posterior, and simulations have many of them.
     shape, where = shapes(counts, priors).distinct()
-    mean, variance = _moments(shape, priors.known_rates, method)
+    mean, variance = _moments(shape, priors._known_rates, method)
     return mean[where].reshape(counts.shape), np.sqrt(variance[where]).reshape(counts.shape)
 
 

@@ -344,7 +344,7 @@ class CellPosterior(Posterior):
 
     def _nodes(self, rows: slice, panels: int = PANELS) -> Nodes:
         rated, unrated = (x[rows] for x in self._flat)
-        return self.prior.nodes(rated, rated.sum(-1) + unrated, panels)
+        return self.prior._nodes(rated, rated.sum(-1) + unrated, panels)
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:

@@ -57,7 +57,7 @@ def probability_greater(first: Posterior, second: Posterior, method: str = "exac
             f"{second.shape}."
         ) from None
     if check_choice("method", method, ("exact", "normal")) == "normal":
-        gap, spread = first.mean - second.mean, np.sqrt(first.var + second.var)
+        gap, spread = first.mean - second.mean, np.hypot(first.sd, second.sd)
         certain = spread <= 0
         chance = np.where(
             certain, 0.5 * (1 + np.sign(gap)), ndtr(gap / np.where(certain, 1.0, spread))
@@ -122,12 +122,12 @@ class Significance:
     correction: str | None = None
 
     def __repr__(self) -> str:
-        found = int((np.triu(self.reached, 1) > 0).sum())
+        found = int((np.triu(self._reached, 1) > 0).sum())
         pairs = len(self.names) * (len(self.names) - 1) // 2
         return f"Significance({found} of {pairs} pairs differ at {self.levels[0]:g})"
 
     @property
-    def reached(self) -> IntArray:
+    def _reached(self) -> IntArray:
         """How many of the levels each pair reaches: (k, k)."""
         reached = (self.p[..., None] < np.array(self.levels)).sum(-1)
         np.fill_diagonal(reached, 0)
@@ -146,7 +146,7 @@ class Significance:
         """
         import pandas as pd
 
-        reached = self.reached
+        reached = self._reached
         rows = []
         for i, j in combinations(range(len(self.names)), 2):
             depth = int(reached[i, j])
@@ -164,7 +164,7 @@ class Significance:
 
     def summary(self) -> str:
         """The matrix as text, with a star for each level."""
-        reached = self.reached
+        reached = self._reached
         heads = [f"{n} ({m:.2f})" for n, m in zip(self.names, self.means, strict=True)]
         lines = []
         for i, head in enumerate(heads):
@@ -191,7 +191,7 @@ class Significance:
         from fewgold.plots import significance_matrix
 
         return significance_matrix(
-            self.matrix(), self.reached, ax, levels=self.levels, means=self.means,
+            self.matrix(), self._reached, ax, levels=self.levels, means=self.means,
             note=f"after {self.correction} correction" if self.correction else "",
         )  # fmt: skip
 

@@ -208,7 +208,7 @@ class Counts:
 
     def flipped(self) -> Counts:
         """The counts when 0 and 1 of the metric change places: for one with ρ + η < 1."""
-        ones = self.metric_zeros
+        ones = self._metric_zeros
         return replace(self, tp=self.fn, fn=self.tp, fp=self.tn, tn=self.fp, metric_ones=ones)
 
     @property
@@ -222,7 +222,7 @@ class Counts:
         return np.asarray(self.tp + self.fn + self.fp + self.tn)
 
     @property
-    def metric_zeros(self) -> IntArray:
+    def _metric_zeros(self) -> IntArray:
         """Items that only the metric rated, and gave a 0."""
         return np.asarray(self.metric_total - self.metric_ones)
 

@@ -41,11 +41,6 @@ class Coded(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def is_binary(values: FloatArray) -> bool:
-    """True for a metric that is 0 or 1 everywhere."""
-    return bool(np.isin(values, (0.0, 1.0)).all())
-
-
 def coded(
     ratings: Ratings, adequate: BoolArray, metric: str, threshold: Threshold, strict: bool
 ) -> Coded:

@@ -82,10 +82,10 @@ class PoolPosterior(Posterior):
             raise FewgoldError(
                 f"unrated must be a whole number of 0 or more; got {self.unrated!r}."
             )
-        if np.any(self.size == 0):
+        if np.any(self._size == 0):
             raise FewgoldError("the test set has no items; give counts, or unrated=.")
-        if self._priors.known_rates is not None:
-            check_possible(shapes(self.counts, self._priors), self._priors.known_rates)
+        if self._priors._known_rates is not None:
+            check_possible(shapes(self.counts, self._priors), self._priors._known_rates)
 
     @property
     def _about(self) -> str:
@@ -93,8 +93,8 @@ class PoolPosterior(Posterior):
 
     @property
     def _source(self) -> str:
-        rated = int(self.rated)
-        return f"of the {int(self.size)} items of this test set, {rated} of them rated by humans"
+        rated = int(self._rated)
+        return f"of the {int(self._size)} items of this test set, {rated} of them rated by humans"
 
     @property
     def _priors(self) -> Priors:
@@ -105,14 +105,14 @@ class PoolPosterior(Posterior):
         return self.counts.shape
 
     @property
-    def rated(self) -> Any:
+    def _rated(self) -> Any:
         """Items of the test set that humans rated."""
         return self.counts.adequate + self.counts.inadequate + self.known.human_total
 
     @property
-    def size(self) -> Any:
+    def _size(self) -> Any:
         """Items of the test set."""
-        return self.rated + self.counts.metric_total + self.unrated
+        return self._rated + self.counts.metric_total + self.unrated
 
     def draw(self, k: Any) -> PoolPosterior:
         """The ``k``-th of a batch, or a smaller batch."""
@@ -126,7 +126,7 @@ class PoolPosterior(Posterior):
         # number of adequate items is as likely beforehand, every number in the rest is so too.
         priors = replace(self._priors, alpha=(1.0, 1.0)) if self._picked else self._priors
         table = shapes(self.counts, priors)
-        columns = [*table, self.size, self.counts.adequate + self.known.human_ones]
+        columns = [*table, self._size, self.counts.adequate + self.known.human_ones]
         flat = np.stack([np.ravel(column).astype(np.float64) for column in columns], axis=-1)
         rows, where = np.unique(flat, axis=0, return_inverse=True)
         *fields, size, adequate = rows.T.copy()
@@ -159,7 +159,7 @@ class PoolPosterior(Posterior):
             yield np.arange(table.a0.size), Mixtures(*beta_binomial_rows(*law), *law)
         else:
             plain = self._priors.alpha == (1.0, 1.0) or not self._picked
-            for rows, found in mixtures(table, self._priors.known_rates):
+            for rows, found in mixtures(table, self._priors._known_rates):
                 yield rows, found if plain else self._reweighed(rows, found)
 
     @cached_property
@@ -265,7 +265,7 @@ class ProcessPosterior(Posterior):
     @cached_property
     def _mixtures(self) -> list[Mixture]:
         a, b = self.pool._priors.alpha
-        sizes = np.broadcast_to(self.pool.size, self.shape).ravel()
+        sizes = np.broadcast_to(self.pool._size, self.shape).ravel()
         found = []
         for step, size in zip(self.pool._distributions, sizes, strict=True):
             first = round(float(step.values[0] * size))
@@ -283,7 +283,7 @@ class ProcessPosterior(Posterior):
 
     @property
     def _source(self) -> str:
-        return f"from {int(self.pool.size)} items, {int(self.pool.rated)} of them rated by humans"
+        return f"from {int(self.pool._size)} items, {int(self.pool._rated)} of them rated by humans"
 
 
 def posterior_of(

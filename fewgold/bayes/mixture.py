@@ -76,7 +76,7 @@ def shapes(counts: Counts, priors: Priors) -> Shapes:
         cells = (counts.tp, rho[0]), (counts.fn, rho[1]), (counts.tn, eta[0]), (counts.fp, eta[1])
         hits = tuple(ones * count + prior for count, prior in cells)
     rate = ones * counts.adequate + a, ones * counts.inadequate + b
-    return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts.metric_zeros))
+    return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts._metric_zeros))
 
 
 # Beta-binomial chances, from the ratios of their neighbours ---

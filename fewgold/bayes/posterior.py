@@ -119,11 +119,6 @@ class Posterior(ABC):
         return np.asarray(self._moments[1])
 
     @property
-    def var(self) -> FloatArray:
-        """Posterior variance."""
-        return np.asarray(self.sd**2)
-
-    @property
     def value(self) -> FloatArray:
         """The estimate: the posterior mean."""
         return self.mean
@@ -267,8 +262,8 @@ class AlphaPosterior(Posterior):
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
-        if self.priors.known_rates is not None:
-            quadrature.check_possible(self._shapes, self.priors.known_rates)
+        if self.priors._known_rates is not None:
+            quadrature.check_possible(self._shapes, self.priors._known_rates)
 
     @property
     def _about(self) -> str:
@@ -281,7 +276,7 @@ class AlphaPosterior(Posterior):
             f"from {int(c.human_total)} human, {int(c.paired_total)} paired and "
             f"{int(c.metric_total)} metric ratings"
         )
-        if self.priors.known_rates is not None and sum(self.priors.known_rates) <= 1:
+        if self.priors._known_rates is not None and sum(self.priors._known_rates) <= 1:
             told += "; rho + eta = 1, so those of the metric tell nothing"
         return told
 
@@ -326,7 +321,7 @@ class AlphaPosterior(Posterior):
         return made
 
     def _curve(self, shape: Shapes, mean: float, sd: float) -> Curve:
-        rates = self.priors.known_rates
+        rates = self.priors._known_rates
         powers = float(shape.a0), float(shape.b0)
         if not shape.total:
             return BetaCurve(*powers)
@@ -365,7 +360,7 @@ class AlphaPosterior(Posterior):
         rows, where = self._distinct
         flat = chances.ravel()
         sums = self.method == "mixture"
-        found, done = batch_quantiles(rows, self.priors.known_rates, flat, sums)
+        found, done = batch_quantiles(rows, self.priors._known_rates, flat, sums)
         if not done.all():
             at = np.flatnonzero(~done)
             curves = self._curves_of(at)
@@ -375,9 +370,9 @@ class AlphaPosterior(Posterior):
     def sample_rates(self, size: int, *, rng: RNGLike = None) -> Rates:
         """Independent draws of (α, ρ, η) from the joint posterior of one study."""
         self._check_single("sample_rates")
-        if self.priors.known_rates is not None:
+        if self.priors._known_rates is not None:
             alpha = self.sample(size, rng=rng)
-            return Rates(alpha, *(np.full(size, rate) for rate in self.priors.known_rates))
+            return Rates(alpha, *(np.full(size, rate) for rate in self.priors._known_rates))
         return Rates(*sample_rates(self._shapes, size, as_rng(rng)))
 
     @cached_property
@@ -441,8 +436,8 @@ class AlphaPosterior(Posterior):
         >>> [float(AlphaPosterior(c).informative.round(4)) for c in (counts, counts.flipped())]
         [0.0, 1.0]
         """
-        if self.priors.known_rates is not None:
-            return np.full(self.shape, float(sum(self.priors.known_rates) > 1))
+        if self.priors._known_rates is not None:
+            return np.full(self.shape, float(sum(self.priors._known_rates) > 1))
         rows, where = self._distinct
         curves = self._curves_of(np.flatnonzero(rows.total > 0))
         found = np.empty(rows.a0.size)

@@ -62,7 +62,7 @@ class Priors:
         return not isinstance(self.rho, tuple)
 
     @property
-    def known_rates(self) -> tuple[float, float] | None:
+    def _known_rates(self) -> tuple[float, float] | None:
         """ρ and η where they are given numbers."""
         return cast(tuple[float, float], (self.rho, self.eta)) if self.known else None
 
@@ -76,7 +76,7 @@ class Priors:
         """
         if isinstance(self.rho, tuple) and isinstance(self.eta, tuple):
             return replace(self, rho=self.rho[::-1], eta=self.eta[::-1])
-        rho, eta = cast(tuple[float, float], self.known_rates)
+        rho, eta = cast(tuple[float, float], self._known_rates)
         return replace(self, rho=1 - rho, eta=1 - eta)
 
 
@@ -130,7 +130,7 @@ class RaterPriors:
         for name in ("alpha", "rho", "eta", "metric_rho", "metric_eta"):
             object.__setattr__(self, name, beta_pair(name, getattr(self, name)))
 
-    def shapes(self, humans: int, metrics: int) -> tuple[FloatArray, FloatArray]:
+    def _shapes(self, humans: int, metrics: int) -> tuple[FloatArray, FloatArray]:
         """Shapes a and b of α, then ρ of each rater, then η of each: (1 + 2R,) each."""
         rho = [self.rho] * humans + [self.metric_rho] * metrics
         eta = [self.eta] * humans + [self.metric_eta] * metrics
@@ -162,7 +162,7 @@ class CellPrior(Protocol):
     ``panels`` says how finely a rate is cut where it is summed over.
     """
 
-    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes: ...
+    def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes: ...
 
 
 @lru_cache(maxsize=8)
@@ -311,7 +311,7 @@ class Separate:
     def __post_init__(self) -> None:
         beta_pair("Separate", (self.a, self.b))
 
-    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+    def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
         return single_node(rated, self.a, self.b)
 
 
@@ -335,7 +335,7 @@ class Pooled:
         object.__setattr__(self, "rate", beta_pair("rate", self.rate))
         _check_strengths(self.strengths)
 
-    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+    def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
         nowhere = np.zeros((len(items), 1))
         models = (0.0,), self.strengths, self.rate
         return shrunk(rated, items, nowhere, *models, panels)
@@ -368,7 +368,7 @@ class Trend:
         object.__setattr__(self, "rate", beta_pair("rate", self.rate))
         _check_strengths(self.strengths)
 
-    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+    def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
         models = self.slopes, self.strengths, self.rate
         return shrunk(rated, items, self._places(items), *models, panels)
 

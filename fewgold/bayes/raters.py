@@ -441,7 +441,7 @@ class RaterPosterior(Posterior):
     def _model(self) -> Model:
         """What the chains sample from."""
         seen = self._answers
-        a, b = self.priors.shapes(seen.humans, len(seen.names) - seen.humans)
+        a, b = self.priors._shapes(seen.humans, len(seen.names) - seen.humans)
         hit, miss, passed, failed = seen.cells
         rate = (seen.gold_ones, seen.gold_zeros) if self.gold_from == "sample" else (0, 0)
         a, b = a + np.r_[rate[0], hit, passed], b + np.r_[rate[1], miss, failed]
@@ -462,11 +462,6 @@ class RaterPosterior(Posterior):
         """How many independent draws of α the chains are worth."""
         return float(self._run[1].ess[0, 0])
 
-    @property
-    def sweeps(self) -> int:
-        """Sweeps of each chain; the last half of them counts."""
-        return self._run[2]
-
     @cached_property
     def _mixture(self) -> Mixture:
         """The posterior of α: Betas, weighted by how often each number of adequate items came."""
@@ -481,7 +476,7 @@ class RaterPosterior(Posterior):
         return Mixture(first, weights, a, b, float(self._model.counts.sum()))
 
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """Items of the test set, rated or not; gold ones unless they are there to calibrate."""
         gold = int(np.isfinite(self._answers.gold).sum())
         outside = gold if self.gold_from == "calibration" else 0
@@ -499,7 +494,7 @@ class RaterPosterior(Posterior):
                 s = parts.first + at
                 a, b = np.array([parts.a0 + s]), np.array([parts.b0 + parts.total - s])
                 mass[at : at + left + 1] += weight * beta_binomial(a, b, left)[0]
-        return Steps((known + parts.first + np.arange(mass.size)) / self.size, mass)
+        return Steps((known + parts.first + np.arange(mass.size)) / self._size, mass)
 
     @cached_property
     def _distributions(self) -> list[Curve | Steps]:
@@ -526,7 +521,7 @@ class RaterPosterior(Posterior):
         return generator.beta(parts.a0 + s, parts.b0 + parts.total - s)
 
     @property
-    def rates(self) -> FloatArray:
+    def _rates(self) -> FloatArray:
         """Draws of the raters' rates from their joint posterior: (draws, raters, 2), ρ and η."""
         raters = len(self._answers.names)
         return np.moveaxis(self._run[0].rates.reshape(-1, 2, raters), 1, 2)
@@ -536,7 +531,7 @@ class RaterPosterior(Posterior):
         tail = 0.5 - 0.5 * check_confidence(confidence)
         frame = {"rater": self._answers.names, "answers": self._answers.answered}
         for at, name in enumerate(("rho", "eta")):
-            drawn = self.rates[..., at]
+            drawn = self._rates[..., at]
             low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
             frame |= {name: drawn.mean(0), f"{name}_sd": drawn.std(0)}
             frame |= {f"{name}_low": low, f"{name}_high": high}
@@ -564,7 +559,7 @@ class RaterPosterior(Posterior):
             )
         if self.rhat > MET:
             found.append(
-                f"the chains have not met after {self.sweeps} sweeps: R-hat is {self.rhat:.3f}, "
+                f"the chains have not met after {self._run[2]} sweeps: R-hat is {self.rhat:.3f}, "
                 f"and they are worth {self.ess:.0f} independent draws; the answers tell little, so "
                 "have more of them, or gold items"
             )
@@ -596,5 +591,5 @@ class RaterPosterior(Posterior):
             f"R-hat {self.rhat:.3f}, {self.ess:.0f} effective draws",
         ]
         if self.target == "pool":
-            lines.insert(0, f"of the {self.size} items of this test set")
+            lines.insert(0, f"of the {self._size} items of this test set")
         return "\n".join(lines)

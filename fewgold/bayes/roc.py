@@ -17,7 +17,7 @@ from scipy.special import chdtrc, expit, logit, ndtri
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice, check_confidence
-from fewgold.bayes.counts import Counts, check_two_classes, hit_rates, paired
+from fewgold.bayes.counts import check_two_classes, hit_rates, paired
 from fewgold.bayes.table import ALL, BinaryTable, read_binary
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError
@@ -213,13 +213,6 @@ class RocPoint:
         )
         return float((self.tp * self.tn - self.fp * self.fn) ** 2 / margins) if margins else 0.0
 
-    def counts(self, metric_ones: int = 0, metric_total: int = 0, pairs: str = "sample") -> Counts:
-        """Counts for a posterior, with the items that only the metric rated."""
-        return Counts(
-            tp=self.tp, fn=self.fn, fp=self.fp, tn=self.tn,
-            metric_ones=metric_ones, metric_total=metric_total, pairs=pairs,
-        )  # fmt: skip
-
 
 @dataclass(frozen=True, eq=False)
 class Roc:
@@ -257,10 +250,10 @@ class Roc:
         if labels.ndim != 1 or scores.ndim != 1:
             raise DataError(f"a ROC curve is of one list of items; got shape {scores.shape}.")
         check_two_classes(labels)
-        return cls.counted(labels, scores, sign)
+        return cls._counted(labels, scores, sign)
 
     @classmethod
-    def counted(cls, labels: BoolArray, scores: FloatArray, sign: str) -> Roc:
+    def _counted(cls, labels: BoolArray, scores: FloatArray, sign: str) -> Roc:
         """As `of`, of arrays that were checked; one class is enough for ρ or η, not for an AUC."""
         values, group = np.unique(scores, return_inverse=True)
         total = np.bincount(group, minlength=values.size)
@@ -268,15 +261,15 @@ class Roc:
         return cls(values, ones, total - ones, sign)
 
     def __repr__(self) -> str:
-        return f"Roc(AUC {self.auc:.3f}, {self.adequate} adequate, {self.inadequate} inadequate)"
+        return f"Roc(AUC {self.auc:.3f}, {self._adequate} adequate, {self._inadequate} inadequate)"
 
     @property
-    def adequate(self) -> int:
+    def _adequate(self) -> int:
         """Adequate items."""
         return int(self.ones.sum())
 
     @property
-    def inadequate(self) -> int:
+    def _inadequate(self) -> int:
         """Inadequate items."""
         return int(self.zeros.sum())
 
@@ -289,7 +282,7 @@ class Roc:
         less = (0 * ones, 0 * zeros) if self.sign in (">=", "<=") else (ones, zeros)
         tp = np.cumsum(ones[::-1])[::-1] - less[0]
         fp = np.cumsum(zeros[::-1])[::-1] - less[1]
-        totals = np.array([self.adequate]), np.array([self.inadequate])
+        totals = np.array([self._adequate]), np.array([self._inadequate])
         return Sweep(self.scores[way], tp, fp, *totals, np.ones(tp.size, dtype=bool))
 
     @property
@@ -300,17 +293,12 @@ class Roc:
     @property
     def rho(self) -> FloatArray:
         """ρ, the true positive rate, at each threshold."""
-        return np.asarray(self._sweep.tp / self.adequate)
+        return np.asarray(self._sweep.tp / self._adequate)
 
     @property
     def eta(self) -> FloatArray:
         """η, the true negative rate, at each threshold."""
-        return np.asarray(1 - self._sweep.fp / self.inadequate)
-
-    @property
-    def information(self) -> FloatArray:
-        """K, the squared correlation of human and metric labels, at each threshold."""
-        return self._sweep.information
+        return np.asarray(1 - self._sweep.fp / self._inadequate)
 
     def chosen(self, rule: str = "equal") -> RocPoint:
         """The point that a rule of `choose_cut` chooses."""
@@ -327,29 +315,29 @@ class Roc:
         cut = Cut.parse(cut)
         one = cut(self.scores)
         tp, fp = int(self.ones[one].sum()), int(self.zeros[one].sum())
-        return RocPoint(cut, tp, self.adequate - tp, fp, self.inadequate - fp)
+        return RocPoint(cut, tp, self._adequate - tp, fp, self._inadequate - fp)
 
     def curve(self) -> pd.DataFrame:
         """The corners of the curve from (0, 0) to (1, 1): fpr = 1 − η, and tpr = ρ."""
         import pandas as pd
 
         table = self._sweep
-        x = np.concatenate([[self.inadequate], table.fp, [0]])
-        y = np.concatenate([[self.adequate], table.tp, [0]])
+        x = np.concatenate([[self._inadequate], table.fp, [0]])
+        y = np.concatenate([[self._adequate], table.tp, [0]])
         moves = (np.diff(x) != 0) | (np.diff(y) != 0)  # one end is a candidate already
         x, y = np.append(x[:-1][moves], 0), np.append(y[:-1][moves], 0)
         dx, dy = np.diff(x), np.diff(y)
         corner = np.ones(x.size, dtype=bool)
         corner[1:-1] = dx[1:] * dy[:-1] != dx[:-1] * dy[1:]
         x, y = x[corner][::-1], y[corner][::-1]
-        return pd.DataFrame({"fpr": x / self.inadequate, "tpr": y / self.adequate})
+        return pd.DataFrame({"fpr": x / self._inadequate, "tpr": y / self._adequate})
 
     @cached_property
     def _placements(self) -> tuple[FloatArray, FloatArray]:
         """Of the other class, the share that each score beats; ties count half (DeLong 1988)."""
         ones, zeros = 1.0 * self.ones, 1.0 * self.zeros
-        beaten = (np.cumsum(zeros) - 0.5 * zeros) / self.inadequate
-        beating = 1 - (np.cumsum(ones) - 0.5 * ones) / self.adequate
+        beaten = (np.cumsum(zeros) - 0.5 * zeros) / self._inadequate
+        beating = 1 - (np.cumsum(ones) - 0.5 * ones) / self._adequate
         if self.sign[0] == "<":
             beaten, beating = 1 - beaten, 1 - beating
         return beaten, beating
@@ -357,19 +345,19 @@ class Roc:
     @cached_property
     def auc(self) -> float:
         """P(an adequate item scores better than an inadequate one), ties half."""
-        if not (self.adequate and self.inadequate):
+        if not (self._adequate and self._inadequate):
             return float("nan")
-        return float(self.ones @ self._placements[0] / self.adequate)
+        return float(self.ones @ self._placements[0] / self._adequate)
 
     @cached_property
     def auc_se(self) -> float:
         """Standard error of the AUC by DeLong et al. (1988); NaN with one item of a class."""
-        if min(self.adequate, self.inadequate) < 2:
+        if min(self._adequate, self._inadequate) < 2:
             return float("nan")
         beaten, beating = (place - self.auc for place in self._placements)
-        spread_ones = self.ones @ beaten**2 / (self.adequate - 1)
-        spread_zeros = self.zeros @ beating**2 / (self.inadequate - 1)
-        return float(np.sqrt(spread_ones / self.adequate + spread_zeros / self.inadequate))
+        spread_ones = self.ones @ beaten**2 / (self._adequate - 1)
+        spread_zeros = self.zeros @ beating**2 / (self._inadequate - 1)
+        return float(np.sqrt(spread_ones / self._adequate + spread_zeros / self._inadequate))
 
     def auc_interval(self, confidence: float = 0.95) -> Interval:
         """Confidence interval of the AUC: DeLong's error on the logit scale.
@@ -388,7 +376,7 @@ class Roc:
             half = z * self.auc_se / (self.auc * (1 - self.auc))
             ends = expit(logit(self.auc) + np.array([-half, half]))
         else:
-            ends = np.array(newcombe(self.auc, self.adequate, self.inadequate, z))
+            ends = np.array(newcombe(self.auc, self._adequate, self._inadequate, z))
         return Interval(np.asarray(ends[0]), np.asarray(ends[1]))
 
 
@@ -502,10 +490,6 @@ class RocTable:
         systems = {s for row in self.rocs.values() for s in row} - {ALL}
         return f"RocTable({len(self.rocs)} metrics, {len(systems)} systems)"
 
-    def roc(self, metric: str, system: str = ALL) -> Roc:
-        """The curve of a metric on a system."""
-        return self.rocs[metric][system]
-
     def point(self, metric: str, system: str = ALL) -> RocPoint:
         """The chosen point of a metric on a system."""
         return self.rocs[metric][system].at(self.cuts[metric][system])
@@ -524,10 +508,10 @@ class RocTable:
             for system, roc in found.items():
                 low, high = roc.auc_interval(self.confidence)
                 point = self.point(metric, system)
-                n = roc.adequate + roc.inadequate
+                n = roc._adequate + roc._inadequate
                 row = {
                     "metric": metric, "system": system, "n": n, "gaps": self.gaps[metric][system],
-                    "alpha": roc.adequate / n, "auc": roc.auc, "auc_se": roc.auc_se,
+                    "alpha": roc._adequate / n, "auc": roc.auc, "auc_se": roc.auc_se,
                     "auc_low": float(low), "auc_high": float(high), "cut": str(point.cut),
                     "rho": point.rho, "eta": point.eta, "K": point.information,
                 }  # fmt: skip
@@ -669,7 +653,7 @@ def _curves(table: BinaryTable, metric: str) -> tuple[dict[str, Roc], dict[str, 
         scores, labels = table.scores[metric][rows], table.labels[rows] == 1
         seen = ~np.isnan(scores)
         if seen.any():
-            make = Roc.of if system == ALL else Roc.counted
+            make = Roc.of if system == ALL else Roc._counted
             rocs[system] = make(labels[seen], scores[seen], table.signs[metric])
             gaps[system] = int((~seen).sum())
     if not rocs:
@@ -685,7 +669,7 @@ def _cuts(
     own = per_system and given is None
     return {
         name: roc.chosen(rule).cut
-        if own and roc.adequate and roc.inadequate and roc.scores.size > 1
+        if own and roc._adequate and roc._inadequate and roc.scores.size > 1
         else shared
         for name, roc in rocs.items()
     }

@@ -209,7 +209,7 @@ def _gathered(
 ) -> SuccessRates:
     posteriors = {name: posterior for name, (posterior, _) in found.items()}
     certain = [
-        n for n, p in posteriors.items() if isinstance(p, PoolPosterior) and p.rated == p.size
+        n for n, p in posteriors.items() if isinstance(p, PoolPosterior) and p._rated == p._size
     ]
     if certain:
         notes = (
@@ -549,7 +549,7 @@ def _estimate_row(how: str, posterior: Any) -> dict[str, Any]:
     counts, priors = posterior.counts, posterior.priors
     rho, eta = hit_rates(*counts._cells)
     if priors is not None and priors.known:
-        rho, eta = priors.known_rates
+        rho, eta = priors._known_rates
     naive = how == "naive"
     people = int(counts.adequate + counts.inadequate)
     row = {"how": how, "rho": rho, "eta": eta, "rated": 0 if naive else people}

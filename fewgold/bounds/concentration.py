@@ -35,7 +35,7 @@ class RangeBound(Bound):
     score_range: float | None = None
 
     kind: ClassVar[str] = "guaranteed"
-    covers: ClassVar[tuple[str, ...]] = ("simple",)
+    _covers: ClassVar[tuple[str, ...]] = ("simple",)
     assumes: ClassVar[str] = (
         "simple random samples, a mean or slopes fixed beforehand, and any scores between the "
         "limits"
@@ -80,9 +80,9 @@ class RangeBound(Bound):
                 f"{estimate.method!r} was. Use bound=Betting(), which goes by the ratings alone, "
                 f"bound=Student(), the plain mean, or slopes fixed beforehand; {way_out}"
             )
-        if estimate.design.kind not in self.covers:
+        if estimate.design.kind not in self._covers:
             raise DesignError(
-                f"{self.name} covers {' and '.join(self.covers)} samples, and this one is "
+                f"{self.name} covers {' and '.join(self._covers)} samples, and this one is "
                 f"{estimate.design.kind}. Use {design_hint(estimate.design.kind)}; {way_out}"
             )
 
@@ -124,7 +124,7 @@ class Hoeffding(RangeBound):
     """
 
     name: ClassVar[str] = "hoeffding"
-    covers: ClassVar[tuple[str, ...]] = ("simple", "stratified")
+    _covers: ClassVar[tuple[str, ...]] = ("simple", "stratified")
     assumes: ClassVar[str] = (
         "simple or stratified random samples, a mean or slopes fixed beforehand, and any scores "
         "between the limits"

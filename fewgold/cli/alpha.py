@@ -269,7 +269,7 @@ def _counts(text: str, pairs: Pairs) -> Counts:
 
 def _counted(counts: Counts, priors: Priors | None, target: Target) -> Any:
     """Rates of one system from its counts."""
-    from fewgold.bayes import success_rates_of
+    from fewgold.bayes.success import success_rates_of
 
     return success_rates_of(counts, priors, target.value)
 

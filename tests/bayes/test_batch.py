@@ -138,7 +138,7 @@ def test_pools_of_a_batch_against_all_pairs_of_hidden_counts():
     for k in range(40):
         one = counts.draw(k)
         cells = (int(x) for x in (one.tp, one.fn, one.fp, one.tn, one.metric_ones))
-        values, mass = twin.pool_by_cells(*cells, int(one.metric_zeros))
+        values, mass = twin.pool_by_cells(*cells, int(one._metric_zeros))
         below = np.cumsum(mass)
         mean = mass @ values
         assert batch.mean[k] == pytest.approx(mean, rel=1e-12)

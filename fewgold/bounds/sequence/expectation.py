@@ -111,7 +111,7 @@ class Expected:
         return np.asarray(self.ratings.mean(-1))
 
     @property
-    def error(self) -> FloatArray:
+    def _error(self) -> FloatArray:
         """Monte-Carlo standard error of the mean: what another seed could change."""
         draws = self.ratings.shape[-1]
         return np.asarray(self.ratings.std(-1, ddof=1) / np.sqrt(draws))
@@ -126,16 +126,16 @@ class Expected:
         return self.mean / self.size
 
     @property
-    def late(self) -> FloatArray:
+    def _late(self) -> FloatArray:
         """Share of the trials that went through 95 % of the pool or more: (k,)."""
         return np.asarray((self.ratings >= _LATE * self.size).mean(-1))
 
     def to_rows(self) -> list[dict[str, float]]:
         """A row for each tolerance, in plain numbers."""
         columns = {
-            "tolerance": self.tolerances, "ratings": self.mean, "ratings_mc": self.error,
+            "tolerance": self.tolerances, "ratings": self.mean, "ratings_mc": self._error,
             "p10": self.quantile(0.1), "p90": self.quantile(0.9), "share": self.share,
-            "late": self.late,
+            "late": self._late,
         }  # fmt: skip
         return [
             {name: float(values[k]) for name, values in columns.items()}

@@ -81,7 +81,7 @@ class Monitor:
         return len(self.scores)
 
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """Segments in the pool."""
         return len(self.pool) if isinstance(self.pool, Pool) else int(self.pool)
 
@@ -91,14 +91,14 @@ class Monitor:
         ``id`` says which segments they are (as many as scores); only a metric needs to know.
         """
         new = [float(s) for s in np.atleast_1d(np.asarray(score, dtype=np.float64))]
-        if self.n + len(new) > self.size:
+        if self.n + len(new) > self._size:
             raise DataError(
-                f"the pool has {self.size} segments, and {self.n} are rated; got {len(new)} more."
+                f"the pool has {self._size} segments, and {self.n} are rated; got {len(new)} more."
             )
         rows = self._rows(len(new), id)
         made = replace(self, scores=(*self.scores, *new), rows=(*self.rows, *rows))
         if new:
-            _ = made.ratings  # says what is wrong with a score while it can still be corrected
+            _ = made._ratings  # says what is wrong with a score while it can still be corrected
         return made
 
     def _rows(self, count: int, id: Any) -> list[int]:
@@ -126,12 +126,12 @@ class Monitor:
         return rows
 
     @cached_property
-    def ratings(self) -> Ratings:
+    def _ratings(self) -> Ratings:
         """The ratings so far, as a simple random sample."""
         if not self.n:
             raise DataError("there is no rating yet. Add one first.")
         pool = self.pool if isinstance(self.pool, Pool) else Pool(np.arange(self.pool))
-        sample = Sample(pool, np.array(self.rows), simple_design(self.n, self.size))
+        sample = Sample(pool, np.array(self.rows), simple_design(self.n, self._size))
         return sample.rate(np.array(self.scores), limits=self.limits)
 
     @cached_property
@@ -140,12 +140,12 @@ class Monitor:
         if not self.n:
             low, high = as_limits(self.limits) or (-np.inf, np.inf)
             return Interval(np.asarray(low), np.asarray(high))
-        low, high = limits_of(self.ratings)
+        low, high = limits_of(self._ratings)
         rule = make_rule(
             self.rule, unit_tolerance(self.tolerance, (low, high)), self.confidence, self.upper
         )
-        scores, control = unit_scores(self.ratings, self.metric)
-        ends = rule.last(scores, self.size, control)
+        scores, control = unit_scores(self._ratings, self.metric)
+        ends = rule.last(scores, self._size, control)
         return Interval(*(low + (high - low) * end[0] for end in ends))
 
     @property
@@ -160,7 +160,7 @@ class Monitor:
     def path(self) -> Path:
         """The interval after each rating so far."""
         return path(
-            self.ratings, self.tolerance, self.confidence, metric=self.metric, rule=self.rule,
+            self._ratings, self.tolerance, self.confidence, metric=self.metric, rule=self.rule,
             upper=self.upper,
         )  # fmt: skip
 

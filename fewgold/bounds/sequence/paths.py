@@ -44,7 +44,7 @@ class Path:
         return f"Path({self.rule.name}, {self.ratings.n} ratings, stopped: {self.stopped})"
 
     @property
-    def tolerance(self) -> float:
+    def _tolerance(self) -> float:
         """Half of the width that one wants, in the units of the scores."""
         low, high = limits_of(self.ratings)
         return self.rule.tolerance * (high - low)
@@ -64,21 +64,16 @@ class Path:
     def stopped(self) -> Any:
         """Ratings after which the rule first says stop, 0 where it has not: an int, or (...)."""
         first = self.rule.first_look(len(self.ratings.sample.pool))
-        found = first_narrow(self.low, self.high, self.tolerance, first)
+        found = first_narrow(self.low, self.high, self._tolerance, first)
         found = np.where(found > self.ratings.n, 0, found)
         return found if found.ndim else int(found)
-
-    @property
-    def label(self) -> str:
-        """The rule and what it promises."""
-        return self.rule.label
 
     def signature(self) -> str:
         """All that is needed to tell how the interval was made, in one line."""
         sample = self.ratings.sample
         parts = {
             "seq": self.rule.name,
-            "tol": f"{self.tolerance:.10g}",
+            "tol": f"{self._tolerance:.10g}",
             "metric": self.metric or "none",
             "n": self.ratings.n,
             "N": len(sample.pool),
@@ -105,10 +100,10 @@ class Path:
         return "\n".join(
             [
                 verdict,
-                f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self.tolerance:g}",
+                f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self._tolerance:g}",
                 f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; "
                 f"mean of the ratings {self.mean[at]:.4f}",
-                self.label,
+                self.rule.label,
                 self.signature(),
             ]
         )
