@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -208,9 +208,6 @@ def bins(scores: ArrayLike, count: int = BINS) -> IntArray:
     return codes
 
 
-TARGETS = ("pool", "process")
-# Of larger test sets the quantiles come from draws.
-_LARGE = 200_000
 _AT_ONCE = 64
 _FEW = 5  # ratings of a class, below which the rate may lie next to 0 or 1
 _SOME = 30  # ratings, from which on half the points do
@@ -263,7 +260,57 @@ def tally(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CellPosterior(Posterior):
+class CategoryPosterior(Posterior):
+    """A posterior from rated items (..., J, classes) and unrated items (..., J) by category."""
+
+    rated: IntArray
+    unrated: IntArray
+    target: str = "pool"
+
+    _classes: ClassVar[int]
+    _largest: ClassVar[int]  # of larger test sets the quantiles come from draws
+
+    def __post_init__(self) -> None:
+        check_choice("target", self.target, ("pool", "process"))
+        cells, rest = whole_numbers("rated", self.rated), whole_numbers("unrated", self.unrated)
+        wrong = cells.ndim < 2 or cells.shape[-1] != self._classes
+        if wrong or cells.shape[-2:-1] != rest.shape[-1:]:
+            raise DataError(
+                f"rated must be (..., J, {self._classes}) and unrated (..., J), for J categories; "
+                f"got {cells.shape} and {rest.shape}."
+            )
+        batch = np.broadcast_shapes(cells.shape[:-2], rest.shape[:-1])
+        cells = np.broadcast_to(cells, batch + cells.shape[-2:])
+        rest = np.broadcast_to(rest, batch + rest.shape[-1:])
+        if np.any(cells.sum((-1, -2)) + rest.sum(-1) == 0):
+            raise DataError("the test set has no items; give counts of rated or unrated ones.")
+        object.__setattr__(self, "rated", cells)
+        object.__setattr__(self, "unrated", rest)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.unrated.shape[:-1]
+
+    def draw(self, k: Any) -> Self:
+        """The ``k``-th of a batch, or a smaller batch."""
+        return replace(self, rated=self.rated[k], unrated=self.unrated[k])
+
+    @property
+    def _exact(self) -> bool:
+        return self.target == "pool" and int(self.unrated.sum(-1).max()) <= self._largest
+
+    @property
+    def _source(self) -> str:
+        known, rest, count = int(self.rated.sum()), int(self.unrated.sum()), self.unrated.shape[-1]
+        kinds = f" in {count} categories" if count > 1 else ""
+        if self.target == "process":
+            return f"from {known} items rated by humans and {rest} others{kinds}"
+        items = f"of the {known + rest} items of this test set{kinds}"
+        return f"{items}, {known} of them rated by humans"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CellPosterior(CategoryPosterior):
     """Posterior of the share of adequate items, from ratings and items by category of a metric.
 
     Within each category the rated items must be a random sample of its items; how many of a
@@ -310,28 +357,16 @@ class CellPosterior(Posterior):
     prior: CellPrior = Pooled()
     draws: int = 4096
 
+    _classes: ClassVar[int] = 2
+    _largest: ClassVar[int] = 200_000
+
     def __post_init__(self) -> None:
-        check_choice("target", self.target, TARGETS)
+        super().__post_init__()
         check_count("draws", self.draws, 100)
-        rated, unrated = check_cells(self.rated, self.unrated, 2)
-        object.__setattr__(self, "rated", rated)
-        object.__setattr__(self, "unrated", unrated)
 
     @property
     def _about(self) -> str:
         return f", {self.unrated.shape[-1]} categories, {self.target}"
-
-    @property
-    def _source(self) -> str:
-        return describe(self.rated, self.unrated, self.target)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.unrated.shape[:-1]
-
-    def draw(self, k: Any) -> CellPosterior:
-        """The ``k``-th of a batch, or a smaller batch."""
-        return replace(self, rated=self.rated[k], unrated=self.unrated[k])
 
     @property
     def _flat(self) -> tuple[FloatArray, FloatArray]:
@@ -369,10 +404,6 @@ class CellPosterior(Posterior):
             return found
         places = zip(found, self.mean.ravel(), self.sd.ravel(), strict=True)
         return [stretched(step.values, mean, sd) for step, mean, sd in places]
-
-    @property
-    def _exact(self) -> bool:
-        return self.target == "pool" and int(self.unrated.sum(-1).max()) <= _LARGE
 
     def _step(self, node: Nodes, rated: FloatArray, unrated: FloatArray) -> Steps:
         if not self._exact:
@@ -412,31 +443,6 @@ class CellPosterior(Posterior):
             node = Nodes(*(x[0] for x in self._nodes(slice(at, at + 1))))
             out.append(generator.permutation(self._drawn(node, known, rest, size, generator)))
         return self._stack(out)
-
-
-def check_cells(rated: Any, unrated: Any, classes: int) -> tuple[IntArray, IntArray]:
-    """Whole numbers (..., J, classes) and (..., J) of one batch."""
-    cells, rest = whole_numbers("rated", rated), whole_numbers("unrated", unrated)
-    if cells.ndim < 2 or cells.shape[-1] != classes or cells.shape[-2:-1] != rest.shape[-1:]:
-        raise DataError(
-            f"rated must be (..., J, {classes}) and unrated (..., J), for J categories; got "
-            f"{cells.shape} and {rest.shape}."
-        )
-    batch = np.broadcast_shapes(cells.shape[:-2], rest.shape[:-1])
-    cells = np.broadcast_to(cells, batch + cells.shape[-2:])
-    rest = np.broadcast_to(rest, batch + rest.shape[-1:])
-    if np.any(cells.sum((-1, -2)) + rest.sum(-1) == 0):
-        raise DataError("the test set has no items; give counts of rated or unrated ones.")
-    return cells, rest
-
-
-def describe(rated: IntArray, unrated: IntArray, target: str) -> str:
-    """Where a posterior comes from, in a line."""
-    known, rest, count = int(rated.sum()), int(unrated.sum()), unrated.shape[-1]
-    kinds = f" in {count} categories" if count > 1 else ""
-    if target == "process":
-        return f"from {known} items rated by humans and {rest} others{kinds}"
-    return f"of the {known + rest} items of this test set{kinds}, {known} of them rated by humans"
 
 
 def stretched(values: FloatArray, mean: float, sd: float, low: float = 0.0) -> Steps:

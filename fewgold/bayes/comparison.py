@@ -133,7 +133,7 @@ class Significance:
         np.fill_diagonal(reached, 0)
         return np.asarray(reached)
 
-    def matrix(self) -> pd.DataFrame:
+    def _matrix(self) -> pd.DataFrame:
         """P(row > column)."""
         import pandas as pd
 
@@ -146,37 +146,26 @@ class Significance:
         """
         import pandas as pd
 
-        reached = self._reached
-        rows = []
+        reached, rows = self._reached, []
         for i, j in combinations(range(len(self.names)), 2):
             depth = int(reached[i, j])
-            rows.append(
-                {
-                    "first": self.names[i],
-                    "second": self.names[j],
-                    "difference": float(self.means[i] - self.means[j]),
-                    "probability": float(self.probability[i, j]),
-                    "p": float(self.p[i, j]),
-                    "level": self.levels[depth - 1] if depth else np.nan,
-                }
-            )
+            rows.append({
+                "first": self.names[i], "second": self.names[j],
+                "difference": float(self.means[i] - self.means[j]),
+                "probability": float(self.probability[i, j]), "p": float(self.p[i, j]),
+                "level": self.levels[depth - 1] if depth else np.nan,
+            })  # fmt: skip
         return pd.DataFrame(rows)
 
     def summary(self) -> str:
         """The matrix as text, with a star for each level."""
-        reached = self._reached
-        heads = [f"{n} ({m:.2f})" for n, m in zip(self.names, self.means, strict=True)]
-        lines = []
-        for i, head in enumerate(heads):
-            cells = [
-                "–" if i == j else _shown_chance(self.probability[i, j]) + "*" * reached[i, j]
-                for j in range(len(heads))
-            ]
-            lines.append([head, *cells])
-        deepest = len(self.levels)
-        for line in lines:  # numbers stay below each other
-            line[1:] = [c + " " * (deepest - c.count("*")) for c in line[1:]]
-        lines = [["", *self.names], *lines]
+        reached, deepest = self._reached, len(self.levels)
+        lines = [["", *self.names]]
+        for i, (name, mean) in enumerate(zip(self.names, self.means, strict=True)):
+            lines.append([f"{name} ({mean:.2f})"])
+            for j, chance in enumerate(self.probability[i]):
+                shown = "–" if i == j else _shown_chance(chance) + "*" * reached[i, j]
+                lines[-1].append(shown + " " * (deepest - shown.count("*")))  # numbers line up
         width = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         shown = [
             "  ".join([line[0].ljust(width[0]), *map(str.rjust, line[1:], width[1:])]).rstrip()
@@ -191,7 +180,7 @@ class Significance:
         from fewgold.plots import significance_matrix
 
         return significance_matrix(
-            self.matrix(), self._reached, ax, levels=self.levels, means=self.means,
+            self._matrix(), self._reached, ax, levels=self.levels, means=self.means,
             note=f"after {self.correction} correction" if self.correction else "",
         )  # fmt: skip
 

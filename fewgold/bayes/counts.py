@@ -178,16 +178,11 @@ class Counts:
                 f"{theirs.shape[-1]} and {ours.shape[-1]}."
             )
         return cls(
-            human_ones=alone.sum(-1),
-            human_total=np.array(alone.shape[-1]),
-            tp=(theirs & ours).sum(-1),
-            fn=(theirs & ~ours).sum(-1),
-            fp=(~theirs & ours).sum(-1),
-            tn=(~theirs & ~ours).sum(-1),
-            metric_ones=auto.sum(-1),
-            metric_total=np.array(auto.shape[-1]),
-            pairs=pairs,
-        )
+            human_ones=alone.sum(-1), human_total=np.array(alone.shape[-1]),
+            tp=(theirs & ours).sum(-1), fn=(theirs & ~ours).sum(-1),
+            fp=(~theirs & ours).sum(-1), tn=(~theirs & ~ours).sum(-1),
+            metric_ones=auto.sum(-1), metric_total=np.array(auto.shape[-1]), pairs=pairs,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         named = {f.name: getattr(self, f.name) for f in fields(self)}

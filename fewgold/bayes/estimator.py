@@ -278,17 +278,11 @@ class RatedPosterior(Posterior):
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
         return {
-            **super().to_dict(confidence),
-            "bound_label": self._label,
-            "method": self.method,
-            "metric": self.how,
-            "target": self.target,
-            **self._hits,
-            "n": self.ratings.n,
-            "pool_size": len(self.ratings.sample.pool),
-            "notes": list(self.remarks),
+            **super().to_dict(confidence), "bound_label": self._label, "method": self.method,
+            "metric": self.how, "target": self.target, **self._hits, "n": self.ratings.n,
+            "pool_size": len(self.ratings.sample.pool), "notes": list(self.remarks),
             "signature": self.signature(confidence),
-        }
+        }  # fmt: skip
 
 
 _CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."

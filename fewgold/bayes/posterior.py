@@ -164,27 +164,21 @@ class Posterior(ABC):
         """A few lines for people."""
         self._check_single("summary")
         low, high = self.interval(confidence)
-        return "\n".join(
-            [
-                f"{float(self.mean):.4f} ± {float(self.sd):.4f} (posterior mean and sd)",
-                f"{100 * confidence:.6g}% credible interval {low:.4f} to {high:.4f} (equal tails)",
-                self._source,
-            ]
+        return (
+            f"{float(self.mean):.4f} ± {float(self.sd):.4f} (posterior mean and sd)\n"
+            f"{100 * confidence:.6g}% credible interval {low:.4f} to {high:.4f} (equal tails)\n"
+            f"{self._source}"
         )
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
         low, high = self.interval(confidence)
         return {
-            "value": self.mean.tolist(),
-            "se": self.sd.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "confidence": confidence,
-            "bound": "posterior",
+            "value": self.mean.tolist(), "se": self.sd.tolist(), "low": low.tolist(),
+            "high": high.tolist(), "confidence": confidence, "bound": "posterior",
             "bound_kind": "credible",
             "bound_label": "posterior, credible interval with equal tails",
-        }
+        }  # fmt: skip
 
     def _check_single(self, name: str) -> None:
         if self.shape:

@@ -8,9 +8,9 @@ the unrated items of a category are Dirichlet-multinomial.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,22 +18,13 @@ from scipy import fft
 from scipy.special import gammaln
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import check_choice, check_count
-from fewgold.bayes.cells import (
-    TARGETS,
-    CellPosterior,
-    check_cells,
-    describe,
-    share_prior,
-    stretched,
-)
-from fewgold.bayes.posterior import Posterior, Steps
+from fewgold._validate import check_count
+from fewgold.bayes.cells import CategoryPosterior, CellPosterior, share_prior, stretched
+from fewgold.bayes.posterior import Steps
 from fewgold.bayes.priors import Separate
 from fewgold.errors import DataError, FewgoldError
 
 LOSS, TIE, WIN = 0, 1, 2
-# Of larger test sets the quantiles come from draws.
-_LARGE = 5_000
 
 
 def outcomes(differences: ArrayLike, tie: float = 0.0) -> IntArray:
@@ -53,7 +44,7 @@ def outcomes(differences: ArrayLike, tie: float = 0.0) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PreferencePosterior(Posterior):
+class PreferencePosterior(CategoryPosterior):
     """Posterior of the net preference, the share of wins less that of losses.
 
     `win`, `tie` and `loss` are the posteriors of the shares. Within each category of the metric the
@@ -95,30 +86,18 @@ class PreferencePosterior(Posterior):
     prior: float = 1.0 / 3.0
     draws: int = 4096
 
+    _classes: ClassVar[int] = 3
+    _largest: ClassVar[int] = 5_000
+
     def __post_init__(self) -> None:
-        check_choice("target", self.target, TARGETS)
+        super().__post_init__()
         check_count("draws", self.draws, 100)
         if not 0 < self.prior < np.inf:
             raise FewgoldError(f"prior must be a positive number of ratings; got {self.prior!r}.")
-        rated, unrated = check_cells(self.rated, self.unrated, 3)
-        object.__setattr__(self, "rated", rated)
-        object.__setattr__(self, "unrated", unrated)
 
     @property
     def _about(self) -> str:
         return f", {self.target}"
-
-    @property
-    def _source(self) -> str:
-        return describe(self.rated, self.unrated, self.target)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.unrated.shape[:-1]
-
-    def draw(self, k: Any) -> PreferencePosterior:
-        """The ``k``-th of a batch, or a smaller batch."""
-        return replace(self, rated=self.rated[k], unrated=self.unrated[k])
 
     def _share(self, outcome: int) -> CellPosterior:
         ones = self.rated[..., outcome]
@@ -166,10 +145,6 @@ class PreferencePosterior(Posterior):
         """P(more wins than losses); an even balance counts one half."""
         below, upto = self.cdf(-2e-12), self.cdf(0.0)
         return np.asarray(1 - 0.5 * (below + upto))
-
-    @property
-    def _exact(self) -> bool:
-        return self.target == "pool" and int(self.unrated.sum(-1).max()) <= _LARGE
 
     def _cells(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Rated (J, 3) and unrated (J,) pairs of each posterior of the batch."""

@@ -19,8 +19,6 @@ from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import RaterPriors
 from fewgold.errors import DataError, FewgoldError
 
-# Answers of several raters, sorted into patterns: items with the same answers are alike.
-
 
 @dataclass(frozen=True, eq=False)
 class Answers:
@@ -77,9 +75,6 @@ class Answers:
         return int(np.isfinite(self.patterns).sum(-1).max())
 
 
-# Whether chains have met, and how many independent draws they are worth.
-
-
 class Health(NamedTuple):
     """Split R-hat and effective number of draws of each quantity."""
 
@@ -112,18 +107,14 @@ def health(draws: FloatArray) -> Health:
     return Health(np.nan_to_num(rhat, nan=np.inf), np.where(flat, count, count / time))
 
 
-# Gibbs sampling of raters' hit rates and of the number of adequate items, by pattern.
+# Gibbs sampling of raters' hit rates and of the number of adequate items, by pattern ---
 #
 # Given the rates, the items with the same answers are adequate independently with one chance, so
-# how
-# many of them are is binomial. Given those numbers all rates are Beta. A sweep costs a draw for
-# each
-# pattern, not for each item. Many chains run side by side.
+# how many of them are is binomial. Given those numbers all rates are Beta. A sweep costs a draw for
+# each pattern, not for each item. Many chains run side by side.
 #
 # Rates are kept above chance on average over the human raters: a draw from the Betas that violates
-# it is refused and the last one kept, which is a Metropolis step whose target is the prior cut off
-# there.
-
+# it is rejected and the last one kept, a Metropolis step whose target is the prior cut off there.
 
 _EDGE = 1e-12  # no rate is nearer to 0 or 1, where logarithms end
 
@@ -222,9 +213,6 @@ def sweep(
     return theta, Draws(adequate, rates, chance.mean(1) / length)
 
 
-# Chains of raters' rates, as long as it takes until they have met.
-
-
 #: Chains have met where R-hat is no larger (Vehtari et al. 2021).
 MET = 1.01
 _LEAST = 400
@@ -255,9 +243,6 @@ def run(
         length *= 2
 
 
-# Tables of raters' labels, checked and counted.
-
-
 def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) -> Answers:
     """Check the labels and count them."""
     names: tuple[str, ...] | None = None
@@ -286,22 +271,11 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
         np.where(answers, table, -1.0)[open_], axis=0, return_inverse=True, return_counts=True
     )
     which[open_] = inverse.reshape(-1)
-    return Answers(
-        names=names,
-        humans=humans,
-        patterns=np.where(patterns < 0, np.nan, patterns),
-        counts=counts,
-        which=which,
-        gold=known,
-        cells=np.stack([_tally(table, known, c, y) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]),
-        answered=answers.sum(0),
-    )
-
-
-def _tally(table: FloatArray, known: FloatArray, kind: int, answer: int) -> IntArray:
-    """How often each rater gave ``answer`` to gold items of class ``kind``."""
-    rows: BoolArray = known == kind
-    return np.asarray((table[rows] == answer).sum(0))
+    # How often each rater gave an answer to gold items of a class.
+    cells = [(table[known == c] == y).sum(0) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]
+    patterns = np.where(patterns < 0, np.nan, patterns)
+    shares = np.stack(cells), answers.sum(0)
+    return Answers(names, humans, patterns, counts, which, known, *shares)
 
 
 def _numbers(name: str, values: Any) -> FloatArray:
@@ -567,19 +541,15 @@ class RaterPosterior(Posterior):
 
     def summary(self, confidence: float = 0.95) -> str:
         """A few lines for people."""
-        lines = [super().summary(confidence), *(f"note: {note}" for note in self.notes)]
-        return "\n".join(lines)
+        return "\n".join([super().summary(confidence), *(f"note: {n}" for n in self.notes)])
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
         return {
-            **super().to_dict(confidence),
-            "target": self.target,
+            **super().to_dict(confidence), "target": self.target,
             "raters": self.raters(confidence).to_dict(orient="records"),
-            "rhat": self.rhat,
-            "ess": self.ess,
-            "notes": list(self.notes),
-        }
+            "rhat": self.rhat, "ess": self.ess, "notes": list(self.notes),
+        }  # fmt: skip
 
     @property
     def _source(self) -> str:

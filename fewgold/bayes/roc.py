@@ -490,6 +490,10 @@ class RocTable:
         systems = {s for row in self.rocs.values() for s in row} - {ALL}
         return f"RocTable({len(self.rocs)} metrics, {len(systems)} systems)"
 
+    def roc(self, metric: str, system: str = ALL) -> Roc:
+        """The curve of a metric on a system."""
+        return self.rocs[metric][system]
+
     def point(self, metric: str, system: str = ALL) -> RocPoint:
         """The chosen point of a metric on a system."""
         return self.rocs[metric][system].at(self.cuts[metric][system])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -256,13 +256,10 @@ def success_rates_of(
     scored = int(counts.metric_total) + (0 if outside else int(counts.paired_total))
     rho, eta = hit_rates(*counts._cells)
     facts: dict[str, Any] = {
-        "items": rated + int(counts.metric_total),
-        "rated": rated,
+        "items": rated + int(counts.metric_total), "rated": rated,
         "human": ones / rated if rated else np.nan,
-        "naive": said / scored if scored else np.nan,
-        "rho": rho,
-        "eta": eta,
-    }
+        "naive": said / scored if scored else np.nan, "rho": rho, "eta": eta,
+    }  # fmt: skip
     notes: tuple[str, ...] = ()
     if priors is not None and priors.known:
         facts |= {"rho": priors.rho, "eta": priors.eta}
@@ -342,20 +339,13 @@ class NaiveTable:
         rows = []
         for (metric, how), part in known.groupby(["metric", "how"], sort=False):
             several = part["mean"].nunique() > 1 and part["truth"].nunique() > 1
-            rows.append(
-                {
-                    "metric": metric,
-                    "how": how,
-                    "systems": len(part),
-                    "mean_error": part["error"].abs().mean(),
-                    "largest_error": part["error"].abs().max(),
-                    "kendall": float(kendalltau(part["mean"], part["truth"])[0])
-                    if several
-                    else np.nan,
-                    "mean_sd": part["sd"].mean(),
-                    "coverage": part["covered"].astype(float).mean(),
-                }
-            )
+            tau = float(kendalltau(part["mean"], part["truth"])[0]) if several else np.nan
+            rows.append({
+                "metric": metric, "how": how, "systems": len(part),
+                "mean_error": part["error"].abs().mean(),
+                "largest_error": part["error"].abs().max(), "kendall": tau,
+                "mean_sd": part["sd"].mean(), "coverage": part["covered"].astype(float).mean(),
+            })  # fmt: skip
         return pd.DataFrame(rows)
 
 
@@ -496,37 +486,29 @@ def _at_its_word(own: Counts) -> Counts:
     return Counts(human_ones=ones, human_total=own.metric_total + own.paired_total)
 
 
-class _Correction(NamedTuple):
-    """A name, and what a posterior is made of."""
-
-    how: str
-    counts: Counts
-    priors: Priors | None = None
-
-
 def _corrections(
     counts: Mapping[str, Counts], name: str, known: tuple[float, float] | None
-) -> Iterator[_Correction]:
-    """What corrects the metric's errors on the system ``name``."""
+) -> Iterator[tuple[str, Counts, Priors | None]]:
+    """Corrections of the metric's errors on the system ``name``: how, counts and priors."""
     own = counts[name]
     human: dict[str, Any] = {
         "human_ones": own.adequate,
         "human_total": own.adequate + own.inadequate,
     }
     rest: dict[str, Any] = {"metric_ones": own.metric_ones, "metric_total": own.metric_total}
-    yield _Correction("own", own)
+    yield "own", own, None
     if len(counts) > 1:
         # The labels of paired items tell about this system's α, and those of all systems about
         # the ρ and η they share: as many factors of the likelihood as with "own".
         cells = _summed(counts.values())
-        yield _Correction("pooled", Counts(**cells, **human, **rest, pairs="calibration"))
+        yield "pooled", Counts(**cells, **human, **rest, pairs="calibration"), None
         cells = _summed(other for key, other in counts.items() if key != name)
         said = _at_its_word(own)
         everything: dict[str, Any] = {
             "metric_ones": said.human_ones,
             "metric_total": said.human_total,
         }
-        yield _Correction("transfer", Counts(**cells, **everything, pairs="calibration"))
+        yield "transfer", Counts(**cells, **everything, pairs="calibration"), None
     if known is not None:
         rho, eta = map(float, known)
         if rho + eta <= 1:
@@ -535,7 +517,7 @@ def _corrections(
                 "points the wrong way, give it the orientation -1 and the rates 1 - rho and "
                 "1 - eta."
             )
-        yield _Correction("known", Counts(**human, **rest), Priors(rho=rho, eta=eta))
+        yield "known", Counts(**human, **rest), Priors(rho=rho, eta=eta)
 
 
 def _summed(counts: Iterable[Counts]) -> dict[str, int]:
@@ -561,20 +543,15 @@ def _frame_of(rows: list[dict[str, Any]], table: BinaryTable, confidence: float)
     """Rows with mean, sd, interval and, where all items are rated, the truth."""
     import pandas as pd
 
-    truth = {}
-    for name in table.systems or [ALL]:
-        labels = table.labels[table.of(name)]
-        truth[name] = float(labels.mean())  # NaN where an item has no human score
-    done = []
     for row in rows:
         posterior = row.pop("posterior")
         low, high = (float(end) for end in posterior.interval(confidence))
-        right = truth[row["system"]]
+        # NaN where an item has no human score
+        truth = float(table.labels[table.of(row["system"])].mean())
         row |= {"mean": float(posterior.mean), "sd": float(posterior.sd), "low": low, "high": high}
-        row |= {"truth": right, "error": row["mean"] - right}
-        row["covered"] = pd.NA if np.isnan(right) else bool(low <= right <= high)
-        done.append(row)
-    return pd.DataFrame(done).astype({"covered": "boolean"})
+        row |= {"truth": truth, "error": row["mean"] - truth}
+        row["covered"] = pd.NA if np.isnan(truth) else bool(low <= truth <= high)
+    return pd.DataFrame(rows).astype({"covered": "boolean"})
 
 
 def _ratings_used(
