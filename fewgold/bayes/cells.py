@@ -25,238 +25,9 @@ from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import FEW_PANELS, PANELS, CellPrior, Nodes, Pooled, fejer, interpolation
 from fewgold.errors import DataError
 
-# Beta-binomial chances and their characteristic functions, at some of the frequencies.
-
-
-ComplexArray: TypeAlias = NDArray[np.complex128]
-_ROWS = 4096
-
-
-def phases(mean: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
-    """Characteristic functions of the numbers ``mean`` (M, P): (M, P, stop − start)."""
-    step = np.exp(2j * np.pi / period * mean)
-    out = np.empty((*mean.shape, stop - start), dtype=np.complex128)
-    out[..., 0] = np.exp(2j * np.pi * start / period * mean)
-    out[..., 1:] = step[..., None]
-    return np.asarray(np.cumprod(out, axis=-1))
-
-
-def transform(chance: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
-    """Characteristic functions (G, stop − start) of chances (G, n + 1)."""
-    out = np.zeros((len(chance), 2 * (stop - start)))
-    for first in range(0, chance.shape[1], _ROWS):
-        rows = chance[:, first : first + _ROWS]
-        out += rows @ _fourier(period, start, stop, first)[: rows.shape[1]]
-    return np.asarray(out[:, : stop - start] + 1j * out[:, stop - start :])
-
-
-@lru_cache(maxsize=32)
-def _fourier(period: int, start: int, stop: int, first: int) -> FloatArray:
-    """Cosines and sines at the frequencies k of ``period``, one row for each number of items."""
-    s = np.arange(first, min(first + _ROWS, period))
-    angle = 2 * np.pi / period * (np.multiply.outer(s, np.arange(start, stop)) % period)
-    return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
-
-
-# The number of adequate items among the unrated of all categories: sums of beta-binomials.
-#
-# Given a node of the mixture, the numbers in the categories are independent, so that the
-# characteristic function of their sum is a product. That of the mixture is the weighted sum of the
-# products, and turned back once. Only the frequencies that matter are computed.
-
-
-_LEFT_OUT = 1e-5  # chance of all that is not looked at
-_SKIP = 4
-_SMALL = 256  # items, up to which nothing is interpolated
-_LOW = 64  # frequencies below which it is
-_BLOCK = 32  # frequencies at a time
-_NOTHING = 3e-6  # what higher frequencies may be left out below
-
-
-def total_mass(nodes: Nodes, unrated: IntArray, sharp: bool = False, every: int = 1) -> FloatArray:
-    """Chances of 0, 1, …, U adequate items among ``unrated`` (J,), for nodes (M, P) and (M, P, J).
-
-    High frequencies matter where sums have spikes, as with rates next to 0 or 1, and there nothing
-    is interpolated; at low ones neither if the sums are ``sharp``. There only one point in
-    ``every`` (1 or 2) is looked at, of the rule with fewer panels.
-    """
-    period = int(unrated.sum()) + 1
-    direct = sharp or nodes.weight.shape[1] == 1 or period <= _SMALL
-    thin = _thinned(nodes) if every == 2 and nodes.weight.shape[1] > 1 else nodes
-    spectra = _Direct(thin, unrated) if direct else _Interpolated(nodes, unrated)
-    spectrum = np.zeros(period // 2 + 1, dtype=np.complex128)
-    for start in range(0, spectrum.size, _BLOCK):
-        stop = min(start + _BLOCK, spectrum.size)
-        if start == _LOW and not direct:
-            spectra = _Direct(thin, unrated)
-        here = spectra.at(start, stop)
-        spectrum[start:stop] = here.sum(0)
-        if np.abs(here[:, -4:]).sum(0).max() < _NOTHING:
-            break
-    mass = np.maximum(fft.irfft(spectrum.conj(), period), 0.0)
-    mass[mass < 1e-14] = 0.0
-    return np.asarray(mass / mass.sum())
-
-
-class _Direct:
-    """Weighted characteristic functions at all points that matter."""
-
-    def __init__(self, nodes: Nodes, unrated: IntArray) -> None:
-        flat = nodes.weight.ravel()
-        kept = _heavy(flat)
-        count = unrated.size
-        a, b = nodes.a.reshape(-1, count)[kept], nodes.b.reshape(-1, count)[kept]
-        self.weight = flat[kept] / flat[kept].sum()
-        self.chances = [
-            beta_binomial(a[:, j], b[:, j], int(unrated[j])) for j in np.flatnonzero(unrated)
-        ]
-        self.period = int(unrated.sum()) + 1
-
-    def at(self, start: int, stop: int) -> ComplexArray:
-        """At the frequencies from ``start`` to ``stop``: (points, frequencies)."""
-        here = np.multiply.outer(self.weight, np.ones(stop - start, dtype=np.complex128))
-        for chance in self.chances:
-            here *= transform(chance, self.period, start, stop)
-        return np.asarray(here)
-
-
-class _Interpolated:
-    """The same from every fourth point.
-
-    With few ratings the rate of a model varies by more than the sums do given the rate, and the
-    sums must be known at many rates. But for its mean, which is known at all points, the bulk of a
-    sum changes little from one to the next: so the characteristic function of the centred sum is
-    interpolated.
-    """
-
-    def __init__(self, nodes: Nodes, unrated: IntArray) -> None:
-        weight, a, b = (x[_heavy(nodes.weight.sum(-1))] for x in nodes)
-        self.weight = weight / weight.sum()
-        self.mean = np.vecdot(a / (a + b), unrated.astype(np.float64))
-        few = a[:, _SKIP - 1 :: _SKIP], b[:, _SKIP - 1 :: _SKIP]
-        self.chances = [
-            beta_binomial(few[0][..., j].ravel(), few[1][..., j].ravel(), int(unrated[j]))
-            for j in np.flatnonzero(unrated)
-        ]
-        self.period = int(unrated.sum()) + 1
-
-    def at(self, start: int, stop: int) -> ComplexArray:
-        """At the frequencies from ``start`` to ``stop``: (points, frequencies)."""
-        turn = phases(self.mean, self.period, start, stop)
-        centred = turn[:, _SKIP - 1 :: _SKIP].conj()
-        for chance in self.chances:
-            centred *= transform(chance, self.period, start, stop).reshape(centred.shape)
-        between = interpolation(PANELS, _SKIP) @ centred.view(np.float64)
-        here = self.weight[..., None] * turn * between.view(np.complex128)
-        return np.asarray(here.reshape(-1, stop - start))
-
-
-def _thinned(nodes: Nodes) -> Nodes:
-    """Every second point, with the weights of the rule that has half the panels."""
-    panels = nodes.weight.shape[1] + 1
-    factor = fejer(panels // 2)[1] / fejer(panels)[1][1::2]
-    return Nodes(nodes.weight[:, 1::2] * factor, nodes.a[:, 1::2], nodes.b[:, 1::2])
-
-
-def _heavy(weight: FloatArray) -> IntArray:
-    """Which of the weights (G,) to keep, so that next to nothing is left out."""
-    order = np.argsort(weight)
-    return np.asarray(order[np.cumsum(weight[order]) > _LEFT_OUT])
-
-
-# Scores of a metric in ordered bins, where a threshold would throw away how far they are from it.
-#
-# Bins are cut at quantiles of the scores of the whole pool, which need no ratings. Their rates are
-# drawn to a trend (`Trend`), so that many bins do little harm with few ratings, and eight are taken
-# whatever their number. Of the variance of a binormal rating (half adequate, d' = 1.478) a
-# threshold
-# explains 0.292, eight bins 0.368 and the score itself 0.373.
-
-
-#: How many bins, whatever the number of ratings.
-BINS = 8
-
-
-def bins(scores: ArrayLike, count: int = BINS) -> IntArray:
-    """The bin of each item, 0 for the lowest scores.
-
-    Parameters
-    ----------
-    scores
-        (N,) scores of the whole pool. Equal scores share a bin, so there may be fewer than asked.
-    count
-        Number of bins.
-
-    Examples
-    --------
-    >>> bins([0.1, 0.9, 0.5, 0.4], 2).tolist()
-    [0, 1, 1, 0]
-    >>> bins([3, 3, 3, 3, 7]).tolist()
-    [0, 0, 0, 0, 1]
-    """
-    check_count("count", count)
-    values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1 or not values.size:
-        raise DataError(f"scores must be a list of numbers; got the shape {values.shape}.")
-    if not np.isfinite(values).all():
-        raise DataError("scores must be finite numbers; leave out items without a score.")
-    ordered = np.sort(values)
-    # An item goes by the middle of those that have its score.
-    middle = np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")
-    place = middle * count // (2 * values.size)
-    codes: IntArray = np.unique(place, return_inverse=True)[1].ravel().astype(np.int64)
-    return codes
-
-
 _AT_ONCE = 64
 _FEW = 5  # ratings of a class, below which the rate may lie next to 0 or 1
 _SOME = 30  # ratings, from which on half the points do
-
-
-def tally(
-    codes: ArrayLike, rows: ArrayLike, labels: ArrayLike, classes: int = 2, count: int | None = None
-) -> tuple[IntArray, IntArray]:
-    """Count rated items by category and class, and unrated items by category.
-
-    Parameters
-    ----------
-    codes
-        (N,) category 0, 1, … of each item of the test set; (..., N) where draws differ in it.
-    rows
-        (..., n) which items were rated, each once.
-    labels
-        (..., n) their classes 0, 1, …; for adequate or not, 1 is adequate.
-    classes
-        Number of classes.
-    count
-        Number of categories J; by default as many as ``codes`` tells.
-
-    Returns
-    -------
-    rated : (..., J, classes)
-    unrated : (..., J)
-
-    Examples
-    --------
-    >>> rated, unrated = tally(codes=[0, 0, 1, 1, 1], rows=[0, 2, 3], labels=[1, 0, 1])
-    >>> rated.tolist(), unrated.tolist()
-    ([[0, 1], [1, 1]], [1, 1])
-    """
-    code, row, label = (np.asarray(x) for x in (codes, rows, labels))
-    if row.shape != label.shape:
-        raise DataError(f"rows and labels must have one shape; got {row.shape} and {label.shape}.")
-    label = whole_numbers("labels", label)
-    if label.size and label.max() >= classes:
-        raise DataError(f"labels must be classes from 0 to {classes - 1}; got {label.max()}.")
-    size = int(code.max()) + 1 if count is None else count
-    if code.ndim == 1:
-        here, everyone = code[row], np.bincount(code, minlength=size)
-    else:
-        here = np.take_along_axis(code, row, -1)
-        everyone = group_sum(np.ones(code.shape), code, size).astype(np.int64)
-    cells = group_sum(np.ones(here.shape), classes * here + label, classes * size)
-    rated = cells.reshape(*here.shape[:-1], size, classes).astype(np.int64)
-    return rated, everyone - rated.sum(-1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -411,18 +182,14 @@ class CellPosterior(CategoryPosterior):
             return Steps(values, np.full(self.draws, 1 / self.draws))
         sharp = bool(rated.sum(0).min() < _FEW)
         every = 2 if rated.sum() >= _SOME else 1
-        mass = total_mass(node, unrated.astype(np.int64), sharp, every)
+        mass = _total_mass(node, unrated.astype(np.int64), sharp, every)
         ones = rated[:, 1].sum() + np.arange(mass.size)
         return Steps(ones / (rated.sum() + unrated.sum()), mass)
 
     def _drawn(
-        self,
-        node: Nodes,
-        rated: FloatArray,
-        unrated: FloatArray,
-        size: int,
+        self, node: Nodes, rated: FloatArray, unrated: FloatArray, size: int,
         rng: np.random.Generator,
-    ) -> FloatArray:
+    ) -> FloatArray:  # fmt: skip
         """Draws of the share (size,), from the nodes in proportion to their weights."""
         ticks = (np.arange(size) + rng.random()) / size
         which = np.searchsorted(np.cumsum(node.weight)[:-1], ticks)
@@ -443,6 +210,92 @@ class CellPosterior(CategoryPosterior):
             node = Nodes(*(x[0] for x in self._nodes(slice(at, at + 1))))
             out.append(generator.permutation(self._drawn(node, known, rest, size, generator)))
         return self._stack(out)
+
+
+def tally(
+    codes: ArrayLike, rows: ArrayLike, labels: ArrayLike, classes: int = 2, count: int | None = None
+) -> tuple[IntArray, IntArray]:
+    """Count rated items by category and class, and unrated items by category.
+
+    Parameters
+    ----------
+    codes
+        (N,) category 0, 1, … of each item of the test set; (..., N) where draws differ in it.
+    rows
+        (..., n) which items were rated, each once.
+    labels
+        (..., n) their classes 0, 1, …; for adequate or not, 1 is adequate.
+    classes
+        Number of classes.
+    count
+        Number of categories J; by default as many as ``codes`` tells.
+
+    Returns
+    -------
+    rated : (..., J, classes)
+    unrated : (..., J)
+
+    Examples
+    --------
+    >>> rated, unrated = tally(codes=[0, 0, 1, 1, 1], rows=[0, 2, 3], labels=[1, 0, 1])
+    >>> rated.tolist(), unrated.tolist()
+    ([[0, 1], [1, 1]], [1, 1])
+    """
+    code, row, label = (np.asarray(x) for x in (codes, rows, labels))
+    if row.shape != label.shape:
+        raise DataError(f"rows and labels must have one shape; got {row.shape} and {label.shape}.")
+    label = whole_numbers("labels", label)
+    if label.size and label.max() >= classes:
+        raise DataError(f"labels must be classes from 0 to {classes - 1}; got {label.max()}.")
+    size = int(code.max()) + 1 if count is None else count
+    if code.ndim == 1:
+        here, everyone = code[row], np.bincount(code, minlength=size)
+    else:
+        here = np.take_along_axis(code, row, -1)
+        everyone = group_sum(np.ones(code.shape), code, size).astype(np.int64)
+    cells = group_sum(np.ones(here.shape), classes * here + label, classes * size)
+    rated = cells.reshape(*here.shape[:-1], size, classes).astype(np.int64)
+    return rated, everyone - rated.sum(-1)
+
+
+#: How many bins, whatever the number of ratings.
+BINS = 8
+
+
+def bins(scores: ArrayLike, count: int = BINS) -> IntArray:
+    """The bin of each item, 0 for the lowest scores.
+
+    Bins are cut at quantiles of the scores of the whole pool, which need no ratings. Their rates
+    are drawn to a trend (`Trend`), so that many bins do little harm with few ratings, and eight are
+    taken whatever their number. Of the variance of a binormal rating (half adequate, d' = 1.478) a
+    threshold explains 0.292, eight bins 0.368 and the score itself 0.373.
+
+    Parameters
+    ----------
+    scores
+        (N,) scores of the whole pool. Equal scores share a bin, so there may be fewer than asked.
+    count
+        Number of bins.
+
+    Examples
+    --------
+    >>> bins([0.1, 0.9, 0.5, 0.4], 2).tolist()
+    [0, 1, 1, 0]
+    >>> bins([3, 3, 3, 3, 7]).tolist()
+    [0, 0, 0, 0, 1]
+    """
+    check_count("count", count)
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not values.size:
+        raise DataError(f"scores must be a list of numbers; got the shape {values.shape}.")
+    if not np.isfinite(values).all():
+        raise DataError("scores must be finite numbers; leave out items without a score.")
+    ordered = np.sort(values)
+    # An item goes by the middle of those that have its score.
+    middle = np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")
+    place = middle * count // (2 * values.size)
+    codes: IntArray = np.unique(place, return_inverse=True)[1].ravel().astype(np.int64)
+    return codes
 
 
 def stretched(values: FloatArray, mean: float, sd: float, low: float = 0.0) -> Steps:
@@ -488,3 +341,135 @@ def _mixed(weight: FloatArray, mean: FloatArray, spread: FloatArray) -> list[Flo
     centre = (weight * mean).sum((-1, -2))
     gaps = mean - centre[:, None, None]
     return [centre, (weight * (spread + gaps**2)).sum((-1, -2))]
+
+
+# The number of adequate items among the unrated: a sum of beta-binomials ---
+#
+# Given a node of the mixture, the numbers in the categories are independent, so that the
+# characteristic function of their sum is a product. That of the mixture is the weighted sum of the
+# products, and turned back once. Only the frequencies that matter are computed.
+
+ComplexArray: TypeAlias = NDArray[np.complex128]
+_ROWS = 4096
+_LEFT_OUT = 1e-5  # chance of all that is not looked at
+_SKIP = 4
+_SMALL = 256  # items, up to which nothing is interpolated
+_LOW = 64  # frequencies below which it is
+_BLOCK = 32  # frequencies at a time
+_NOTHING = 3e-6  # what higher frequencies may be left out below
+
+
+def _total_mass(nodes: Nodes, unrated: IntArray, sharp: bool = False, every: int = 1) -> FloatArray:
+    """Chances of 0, 1, …, U adequate items among ``unrated`` (J,), for nodes (M, P) and (M, P, J).
+
+    High frequencies matter where sums have spikes, as with rates next to 0 or 1, and there nothing
+    is interpolated; at low ones neither if the sums are ``sharp``. There only one point in
+    ``every`` (1 or 2) is looked at, of the rule with fewer panels.
+    """
+    period = int(unrated.sum()) + 1
+    direct = sharp or nodes.weight.shape[1] == 1 or period <= _SMALL
+    thin = _thinned(nodes) if every == 2 and nodes.weight.shape[1] > 1 else nodes
+    spectra = _Direct(thin, unrated) if direct else _Interpolated(nodes, unrated)
+    spectrum = np.zeros(period // 2 + 1, dtype=np.complex128)
+    for start in range(0, spectrum.size, _BLOCK):
+        stop = min(start + _BLOCK, spectrum.size)
+        if start == _LOW and not direct:
+            spectra = _Direct(thin, unrated)
+        here = spectra.at(start, stop)
+        spectrum[start:stop] = here.sum(0)
+        if np.abs(here[:, -4:]).sum(0).max() < _NOTHING:
+            break
+    mass = np.maximum(fft.irfft(spectrum.conj(), period), 0.0)
+    mass[mass < 1e-14] = 0.0
+    return np.asarray(mass / mass.sum())
+
+
+class _Direct:
+    """Weighted characteristic functions at all points that matter."""
+
+    def __init__(self, nodes: Nodes, unrated: IntArray) -> None:
+        weight = nodes.weight.ravel()
+        kept = _heavy(weight)
+        self.weight = weight[kept] / weight[kept].sum()
+        a, b = (x.reshape(-1, unrated.size)[kept] for x in (nodes.a, nodes.b))
+        self.chances = _chances(a, b, unrated)
+        self.period = int(unrated.sum()) + 1
+
+    def at(self, start: int, stop: int) -> ComplexArray:
+        """At the frequencies from ``start`` to ``stop``: (points, frequencies)."""
+        here = np.multiply.outer(self.weight, np.ones(stop - start, dtype=np.complex128))
+        for chance in self.chances:
+            here *= _transform(chance, self.period, start, stop)
+        return np.asarray(here)
+
+
+class _Interpolated:
+    """The same from every fourth point.
+
+    With few ratings the rate of a model varies by more than the sums do given the rate, and the
+    sums must be known at many rates. But for its mean, which is known at all points, the bulk of a
+    sum changes little from one to the next: so the characteristic function of the centred sum is
+    interpolated.
+    """
+
+    def __init__(self, nodes: Nodes, unrated: IntArray) -> None:
+        weight, a, b = (x[_heavy(nodes.weight.sum(-1))] for x in nodes)
+        self.weight = weight / weight.sum()
+        self.mean = np.vecdot(a / (a + b), unrated.astype(np.float64))
+        a, b = (x[:, _SKIP - 1 :: _SKIP].reshape(-1, unrated.size) for x in (a, b))
+        self.chances = _chances(a, b, unrated)
+        self.period = int(unrated.sum()) + 1
+
+    def at(self, start: int, stop: int) -> ComplexArray:
+        """At the frequencies from ``start`` to ``stop``: (points, frequencies)."""
+        turn = _phases(self.mean, self.period, start, stop)
+        centred = turn[:, _SKIP - 1 :: _SKIP].conj()
+        for chance in self.chances:
+            centred *= _transform(chance, self.period, start, stop).reshape(centred.shape)
+        between = interpolation(PANELS, _SKIP) @ centred.view(np.float64)
+        here = self.weight[..., None] * turn * between.view(np.complex128)
+        return np.asarray(here.reshape(-1, stop - start))
+
+
+def _chances(a: FloatArray, b: FloatArray, unrated: IntArray) -> list[FloatArray]:
+    """Beta-binomial chances of each category with unrated items, for a and b (points, J)."""
+    return [beta_binomial(a[:, j], b[:, j], int(unrated[j])) for j in np.flatnonzero(unrated)]
+
+
+def _thinned(nodes: Nodes) -> Nodes:
+    """Every second point, with the weights of the rule that has half the panels."""
+    panels = nodes.weight.shape[1] + 1
+    factor = fejer(panels // 2)[1] / fejer(panels)[1][1::2]
+    return Nodes(nodes.weight[:, 1::2] * factor, nodes.a[:, 1::2], nodes.b[:, 1::2])
+
+
+def _heavy(weight: FloatArray) -> IntArray:
+    """Which of the weights (G,) to keep, so that next to nothing is left out."""
+    order = np.argsort(weight)
+    return np.asarray(order[np.cumsum(weight[order]) > _LEFT_OUT])
+
+
+def _phases(mean: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
+    """Characteristic functions of the numbers ``mean`` (M, P): (M, P, stop − start)."""
+    step = np.exp(2j * np.pi / period * mean)
+    out = np.empty((*mean.shape, stop - start), dtype=np.complex128)
+    out[..., 0] = np.exp(2j * np.pi * start / period * mean)
+    out[..., 1:] = step[..., None]
+    return np.asarray(np.cumprod(out, axis=-1))
+
+
+def _transform(chance: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
+    """Characteristic functions (G, stop − start) of chances (G, n + 1)."""
+    out = np.zeros((len(chance), 2 * (stop - start)))
+    for first in range(0, chance.shape[1], _ROWS):
+        rows = chance[:, first : first + _ROWS]
+        out += rows @ _fourier(period, start, stop, first)[: rows.shape[1]]
+    return np.asarray(out[:, : stop - start] + 1j * out[:, stop - start :])
+
+
+@lru_cache(maxsize=32)
+def _fourier(period: int, start: int, stop: int, first: int) -> FloatArray:
+    """Cosines and sines at the frequencies k of ``period``, one row for each number of items."""
+    s = np.arange(first, min(first + _ROWS, period))
+    angle = 2 * np.pi / period * (np.multiply.outer(s, np.arange(start, stop)) % period)
+    return np.concatenate([np.cos(angle), np.sin(angle)], axis=1)

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._validate import Limits, as_limits, check_count
+from fewgold._validate import Limits, check_count
 from fewgold.bounds.sequence.paths import (
     Path,
     check_design,
-    limits_of,
+    known_limits,
     path,
     unit_scores,
     unit_tolerance,
 )
-from fewgold.bounds.sequence.rules import make_rule
+from fewgold.bounds.sequence.rules import Rule, make_rule
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import Interval
@@ -70,10 +70,11 @@ class Monitor:
                     f"the metric {self.metric!r} must be known for all segments. Give the pool "
                     "instead of its size."
                 )
-        ends = as_limits(self.limits)
-        if ends is None:
-            raise DataError("limits are needed: the ends of the scale, such as (0, 25) or 'mqm'.")
-        make_rule(self.rule, unit_tolerance(self.tolerance, ends), self.confidence, self.upper)
+        self._rule()  # says what is wrong with it
+
+    def _rule(self) -> Rule:
+        tolerance = unit_tolerance(self.tolerance, known_limits(self.limits))
+        return make_rule(self.rule, tolerance, self.confidence, self.upper)
 
     @property
     def n(self) -> int:
@@ -137,15 +138,11 @@ class Monitor:
     @cached_property
     def interval(self) -> Interval:
         """The interval so far; the whole scale before the first rating."""
+        low, high = known_limits(self.limits)
         if not self.n:
-            low, high = as_limits(self.limits) or (-np.inf, np.inf)
             return Interval(np.asarray(low), np.asarray(high))
-        low, high = limits_of(self._ratings)
-        rule = make_rule(
-            self.rule, unit_tolerance(self.tolerance, (low, high)), self.confidence, self.upper
-        )
         scores, control = unit_scores(self._ratings, self.metric)
-        ends = rule.last(scores, self._size, control)
+        ends = self._rule().last(scores, self._size, control)
         return Interval(*(low + (high - low) * end[0] for end in ends))
 
     @property
@@ -171,13 +168,9 @@ class Monitor:
 
 def simple_design(n: int, size: int) -> Design:
     """The design of n segments in random order."""
-    return Design(
-        kind="simple",
-        size=size,
-        weights=np.full(n, 1 / n),
-        inclusion=np.full(n, n / size),
-        groups=np.zeros(n, dtype=np.int64),
-    )
+    groups = np.zeros(n, dtype=np.int64)
+    weights, inclusion = np.full(n, 1 / n), np.full(n, n / size)
+    return Design(kind="simple", size=size, weights=weights, inclusion=inclusion, groups=groups)
 
 
 def first(sample: Sample, n: int) -> Sample:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._validate import Limits, as_limits
 from fewgold.bounds.base import to_unit
 from fewgold.bounds.sequence.rules import Metric, Rule, first_narrow, make_rule
-from fewgold.errors import DesignError, FewgoldError
+from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
 from fewgold.sample import Ratings
 
@@ -72,15 +73,11 @@ class Path:
         """All that is needed to tell how the interval was made, in one line."""
         sample = self.ratings.sample
         parts = {
-            "seq": self.rule.name,
-            "tol": f"{self._tolerance:.10g}",
-            "metric": self.metric or "none",
-            "n": self.ratings.n,
-            "N": len(sample.pool),
-            "level": f"{self.rule.confidence:.10g}",
-            "upper": f"{self.rule.upper:.10g}",
+            "seq": self.rule.name, "tol": f"{self._tolerance:.10g}",
+            "metric": self.metric or "none", "n": self.ratings.n, "N": len(sample.pool),
+            "level": f"{self.rule.confidence:.10g}", "upper": f"{self.rule.upper:.10g}",
             **self.ratings.signed(),
-        }
+        }  # fmt: skip
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self) -> str:
@@ -97,15 +94,11 @@ class Path:
             verdict = f"Stop: after {stop} of {size} ratings the interval is narrow enough,"
         else:
             verdict = f"Go on: after {n} of {size} ratings the interval is still too wide,"
-        return "\n".join(
-            [
-                verdict,
-                f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self._tolerance:g}",
-                f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; "
-                f"mean of the ratings {self.mean[at]:.4f}",
-                self.rule.label,
-                self.signature(),
-            ]
+        return (
+            f"{verdict}\n"
+            f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self._tolerance:g}\n"
+            f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; "
+            f"mean of the ratings {self.mean[at]:.4f}\n{self.rule.label}\n{self.signature()}"
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -217,6 +210,14 @@ def unit_scores(ratings: Ratings, metric: str | None) -> tuple[FloatArray, Metri
         return scores, None
     rows = ratings.sample.indices.reshape(-1, ratings.n)
     return scores, (ratings.sample.pool.everywhere(metric), rows)
+
+
+def known_limits(limits: Limits) -> tuple[float, float]:
+    """The ends of the scale."""
+    ends = as_limits(limits)
+    if ends is None:
+        raise DataError("limits are needed: the ends of the scale, such as (0, 25) or 'mqm'.")
+    return ends
 
 
 def limits_of(ratings: Ratings) -> tuple[float, float]:
