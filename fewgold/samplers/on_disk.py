@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
+from fewgold.pool import Pool
 from fewgold.samplers.strata import ByColumn, ByDocument, ByMetric, Stratifier
 from fewgold.samplers.stratified import (
     LEAST,
@@ -24,7 +25,7 @@ from fewgold.samplers.stratified import (
     within_design,
 )
 from fewgold.samplers.systematic import line_design, regular
-from fewgold.stored import Excerpt, StoredPool
+from fewgold.stored import StoredPool
 from fewgold.stored.groups import Groups, MergedGroups, Wanted, salt_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def bins_of(pool: StoredPool, by: ByMetric) -> MergedGroups:
     bins = by.bins or min(max(round(len(pool) / by.size), 1), _BINS)
     if not 1 <= bins <= len(pool):
         raise DataError(f"bins must be from 1 to {len(pool)}, the pool's size; got {bins}.")
-    return pool.bins(by.metric, bins)
+    return pool._scan.bins(by.metric, bins)
 
 
 def ranks_in(group: NDArray[Any], size: IntArray, rng: np.random.Generator) -> IntArray:
@@ -98,7 +99,7 @@ def within(groups: Groups | MergedGroups, counts: IntArray, rng: np.random.Gener
 
 def draw_stratified(
     sampler: Stratified, pool: StoredPool, n: int, rng: np.random.Generator
-) -> tuple[Excerpt, Design]:
+) -> tuple[Pool, Design]:
     """Rows and their design; see `Stratified`."""
     salt, size = salt_of(rng), len(pool)
     plain = sampler.allocation == "proportional" and sampler.rounding == "unbiased"
@@ -106,15 +107,15 @@ def draw_stratified(
         # Strata that get less than two go into a line. There may be millions of them, and none has
         # to be looked at here.
         least = ceil((LEAST - 1e-9) * size / n)
-        large = pool.groups(column_of(sampler.by), least)
+        large = pool._scan.groups(column_of(sampler.by), least)
         in_line = size - int(large.size.sum())
         if in_line * n / size >= LEAST - 1e-9:
             share = large.size * n / size
             found = _with_line(pool, sampler, large, share, None, n, salt, rng, in_line, least)
-            return pool.rows(found[0], salt), found[1]
+            return pool._rows(found[0], salt), found[1]
     groups, share = shares(sampler, pool, n)
     wanted, design = _drawn(sampler, pool, groups, share, n, salt, rng)
-    return pool.rows(wanted, salt), design
+    return pool._rows(wanted, salt), design
 
 
 def shares(
@@ -130,12 +131,12 @@ def shares(
     groups: Groups | MergedGroups
     if isinstance(sampler.by, ByMetric):
         groups = bins_of(pool, sampler.by)
-        sd, cost = pool.spread_in(groups) if detailed else (None, None)
+        sd, cost = pool._scan.spread_in(groups) if detailed else (None, None)
     else:
-        groups = pool.groups(column_of(sampler.by), detailed=detailed)
+        groups = pool._scan.groups(column_of(sampler.by), detailed=detailed)
         sd, cost = groups.sd, groups.cost
     if detailed and sd is None:
-        pool.score(None)  # says that metrics are needed
+        pool._scan.score(None)  # says that metrics are needed
     if sampler.allocation != "optimal-cost":
         cost = None
     mass = masses(groups.size, sd, cost, floored=sampler.rounding == "unbiased")
@@ -181,9 +182,9 @@ def _with_line(
     line = line_design(n_line, in_line, size)
     if small is None:
         column = column_of(sampler.by)
-        found = pool.line(column, salt, positions, most)
+        found = pool._scan.line(column, salt, positions, most)
         rank = ranks_in(found.label, found.size, rng)
-        wanted = Wanted(pool.label(column), found.label, rank, found.size)
+        wanted = Wanted(pool._scan.label(column), found.label, rank, found.size)
         large: IntArray = np.arange(groups.size.size)
     else:
         order = rng.permutation(np.flatnonzero(small))

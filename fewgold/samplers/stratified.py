@@ -16,7 +16,7 @@ from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
 from fewgold.samplers.systematic import line_design, regular
-from fewgold.stored import Excerpt, StoredPool
+from fewgold.stored import StoredPool
 from fewgold.stored.groups import MergedGroups
 
 # How many segments each stratum gets.
@@ -251,7 +251,7 @@ class Stratified(Sampler):
 
     def _draw_stored(
         self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Excerpt, Design]:
+    ) -> tuple[Pool, Design]:
         from fewgold.samplers.on_disk import draw_stratified
 
         return draw_stratified(self, pool, n, rng)
@@ -263,7 +263,7 @@ class Stratified(Sampler):
 
         groups, share = shares(self, pool, n)
         if isinstance(groups, MergedGroups):
-            cost, sd = pool.cost_in(groups)
+            cost, sd = pool._scan.cost_in(groups)
         else:
             assert groups.cost is not None and groups.cost_sd is not None
             cost, sd = groups.cost, groups.cost_sd

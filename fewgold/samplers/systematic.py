@@ -13,7 +13,7 @@ from fewgold.errors import DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
 from fewgold.samplers.strata import ByDocument, ByMetric, Stratifier, strata_of
-from fewgold.stored import Excerpt, StoredPool
+from fewgold.stored import StoredPool
 from fewgold.stored.groups import Wanted, salt_of
 
 # Neighbours on the line are compared in groups of this size to estimate the variance. Smaller
@@ -59,7 +59,7 @@ class Systematic(Sampler):
 
     def _draw_stored(
         self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Excerpt, Design]:
+    ) -> tuple[Pool, Design]:
         from fewgold.samplers.on_disk import bins_in_line, column_of, ranks_in, turned
 
         salt, size = salt_of(rng), len(pool)
@@ -71,15 +71,15 @@ class Systematic(Sampler):
                     "bins of a metric on disk have no order inside. Leave out inside=, or take "
                     "documents."
                 )
-            return pool.rows(bins_in_line(pool, self.by, positions, rng), salt), design
-        found = pool.line(column_of(self.by), salt, positions)
-        by = pool.label(column_of(self.by))
+            return pool._rows(bins_in_line(pool, self.by, positions, rng), salt), design
+        found = pool._scan.line(column_of(self.by), salt, positions)
+        by = pool._scan.label(column_of(self.by))
         if self.inside is None:
             rank, order = ranks_in(found.label, found.size, rng), None
         else:
             turn = turned(found.label, found.size, rng)
-            rank, order = (found.offset - turn) % found.size, pool.columns.metric(self.inside)
-        return pool.rows(Wanted(by, found.label, rank, found.size), salt, order), design
+            rank, order = (found.offset - turn) % found.size, pool._scan.columns.metric(self.inside)
+        return pool._rows(Wanted(by, found.label, rank, found.size), salt, order), design
 
 
 def line_design(n: int, line: int, size: int) -> Design:
@@ -156,12 +156,12 @@ class Clusters(Sampler):
 
     def _draw_stored(
         self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Excerpt, Design]:
+    ) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
         pattern, chunk = _pattern(size, n, self.size or n)
-        found = pool.line("document", salt, (pattern + int(rng.integers(size))) % size)
-        wanted = Wanted(pool.label("document"), found.label, found.offset, found.size)
-        part = pool.rows(wanted, salt, "id_" if pool.columns.order is None else "order_")
+        found = pool._scan.line("document", salt, (pattern + int(rng.integers(size))) % size)
+        wanted = Wanted(pool._scan.label("document"), found.label, found.offset, found.size)
+        part = pool._rows(wanted, salt, "id_" if pool._scan.columns.order is None else "order_")
         units = chunk
         groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[units]
         if self.size is None:
@@ -177,9 +177,9 @@ class Clusters(Sampler):
         )
 
     def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
-        mean, size = float(pool.moments.mean[-1]), len(pool)
+        mean, size = float(pool._scan.moments.mean[-1]), len(pool)
         documents = n / (size / pool.n_documents)
-        return n * mean, documents * (1 - n / size) * pool.document_cost_variance
+        return n * mean, documents * (1 - n / size) * pool._scan.document_cost_variance
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
         return self._cost_by_drawing(pool, cost, n)
