@@ -49,7 +49,8 @@ def need_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise FewgoldError(
-            'figures need matplotlib. Install it with: pip install "fewgold[plots]".'
+            'figures need matplotlib. Install it with: pip install "fewgold[plots]".',
+            code="needs-matplotlib",
         ) from None
 
 
