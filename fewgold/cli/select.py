@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewgold._text import plain_value
 from fewgold.cli import input, parse
-from fewgold.cli.console import Json, Quiet, console, note, pairs, plain, sheet_suffix, to_json
+from fewgold.cli.console import Json, Quiet, console, note, pairs, sheet_suffix, to_json
 from fewgold.cli.input import (
     EngineName,
     EngineOption,
@@ -435,7 +436,7 @@ def select(
         "sheet": out,
         "design": str(side),
         "fingerprint": pool.fingerprint,
-        "columns": plain(columns),
+        "columns": plain_value(columns),
         "guessed": guessed,
         "notes": notes,
         "step": chosen.sampler.step,
