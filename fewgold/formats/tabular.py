@@ -414,7 +414,7 @@ def _refuse(word: str) -> None:
     raise ValueError(word)
 
 
-# Tasks and ratings as a header and rows ------------------------------------------------------------
+# Tasks and ratings as a header and rows ----------------------------------------------------------
 
 RATING_COLUMNS = (
     "segment", "score", "rater", "time", "system", "answer_id", "details", "pool_id",
