@@ -61,7 +61,8 @@ def settings(**more: Any) -> AbstractContextManager[None]:
         import matplotlib
     except ImportError:
         raise FewgoldError(
-            'figures need matplotlib. Install it with: pip install "fewgold[plots]".'
+            'figures need matplotlib. Install it with: pip install "fewgold[plots]".',
+            code="needs-matplotlib",
         ) from None
     style: Any = dict(_SETTINGS)
     style |= {name.replace("_", ".", 1): value for name, value in more.items()}
