@@ -297,7 +297,6 @@ def select(
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
     from fewgold import registry, sheets
-    from fewgold import shared_sheets as blind
     from fewgold.campaign import is_campaign
     from fewgold.stored import StoredPool
 
@@ -368,8 +367,12 @@ def select(
             raise DataError("--shared needs the column of the systems. Name it with --system.")
         if not shared:
             input.single_system(table, found)
-        build = blind.build_joint_pool if shared else sheets.build_pool
-        pool = build(table, columns)
+        if shared:
+            from fewgold.shared_sheets import build_joint_pool
+
+            pool = build_joint_pool(table, columns)
+        else:
+            pool = sheets.build_pool(table, columns)
         name = strategy or registry.recommended(pool)
     else:
         if signs or any(v is not None for v in named.values()):
@@ -421,7 +424,9 @@ def select(
         ),
     }
     if shared:
-        side = blind.save_shared(sample, table, out, seed=seed, **kept)
+        from fewgold.shared_sheets import save_shared
+
+        side = save_shared(sample, table, out, seed=seed, **kept)
     else:
         side = sheets.save_sample(sample, out, in_order=in_order, **kept)
     result = {
