@@ -62,8 +62,8 @@ def intraclass_correlation(values: FloatArray, groups: IntArray) -> FloatArray:
     About 0 where members are no more alike than others, 1 where they are all the same; NaN where
     there is one group, or one member in each (Cochran 1977, section 9.4).
     """
-    sizes, n = np.bincount(groups), groups.size
-    count = sizes.size
+    sizes = np.unique(groups, return_counts=True)[1]
+    n, count = groups.size, sizes.size
     if not 1 < count < n:
         return np.full(values.shape[:-1], np.nan)
     deviations = values[..., np.argsort(groups, kind="stable")]
