@@ -527,8 +527,14 @@ class PartialRatings:
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         raise DataError(
             f"{len(names)} of {self.sample.n} segments are unrated: {', '.join(names[:_SHOWN])}"
-            f"{more}. Have them rated, or say how to go on: at_random() takes the gaps for chance, "
-            "bounds(estimator) reckons with the worst."
+            f"{more}. Have them rated, or say how to go on:",
+            code="unrated",
+            hints={
+                "python": "at_random() takes the gaps for chance, bounds(estimator) reckons with "
+                "the worst.",
+                "cli": "--gaps at-random takes the gaps for chance, --gaps bounds reckons with the "
+                "worst.",
+            },
         )
 
     def at_random(self, *, within: str = "groups") -> Ratings:

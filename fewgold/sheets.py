@@ -322,8 +322,21 @@ def _masked(pool: Pool, place: Any) -> tuple[Any, ...]:
     return tuple(shown(label, *(system if k else ())) for k, label in enumerate(labels))
 
 
-def read_record(path: str | Path) -> dict[str, Any]:
-    """The side file as written by `save_sample`, its schema checked."""
+class Record(dict[str, Any]):
+    """The fields of a side file, and the path that it was read from.
+
+    Read it once with `read_record` and hand it to whatever takes the path of a side file.
+    """
+
+    def __init__(self, path: Path, fields: Mapping[str, Any]) -> None:
+        super().__init__(fields)
+        self.path = path
+
+
+def read_record(path: str | Path | Record) -> Record:
+    """The side file as written by `save_sample`, its schema checked; a `Record` as it is."""
+    if isinstance(path, Record):
+        return path
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -340,18 +353,17 @@ def read_record(path: str | Path) -> dict[str, Any]:
             f"reads {SCHEMA!r}. Give the .design.json file of a sample, and the fewgold that "
             "wrote it."
         )
-    assert isinstance(record, dict)
-    return record
+    return Record(Path(path), record)
 
 
-def commands(sheet: str | Path, pool: str | None = None) -> list[str]:
+def commands(sheet: str | Path, pool: str | None = None, record: Record | None = None) -> list[str]:
     """The lines for a shell that draw the segments of a sheet again, a line for each wave.
 
     Files are named as seen from where ``sheet`` is: a relative path makes relative paths. ``pool``
-    is where the pool is now, if it has moved.
+    is where the pool is now, if it has moved; ``record`` the side file, if it was read already.
     """
     side = design_path(sheet)
-    record = read_record(side)
+    record = read_record(side) if record is None else record
     with intact(side):
         told = record.get("select") or _told(record)
         stored = record["pool"]["path"]
@@ -396,7 +408,7 @@ def _from(path: str, folder: Path) -> str:
 
 
 def load_pool(
-    path: str | Path,
+    path: str | Path | Record,
     pool_path: str | Path | Sequence[str] | None = None,
     engine: Engine | None = None,
     tell: Callable[[str], None] | None = None,
@@ -408,18 +420,18 @@ def load_pool(
     """
     record = read_record(path)
     if "engine" in record["pool"]:
-        with intact(path):
-            return reopen(record["pool"], Path(path).parent, pool_path, engine)
+        with intact(record.path):
+            return reopen(record["pool"], record.path.parent, pool_path, engine)
     if "systems" in record:
-        sheet = shlex.quote(str(path).removesuffix(".design.json"))
+        sheet = shlex.quote(str(record.path).removesuffix(".design.json"))
         raise DataError(
             "this sheet holds several systems. To compare them, and write tables and plots: "
             f"fewgold compare {sheet} -o results"
         )
     if pool_path is not None and not isinstance(pool_path, str | Path):
         raise DataError("this sample was drawn from one table; got several files. Name that one.")
-    table = pool_table(path, pool_path, tell)
-    with intact(path):
+    table = pool_table(record, pool_path, tell)
+    with intact(record.path):
         for name in record["pool"]["columns"].get("metrics") or () if tell is not None else ():
             how = io.column_of(table[name], name).read_as if name in table.columns else ""
             if how and tell is not None:
@@ -428,17 +440,17 @@ def load_pool(
 
 
 def pool_table(
-    path: str | Path,
+    path: str | Path | Record,
     pool_path: str | Path | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> pd.DataFrame:
     """The table that the pool of a side file was made from; ``tell`` hears what is odd about it."""
     record = read_record(path)
-    with intact(path):
+    with intact(record.path):
         stored = record["pool"]["path"]
         if pool_path is None and stored is None:
             raise DataError("the pool came from standard input. Say which file it is with --pool.")
-        place = Path(path).parent / stored if pool_path is None else pool_path
+        place = record.path.parent / stored if pool_path is None else pool_path
         if str(place) != "-" and not Path(place).exists():
             raise DataError(
                 f"the pool is not at {str(place)!r} any more. Say where it is with --pool."
@@ -446,10 +458,10 @@ def pool_table(
         return open_table(place, tell)
 
 
-def load_sample(path: str | Path, pool: Population) -> Sample:
+def load_sample(path: str | Path | Record, pool: Population) -> Sample:
     """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
     record = read_record(path)
-    with intact(path):
+    with intact(record.path):
         check_pool(record["pool"], pool)
         waves = [wave for wave in (record["given"], record["sample"]) if wave]
         rows = {s["index"]: s["id"] for wave in waves for s in wave["segments"]}

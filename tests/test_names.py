@@ -119,6 +119,9 @@ NOT_HERE = {
         ("StoredPool", "Excerpt.standardised"),
         "pools on disk: as those in memory",
     ),
+    **dict.fromkeys(
+        ("Group", "Headline", "Items", "Text", "markdown", "page"), "sentences of a page, no names"
+    ),
     "UnknownNameError": "an error",
     "Simulation.summary": "below",
     "plan": "as plan_from_history",
@@ -137,6 +140,8 @@ NOT_HERE = {
 def _taking_names() -> set[tuple[str, str]]:
     found = set()
     for module in public_names.modules():
+        if module.__name__.count(".") > 1 and not hasattr(module, "__all__"):
+            continue  # a room of a package, which itself says what is public
         for name in public_names.names(module):
             thing = getattr(module, name, None)
             things = {name: thing}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewgold._text import plain_value
 from fewgold.cli import input, parse
-from fewgold.cli.console import Json, Quiet, console, note, pairs, plain, sheet_suffix, to_json
+from fewgold.cli.console import Json, Quiet, console, note, pairs, sheet_suffix, to_json
 from fewgold.cli.input import (
     EngineName,
     EngineOption,
@@ -295,7 +296,6 @@ def select(
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
     from fewgold import registry, sheets
-    from fewgold import shared_sheets as blind
     from fewgold.campaign import is_campaign
 
     pool_file = pool_files[0]
@@ -365,8 +365,12 @@ def select(
             raise DataError("--shared needs the column of the systems. Name it with --system.")
         if not shared:
             input.single_system(table, found)
-        build = blind.build_joint_pool if shared else sheets.build_pool
-        pool = build(table, columns)
+        if shared:
+            from fewgold.shared_sheets import build_joint_pool
+
+            pool = build_joint_pool(table, columns)
+        else:
+            pool = sheets.build_pool(table, columns)
         name = strategy or registry.recommended(pool)
     else:
         if signs or any(v is not None for v in named.values()):
@@ -418,7 +422,9 @@ def select(
         ),
     }
     if shared:
-        side = blind.save_shared(sample, table, out, seed=seed, **kept)
+        from fewgold.shared_sheets import save_shared
+
+        side = save_shared(sample, table, out, seed=seed, **kept)
     else:
         side = sheets.save_sample(sample, out, in_order=in_order, **kept)
     result = {
@@ -433,7 +439,7 @@ def select(
         "sheet": out,
         "design": str(side),
         "fingerprint": pool.fingerprint,
-        "columns": plain(columns),
+        "columns": plain_value(columns),
         "guessed": guessed,
         "notes": notes,
         "step": chosen.sampler.step,

@@ -487,7 +487,7 @@ class Comparison:
             for kind in PLOTS:
                 written.append(plots.save(self.plot(kind), place / f"{kind}.png"))
         except FewgoldError as error:
-            if "matplotlib" not in str(error):
+            if error.code != "needs-matplotlib":
                 raise
         return written
 

@@ -517,6 +517,6 @@ def reopen(
     try:
         return StoredPool(paths if path is None else path, engine=engine, **record["columns"])
     except DataError as error:
-        if path is not None or "there is no file" not in str(error):
+        if path is not None or error.code != "missing":
             raise
         raise DataError(f"{error} If the pool has moved, say where it is with --pool.") from None

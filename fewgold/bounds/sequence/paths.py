@@ -12,7 +12,6 @@ from fewgold.bounds.betting import to_unit
 from fewgold.bounds.sequence.rules import Metric, Rule, first_narrow, make_rule
 from fewgold.design import Design
 from fewgold.errors import DesignError, FewgoldError
-from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 
@@ -26,6 +25,8 @@ def draw(path: Path, ax: Axes | None = None) -> Axes:
     """Draw one path: the interval as a band, the mean of the ratings, and where one may stop."""
     if path.low.ndim > 1:
         raise FewgoldError("this is a batch of paths; plot one of them: path(ratings.draw(k), …).")
+    from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
+
     with settings():
         ax = axes_for(ax, 3.6)
         count = np.arange(1, path.ratings.n + 1)
