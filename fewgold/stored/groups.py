@@ -251,6 +251,10 @@ class Groups:
     cost: FloatArray | None = None
     cost_sd: FloatArray | None = None
 
+    def merged(self, into: IntArray) -> MergedGroups:
+        """Some put together: ``into`` says for each group to which one it belongs."""
+        return MergedGroups(self, into)
+
     def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
         return Wanted(self.by, self.label[group], rank, self.size[group])
 
@@ -269,8 +273,8 @@ class MergedGroups:
     def size(self) -> IntArray:
         return np.bincount(self.into, self.parts.size).round().astype(np.int64)
 
-    def again(self, into: IntArray) -> MergedGroups:
-        """Put together once more."""
+    def merged(self, into: IntArray) -> MergedGroups:
+        """Some put together once more."""
         return MergedGroups(self.parts, into[self.into])
 
     def wanted(self, group: IntArray, rank: IntArray) -> Wanted:

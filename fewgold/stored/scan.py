@@ -321,9 +321,12 @@ class Scan:
         sd = self._in_bins(merged, self.score(None))[1]
         return sd, None if self.columns.cost is None else self._in_bins(merged, "cost_")[0]
 
-    def cost_in(self, merged: MergedGroups) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of the cost in each bin."""
-        return self._in_bins(merged, "cost_")
+    def cost_in(self, groups: Groups | MergedGroups) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of the cost in each detailed group, or in each bin."""
+        if isinstance(groups, MergedGroups):
+            return self._in_bins(groups, "cost_")
+        assert groups.cost is not None and groups.cost_sd is not None
+        return groups.cost, groups.cost_sd
 
     def _in_bins(self, merged: MergedGroups, value: str) -> tuple[FloatArray, FloatArray]:
         found = self.view.engine._frame(
