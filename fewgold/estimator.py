@@ -91,7 +91,7 @@ class Estimator(ABC):
         if count > n:
             raise BudgetError(f"{n} ratings cannot come in {count} waves. Ask for fewer waves.")
         sizes = np.diff(np.arange(count + 1) * n // count).tolist()
-        ratings = self.sampler.replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
+        ratings = self.sampler._replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
         info = ratings.sample.info
         if isinstance(rng, int | np.integer):
             info = replace(info, seeds=(int(rng),))

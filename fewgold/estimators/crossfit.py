@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from fewgold._validate import check_count
 from fewgold.sample import Ratings
 
 
-class Predictions(NamedTuple):
-    """What a control foretells.
+@dataclass(frozen=True)
+class Predictions:
+    """What a control predicts.
 
-    Attributes
+    Parameters
     ----------
     centre
         (..., n) mean prediction by the model that predicts the segment: over the pool, or over
@@ -45,7 +46,7 @@ class Control(Protocol):
 
 
 @dataclass(frozen=True)
-class CrossFit:
+class CrossFit(Control):
     """Any scikit-learn regressor, fitted on the other folds of the ratings.
 
     The model sees standardised metrics. It is cloned for every fit, so give it a ``random_state``

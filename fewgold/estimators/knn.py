@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fewgold._arrays import BoolArray, FloatArray, IntArray, batches
 from fewgold._neighbours import Nearest
 from fewgold._validate import check_count
-from fewgold.estimators.crossfit import Model, Predictions, cross_fit, equal_weights
+from fewgold.estimators.crossfit import Control, Model, Predictions, cross_fit, equal_weights
 from fewgold.sample import Ratings
 
 # Sums over the nearest rated segments, for all draws and folds at once.
@@ -152,7 +152,7 @@ def predictions(studies: Studies, nearest: Nearest, k: int) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class KNN:
+class KNN(Control):
     """Mean of the k nearest rated segments in the space of standardised metrics.
 
     Where several are equally far, those that come first in the pool count.

@@ -27,7 +27,7 @@ POOL, GOLD = make_pool()
 def test_each_rating_goes_where_eq_2_says(spread: str, measure: str) -> None:
     sampler = Incremental(spread, k=4, measure=measure)
     draws = 3
-    ratings = sampler.replay(
+    ratings = sampler._replay(
         *(POOL, lambda s: GOLD[s.indices], [1] * 30), draws=draws, rng=np.random.default_rng(1)
     )
     codes, points = POOL.codes.tolist(), POOL.standardised().T
