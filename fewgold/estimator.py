@@ -45,14 +45,14 @@ class Estimator(ABC):
         return type(self).__name__
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         """Fields that the name tells, or that make the sample and the interval."""
         return ("sampler", "bound")
 
     @property
     def spelled(self) -> str:
         """The name, and in brackets what was chosen otherwise than usual: for signatures."""
-        return spelled(self.name, self, self._told)
+        return spelled(self.name, self, self._named_fields)
 
     def select(
         self,

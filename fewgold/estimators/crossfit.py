@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -13,11 +13,10 @@ from fewgold._validate import check_count
 from fewgold.sample import Ratings
 
 
-@dataclass(frozen=True)
-class Predictions:
+class Predictions(NamedTuple):
     """What a control predicts.
 
-    Parameters
+    Attributes
     ----------
     centre
         (..., n) mean prediction by the model that predicts the segment: over the pool, or over
