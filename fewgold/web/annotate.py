@@ -221,7 +221,7 @@ def view(
         "said": said,
         "question": campaign.settings.asked,
         "scale": scale_of(campaign),
-        "progress": campaign.progress(rater),
+        "progress": campaign.desk.progress(rater),
         "last": _last(campaign, rater),
         "estimate": _estimate(campaign),
         "state": "rate",
@@ -231,8 +231,8 @@ def view(
         values |= _idle(campaign, rater)
         seen = f"{values['state']}-{values['skipped']}-{values['progress'].all}"
         return values | {"seen": seen}
-    place = campaign.place_of(key)
-    old = campaign.taken_back(rater, key)
+    place = campaign.desk.place_of(key)
+    old = campaign.desk.taken_back(rater, key)
     if typed is None and old is not None:
         typed = Typed(plain(old.score), str(old.details.get("comment", "")))
     typed = typed or Typed()
@@ -278,7 +278,7 @@ def _texts(pool: Pool, place: int) -> dict[str, str]:
 
 def _idle(campaign: Campaign, rater: str) -> dict[str, Any]:
     """Why there is nothing to rate: not drawn yet, with others, skipped, or done."""
-    skipped, other = campaign.left(rater)
+    skipped, other = campaign.desk.left(rater)
     if not campaign.waves:
         state = "early"
     elif other or _learns(campaign):  # such a strategy draws on when what is open was answered
@@ -294,7 +294,7 @@ def _learns(campaign: Campaign) -> bool:
 
 
 def _last(campaign: Campaign, rater: str) -> dict[str, str] | None:
-    found = campaign.last(rater)
+    found = campaign.desk.last(rater)
     return None if found is None else {"what": found[0], "name": found[1]}
 
 
@@ -375,7 +375,7 @@ def routes(site: Site) -> APIRouter:
         with site.open() as campaign:
             rater = _rater(campaign, token)
             key, nonce = form.text("segment"), form.text("form")
-            campaign.id_of(key)
+            campaign.desk.id_of(key)
             if not _NONCE.fullmatch(nonce):
                 raise DataError("this form is not whole. Nothing was stored. Load the page again.")
             # A button says more than a field beside it that was filled before.
@@ -390,7 +390,7 @@ def routes(site: Site) -> APIRouter:
             except FewgoldError as error:
                 typed = Typed(told, comment, str(error), nonce, form.text("since"))
                 return answer(request, campaign, token, again=key, typed=typed, status=400)
-            kept = campaign.rate(
+            kept = campaign.desk.rate(
                 Rating(key, score, rater, _now(), "", nonce, _details(comment, form.text("since")))
             )
             said = "Stored." if kept.new or kept.score == score else KEPT
@@ -400,7 +400,7 @@ def routes(site: Site) -> APIRouter:
     def skip(request: Request, token: str, form: Form) -> Response:
         with site.open() as campaign:
             rater = _rater(campaign, token)
-            campaign.skip(campaign.id_of(form.text("segment")), rater)
+            campaign.desk.skip(campaign.desk.id_of(form.text("segment")), rater)
             return onward(request, campaign, token, said="Skipped.")
 
     @router.post("/undo")
@@ -408,19 +408,19 @@ def routes(site: Site) -> APIRouter:
         with site.open() as campaign:
             rater = _rater(campaign, token)
             if form.text("what") == "skip":
-                campaign.unskip(rater, campaign.id_of(form.text("name")))
+                campaign.desk.unskip(rater, campaign.desk.id_of(form.text("name")))
                 return onward(request, campaign, token, said="Here is the segment you skipped.")
-            id = campaign.withdraw(rater, form.text("name"))
+            id = campaign.desk.withdraw(rater, form.text("name"))
             if id is None:
                 return onward(request, campaign, token, said="There was nothing to take back.")
-            key = campaign.key_of(id)
+            key = campaign.desk.key_of(id)
             again = key if _may_see_again(campaign, rater, key) else None
             return onward(request, campaign, token, again=again, said="Taken back.")
 
     @router.post("/skipped")
     def skipped(request: Request, token: str) -> Response:
         with site.open() as campaign:
-            campaign.unskip(_rater(campaign, token))
+            campaign.desk.unskip(_rater(campaign, token))
             return onward(request, campaign, token, said="Here is what you skipped.")
 
     return router
@@ -433,7 +433,7 @@ KEPT = (
 
 
 def _rater(campaign: Campaign, token: str) -> str:
-    found = campaign.rater_of(token)
+    found = campaign.desk.rater_of(token)
     if found is None:
         raise HTTPException(
             404, "This link leads nowhere (any more). Ask whoever gave it to you for a new one."
@@ -448,7 +448,7 @@ def _partial(request: Request) -> bool:
 def _may_see_again(campaign: Campaign, rater: str, key: str) -> bool:
     """Only what the rater took back and has not answered since; other addresses are made up."""
     try:
-        return campaign.taken_back(rater, key) is not None
+        return campaign.desk.taken_back(rater, key) is not None
     except DataError:
         return False
 

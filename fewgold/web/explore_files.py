@@ -147,7 +147,8 @@ def _page(
     with site.open() as campaign:
         return site.page(
             request, "explore_import.html", status, receipt=receipt, trouble=trouble,
-            formats=formats_told(), title=campaign.settings.name, adoptable=campaign.adoptable(),
+            formats=formats_told(), title=campaign.settings.name,
+            adoptable=campaign.store.adoptable(),
         )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Form, Request, Response
@@ -118,7 +119,7 @@ def changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
         name: _read(name, text) for name, text in cleaned.items() if text != before[name].strip()
     }
     values = {name: v for name, v in read.items() if v != getattr(campaign.settings, name)}
-    campaign.settings.changed(**values)
+    replace(campaign.settings, **values)
     return values
 
 

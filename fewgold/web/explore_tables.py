@@ -249,17 +249,17 @@ TABLES: dict[str, Kind] = {
     "answers": Kind("Answers", lambda view: view.answers, "The last ones.", _SCORE, last=True),
     "set-aside": Kind(
         "Set aside",
-        lambda view: view.campaign.set_aside(),
+        lambda view: view.campaign.store.set_aside(),
         "Answers that are kept and do not count, and why.",
         _SCORE,
     ),
     "rejected": Kind(
         "Rejected",
-        lambda view: view.campaign.rejected(),
+        lambda view: view.campaign.store.rejected(),
         "Rows that could not be read, and why. They are kept as they came.",
     ),
     "journal": Kind(
-        "Journal", lambda view: view.campaign.journal(), "What happened, and when.", last=True
+        "Journal", lambda view: view.campaign.store.journal(), "What happened, and when.", last=True
     ),
     "unrated": Kind(
         "Not rated yet", _unrated, "Sampled segments without an answer, in the order of drawing."

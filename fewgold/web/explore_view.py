@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -17,10 +16,9 @@ from fewgold._text import decimals, fixed
 from fewgold.bayes import roc_table
 from fewgold.bounds import sequence
 from fewgold.campaign import Campaign
-from fewgold.campaign.answers import scores
-from fewgold.campaign.study import begun
+from fewgold.campaign.study import most_informative, partial_ratings, waves_to_use
 from fewgold.errors import DataError, FewgoldError
-from fewgold.missing import PartialRatings, estimate
+from fewgold.missing import estimate
 from fewgold.web.drawing import DRAWING
 from fewgold.web.site import Site
 
@@ -81,7 +79,7 @@ class View:
     def __init__(self, campaign: Campaign, store: Store) -> None:
         self.campaign = campaign
         self.store = store
-        self.state = campaign.state()
+        self.state = campaign.store.state()
         self.shelf = store.shelf((campaign.settings, self.state))
         #: A shelf of their own: who wants a number shall not wait for a figure.
         self.figures = store.shelf((campaign.settings, self.state, "figures"))
@@ -171,14 +169,14 @@ class View:
 
 def version(campaign: Campaign) -> str:
     """A name of the campaign's state: the same as long as nothing changed."""
-    told = repr((campaign.settings, campaign.state())).encode()
+    told = repr((campaign.settings, campaign.store.state())).encode()
     return hashlib.sha256(told).hexdigest()[:16]
 
 
 @contextmanager
 def looking(site: Site, store: Store) -> Iterator[View]:
     """The campaign as of now, for as long as a page is made."""
-    with site.open() as campaign, campaign.moment():
+    with site.open() as campaign, campaign.store.snapshot():
         yield View(campaign, store)
 
 
@@ -218,7 +216,9 @@ def _growth(view: View) -> pd.DataFrame:
         waves = _drawn_by(campaign, answers[:k])
         withdrawn = view.state[-2]  # with the others it tells which answers were the first k
         key = (campaign.settings, withdrawn, k, waves)
-        found = view.store.past.get(key, partial(_look, campaign, answers[:k], waves))
+        found = view.store.past.get(
+            key, functools.partial(_estimate_after, campaign, answers[:k], waves)
+        )
         if found is not None:
             rows.append(found)
     if now is not None:
@@ -239,38 +239,21 @@ def _drawn_by(campaign: Campaign, answers: pd.DataFrame) -> int:
     return sum(wave.drawn_at <= last for wave in campaign.waves)
 
 
-@dataclass(frozen=True)
-class _Then:
-    """The campaign with the first answers alone."""
-
-    campaign: Campaign
-    answers: pd.DataFrame
-
-    def partial(self, waves: int) -> PartialRatings:
-        sample, settings = self.campaign.first_waves(waves), self.campaign.settings
-        by_id = scores(self.answers, settings)
-        found = [by_id.get(str(i), np.nan) for i in sample.ids.tolist()]
-        return PartialRatings(sample, np.array(found, dtype=np.float64), settings.limits)
-
-    def last_begun(self, waves: int) -> int:
-        """As of the campaign, with these answers alone."""
-        rated = set(self.answers["segment"])
-        since = dict(zip(self.answers["segment"], self.answers["stored_at"], strict=True))
-        started = [
-            wave.number
-            for wave in self.campaign.waves[:waves]
-            if any(i in rated and since[i] >= wave.drawn_at for i in wave.ids)
-            or rated.issuperset(wave.ids)
-        ]
-        return max(started, default=0)
-
-
-def _look(campaign: Campaign, answers: pd.DataFrame, waves: int) -> tuple[Any, ...] | None:
-    """One row, or None where there was no estimate yet, or where it cannot be told any more."""
-    then = _Then(campaign, answers)
+def _estimate_after(
+    campaign: Campaign, answers: pd.DataFrame, waves: int
+) -> tuple[Any, ...] | None:
+    """The row of the first answers; None where there was no estimate yet, or none can be made."""
+    stored = dict(zip(answers["segment"], answers["stored_at"], strict=True))
+    started = [
+        wave.number
+        for wave in campaign.waves[:waves]
+        if any(stored.get(i, "") >= wave.drawn_at for i in wave.ids)
+        or stored.keys() >= set(wave.ids)
+    ]
+    by_wave = functools.partial(partial_ratings, campaign.store, answers)
     try:
-        count = begun(cast("Campaign", then), then.last_begun(waves)) or waves
-        made = estimate(then.partial(count), campaign.estimator(), "at-random")
+        count = most_informative(by_wave, max(started, default=0)) or waves
+        made = estimate(by_wave(count), campaign.estimator(), "at-random")
         return _row(len(answers), made.to_dict(campaign.settings.confidence))
     except FewgoldError:
         return None
@@ -285,7 +268,7 @@ def _path(view: View) -> sequence.Path | None:
     stop, settings = view.status.stop, view.campaign.settings
     if stop is None or settings.tolerance is None:
         return None
-    found, upto = view.campaign.partial(view.campaign.begun), stop["looked_at"]
+    found, upto = view.campaign.partial(waves_to_use(view.campaign)), stop["looked_at"]
     ratings = sequence.first(found.sample, upto).rate(found.scores[:upto], limits=settings.limits)
     return sequence.path(ratings, settings.tolerance, settings.confidence, rule=settings.rule)
 

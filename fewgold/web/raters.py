@@ -48,7 +48,7 @@ def routes(site: Site) -> APIRouter:
         name = form.text("name")
         with site.open() as campaign:
             try:
-                campaign.add_rater(name)
+                campaign.desk.add_rater(name)
             except FewgoldError as error:
                 return page(request, campaign, 400, named=name, trouble={"name": _said(error)})
         return RedirectResponse("/raters", 303)
@@ -56,16 +56,16 @@ def routes(site: Site) -> APIRouter:
     @router.get("/remove")
     def ask(request: Request, name: str | None = None) -> Response:
         with site.open() as campaign:
-            if name not in campaign.links():
+            if name not in campaign.desk.links():
                 raise FewgoldError(f"there is no rater {name!r}.")
             return site.page(
-                request, "raters_remove.html", named=name, rated=campaign.rated_by(name)
+                request, "raters_remove.html", named=name, rated=campaign.desk.rated_by(name)
             )
 
     @router.post("/remove")
     def remove(form: Form) -> Response:
         with site.open() as campaign:
-            campaign.remove_rater(form.text("name"))
+            campaign.desk.remove_rater(form.text("name"))
         return RedirectResponse("/raters", 303)
 
     @router.post("/settings")
@@ -90,14 +90,14 @@ def _values(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
             "name": name,
             "mark": hashlib.sha256(name.encode()).hexdigest()[:10],
             "link": f"{base}rate/{token}",
-            "rated": campaign.rated_by(name),
-            "skipped": campaign.skipped(name),
+            "rated": campaign.desk.rated_by(name),
+            "skipped": campaign.desk.skipped(name),
         }
-        for name, token in campaign.links().items()
+        for name, token in campaign.desk.links().items()
     ]
     return {
         "people": people,
-        "progress": campaign.progress(""),
+        "progress": campaign.desk.progress(""),
         "settings": campaign.settings,
         "choices": SHOWN,
         "texts": list(campaign.pool.texts),

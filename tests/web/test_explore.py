@@ -217,13 +217,13 @@ def test_nothing_is_sent_again_until_something_changed(tmp_path: Path) -> None:
         given = campaign.next("ann")
         assert given is not None
         before = owner.get("/explore/number").text
-        campaign.rate(Rating(given.key, 3, "ann", answer="a form"))
+        campaign.desk.rate(Rating(given.key, 3, "ann", answer="a form"))
         after = owner.get("/explore/number", params={"seen": first, "page": first})
         assert after.status_code == 200
         assert 'href="/explore">Show all tables' in after.text
         assert 'value="13"></progress>' in after.text and after.text != before
         second = seen()
-        campaign.withdraw("ann")
+        campaign.desk.withdraw("ann")
         third = seen()
         campaign.change(confidence=0.9)
         assert len({first, second, third, seen()}) == 4
@@ -281,14 +281,14 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
         assert sent.status_code == 200 and "The settings are changed" in sent.text
         assert SCRIPT not in sent.text
         with Campaign(tmp_path / "s") as now:
-            found, journal = now.settings, now.journal()
+            found, journal = now.settings, now.store.journal()
         assert (found.tolerance, found.confidence, found.each) == (1.5, 0.9, 2)
         assert (found.repeats, found.among, found.limits) == ("first", "median", (-5.0, 120.0))
         noted = json.loads(journal["details"].iloc[-1])
         assert journal["what"].iloc[-1] == "change" and "rule" not in noted
         assert noted["tolerance"] == 1.5
         owner.post("/explore/settings", data=form)
-        assert len(campaign.journal()) == len(journal)  # nothing changed, nothing noted
+        assert len(campaign.store.journal()) == len(journal)  # nothing changed, nothing noted
         for name, value, said in (
             ("limits", "0 to 10", "does not hold the answers"), ("limits", "nonsense", "nonsense"),
             ("tolerance", "x", "must be a number"), ("tolerance", "1000", "half of the scale"),
@@ -298,7 +298,7 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
         ):  # fmt: skip
             refused = owner.post("/explore/settings", data=form | {name: value})
             assert refused.status_code == 400 and said in refused.text, (name, value)
-        assert len(campaign.journal()) == len(journal)
+        assert len(campaign.store.journal()) == len(journal)
         campaign.change(question="")
         asked = "Rate this output."
         for told, value, then in (
@@ -339,7 +339,7 @@ def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         campaign.more(len(campaign.pool) - 60)
         assert "Let them count" in owner.get("/explore").text
         assert owner.post("/explore/adopt", follow_redirects=False).status_code == 303
-        assert campaign.adoptable() == 0
+        assert campaign.store.adoptable() == 0
         assert campaign.answers()["segment"].iloc[-1] == undrawn[0]
 
 
