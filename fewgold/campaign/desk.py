@@ -262,19 +262,21 @@ class Desk:
         )
         return None if row is None else str(row[0])
 
-    def taken_back(self, rater: str, segment: str) -> Rating | None:
-        """What a rater took back of a segment (its key) and has not answered again since."""
+    def taken_back(self, rater: str, segment: str | int) -> Rating | None:
+        """What a rater took back of a segment (its key or place) and has not answered since."""
+        place = segment if isinstance(segment, int) else self.place_of(segment)
         row = self._row(
-            "SELECT score, time, answer, details, number FROM withdrawn AS w "
+            "SELECT score, time, answer, details FROM withdrawn AS w "
             "WHERE segment = :place AND rater = :rater AND NOT EXISTS (SELECT 1 FROM ratings "
             "WHERE segment = :place AND rater = :rater AND number > w.number) "
             "ORDER BY number DESC LIMIT 1",
-            {"place": self.place_of(segment), "rater": rater},
+            {"place": place, "rater": rater},
         )
         if row is None:
             return None
-        score, time, answer, details, _ = row
-        return Rating(segment, float(score), rater, time, "", answer, json.loads(details))
+        score, time, answer, details = row
+        key = self.key_at(place)
+        return Rating(key, float(score), rater, time, "", answer, json.loads(details))
 
     def skip(self, id: str, rater: str) -> None:
         """Do not hand a segment to this rater again, unless they ask for what they skipped."""
@@ -327,6 +329,10 @@ class Desk:
     def key_of(self, id: str) -> str:
         """The key of a sampled segment, by its id."""
         return self.store.keys.of(self._sampled(id), id)
+
+    def key_at(self, place: int) -> str:
+        """The key of a segment, by its place in the pool."""
+        return self.store.keys.of(place, str(self.store.pool.ids[place]))
 
     def place_of(self, segment: str) -> int:
         """The place of a sampled segment in the pool, by its key."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -75,6 +76,7 @@ class Store:
     def __init__(self, path: str | Path, *, any_thread: bool = False) -> None:
         self.path = database_path(path)
         self.database = connect(self.path, any_thread=any_thread)
+        self._file = _identity(self.path)
         self.reload()
 
     @staticmethod
@@ -91,6 +93,11 @@ class Store:
     def reload(self) -> None:
         """Read the settings, which other processes may change."""
         self.settings = load_settings(self.database)
+
+    def is_current(self) -> bool:
+        """Whether it sees what others write: nobody put another file there or took rights away."""
+        writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        return writable and _identity(self.path) == self._file
 
     def close(self) -> None:
         """Close the file; the campaign stays."""
@@ -305,6 +312,15 @@ class Store:
             save_settings(database, settings)
             note(database, "change", changed)
         self.settings = settings
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file lies at a path; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def wave_seed(seed: int, number: int) -> int:

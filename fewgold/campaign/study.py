@@ -207,16 +207,11 @@ class Campaign(Desk):
         """
         from fewgold.campaign.tasks import segment
 
-        while True:
-            place = self.desk.claim(rater, hold)
-            if place is not None:
-                return segment(self, place)
-            step, spent = self.strategy.sampler.step, self.sample.n
-            if step is None or spent >= min(self.settings.budget or 0, len(self.pool)):
-                return None
-            if self.unrated:
-                return None  # it learns from answers that are still to come
-            self._draw(step, None, len(self.waves))
+        place = next_place(self, rater, hold)
+        if place is None:
+            self.sample  # noqa: B018  (says so where nothing was drawn yet)
+            return None
+        return segment(self, place)
 
     def add(self, ratings: Iterable[Rating], source: str = "library") -> Receipt:
         """Store answers. When this returns they are on the disk."""
@@ -336,6 +331,19 @@ class Campaign(Desk):
         from fewgold.campaign.tasks import tasks
 
         return tasks(self, which, context, masked)
+
+
+def next_place(campaign: Campaign, rater: str, hold: float = HOLD) -> int | None:
+    """The place of the next segment for a rater; see `Campaign.next`."""
+    step = campaign.strategy.sampler.step
+    while True:
+        place = campaign.desk.claim(rater, hold)
+        if place is not None or step is None:
+            return place
+        waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
+        if not waves or sum(wave.n for wave in waves) >= most or campaign.unrated:
+            return None  # nothing left to draw, or it learns from answers that are still to come
+        campaign._draw(step, None, len(waves))
 
 
 # Estimators and bounds
