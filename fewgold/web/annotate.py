@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fewgold import report
@@ -27,7 +27,8 @@ from fewgold.campaign.tasks import members, segment
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, RatingScale
 from fewgold.pool import Pool
-from fewgold.web.site import Fields, Site, fields
+from fewgold.web.forms import Sent
+from fewgold.web.site import Site
 
 # The scale of a campaign as a rater meets it: buttons, a slider, or a field.
 
@@ -319,8 +320,6 @@ COMMENT = 10_000  # characters
 _NONCE = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _LONGEST = 3600.0  # whoever takes longer than an hour was not there all the time
 
-Form = Annotated[Fields, Depends(fields)]
-
 
 @dataclass(frozen=True)
 class Seat:
@@ -398,7 +397,7 @@ def routes(site: Site) -> APIRouter:
             return answer(request, at, at.next() if place is None else place, said=said, seen=seen)
 
     @router.post("")
-    def rate(request: Request, token: str, form: Form) -> Response:
+    def rate(request: Request, token: str, form: Sent) -> Response:
         with sitting(token) as at:
             key, nonce, since = (form.text(name) for name in ("segment", "form", "since"))
             if not _NONCE.fullmatch(nonce):
@@ -427,13 +426,13 @@ def routes(site: Site) -> APIRouter:
             return onward(request, at, KEPT, "?kept=1", place)
 
     @router.post("/skip")
-    def skip(request: Request, token: str, form: Form) -> Response:
+    def skip(request: Request, token: str, form: Sent) -> Response:
         with sitting(token) as at:
             at.desk.skip(at.desk.id_of(form.text("segment")), at.rater)
             return onward(request, at, "Skipped.")
 
     @router.post("/undo")
-    def undo(request: Request, token: str, form: Form) -> Response:
+    def undo(request: Request, token: str, form: Sent) -> Response:
         with sitting(token) as at:
             if form.text("what") == "skip":
                 at.desk.unskip(at.rater, at.desk.id_of(form.text("name")))

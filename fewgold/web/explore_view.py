@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +17,7 @@ from fewgold.campaign import Campaign
 from fewgold.campaign.study import most_informative, partial_ratings, waves_to_use
 from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
-from fewgold.web.drawing import DRAWING
+from fewgold.web.downloads import Recent
 from fewgold.web.site import Site
 
 if TYPE_CHECKING:
@@ -30,47 +28,22 @@ if TYPE_CHECKING:
     from fewgold.report.study import Study
 
 T = TypeVar("T")
-_STATES = 6  # shelves that are kept, two for each state of the campaign
+_STATES = 6  # kept, two for each state of the campaign: numbers and figures
 _LOOKS = 500  # earlier estimates that are kept, which do not change any more
 _PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
 
 
-class Shelf:
-    """Results of one state of the campaign, each worked out once, by whoever comes first."""
-
-    def __init__(self, most: int = _PARTS) -> None:
-        self._lock = RLock()
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
-        self._most = most
-
-    def get(self, name: Hashable, make: Callable[[], T]) -> T:
-        """The result of that name; errors are not kept."""
-        with self._lock:
-            if name not in self._kept:
-                self._kept[name] = make()
-                while len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
-            return cast("T", self._kept[name])
-
-
 class Store:
-    """Shelves of the last few states of one campaign, and what no state changes any more."""
+    """What was worked out of the last few states of one campaign."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._shelves: OrderedDict[Hashable, Shelf] = OrderedDict()
-        self.past = Shelf(_LOOKS)
-        #: Figures are drawn one at a time: how they look is a setting of the whole process.
-        self.drawing = DRAWING
+        self._states = Recent(_STATES)
+        #: Earlier estimates, which do not change any more.
+        self.past = Recent(_LOOKS)
 
-    def shelf(self, state: Hashable) -> Shelf:
-        """The shelf of a state."""
-        with self._lock:
-            found = self._shelves.setdefault(state, Shelf())
-            self._shelves.move_to_end(state)
-            while len(self._shelves) > _STATES:
-                self._shelves.popitem(last=False)
-            return found
+    def of(self, state: Hashable) -> Recent:
+        """Results of a state."""
+        return self._states.get(state, lambda: Recent(_PARTS))
 
 
 class View:
@@ -80,9 +53,9 @@ class View:
         self.campaign = campaign
         self.store = store
         self.state = campaign.store.state()
-        self.shelf = store.shelf((campaign.settings, self.state))
-        #: A shelf of their own: who wants a number shall not wait for a figure.
-        self.figures = store.shelf((campaign.settings, self.state, "figures"))
+        self.results = store.of((campaign.settings, self.state))
+        #: Apart from the results: who wants a number shall not wait for a figure.
+        self.figures = store.of((campaign.settings, self.state, "figures"))
 
     @property
     def version(self) -> str:
@@ -91,21 +64,18 @@ class View:
 
     @property
     def status(self) -> Status:
-        return self.shelf.get("status", self.campaign.status)
+        return self.results.get("status", self.campaign.status)
 
     @property
     def study(self) -> Study | None:
         """The study as the report has it, gaps as in the status; None while there is no number."""
-        return self.shelf.get("study", self._study)
-
-    def _study(self) -> Study | None:
         if self.status.estimate is None:
             return None
-        return self.campaign.report("at-random").study
+        return self.results.get("study", lambda: self.campaign.report("at-random").study)
 
     @property
     def answers(self) -> pd.DataFrame:
-        return self.shelf.get("answers", self.campaign.answers)
+        return self.results.get("answers", self.campaign.answers)
 
     @property
     def metrics(self) -> list[str]:
@@ -115,7 +85,7 @@ class View:
     @property
     def scores(self) -> pd.DataFrame:
         """Every rated segment of the sample with its score and its metrics."""
-        return self.shelf.get("scores", self._scores)
+        return self.results.get("scores", self._scores)
 
     def _scores(self) -> pd.DataFrame:
         import pandas as pd
@@ -133,7 +103,7 @@ class View:
 
     def roc(self, cut: str) -> RocTable:
         """ROC curves of all metrics; ``cut`` says which human scores are adequate."""
-        return self.shelf.get(("roc", cut), lambda: self._roc(cut))
+        return self.results.get(("roc", cut), lambda: self._roc(cut))
 
     def _roc(self, cut: str) -> RocTable:
         import pandas as pd
@@ -204,7 +174,7 @@ def looks(count: int) -> list[int]:
 
 def growth(view: View) -> pd.DataFrame:
     """The estimate and its interval after so many answers; the last row is that of the status."""
-    return view.shelf.get("growth", lambda: _growth(view))
+    return view.results.get("growth", lambda: _growth(view))
 
 
 def _growth(view: View) -> pd.DataFrame:
@@ -261,7 +231,7 @@ def _estimate_after(
 
 def stopping_path(view: View) -> sequence.Path | None:
     """The interval of the stopping rule after each rating, as the status looks at it."""
-    return view.shelf.get("path", lambda: _path(view))
+    return view.results.get("path", lambda: _path(view))
 
 
 def _path(view: View) -> sequence.Path | None:

@@ -14,8 +14,8 @@ from fewgold.errors import FewgoldError
 from fewgold.report import number
 from fewgold.web import plan_binary as binary
 from fewgold.web import plan_scores as scores
+from fewgold.web.forms import Form
 from fewgold.web.plan_binary import heat_map
-from fewgold.web.plan_forms import Form
 from fewgold.web.site import Site
 
 T = TypeVar("T")

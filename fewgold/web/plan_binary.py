@@ -20,7 +20,7 @@ from fewgold.planning import (
     ratings_needed,
 )
 from fewgold.web.drawing import Chart, Heat, chart, heat
-from fewgold.web.plan_forms import Field, Form, arguments, by_name, command, wrapped
+from fewgold.web.forms import Field, Form, arguments, by_name, plan_command, wrapped
 
 _SIZE = 1_000_000
 AXES = {
@@ -324,7 +324,7 @@ def _needed(
             trouble = str(error)
     # A power of one half is what a difference has that is just significant.
     options |= {"confidence": round(1 - level, 12), "power": 0.5 if power is None else power}
-    return Needed(alone, with_metric, trouble, "\n".join(lines), command("fewgold plan", options))
+    return Needed(alone, with_metric, trouble, "\n".join(lines), plan_command(options))
 
 
 def _soon(metric: int, known: bool) -> None:
@@ -383,7 +383,7 @@ def _divided(items: tuple[tuple[str, Any], ...]) -> Divided:
             "human ratings; the rest is for the metric",
             "difference", height=260,
         )  # fmt: skip
-    return Divided(split, shown, code, command("fewgold plan", options))
+    return Divided(split, shown, code, plan_command(options))
 
 
 # Measurable differences over any two numbers of a study.

@@ -8,7 +8,7 @@ from typing import Any
 
 from fewgold.planning import Goal, Outlook, Plan, plan, plan_worst_case
 from fewgold.web.drawing import Chart, chart
-from fewgold.web.plan_forms import Field, Form, arguments, by_name, command
+from fewgold.web.forms import Field, Form, arguments, by_name, plan_command
 
 GOALS = {
     "half_width": "an interval of ± so much",
@@ -124,7 +124,7 @@ def _answer(items: tuple[tuple[str, Any], ...]) -> Answer:
             "print(found.summary())",
         ]
     )
-    line = command("fewgold plan", {**aim, **told, "size": v["size"], "rating_cost": v["cost"]})
+    line = plan_command({**aim, **told, "size": v["size"], "rating_cost": v["cost"]})
     return Answer(found, _rows(found), _REACHED[v["goal"]], _curves(found, v["goal"]), code, line)
 
 

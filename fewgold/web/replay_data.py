@@ -14,7 +14,7 @@ import zlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from fewgold import formats, io
 from fewgold._temporary import TemporaryFolder
@@ -22,6 +22,8 @@ from fewgold.errors import DataError, FewgoldError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fewgold.web.forms import Fields
 
 # Reads an uploaded table, refused where it is too large before it fills the memory.
 #
@@ -185,7 +187,7 @@ class Data:
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()  # what is odd about the file
     used: float = field(default_factory=time.monotonic)
-    guessed: Any = None  # what the columns are, worked out once
+    guessed: Columns | None = None  # what the columns are, worked out once
 
     @property
     def demo(self) -> str | None:
@@ -262,36 +264,48 @@ class Tables:
             del self._known[key]
 
 
-# Which column of a table is what, guessed from the names.
-
-
 @dataclass(frozen=True)
 class Columns:
-    """Which column is what; guessed from the names until somebody says otherwise."""
+    """Which column is what; guessed from the names until somebody says otherwise.
+
+    ``by`` parts the table into pools for a simulation.
+    """
 
     human: tuple[str, ...]
     system: str | None
     id: str | None
     document: str | None
     metrics: tuple[str, ...]
+    by: str | None = None
     notes: tuple[str, ...] = ()
 
 
 def guess(data: Data) -> Columns:
     """What the columns probably are; a gap where their names do not tell."""
     if data.guessed is None:
-        data.guessed = _guess(data)
-    found: Columns = data.guessed
-    return found
+        from fewgold.io.columns import roles
+
+        found = roles(data.frame, texts=[], need_id=False)
+        repeats = found.id is not None and data.frame[found.id].duplicated().any()
+        notes = [*data.notes, *replace(found, guessed={}).notes()]
+        data.guessed = Columns(
+            found.human or found.humans[:1], found.system, found.id, found.document, found.metrics,
+            found.system if repeats else None,
+            tuple(s.partition(". To use one of them")[0].rstrip(".") for s in notes),
+        )  # fmt: skip
+    return data.guessed
 
 
-def _guess(data: Data) -> Columns:
-    from fewgold.io.columns import roles
-
-    found = roles(data.frame, texts=[], need_id=False)
-    human = found.human or found.humans[:1]
-    notes = [*data.notes, *replace(found, guessed={}).notes()]
+def chosen(fields: Fields, data: Data) -> Columns:
+    """The columns of a form, or the guess where none was sent yet."""
+    if not fields.sent:
+        return guess(data)
+    human = fields.columns("human", "human scores", data) or fields.columns("score", "scores", data)
     return Columns(
-        human, found.system, found.id, found.document, found.metrics,
-        tuple(s.partition(". To use one of them")[0].rstrip(".") for s in notes),
-    )  # fmt: skip
+        tuple(human),
+        fields.column("system", "systems", data),
+        fields.column("id", "segments", data),
+        fields.column("document", "documents", data),
+        tuple(fields.columns("metrics", "metrics", data)),
+        fields.column("by", "pools", data),
+    )

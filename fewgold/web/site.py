@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,36 +175,7 @@ def same(given: str | None, wanted: str) -> bool:
     return given is not None and hmac.compare_digest(given.encode(), wanted.encode())
 
 
-# Forms as they come: whatever somebody sends is a text or is not there.
-
-
-_FIELDS = 50  # more than any form of ours has
 _IDLE = 8  # open files that are kept for the next requests
-
-
-@dataclass(frozen=True)
-class Fields:
-    """The fields of a form."""
-
-    given: Mapping[str, list[str]]
-
-    def text(self, name: str) -> str:
-        """One field; nothing if it is missing."""
-        return next(iter(self.texts(name)), "")
-
-    def texts(self, name: str) -> list[str]:
-        """All fields of a name, such as boxes that were ticked."""
-        return self.given.get(name, [])
-
-
-async def fields(request: Request) -> Fields:
-    """The form of a request, for ``Depends``: the page itself then runs in a thread."""
-    found: dict[str, list[str]] = {}
-    async with request.form(max_files=0, max_fields=_FIELDS) as form:
-        for name, value in form.multi_items():
-            if isinstance(value, str):
-                found.setdefault(name, []).append(value)
-    return Fields(found)
 
 
 @dataclass(eq=False)

@@ -24,9 +24,8 @@ from fewgold._text import decimals
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
-from fewgold.web import create_app, explore, explore_tables
+from fewgold.web import create_app, downloads, explore, explore_tables
 from fewgold.web.explore_tables import TABLES
-from fewgold.web.explore_tables import csv as as_csv
 from fewgold.web.explore_view import cut_hints, looks
 from web.e2e.live import SCRIPT, small_pool
 
@@ -346,7 +345,7 @@ def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_files_that_unpack_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 
-    monkeypatch.setattr("fewgold.web.explore_files._UNPACKED", 1000)
+    monkeypatch.setattr("fewgold.web.explore._UNPACKED", 1000)
     with begin(tmp_path / "s", rated=3), client_of(tmp_path / "s") as owner:
         data = gzip.compress(b"id,score\n" + b"x,1\n" * 1000)
         refused = owner.post("/explore/import", files={"file": ("a.csv.gz", data)})
@@ -472,7 +471,7 @@ def test_what_others_wrote_is_escaped_and_neutral(place: Path, owner: TestClient
 
 def test_cells() -> None:
     given = pd.DataFrame({"=a": ["-1+2", None], "b": [-0.1, math.nan]})
-    assert as_csv(given) == "'=a,b\n'-1+2,-0.1\n,\n"
+    assert downloads.csv(given.columns, given.itertuples(index=False)) == "'=a,b\n'-1+2,-0.1\n,\n"
 
 
 def test_without_matplotlib(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from fewgold.cli import app as cli
 from fewgold.datasets import demo_frame
 from fewgold.simulation import page as _page
-from fewgold.web import create_app, replay_data, replay_form, replay_simulate
+from fewgold.web import create_app, forms, replay_data
 from waiting import PATIENCE, until
 
 ORIGIN = {"Origin": "http://127.0.0.1"}
@@ -514,7 +514,7 @@ def test_a_simulation_shows_its_progress_and_can_be_cancelled(
 ) -> None:
     on, off = threading.Event(), threading.Event()
 
-    def slow(self: Any, progress: Any) -> None:
+    def slow(studies: Any, *, progress: Any, **asked: Any) -> None:
         progress(3, 8)
         on.set()
         assert off.wait(PATIENCE)
@@ -522,7 +522,7 @@ def test_a_simulation_shows_its_progress_and_can_be_cancelled(
             progress(4, 8)
             time.sleep(0.01)
 
-    monkeypatch.setattr(replay_simulate.Request, "run", slow)
+    monkeypatch.setattr("fewgold.simulation.simulate", slow)
     form = {"data": "demo-ende", "go": "1", "strategy": "random+mean", "draws": "2"}
     addresses = []
     for _ in range(2):
@@ -579,6 +579,6 @@ def test_unknown_addresses(owner: TestClient) -> None:
 def test_budgets_are_those_of_the_command_line(text: str) -> None:
     from fewgold.cli import parse
 
-    ours, theirs = replay_form.budgets(text), parse.budgets(text)
+    ours, theirs = forms.budgets(text), parse.budgets(text)
     assert ours == theirs
     assert [type(b) for b in ours] == [type(b) for b in theirs]
