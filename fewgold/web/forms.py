@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Depends, HTTPException, Request
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fewgold.cut import Cut
     from fewgold.web.replay_data import Data
 
+T = TypeVar("T")
 _FIELDS = 50  # more than any form without lists of columns has
 _LONGEST = 40  # characters of a value that are read, and shown again
 _NUMBER = r"\d+(?:\.\d+)?|\.\d+"
@@ -322,6 +323,36 @@ class Form:
 def by_name(*fields: Field) -> dict[str, Field]:
     """Fields in the order in which they are shown."""
     return {field.name: field for field in fields}
+
+
+class Part(Generic[T]):
+    """A part of a page that is made of some fields, once for the same values."""
+
+    def __init__(self, fields: Sequence[str], make: Callable[[Mapping[str, Any]], T]) -> None:
+        self.fields = tuple(fields)
+        self._make = lru_cache(256)(lambda values: make(dict(zip(fields, values, strict=True))))
+
+    def __call__(self, form: Form) -> T:
+        """The part; a sentence instead if one of its fields cannot be used."""
+        for name in self.fields:
+            if name in form.errors:
+                raise FewgoldError(f"{form.fields[name].label}: {form.errors[name]}")
+        return self._make(tuple(form[name] for name in self.fields))
+
+    def tried(self, form: Form) -> tuple[T | None, str]:
+        """The part, or a sentence that says why it is not there."""
+        lacking = form.lacks(*self.fields)
+        if lacking:
+            return None, lacking
+        try:
+            return self(form), ""
+        except FewgoldError as error:
+            return None, str(error)
+
+
+def part(*fields: str) -> Callable[[Callable[[Mapping[str, Any]], T]], Part[T]]:
+    """Make a `Part` of a function of these fields' values."""
+    return lambda make: Part(fields, make)
 
 
 # Lines of Python and of a shell that give the numbers of a page again
