@@ -159,7 +159,9 @@ def _stopping_rule(
     A segment that still needs a rater is a gap: its score may change.
     """
     sample = partial.sample
-    if settings.tolerance is None or settings.limits is None or sample.design.kind != "simple":
+    if settings.tolerance is None or settings.limits is None:
+        return None
+    if not sample.design.drawn_as("simple"):
         return None
     enough = set(raters.index[raters >= settings.each])
     gaps = np.flatnonzero([str(i) not in enough for i in sample.ids.tolist()])

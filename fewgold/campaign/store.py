@@ -37,7 +37,7 @@ from fewgold.campaign.settings import Settings, load_settings, save_settings
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating
 from fewgold.pool import Pool
-from fewgold.sample import Sample
+from fewgold.sample import Sample, SampleInfo
 from fewgold.sheets import design_of, drawn
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ class Store:
         """
         pool, strategy = sample.pool, self.settings.strategy
         own = drawn(pool, sample.indices, sample.design)
-        together = {**drawn(pool, whole.indices, whole.design), "info": dict(whole.info)}
-        sampler = str(sample.info.get("sampler", sample.design.kind))
+        together = {**drawn(pool, whole.indices, whole.design), "info": whole.info.to_dict()}
+        sampler = sample.info.sampler or sample.design._label
         turns = handout_order(own, seed)
         with self.transaction() as database:
             (last,) = database.execute("SELECT COALESCE(MAX(number), 0) FROM waves").fetchone()
@@ -181,7 +181,7 @@ class Store:
                     "somebody else drew a wave at the same moment. Look at the status, and draw "
                     "again if it is still wanted."
                 )
-            if whole.design.kind == "adaptive":
+            if whole.design.drawn_as("adaptive"):
                 database.execute("UPDATE waves SET whole = '' WHERE number = ?", (last,))
             database.execute(
                 "INSERT INTO waves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -220,7 +220,7 @@ class Store:
         with reading("the design"):
             record = json.loads(row[0])
             indices, design = design_of(record, self.pool)
-            return Sample(self.pool, indices, design, info=record["info"])
+            return Sample(self.pool, indices, design, info=SampleInfo.from_dict(record["info"]))
 
     def last_wave_with_answers(self) -> int:
         """The last wave with an answer that came after it was drawn, or with all of them; else 0.

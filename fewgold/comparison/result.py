@@ -411,7 +411,7 @@ class Comparison:
 
     def signature(self) -> str:
         """All that is needed to tell how the numbers were made, in one line."""
-        told = self.estimates[0].ratings.signed()
+        told = self.estimates[0].ratings._signed()
         scores = b"".join(e.ratings.scores.tobytes() for e in self.estimates)
         above = self.basis[np.triu_indices(len(self.systems), 1)]
         parts: dict[str, Any] = {
@@ -487,7 +487,7 @@ class Comparison:
             for kind in PLOTS:
                 written.append(plots.save(self.plot(kind), place / f"{kind}.png"))
         except FewgoldError as error:
-            if "matplotlib" not in str(error):
+            if error.code != "needs-matplotlib":
                 raise
         return written
 

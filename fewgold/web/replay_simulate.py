@@ -51,7 +51,7 @@ class SimulatePage:
 
     def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
         from fewgold import registry
-        from fewgold.simulation.run import _refuse_unknown
+        from fewgold.simulation.run import check_strategy
 
         names = _ticked(fields)
         if not names:
@@ -76,7 +76,7 @@ class SimulatePage:
             }
             asked["limits"] = (0.0, 1.0)
         for name in (*names, asked["baseline"]):
-            _refuse_unknown(name, studies)
+            check_strategy(name, studies)
         cells = len(studies) * (len(names) + 1) * len(asked["budgets"])
         if cells > _MOST_CELLS:
             raise FewgoldError(
@@ -126,7 +126,7 @@ class SimulatePage:
         return result.to_frame() if table == "cells" else getattr(result, table)()
 
     def show(self, result: Simulation) -> dict[str, Any]:
-        from fewgold.simulation import result as _summary
+        from fewgold.simulation.result import failure_notes, legend
 
         title, *_ = result.summary().split("\n")
         figures = [k for k in self.FIGURES if result.bounds or k not in ("bounds", "widths")]
@@ -134,8 +134,8 @@ class SimulatePage:
         return {
             "lead": title,
             "grids": [_ranking(result), _by_budget(result)],
-            "legend": _summary._legend(result),
-            "notes": _summary._failures(result, result.ranking()),
+            "legend": legend(result),
+            "notes": failure_notes(result, result.ranking()),
             "signature": result.signature,
             "figures": {k: self.FIGURES[k] for k in figures},
             "tables": ["ranking", "by_budget", "cells", *failed],
@@ -190,19 +190,13 @@ def _studies(fields: Fields, data: Data) -> tuple[dict[str, Study], list[str]]:
 
 
 def _ranking(result: Simulation) -> Grid:
-    from fewgold.simulation.result import _with_error, cell, decimals
+    from fewgold.simulation.result import decimals, ranked_cells
 
     table = result.ranking()
     digits = decimals(table["abs_error_mc"])
     rows = []
     for row in table.to_dict("records"):
-        own = row["strategy"] == result.baseline
-        gain = "–" if own else _with_error(100 * row["reduction"], 100 * row["reduction_mc"])
-        cells = [
-            cell(row["abs_error"], digits), cell(row["abs_error_sd"], digits),
-            cell(100 * row["win"], 1), gain, cell(row["ess_ratio"], 2),
-            cell(100 * row["coverage"], 1),
-        ]  # fmt: skip
+        cells = ranked_cells(row, digits, result.baseline)
         rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
     heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
     return Grid("ranking", "Strategies over all pools and budgets, the best first.", heads, rows)

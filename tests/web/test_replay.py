@@ -183,7 +183,7 @@ def test_simulation_says_what_the_command_line_says(
     owner: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One figure of six will do, here and there: drawing is what takes long.
-    monkeypatch.setattr(_page, "figures", lambda done: {"coverage": done.plot("coverage")})
+    monkeypatch.setattr(_page, "_figures", lambda done: {"coverage": done.plot("coverage")})
     form = {
         "data": "demo-ende", "go": "1", "strategy": ["random+mean", "random+cv-multi"],
         "more": "docs-sys+mean", "budgets": "5%:10%:5%", "draws": "4", "seed": "7",
