@@ -413,7 +413,7 @@ def routes(site: Site) -> APIRouter:
                         f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."
                     )
             except FewgoldError as error:
-                typed = Typed(told, comment, str(error), nonce, since)
+                typed = Typed(told, comment, error.message_for("web"), nonce, since)
                 return answer(request, at, at.desk.place_of(key), typed=typed, status=400)
             given = Rating(key, score, at.rater, now(), "", nonce, _details(comment, since))
             place = None

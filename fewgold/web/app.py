@@ -65,14 +65,18 @@ def create_app(
 
     @app.exception_handler(FewgoldError)
     def mistake(request: Request, error: FewgoldError) -> HTMLResponse:
-        return site.page(request, "trouble.html", 400, sentence=str(error))
+        return site.page(request, "trouble.html", 400, sentence=error.message_for("web"))
 
     @app.exception_handler(NoTable)
     def no_table(request: Request, error: NoTable) -> Any:
         if request.method == "GET" and not request.query_params.get("data"):
             return RedirectResponse("/replay", 303)
         return site.page(
-            request, "trouble.html", 404, sentence=str(error), back=("/replay", "Choose a table")
+            request,
+            "trouble.html",
+            404,
+            sentence=error.message_for("web"),
+            back=("/replay", "Choose a table"),
         )
 
     @app.exception_handler(StarletteHTTPException)

@@ -26,9 +26,7 @@ from fewgold.campaign.status import goal_line, stop_line
 from fewgold.campaign.tasks import WHICH
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
-from fewgold.io import SUFFIXES
 from fewgold.report.figures import WITHOUT, available
-from fewgold.web.downloads import DRAWING, IMAGES, download, frame_csv
 from fewgold.web.explore_tables import TABLES, NoSuchFigure, drawn_figure, is_figure, roc_shown
 from fewgold.web.explore_view import (
     Store,
@@ -42,6 +40,7 @@ from fewgold.web.explore_view import (
     spoken,
     version,
 )
+from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
 
@@ -53,7 +52,6 @@ _SCATTERS = 12  # on the page; every metric has a page of its own besides
 _REPORTS = {"html": "text/html", "md": "text/markdown"}
 _GAPS = ("wait", "at-random")
 _UNPACKED = 300_000_000  # bytes that a packed upload may have once unpacked
-_ENDINGS = tuple(f"{s}{z}" for s in (*SUFFIXES, ".txt") for z in ("", ".gz"))
 
 
 def routes(site: Site) -> APIRouter:
@@ -210,7 +208,7 @@ def _files(router: APIRouter, site: Site, store: Store) -> None:
             try:
                 made = drawn_figure(view, name, kind, (cut or "").strip()[:40])
             except NoSuchFigure as error:
-                raise HTTPException(404, str(error)) from None
+                raise HTTPException(404, error.message_for("web")) from None
         return download(made, f"{name}.{kind}", IMAGES[kind], save=False)
 
     @router.get("/table/{name}.csv")
@@ -313,32 +311,19 @@ def _importing(router: APIRouter, site: Site) -> None:
                 raise DataError("no file was chosen. Choose one with answers.")
             receipt = _receive(site, file, fields)
         except FewgoldError as error:
-            return page(request, 400, trouble=str(error))
+            return page(request, 400, trouble=error.message_for("web"))
         return page(request, receipt=receipt)
 
 
 def _receive(site: Site, file: UploadFile, fields: Fields) -> Receipt:
-    """Import a file that was sent. Its name is told and never used as a path."""
+    """Import a file that was sent."""
     form, by, *names = (
         fields.text(n)[:200] for n in ("format", "by", "id", "score", "rater")
     )  # fmt: skip
-    told = Path((file.filename or "").replace("\\", "/")).name[:120] or "upload"
-    told = "".join(c if c.isprintable() else " " for c in told)
-    ending = next((e for e in sorted(_ENDINGS, key=len, reverse=True)
-                   if told.lower().endswith(e)), "")  # fmt: skip
-    with TemporaryFolder() as folder:
-        path = folder / f"upload{ending}"
-        with open(path, "wb") as target:
-            while part := file.file.read(1 << 20):
-                target.write(part)
+    columns = Names(*(name or None for name in names))
+    with received(file.filename or "", file.file) as (path, told), site.open() as campaign:
         _check_size(path)
-        try:
-            with site.open() as campaign:
-                columns = Names(*(name or None for name in names))
-                return campaign.import_file(path, form or None, columns, by=by, source=told)
-        except FewgoldError as error:
-            said = str(error).replace(str(path), told).replace(str(folder), "")
-            raise DataError(said) from None
+        return campaign.import_file(path, form or None, columns, by=by, source=told)
 
 
 def _check_size(path: Path) -> None:
@@ -400,7 +385,13 @@ def _settings(router: APIRouter, site: Site) -> None:
             try:
                 values = _changes(campaign, typed)
             except FewgoldError as error:
-                return page(request, campaign, _as_typed(campaign) | typed, 400, trouble=str(error))
+                return page(
+                    request,
+                    campaign,
+                    _as_typed(campaign) | typed,
+                    400,
+                    trouble=error.message_for("web"),
+                )
             if values:
                 campaign.change(**values)
         return RedirectResponse(f"/explore/settings{'?changed=1' if values else ''}", 303)

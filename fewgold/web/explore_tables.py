@@ -15,7 +15,7 @@ from fewgold._text import fixed, shorter
 from fewgold.errors import FewgoldError
 from fewgold.report import number
 from fewgold.report.figures import WITHOUT, available, weighted_line
-from fewgold.web import downloads
+from fewgold.web import files
 from fewgold.web.explore_view import View, growth, steps, stopping_path
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def drawn_figure(view: View, name: str, kind: str, cut: str = "") -> bytes:
     if not available():
         raise NoSuchFigure(WITHOUT)
     plot = functools.partial(_figure, view, name, cut)
-    return view.figures.get((name, kind, cut), lambda: downloads.drawn(plot, kind))
+    return view.figures.get((name, kind, cut), lambda: files.drawn(plot, kind))
 
 
 def _figure(view: View, name: str, cut: str) -> Axes | Figure:

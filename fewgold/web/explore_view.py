@@ -17,7 +17,7 @@ from fewgold.campaign import Campaign
 from fewgold.campaign.study import most_informative, partial_ratings, waves_to_use
 from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
-from fewgold.web.downloads import Recent
+from fewgold.web.files import Recent
 from fewgold.web.site import Site
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class View:
         try:
             return self.roc(cut), ""
         except FewgoldError as error:
-            return None, str(error)
+            return None, error.message_for("web")
 
 
 def version(campaign: Campaign) -> str:

@@ -347,7 +347,7 @@ class Part(Generic[T]):
         try:
             return self(form), ""
         except FewgoldError as error:
-            return None, str(error)
+            return None, error.message_for("web")
 
 
 def part(*fields: str) -> Callable[[Callable[[Mapping[str, Any]], T]], Part[T]]:

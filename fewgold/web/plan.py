@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 from fewgold.report import number
 from fewgold.web import plan_binary as binary
 from fewgold.web import plan_scores as scores
-from fewgold.web.downloads import csv, download, known
+from fewgold.web.files import csv, download, known
 from fewgold.web.forms import Form, Part
 from fewgold.web.site import Site
 

@@ -299,7 +299,7 @@ def needed(form: Values) -> Needed:
             try:
                 with_metric = ratings_needed(gap, **goal, **more | {"known": known})
             except FewgoldError as error:
-                trouble = str(error)
+                trouble = error.message_for("web")
     # A power of one half is what a difference has that is just significant.
     options |= {
         "confidence": round(1 - form["level"], 12), "power": 0.5 if power is None else power

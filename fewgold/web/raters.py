@@ -134,5 +134,5 @@ def announced(campaign: Campaign) -> list[str]:
 
 
 def _said(error: FewgoldError) -> str:
-    text = str(error)
+    text = error.message_for("web")
     return text[:1].upper() + text[1:]

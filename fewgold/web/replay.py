@@ -11,7 +11,7 @@ from starlette.datastructures import UploadFile
 from fewgold.errors import DataError, FewgoldError
 from fewgold.report.figures import available
 from fewgold.web import replay_data
-from fewgold.web.downloads import DRAWING, IMAGES, Recent, download, drawn, frame_csv, known
+from fewgold.web.files import DRAWING, IMAGES, Recent, download, drawn, frame_csv, known
 from fewgold.web.forms import Fields, SentFiles
 from fewgold.web.jobs import Job, Jobs
 from fewgold.web.replay_data import Data, Tables, chosen, guess
@@ -59,7 +59,7 @@ def _choosing(router: APIRouter, site: Site, tables: Tables, jobs: Jobs) -> None
                 raise DataError("no file came. Choose one first.")
             data = tables.add(file.filename, file.file)
         except FewgoldError as error:
-            return start(request, 400, str(error))
+            return start(request, 400, error.message_for("web"))
         return RedirectResponse(f"/replay/table?data={data.key}", 303)
 
     @router.post("/forget")
@@ -81,7 +81,7 @@ def _filled(
     try:
         columns = chosen(fields, data)
     except FewgoldError as error:  # a column that is not there
-        columns, trouble = guess(data), trouble or str(error)
+        columns, trouble = guess(data), trouble or error.message_for("web")
     return site.page(
         request, f"replay_{page.name}.html", 400 if trouble else 200, data=data, fields=fields,
         columns=columns, trouble=trouble, options=page, **page.form(fields, data, columns), **more,
@@ -110,7 +110,7 @@ def _at_once(router: APIRouter, site: Site, tables: Tables, page: Page) -> None:
             if fields.sent:
                 shown, line = result(fields)[1], page.command(fields, data)
         except FewgoldError as error:
-            trouble = str(error)
+            trouble = error.message_for("web")
         return _filled(
             site, request, page, fields, data, trouble, shown=shown, command=line,
             query=fields.query(), figures=available(),
@@ -155,7 +155,7 @@ def _as_job(router: APIRouter, site: Site, tables: Tables, jobs: Jobs, page: Pag
                 form=f"/replay/{page.name}?{fields.query()}", command=page.command(fields, data),
             )  # fmt: skip
         except FewgoldError as error:
-            return _filled(site, request, page, fields, data, str(error))
+            return _filled(site, request, page, fields, data, error.message_for("web"))
         return RedirectResponse(f"/replay/job/{job.id}", 303)
 
 

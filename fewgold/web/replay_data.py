@@ -7,29 +7,25 @@ from __future__ import annotations
 
 import gzip
 import secrets
-import shutil
 import threading
 import time
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from fewgold import formats, io
-from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError, FewgoldError
+from fewgold.web.files import received
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.web.forms import Fields
 
-# Reads an uploaded table, refused where it is too large before it fills the memory.
-#
 # An upload is written to a temporary file under a name of ours, read, and removed at once, so that
-# nothing of it is left behind however the server ends.
-
+# nothing of it is left behind however the server ends. It is refused if it is too large.
 
 SUFFIXES = tuple(io.SUFFIXES)
 MOST_ROWS = 200_000
@@ -38,38 +34,8 @@ _MOST_LINES = 2_000_000  # of a text file: texts may hold line breaks
 _MOST_BYTES = 500_000_000  # that a Parquet file may unpack to
 
 
-class Upload(NamedTuple):
-    """What to call an uploaded table, the table, and what is odd about its file."""
-
-    name: str
-    frame: pd.DataFrame
-    notes: tuple[str, ...]
-
-
-def uploaded(name: str, content: IO[bytes]) -> Upload:
-    """The table in an upload; ``name`` is what people call it and no path of ours."""
-    shown = base_name(name)
-    suffix = next((s for s in SUFFIXES if shown.lower().endswith(s)), "")
-    with TemporaryFolder() as folder:
-        path = folder / f"upload{suffix}"
-        with path.open("wb") as file:
-            shutil.copyfileobj(content, file)
-        return _read(path, shown)
-
-
-def base_name(name: str) -> str:
-    """The last part of a file's name, printable and not too long, for people to recognise.
-
-    >>> base_name("..\\\\..\\\\etc/rated\\n.csv")
-    'rated.csv'
-    """
-    last = PureWindowsPath(PurePosixPath(name).name).name
-    plain = "".join(c for c in last if c.isprintable())
-    return plain if len(plain) <= 80 else f"{plain[:40]}…{plain[-39:]}"
-
-
-def _read(path: Path, shown: str) -> Upload:
-    """The table of a file that is not too large, a name a column and a plain value a cell."""
+def _read(path: Path, shown: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table of a file that is not too large, with plain cells, and what is odd about it."""
     with path.open("rb") as file:
         head = file.read(4)
     if head[:2] == b"\x1f\x8b":
@@ -80,10 +46,7 @@ def _read(path: Path, shown: str) -> Upload:
         _check_parquet(path, shown)
     elif head != b"PK\x03\x04":
         _check_lines(path)
-    try:
-        rated = formats.rated_table(path)
-    except DataError as error:  # its sentence names the temporary file
-        raise DataError(str(error).replace(str(path), shown)) from None
+    rated = formats.rated_table(path)
     if rated is None:
         table = io.read_file(path, shown=shown)
         frame, notes = table.frame(), table.notes
@@ -95,7 +58,7 @@ def _read(path: Path, shown: str) -> Upload:
         raise DataError(
             f"the table has {len(frame.columns)} columns; {MOST_COLUMNS} at most. Leave some out."
         )
-    return Upload(shown, _flat(frame), tuple(note.rstrip(".") for note in notes))
+    return _flat(frame), tuple(note.rstrip(".") for note in notes)
 
 
 def _flat(frame: pd.DataFrame) -> pd.DataFrame:
@@ -244,8 +207,8 @@ class Tables:
 
     def add(self, name: str, content: IO[bytes]) -> Data:
         """Read an upload and keep it in the place of the oldest one."""
-        found = uploaded(name, content)
-        data = Data(secrets.token_urlsafe(12), found.name, found.frame, found.notes)
+        with received(name, content) as (path, shown):
+            data = Data(secrets.token_urlsafe(12), shown, *_read(path, shown))
         with self._lock:
             mine = [k for k, d in self._known.items() if d.demo is None]
             for old in mine[: max(len(mine) - _MOST_TABLES + 1, 0)]:
@@ -287,11 +250,10 @@ def guess(data: Data) -> Columns:
 
         found = roles(data.frame, texts=[], need_id=False)
         repeats = found.id is not None and data.frame[found.id].duplicated().any()
-        notes = [*data.notes, *replace(found, guessed={}).notes()]
         data.guessed = Columns(
             found.human or found.humans[:1], found.system, found.id, found.document, found.metrics,
             found.system if repeats else None,
-            tuple(s.partition(". To use one of them")[0].rstrip(".") for s in notes),
+            tuple(note.rstrip(".") for note in (*data.notes, *found.notes("web"))),
         )  # fmt: skip
     return data.guessed
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from fewgold.comparison.result import findings
 from fewgold.errors import DataError
-from fewgold.web.downloads import Grid
+from fewgold.web.files import Grid
 from fewgold.web.forms import Fields, Options, checked, listed, table_command
 from fewgold.web.replay_data import Columns, chosen
 

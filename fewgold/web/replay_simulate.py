@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fewgold.errors import DataError, FewgoldError
-from fewgold.web.downloads import Grid
+from fewgold.web.files import Grid
 from fewgold.web.forms import Fields, Options, budgets, checked, listed, table_command
 from fewgold.web.replay_data import Columns, chosen, guess
 from fewgold.web.replay_pages import need

@@ -24,7 +24,7 @@ from fewgold._text import decimals
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
-from fewgold.web import create_app, downloads, explore, explore_tables
+from fewgold.web import create_app, explore, explore_tables, files
 from fewgold.web.explore_tables import TABLES
 from fewgold.web.explore_view import cut_hints, looks
 from web.e2e.live import SCRIPT, small_pool
@@ -471,7 +471,7 @@ def test_what_others_wrote_is_escaped_and_neutral(place: Path, owner: TestClient
 
 def test_cells() -> None:
     given = pd.DataFrame({"=a": ["-1+2", None], "b": [-0.1, math.nan]})
-    assert downloads.csv(given.columns, given.itertuples(index=False)) == "'=a,b\n'-1+2,-0.1\n,\n"
+    assert files.csv(given.columns, given.itertuples(index=False)) == "'=a,b\n'-1+2,-0.1\n,\n"
 
 
 def test_without_matplotlib(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

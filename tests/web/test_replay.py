@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from fewgold.cli import app as cli
 from fewgold.datasets import demo_frame
 from fewgold.simulation import page as _page
-from fewgold.web import create_app, forms, replay_data
+from fewgold.web import create_app, files, forms, replay_data
 from waiting import PATIENCE, until
 
 ORIGIN = {"Origin": "http://127.0.0.1"}
@@ -346,8 +346,8 @@ def test_names_of_files_are_no_paths(owner: TestClient, tmp_path: Path) -> None:
     uploaded(owner, "../../../../tmp/fewgold-escape.csv", content)
     assert not Path("/tmp/fewgold-escape.csv").exists()
     assert "fewgold-escape.csv" in owner.get("/replay").text
-    assert replay_data.base_name("C:\\data\\my table.csv") == "my table.csv"
-    assert len(replay_data.base_name("x" * 500 + ".csv")) == 80
+    assert files.base_name("C:\\data\\my table.csv") == "my table.csv"
+    assert len(files.base_name("x" * 500 + ".csv")) == 80
 
 
 def test_nothing_of_an_upload_stays_on_the_disk(

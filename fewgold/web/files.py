@@ -1,20 +1,24 @@
-"""Tables, figures and files of pages: shown, kept for a while, and sent to be saved."""
+"""Files of pages: uploads that come, and tables and figures that go."""
 
 from __future__ import annotations
 
 import math
+import shutil
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from fastapi import HTTPException
 from fastapi.responses import Response
 
 from fewgold import io
 from fewgold._temporary import TemporaryFolder
+from fewgold.errors import DataError, FewgoldError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,3 +99,38 @@ def download(data: bytes, name: str, kind: str, *, save: bool = True) -> Respons
     how = "attachment" if save else "inline"
     headers = {"content-disposition": f'{how}; filename="{name}"'}
     return Response(data, media_type=kind, headers=headers)
+
+
+_ENDINGS = sorted((f"{s}{z}" for s in (*io.SUFFIXES, ".txt") for z in ("", ".gz")), key=len)
+
+
+@contextmanager
+def received(name: str, content: IO[bytes]) -> Iterator[tuple[Path, str]]:
+    """An upload as a temporary file, and what to call it.
+
+    Its own name is told and never used as a path. Errors name the upload, not our file.
+    """
+    shown = base_name(name) or "upload"
+    ending = next((e for e in reversed(_ENDINGS) if shown.lower().endswith(e)), "")
+    with TemporaryFolder() as folder:
+        path = folder / f"upload{ending}"
+        with path.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        try:
+            yield path, shown
+        except FewgoldError as error:
+            told = error.message_for("web")
+            if str(folder) not in told:
+                raise
+            raise DataError(told.replace(str(path), shown).replace(str(folder), "")) from None
+
+
+def base_name(name: str) -> str:
+    """The last part of a file's name, printable and not too long, for people to recognise.
+
+    >>> base_name("..\\\\..\\\\etc/rated\\n.csv")
+    'rated.csv'
+    """
+    last = PureWindowsPath(PurePosixPath(name).name).name
+    plain = "".join(c for c in last if c.isprintable())
+    return plain if len(plain) <= 80 else f"{plain[:40]}…{plain[-39:]}"
