@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -180,13 +178,13 @@ def listed(names: list[str], most: int = 12) -> str:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers of numpy as Python's own; what is not finite becomes None."""
+    """The same value in types that JSON knows; what is not finite becomes None."""
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {str(k): plain_value(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set):
         return [plain_value(v) for v in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return plain_value(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)

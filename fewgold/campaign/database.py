@@ -40,13 +40,14 @@ def sentence(error: Exception) -> DataError:
     for part, said in _SAID.items():
         if part in told.lower() and isinstance(error, sqlite3.OperationalError):
             return DataError(f"{said} ({told}).")
-    return damaged(told)
+    return damaged(told, getattr(error, "sqlite_errorname", ""))
 
 
-def damaged(why: str) -> DataError:
+def damaged(why: str, code: str = "") -> DataError:
     """The file does not hold what it must."""
     return DataError(
-        f"the campaign's file is damaged ({' '.join(why.split())[:120]}). Take a copy from before."
+        f"the campaign's file is damaged ({' '.join(why.split())[:120]}). Take a copy from before.",
+        code=code,
     )
 
 
@@ -308,7 +309,7 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
         (found,) = database.execute("PRAGMA application_id").fetchone()
     except DataError as error:
         database.close()
-        raise (DataError(why) if "not a database" in str(error) else error) from None
+        raise (DataError(why) if error.code == "SQLITE_NOTADB" else error) from None
     if found != APPLICATION:
         database.close()
         raise DataError(why)

@@ -54,7 +54,7 @@ class _Commands(TyperGroup):
             sys.stdout.flush()
             return result
         except FewgoldError as error:
-            fail(str(error))
+            fail(error.message_for("cli"))
         except BrokenPipeError:
             # The reader has seen enough. Python would complain when it closes stdout at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

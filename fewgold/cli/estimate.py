@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from fewgold._text import decimals
+from fewgold._text import decimals, plain_value
 from fewgold.cli import input, parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, pairs, plain, remarks
+from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, pairs, remarks
 from fewgold.cli.input import load_sample
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def estimate(
         "adequate": None if passing is None else str(passing),
         "file": file,
     }
-    result = plain(result)
+    result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit(Format.json if json else output, result, [flat], lambda out: _show(out, result))
 
@@ -237,7 +237,7 @@ def _columns(human: str) -> str | list[str]:
 
 def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) -> dict[str, Any]:
     """The record of the estimate; an error of the bound says what to type."""
-    from fewgold.errors import DataError, DesignError
+    from fewgold.errors import DesignError
     from fewgold.estimators import Mean
     from fewgold.missing import estimate as estimated
 
@@ -245,17 +245,11 @@ def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) 
         made = estimated(partial, chosen, gaps.value, level)
         result = made.to_dict(level)
     except DesignError as error:
-        raise DesignError(
-            f"{error} On this command line: --bound auto covers every sample and estimate; "
-            "guaranteed bounds need a sample that was selected with --strategy random+mean."
-        ) from None
-    except DataError as error:
-        raise DataError(
-            str(error).replace(
-                "at_random() takes the gaps for chance, bounds(estimator) reckons with the worst",
-                "--gaps at-random takes the gaps for chance, --gaps bounds reckons with the worst",
-            )
-        ) from None
+        error.hints["cli"] = (
+            "On this command line: --bound auto covers every sample and estimate; guaranteed "
+            "bounds need a sample that was selected with --strategy random+mean."
+        )
+        raise
     if "region" in result:
         return result
     ratings = partial.at_random()

@@ -67,8 +67,10 @@ def understand(table: pd.DataFrame, quiet: bool, **named: Any) -> Roles:
 
 def unrated(found: Roles) -> Roles:
     """Roles in a table to choose from, where human scores are nothing but columns to leave out."""
+    from fewgold.io.columns import MAYBE_HUMAN
+
     guessed = {k: v for k, v in found.guessed.items() if k not in ("human", "rater")}
-    people = dict.fromkeys(found.human, "may be human scores")
+    people = dict.fromkeys(found.human, MAYBE_HUMAN)
     return replace(found, human=(), guessed=guessed, left_out={**people, **found.left_out})
 
 

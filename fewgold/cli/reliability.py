@@ -266,7 +266,7 @@ def _save(
         if "ranks" in frames:
             written.append(save(result.plot("ranks"), folder / "ranks.png"))
     except FewgoldError as error:
-        if "matplotlib" not in str(error):
+        if error.code != "needs-matplotlib":
             raise
         note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
     return written

@@ -89,13 +89,12 @@ def report(
                 file, title, gaps, estimator, level, cut, parse.limits(limits), pool, told
             )
     except DataError as error:
-        raise DataError(
-            str(error).replace(
-                "at_random() takes the gaps for chance, bounds(estimator) reckons with the worst",
+        if error.code == "unrated":
+            error.hints["cli"] = (
                 "--gaps at-random takes the gaps for chance, and the report then tells the worst "
-                "case as well",
+                "case as well."
             )
-        ) from None
+        raise
     try:
         import matplotlib  # noqa: F401
     except ImportError:

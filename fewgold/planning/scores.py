@@ -201,12 +201,12 @@ def _sd_factor(scores: FloatArray, assurance: float) -> float:
 
 def _as_simple(ratings: Ratings) -> Ratings:
     """The ratings as if drawn plainly: what metrics explain, not what the design gains."""
-    from fewgold.design import Design
+    from fewgold.design import Design, DesignKind
     from fewgold.sample import Sample
 
     n, size = ratings.n, len(ratings.sample.pool)
     same = np.full(n, 1 / n), np.full(n, min(n / size, 1 - 1e-9)), np.zeros(n, dtype=np.int64)
-    design = Design("simple", size, *same)
+    design = Design(DesignKind.SIMPLE, size, *same)
     return Ratings(Sample(ratings.sample.pool, ratings.sample.indices, design), ratings.scores)
 
 

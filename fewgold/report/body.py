@@ -316,7 +316,8 @@ def answered(study: Study) -> Section:
     items += [("sampled but not rated", str(c["unrated"])), ("set aside", str(c["strays"]))]
     parts: list[Section] = [report.Facts("", items)]
     if study.raters is not None:
-        parts += [_by_rater(study), *_agreeing(study)]
+        told = agreement(study)
+        parts += [_by_rater(study), *([report.Text("Agreement", told)] if told else [])]
     if study.unrated:
         some = ", ".join(map(shorter, study.unrated[:100]))
         more = f" and {len(study.unrated) - 100} more" if len(study.unrated) > 100 else ""
@@ -352,16 +353,16 @@ def _by_rater(study: Study) -> Section:
     )
 
 
-def _agreeing(study: Study) -> list[Section]:
+def agreement(study: Study) -> list[str]:
     """How far raters agree, and what other raters like them might have said."""
-    agreement = study.agreement
-    if agreement is None:
+    found = study.agreement
+    if found is None:
         return []
     told = []
-    if not math.isnan(agreement.alpha):
+    if not math.isnan(found.alpha):
         told.append(
-            f"Krippendorff's α is {fixed(agreement.alpha, 2)} for scores as numbers and "
-            f"{fixed(agreement.alpha_nominal, 2)} for scores as categories, on {agreement.shared} "
+            f"Krippendorff's α is {fixed(found.alpha, 2)} for scores as numbers and "
+            f"{fixed(found.alpha_nominal, 2)} for scores as categories, on {found.shared} "
             "segments that two or more rated: 1 is perfect agreement, 0 that of chance."
         )
     told.append("The interval of this report is for these answers of these raters.")
@@ -370,10 +371,10 @@ def _agreeing(study: Study) -> list[Section]:
         told.append(
             f"For any raters like them the standard error is {study.shown(wide['se'])} and the "
             f"{study.level} interval {study.shown(wide['low'])} to {study.shown(wide['high'])} "
-            f"(Student, approximate; roughly known from {len(agreement.table)} raters)."
+            f"(Student, approximate; roughly known from {len(found.table)} raters)."
         )
-    told += [f"{note[:1].upper()}{note[1:]}." for note in agreement.notes]
-    return [report.Text("Agreement", told)]
+    told += [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
+    return told
 
 
 # The section on what was sampled, and why.
@@ -473,7 +474,7 @@ def _options(study: Study) -> str:
     name = study.strategy.partition("+")[2] or study.strategy
     if name != study.estimator.name and study.strategy not in study.samplers:
         found += ["--estimator", study.estimator.name]
-    adequate, limits = study.ratings.sample.info.get("adequate"), study.ratings.limits
+    adequate, limits = study.ratings.sample.info.adequate, study.ratings.limits
     if adequate is not None:
         found += ["--adequate", str(adequate).replace(" ", "")]
     elif limits is not None:

@@ -48,7 +48,8 @@ def find_files(paths: Paths) -> list[str]:
         else:
             raise DataError(
                 f"there is no file or folder {name!r}. Expected Parquet: a file, a folder, or a "
-                "pattern such as 'logs/*.parquet'."
+                "pattern such as 'logs/*.parquet'.",
+                code="missing",
             )
     if not found:
         raise DataError(

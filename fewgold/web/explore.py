@@ -139,18 +139,12 @@ def _rest(view: View) -> dict[str, Any]:
 
 def _agreement(view: View) -> list[str]:
     """What the report says of how far raters agree."""
-    from fewgold import report
-    from fewgold.report.body import answered
+    from fewgold.report.body import agreement
 
-    if view.study is None:
+    study = view.study
+    if study is None or study.raters is None:
         return []
-    section = answered(view.study)
-    assert isinstance(section, report.Group)
-    for part in section.parts:
-        if isinstance(part, report.Text) and part.title == "Agreement":
-            told = part.paragraphs
-            return [told] if isinstance(told, str) else list(told)
-    return []
+    return agreement(study)
 
 
 def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
