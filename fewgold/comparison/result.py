@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from fewgold import _text, plots
 from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._results import figures_of, save_result
 from fewgold._text import plain_value
 from fewgold._validate import check_choice
 from fewgold.bounds.approximate import student_quantile
@@ -30,6 +29,7 @@ from fewgold.comparison.ranks import (
 from fewgold.comparison.raters import Raters
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
+from fewgold.report.layout import figures_of, save_result
 
 if TYPE_CHECKING:
     import pandas as pd
