@@ -56,6 +56,7 @@ def folder(tmp_path_factory):
     return where
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("giant", [10**9, 20])
 @pytest.mark.parametrize("metrics", [("judge", "score"), ("judge",)])
 def test_the_same_rows_with_and_without_places(folder, metrics, giant, monkeypatch):
