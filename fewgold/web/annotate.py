@@ -428,19 +428,18 @@ def routes(site: Site) -> APIRouter:
     @router.post("/skip")
     def skip(request: Request, token: str, form: Sent) -> Response:
         with sitting(token) as at:
-            at.desk.skip(at.desk.id_of(form.text("segment")), at.rater)
+            at.desk.skip(form.text("segment"), at.rater)
             return onward(request, at, "Skipped.")
 
     @router.post("/undo")
     def undo(request: Request, token: str, form: Sent) -> Response:
         with sitting(token) as at:
             if form.text("what") == "skip":
-                at.desk.unskip(at.rater, at.desk.id_of(form.text("name")))
+                at.desk.unskip(at.rater, form.text("name"))
                 return onward(request, at, "Here is the segment you skipped.")
-            id = at.desk.withdraw(at.rater, form.text("name"))
-            if id is None:
+            key = at.desk.withdraw(at.rater, form.text("name"))
+            if key is None:
                 return onward(request, at, "There was nothing to take back.")
-            key = at.desk.key_of(id)
             place = at.taken_back(key)
             query = "" if place is None else f"?again={key}"
             return onward(request, at, "Taken back.", query, place)

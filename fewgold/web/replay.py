@@ -15,8 +15,7 @@ from fewgold.web.files import DRAWING, IMAGES, Recent, download, drawn, frame_cs
 from fewgold.web.forms import Fields, SentFiles
 from fewgold.web.jobs import Job, Jobs
 from fewgold.web.replay_data import Data, Tables, chosen, guess
-from fewgold.web.replay_pages import ComparePage, Page, ReliabilityPage, RocPage
-from fewgold.web.replay_simulate import SimulatePage
+from fewgold.web.replay_pages import ComparePage, Page, ReliabilityPage, RocPage, SimulatePage
 from fewgold.web.site import Site
 
 #: Pages that show their result at once, and those that run as jobs.
