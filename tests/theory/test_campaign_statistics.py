@@ -189,7 +189,7 @@ def test_adopted_answers_do_not_begin_a_wave(tmp_path):
         best = sorted(early, key=lambda i: -GOLD[POOL.ids.tolist().index(i)])[:30]
         study.add(_answers(best))  # somebody's favourites, which were not asked for
         before = study.status().estimate["value"]
-        study._database.execute("UPDATE set_aside SET stored_at = '2020-01-01T00:00:00.000Z'")
+        study.store.database.execute("UPDATE set_aside SET stored_at = '2020-01-01T00:00:00.000Z'")
         study.more(40)
         assert study.adopt() > 0
         assert waves_to_use(study) == 1 and study.status().estimate["value"] == before
