@@ -275,7 +275,7 @@ def open_pool(
     from fewgold.io.columns import roles
     from fewgold.stored import StoredPool
 
-    found = unrated(roles(StoredPool.peek(paths, engine), **named, orientation=signs, fill=False))
+    found = unrated(roles(StoredPool._peek(paths, engine), **named, orientation=signs, fill=False))
     columns: dict[str, Any] = {**found.columns, "order": order}
     return StoredPool(paths, engine=engine, **columns), found, columns
 

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.campaign import Campaign, Wave
-    from fewgold.pool import Pool
+    from fewgold.pool import Population
     from fewgold.sample import Sample
-    from fewgold.stored import StoredPool
 
 # ``fewgold select`` on a campaign: the first wave, further ones, or the next segment.
 
@@ -298,7 +297,6 @@ def select(
     """
     from fewgold import registry, sheets
     from fewgold.campaign import is_campaign
-    from fewgold.stored import StoredPool
 
     pool_file = pool_files[0]
     if len(pool_files) == 1 and is_campaign(pool_file):
@@ -340,7 +338,7 @@ def select(
     signs = parse.orientation(orientation)
     notes: list[str] = []
     guessed: dict[str, str] = {}
-    pool: Pool | StoredPool
+    pool: Population
     on_disk = stays_on_disk(pool_files, engine)
     if on_disk and shared:
         raise typer.BadParameter(
@@ -447,8 +445,8 @@ def select(
         "step": chosen.sampler.step,
         "in_order": in_order,
         "systems": table[columns["system"]].nunique() if shared else None,
-        "files": len(pool.files) if isinstance(pool, StoredPool) else 1,
-        "engine": pool.engine.name if isinstance(pool, StoredPool) else "memory",
+        "files": pool._source[1],
+        "engine": pool._source[0],
     }
     if json:
         print(to_json(result))
@@ -458,30 +456,19 @@ def select(
         _show(console(), result, score_column, pool_file)
 
 
-def _documents(pool: Pool | StoredPool, sample: Sample) -> dict[str, int | None]:
-    from fewgold.stored import StoredPool
-
+def _documents(pool: Population, sample: Sample) -> dict[str, int | None]:
     if sample.pool.documents is None:
         return {"documents": None, "pool_documents": None}
-    # Documents on disk are not counted for the sake of this sentence alone.
-    known = not isinstance(pool, StoredPool) or pool.counted_documents
     return {
         "documents": len(set(sample.pool.documents[sample.indices].tolist())),
-        "pool_documents": pool.n_documents if known else None,
+        "pool_documents": pool._known_n_documents,
     }
 
 
-def _costs(pool: Pool | StoredPool, sample: Sample) -> dict[str, float | None]:
-    from fewgold.stored import StoredPool
-
+def _costs(pool: Population, sample: Sample) -> dict[str, float | None]:
     if sample.pool.cost is None:
         return {"cost": None, "pool_cost": None}
-    if isinstance(pool, StoredPool):
-        total = len(pool) * float(pool.moments.mean[-1])
-    else:
-        assert pool.cost is not None
-        total = float(pool.cost.sum())
-    return {"cost": float(sample.cost), "pool_cost": total}
+    return {"cost": float(sample.cost), "pool_cost": pool._total_cost}
 
 
 def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> None:
