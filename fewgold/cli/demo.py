@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from fewgold.cli import parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, pairs, progress
+from fewgold.cli import options, parse
+from fewgold.cli.console import emit, pairs, progress, show
+from fewgold.cli.options import Format, Json, Output, Quiet, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,22 +29,18 @@ INTERVALS = ("student", "auto", "star", "hoeffding")
 
 def demo(
     kind: Annotated[
-        str, typer.Option(metavar="ende|zhen", help="Data: metrics follow people less, or more.")
+        str, option("ende|zhen", "Data: metrics follow people less, or more.")
     ] = "ende",
-    system: Annotated[str, typer.Option(metavar="NAME", help="System to score.")] = "alpha",
-    budget: Annotated[
-        str, typer.Option(metavar="N|P%", help="Ratings, or share of the segments.")
-    ] = "5%",
-    strategy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Default: the recommended one.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 1,
-    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 2000,
+    system: Annotated[str, option("NAME", "System to score.")] = "alpha",
+    budget: Annotated[str, option("N|P%", "Ratings, or share of the segments.")] = "5%",
+    strategy: Annotated[str | None, option("NAME", "Default: the recommended one.")] = None,
+    seed: options.SeedOfDraws = 1,
+    draws: Annotated[int, option("D", "Studies to simulate.", min=2)] = 2000,
     save: Annotated[
         str | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write the data instead, to try the other commands: pool.csv, and human.csv with "
+        option(
+            "FOLDER",
+            "Write the data instead, to try the other commands: pool.csv, and human.csv with "
             "what people think of each segment.",
         ),
     ] = None,
@@ -247,7 +242,6 @@ def _save(folder: str, kind: str, system: str, json: bool) -> None:
 
     import pandas as pd
 
-    from fewgold.cli.console import console, to_json
     from fewgold.datasets import load_demo
     from fewgold.errors import DataError
     from fewgold.io import write_texts
@@ -266,7 +260,5 @@ def _save(folder: str, kind: str, system: str, json: bool) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     write_texts(files)
     names = [str(path) for path in files]
-    if json:
-        print(to_json({"files": names, "segments": len(pool)}))
-        return
-    console().print(f"[bold]Wrote {names[0]}[/bold] ({len(pool)} segments) and {names[1]}.")
+    told = f"[bold]Wrote {names[0]}[/bold] ({len(pool)} segments) and {names[1]}."
+    show(json, {"files": names, "segments": len(pool)}, lambda out: out.print(told))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from fewgold._text import decimals, plain_value
-from fewgold.cli import input, parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, pairs, remarks
-from fewgold.cli.input import load_sample
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, escape, note, pairs, remarks
+from fewgold.cli.options import Format, Json, Output, Quiet, argument, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,75 +35,52 @@ class Gaps(StrEnum):
 
 def estimate(
     file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="The rated sheet, or a campaign; - is CSV on stdin, with --design.",
-        ),
+        str, argument("FILE", "The rated sheet, or a campaign; - is CSV on stdin, with --design.")
     ],
-    pool: Annotated[
-        str | None,
-        typer.Option(metavar="POOL", help="The pool, if it has moved; - is CSV on stdin."),
-    ] = None,
-    design: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Side file, if not beside the sheet.")
-    ] = None,
+    pool: options.Pool = None,
+    design: options.SideFile = None,
     human: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of scores; the mean of several with A,B, who must all have rated every "
-            "row.",
+        option(
+            "COLUMN",
+            "Column of scores; the mean of several with A,B, who must all have rated every row.",
         ),
     ] = None,
-    id: Annotated[str, typer.Option(metavar="COLUMN", help="Column of ids.")] = "id",
-    estimator: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Instead of the strategy's own; see fewgold strategies."),
-    ] = None,
-    confidence: input.Confidence = None,
+    id: options.SheetId = "id",
+    estimator: options.Estimator = None,
+    confidence: options.Confidence = None,
     bound: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How the interval is made: auto (default), student, or a guaranteed one such as "
+        option(
+            "NAME",
+            "How the interval is made: auto (default), student, or a guaranteed one such as "
             "star; fewgold strategies lists them.",
         ),
     ] = None,
-    limits: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale, such as 0,25 or mqm."),
-    ] = None,
+    limits: options.ScaleEnds = None,
     adequate: Annotated[
         str | None,
-        typer.Option(
-            metavar="CUT",
-            help="Count segments that people found adequate: scores such as '<=0' are a 1, all "
+        option(
+            "CUT",
+            "Count segments that people found adequate: scores such as '<=0' are a 1, all "
             "others a 0.",
         ),
     ] = None,
     gaps: Annotated[
         Gaps,
-        typer.Option(
-            metavar="HOW",
-            help="If some chosen segments have no answer: wait (refuse), at-random (chance left "
+        option(
+            "HOW",
+            "If some chosen segments have no answer: wait (refuse), at-random (chance left "
             "them out), bounds (they may have any score; needs --limits).",
         ),
     ] = Gaps.wait,
     waves: Annotated[
         int | None,
-        typer.Option(
-            metavar="K", min=1, help="Of a campaign: go by the first waves only, rated throughout."
-        ),
+        option("K", "Of a campaign: go by the first waves only, rated throughout.", min=1),
     ] = None,
     higher_is_better: Annotated[
         bool | None,
-        typer.Option(
-            "--higher-is-better/--lower-is-better",
-            help="Default: read from the ratings.",
-            rich_help_panel="Which way human scores point",
-            show_default=False,
-        ),
+        options.direction("Default: read from the ratings."),
     ] = None,
     output: Output = Format.text,
     json: Json = False,
@@ -122,10 +99,8 @@ def estimate(
     by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
     if is_campaign(file):
-        from fewgold.cli.select import refuse
-
         own = {"--pool": pool, "--design": design, "--human": human, "--limits": limits}
-        refuse(own | {"--id": None if id == "id" else id})
+        options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
         study = _of_campaign(file, estimator, level, waves, gaps)
         needs = by is not None and by.needs_limits and study.partial.limits is None
     else:
@@ -148,7 +123,7 @@ def estimate(
         if any(f.name == "higher_is_better" for f in fields(chosen)):  # type: ignore[arg-type]
             chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
         else:
-            note(f"note: {chosen.name} does not use the direction of the scores", quiet)
+            note(f"{chosen.name} does not use the direction of the scores", quiet)
     if by is not None or bound in _TAILS:
         chosen = replace(chosen, bound=by or bound)  # type: ignore[type-var]
     result = _made(chosen, partial, gaps, level)
@@ -194,28 +169,16 @@ def _of_sheet(
     estimator: str | None, ends: tuple[float, float] | None, level: float | None, gaps: Gaps,
     quiet: bool,
 ) -> _Study:  # fmt: skip
-    from fewgold import registry, sheets
+    from fewgold import sheets
 
-    if file == "-" and (design is None or pool == "-"):
-        raise typer.BadParameter(
-            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
-        )
-    side = sheets.design_path(file) if design is None else design
-    record = sheets.read_record(side)
-    sample = load_sample(side, pool, quiet)
-    columns = record["score_column"] if human is None else _columns(human)
+    record, sample = input.open_sheet(file, pool, design, quiet)
+    columns = parse.names(human or record["score_column"])
     partial = sheets.read_partial(
-        input.read_sheet(file, columns, quiet),
-        sample,
-        id=id,
-        score=columns,
-        limits=ends,
+        input.read_sheet(file, columns, quiet), sample, id=id,
+        score=columns if len(columns) > 1 else columns[0], limits=ends,
         gaps=gaps is not Gaps.wait,
-    )
-    if estimator is None:
-        chosen = registry.strategy(record["strategy"], sample.pool)
-    else:
-        chosen = registry.estimator(estimator.rpartition("+")[2], sample.pool)
+    )  # fmt: skip
+    chosen = input.estimator_of(record, estimator, sample.pool)
     return _Study(partial, chosen, record["strategy"], record["seed"], level or 0.95)
 
 
@@ -228,11 +191,6 @@ def _random_error(ratings: Ratings) -> float | None:
     centred = scores - weights @ scores / weights.sum()
     spread = float(weights @ centred**2 / weights.sum()) * n / (n - 1)
     return math.sqrt(spread * max(1 / n - 1 / size, 0.0))
-
-
-def _columns(human: str) -> str | list[str]:
-    names = parse.names(human)
-    return names[0] if len(names) == 1 else names
 
 
 def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) -> dict[str, Any]:
@@ -253,19 +211,20 @@ def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) 
     if "region" in result:
         return result
     ratings = partial.at_random()
-    bare = Mean().estimate(ratings)
+    if type(chosen) is Mean and chosen.bound == Mean().bound:
+        bare = {key: result[key] for key in ("value", "se", "low", "high")}
+    else:
+        bare = Mean().estimate(ratings).to_dict(level)
     return result | {
-        "plain_mean": float(bare.value),
-        "plain_mean_se": float(bare.se),
-        "plain_mean_low": float(bare.interval(level).low),
-        "plain_mean_high": float(bare.interval(level).high),
+        "plain_mean": bare["value"],
+        "plain_mean_se": bare["se"],
+        "plain_mean_low": bare["low"],
+        "plain_mean_high": bare["high"],
         "random_se": _random_error(ratings),
     }
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     def interval(low: Any, high: Any) -> str:
         return (
             "unknown" if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
@@ -315,8 +274,6 @@ def _show(out: Console, result: dict[str, Any]) -> None:
 
 
 def _show_end(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     remarks(out, result["notes"])
     out.print()
     out.print("To cite how the number was made:")
@@ -325,8 +282,6 @@ def _show_end(out: Console, result: dict[str, Any]) -> None:
 
 def _show_bounds(out: Console, result: dict[str, Any]) -> None:
     """What the gaps leave open, and what chance leaves open besides."""
-    from rich.markup import escape
-
     first, last = result["region"]
     digits = decimals(last - first)
     what = "mean score of all"

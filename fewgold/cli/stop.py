@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold._text import decimals, plain_value
-from fewgold.cli import parse
-from fewgold.cli.console import Format, Json, Output, emit, pairs
-from fewgold.cli.input import load_sample
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, escape, pairs
+from fewgold.cli.options import Format, Json, Output, argument, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,49 +36,28 @@ class RuleName(StrEnum):
 
 def stop(
     file: Annotated[
-        str,
-        typer.Argument(
-            metavar="SHEET", help="The sheet, rated from the top as far as it goes; - is stdin."
-        ),
+        str, argument("SHEET", "The sheet, rated from the top as far as it goes; - is stdin.")
     ],
     tolerance: Annotated[
         float,
-        typer.Option(
-            metavar="T",
-            parser=parse.number,
-            help="Stop when half of the interval's width is at most this.",
-        ),
+        option("T", "Stop when half of the interval's width is at most this.", parser=parse.number),
     ],
-    limits: Annotated[
-        str, typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale: 0,25 or mqm.")
-    ],
+    limits: Annotated[str, option("LOW,HIGH", "Ends of the rating scale: 0,25 or mqm.")],
     metric: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Metric that helps, fixed beforehand; mean is of all."),
+        str | None, option("NAME", "Metric that helps, fixed beforehand; mean is of all.")
     ] = None,
     rule: Annotated[
-        RuleName,
-        typer.Option(
-            metavar="NAME", help="kelly: guaranteed under any peeking; hall: approximate, sooner."
-        ),
+        RuleName, option("NAME", "kelly: guaranteed under any peeking; hall: approximate, sooner.")
     ] = RuleName.kelly,
-    confidence: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Of the interval, such as 0.95 or 95%.")
-    ] = "0.95",
-    pool: Annotated[
-        str | None,
-        typer.Option(metavar="POOL", help="The pool, if it has moved; - is CSV on stdin."),
-    ] = None,
-    design: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Side file, if not beside the sheet.")
-    ] = None,
+    confidence: Annotated[str, option("LEVEL", "Of the interval, such as 0.95 or 95%.")] = "0.95",
+    pool: options.Pool = None,
+    design: options.SideFile = None,
     human: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of scores; the mean of several with A,B."),
+        str | None, option("COLUMN", "Column of scores; the mean of several with A,B.")
     ] = None,
-    id: Annotated[str, typer.Option(metavar="COLUMN", help="Column of ids.")] = "id",
+    id: options.SheetId = "id",
     fail_open: Annotated[
-        bool, typer.Option("--fail-open", help="Exit with 1 while more ratings are needed.")
+        bool, flag("--fail-open", "Exit with 1 while more ratings are needed.")
     ] = False,
     output: Output = Format.text,
     json: Json = False,
@@ -92,7 +71,6 @@ def stop(
 
     Example: [bold]fewgold stop to_rate.csv --tolerance 0.5 --limits mqm[/bold]
     """
-    from fewgold import sheets
     from fewgold.bounds import sequence
 
     level, ends = parse.confidence(confidence), parse.limits(limits)
@@ -102,13 +80,7 @@ def stop(
             f"--tolerance must lie above 0 and below half of the scale, {(ends[1] - ends[0]) / 2:g}"
             f"; got {tolerance:g}."
         )
-    if file == "-" and (design is None or pool == "-"):
-        raise typer.BadParameter(
-            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
-        )
-    side = sheets.design_path(file) if design is None else design
-    record = sheets.read_record(side)
-    sample = load_sample(side, pool, quiet=False)
+    record, sample = input.open_sheet(file, pool, design, quiet=False)
     columns = [record["score_column"]] if human is None else parse.names(human)
     ratings = _started(file, sample, id, columns, ends)
     result: dict[str, Any] = {
@@ -182,8 +154,6 @@ def _more(
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     n, size, digits = result["n"], result["pool_size"], decimals(result["half_width"])
     if result["stop"]:
         enough = result["stopped_after"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fewgold.cli import input
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, note
+from fewgold.cli.console import emit, notes
+from fewgold.cli.options import Format, Json, Output, Quiet, argument, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,12 +59,9 @@ def describe(name: str, known: Mapping[str, str], make: Callable[[str], object])
 
 def strategies(
     pool_file: Annotated[
-        str | None,
-        typer.Argument(metavar="[POOL]", help="Table of segments: say what is recommended for it."),
+        str | None, argument("[POOL]", "Table of segments: say what is recommended for it.")
     ] = None,
-    id: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of ids, if not called so.")
-    ] = None,
+    id: Annotated[str | None, option("COLUMN", "Column of ids, if not called so.")] = None,
     output: Output = Format.text,
     json: Json = False,
     quiet: Quiet = False,
@@ -103,8 +99,7 @@ def _pool(path: str, id: str | None, quiet: bool) -> Pool:
     from fewgold.io.columns import roles
 
     found = input.unrated(roles(input.read_table(path, quiet), id=id))
-    for sentence in found.notes():
-        note(f"note: {sentence}", quiet)
+    notes(found.notes(), quiet)
     return sheets.build_pool(found.table, found.columns)
 
 
