@@ -11,7 +11,7 @@ import typer
 from fewgold._text import decimals
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, note, notes, table
-from fewgold.cli.options import Format, Json, Output, Quiet, argument, option
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,21 +23,14 @@ _COUNTS = "Counts instead of a file"
 _PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
 
 
-class Target(StrEnum):
-    """What the rate is of."""
-
-    pool = "pool"
-    process = "process"
-
-
-class Pairs(StrEnum):
+class RatedRows(StrEnum):
     """Where the rated rows come from."""
 
     sample = "sample"
     calibration = "calibration"
 
 
-class Correction(StrEnum):
+class RateCorrection(StrEnum):
     """For many comparisons."""
 
     none = "none"
@@ -76,15 +69,15 @@ def alpha(
         ),
     ] = None,
     pairs: Annotated[
-        Pairs,
+        RatedRows,
         option(
             "sample|calibration",
             "Rated rows are a random sample (of each system), or were chosen otherwise and "
             "tell how often the metric is right, no more.",
         ),
-    ] = Pairs.sample,
+    ] = RatedRows.sample,
     target: Annotated[
-        Target | None,
+        options.Target | None,
         option(
             "pool|process",
             "The rate of these very rows (default for a file), or of the system that made "
@@ -108,10 +101,10 @@ def alpha(
         float | None, option("P", "Known true negative rate.", panel=_COUNTS, parser=parse.rate)
     ] = None,
     correction: Annotated[
-        Correction, option("NAME", "Of the comparisons: none, holm, fdr or bonferroni.")
-    ] = Correction.none,
+        RateCorrection, option("NAME", "Of the comparisons: none, holm, fdr or bonferroni.")
+    ] = RateCorrection.none,
     confidence: Annotated[str, option("LEVEL", "Of the intervals, such as 0.95 or 95%.")] = "0.95",
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -135,7 +128,7 @@ def alpha(
         )
     priors = _priors(rho, eta)
     found: Any
-    target = target or (Target.pool if counts is None else Target.process)
+    target = target or (options.Target.pool if counts is None else options.Target.process)
     if counts is not None:
         if any((human, metric, system, adequate, threshold)):
             raise typer.BadParameter("columns and cuts go with a FILE, not with --counts.")
@@ -147,7 +140,7 @@ def alpha(
             "pairs": pairs.value, "target": target.value,
         })  # fmt: skip
     frame = found.to_frame(level)
-    kind = None if correction is Correction.none else correction.value
+    kind = None if correction is RateCorrection.none else correction.value
     several = len(found.posteriors) > 1
     pairwise = significance(found.posteriors, correction=kind) if several else None
     notes(found.notes, quiet)
@@ -168,7 +161,7 @@ def alpha(
                 "compare."
             )
 
-    emit(Format.json if json else output, record, rows, text)
+    emit(OutputFormat.json if json else output, record, rows, text)
 
 
 def _rates(
@@ -214,7 +207,7 @@ def _priors(rho: float | None, eta: float | None) -> Priors | None:
     return Priors(rho=rho, eta=eta)
 
 
-def _counts(text: str, pairs: Pairs) -> Counts:
+def _counts(text: str, pairs: RatedRows) -> Counts:
     """``tp=43,fn=18,metric=540/1000`` as counts."""
     from fewgold.bayes import Counts
 
@@ -243,9 +236,11 @@ def _counts(text: str, pairs: Pairs) -> Counts:
     return Counts(**found, pairs=pairs.value)
 
 
-def _show(out: Console, frame: pd.DataFrame, metric: str, target: Target, level: float) -> None:
+def _show(
+    out: Console, frame: pd.DataFrame, metric: str, target: options.Target, level: float
+) -> None:
     what = "Share of adequate items in this test set"
-    if target is Target.process:
+    if target is options.Target.process:
         what = "Success rate of what made these items"
     out.print(f"[bold]{what}[/bold]" + (f", with {metric}" if metric else ""))
     out.print()

@@ -12,7 +12,7 @@ import typer
 from fewgold._text import shorter
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, save_all, table
-from fewgold.cli.options import Format, Json, Output, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,13 +31,6 @@ class Correction(StrEnum):
     holm = "holm"
     fdr = "fdr"
     none = "none"
-
-
-class Target(StrEnum):
-    """What the result is about."""
-
-    pool = "pool"
-    process = "process"
 
 
 class Unit(StrEnum):
@@ -85,7 +78,7 @@ def compare(
         str | None, option("FILE", "Side file, if not beside the sheet.", panel=_SHEET)
     ] = None,
     target: Annotated[
-        Target | None,
+        options.Target | None,
         option(
             "WHAT",
             "pool: the segments of the table; process: new text like it. Default: pool, or "
@@ -115,7 +108,7 @@ def compare(
     out: Annotated[
         Path | None, option("FOLDER", "Write tables and plots there.", "--out", "-o")
     ] = None,
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -167,7 +160,7 @@ def compare(
             print(f"written: {path}")
 
     rows: Any = result.differences().to_dict("records")
-    emit(Format.json if json else output, record, rows, text)
+    emit(OutputFormat.json if json else output, record, rows, text)
 
 
 def _side(file: str, design: str | None) -> str | Path | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from fewgold._text import plain_value
-from fewgold.cli.options import Format
+from fewgold.cli.options import OutputFormat
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -127,20 +127,20 @@ def console() -> Console:
 
 
 def emit(
-    how: Format,
+    how: OutputFormat,
     record: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     text: Callable[[Console], None],
 ) -> None:
     """Print a result: the whole record as JSON, its rows as a table, or text for people."""
-    if how is Format.json:
+    if how is OutputFormat.json:
         print(to_json(record))
-    elif how is Format.text:
+    elif how is OutputFormat.text:
         text(console())
     else:
         names = list(rows[0])
         cells = [["" if v is None else str(v) for v in plain_value(list(r.values()))] for r in rows]
-        if how is Format.csv:
+        if how is OutputFormat.csv:
             csv.writer(sys.stdout, lineterminator="\n").writerows([names, *cells])
         else:
             print(_latex(names, [[_short(v) for v in plain_value(list(r.values()))] for r in rows]))
@@ -148,7 +148,7 @@ def emit(
 
 def show(json: bool, record: Mapping[str, Any], text: Callable[[Console], None]) -> None:
     """Print a result as JSON or as text for people."""
-    emit(Format.json if json else Format.text, record, [], text)
+    emit(OutputFormat.json if json else OutputFormat.text, record, [], text)
 
 
 def to_json(record: Mapping[str, Any]) -> str:

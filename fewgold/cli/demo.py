@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fewgold.cli import options, parse
 from fewgold.cli.console import emit, pairs, progress, show
-from fewgold.cli.options import Format, Json, Output, Quiet, option
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +44,7 @@ def demo(
             "what people think of each segment.",
         ),
     ] = None,
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -107,7 +107,7 @@ def demo(
         "strategies": rows,
         "intervals": intervals,
     }
-    emit(Format.json if json else output, result, rows, lambda out: _show(out, result))
+    emit(OutputFormat.json if json else output, result, rows, lambda out: _show(out, result))
 
 
 def _intervals(pool: Any, gold: FloatArray, amount: Any, draws: int, seed: int) -> list[Any]:

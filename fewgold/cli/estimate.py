@@ -12,7 +12,7 @@ import typer
 from fewgold._text import decimals, plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, escape, note, pairs, remarks
-from fewgold.cli.options import Format, Json, Output, Quiet, argument, option
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,7 +82,7 @@ def estimate(
         bool | None,
         options.direction("Default: read from the ratings."),
     ] = None,
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -136,7 +136,7 @@ def estimate(
     }
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
-    emit(Format.json if json else output, result, [flat], lambda out: _show(out, result))
+    emit(OutputFormat.json if json else output, result, [flat], lambda out: _show(out, result))
 
 
 class _Study(NamedTuple):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.campaign import Campaign
-    from fewgold.formats import Format as ToolFormat
+    from fewgold.formats import Format
 
 _BY_SUFFIX = {
     ".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".jsonl": "jsonl", ".ndjson": "jsonl",
@@ -25,7 +25,7 @@ _BY_SUFFIX = {
 }  # fmt: skip
 
 
-def check_target(out: str, to: str | None, force: bool = False) -> ToolFormat:
+def check_target(out: str, to: str | None, force: bool = False) -> Format:
     """The format of a file that may be written, or a sentence why it may not."""
     from fewgold import formats
     from fewgold.errors import DataError, UnknownNameError

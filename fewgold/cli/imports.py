@@ -29,7 +29,8 @@ def import_answers(
         argument("[FILE]...", "Answers, in any format that fewgold export knows; - is stdin."),
     ] = None,
     source: Annotated[
-        str | None, option("FORMAT", "Format, if it is not recognised by the content.", "--from")
+        str | None,
+        option("FORMAT", "OutputFormat, if it is not recognised by the content.", "--from"),
     ] = None,
     id: Annotated[str | None, option("FIELD", "Field of the segment's key or id.")] = None,
     human: Annotated[

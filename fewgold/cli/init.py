@@ -34,13 +34,6 @@ class Among(StrEnum):
     median = "median"
 
 
-class Rule(StrEnum):
-    """Rules of stopping."""
-
-    kelly = "kelly"
-    hall = "hall"
-
-
 def init(
     campaign: Annotated[
         str, argument("CAMPAIGN", "New folder, or a new file that ends in .fewgold.")
@@ -91,13 +84,13 @@ def init(
         str | None, option("NAME", "How intervals are made; see fewgold strategies.", panel=_GOAL)
     ] = None,
     rule: Annotated[
-        Rule,
+        options.StoppingRule,
         option(
             "NAME",
             "Of stopping, with --strategy random: kelly (guaranteed) or hall (sooner).",
             panel=_GOAL,
         ),
-    ] = Rule.kelly,
+    ] = options.StoppingRule.kelly,
     each: Annotated[int, option("K", "Raters wanted for a segment.", panel=_RATERS, min=1)] = 1,
     repeats: Annotated[
         Repeats,

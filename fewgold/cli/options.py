@@ -36,7 +36,7 @@ def direction(help: str) -> Any:
 # What is printed, and where files go
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How a result is printed."""
 
     text = "text"
@@ -47,7 +47,7 @@ class Format(StrEnum):
 
 Quiet = Annotated[bool, flag("--quiet", "No notes on stderr.", "-q")]
 Json = Annotated[bool, flag("--json", "One JSON object on stdout.")]
-Output = Annotated[Format, option("FORMAT", "text, json, csv or latex.", "--format")]
+Output = Annotated[OutputFormat, option("FORMAT", "text, json, csv or latex.", "--format")]
 Drawing = Annotated[
     Path | None, option("FILE", "Draw the curves: .png, .svg or .pdf.", "--out", "-o")
 ]
@@ -85,6 +85,21 @@ Orientation = Annotated[
 ]
 
 # Campaigns and sheets
+
+
+class Target(StrEnum):
+    """What a result is about: these very segments, or the system that made them."""
+
+    pool = "pool"
+    process = "process"
+
+
+class StoppingRule(StrEnum):
+    """Rules that say when to stop rating."""
+
+    kelly = "kelly"
+    hall = "hall"
+
 
 Campaign = Annotated[str, argument("CAMPAIGN", "Its folder or file.")]
 Pool = Annotated[str | None, option("POOL", "The pool, if it has moved; - is CSV on stdin.")]

@@ -9,7 +9,7 @@ import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import draw, emit, print_summary, progress_bars
-from fewgold.cli.options import Format, Json, Output, Quiet, flag, option
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def plan(
         option("C", "Of one metric rating, for --budget.", panel=_BINARY, parser=parse.number),
     ] = None,
     out: options.Drawing = None,
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -207,7 +207,7 @@ def plan(
 
     [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
     """
-    how = Format.json if json else output
+    how = OutputFormat.json if json else output
     if budget is not None:
         _split(
             budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,
@@ -271,7 +271,7 @@ def _split(
     confidence: str,
     size: int | None,
     power: float,
-    how: Format,
+    how: OutputFormat,
 ) -> None:
     """The best division of a budget."""
     from fewgold.planning import best_split

@@ -12,7 +12,7 @@ import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, no_plots, note, notes, print_summary, progress_bars
-from fewgold.cli.options import Format, Json, Output, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ def reliability(
     out: Annotated[
         Path | None, option("FOLDER", "Write tables and figures there.", "--out", "-o")
     ] = None,
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -136,7 +136,7 @@ def reliability(
             progress=bar, **columns,
         )  # fmt: skip
     written = [] if out is None else _save(result, plan, out, quiet)
-    _print(result, plan, written, Format.json if json else output)
+    _print(result, plan, written, OutputFormat.json if json else output)
 
 
 def _orders(text: str) -> str | int:
@@ -260,11 +260,13 @@ def _save(
 
 
 def _print(
-    result: Reliability, plan: DocumentsNeeded | None, written: list[Path], how: Format
+    result: Reliability, plan: DocumentsNeeded | None, written: list[Path], how: OutputFormat
 ) -> None:
     record = result.to_dict() | {"files": [str(path) for path in written]}
     if plan is not None:
         record["needed"] = plan.to_dict()
     told = result.summary() if plan is None else f"{result.summary()}\n\n{plan.summary()}"
-    rows: Any = (result.fits() if how is Format.latex else result.to_frame()).to_dict("records")
+    rows: Any = (result.fits() if how is OutputFormat.latex else result.to_frame()).to_dict(
+        "records"
+    )
     emit(how, record, rows, lambda _: print_summary(told, written))

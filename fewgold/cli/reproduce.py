@@ -26,7 +26,7 @@ class Paper(StrEnum):
     daniken = "daniken"
 
 
-class Shown(StrEnum):
+class TextOrJson(StrEnum):
     """How the result is printed."""
 
     text = "text"
@@ -61,7 +61,7 @@ def reproduce(
             "Exit with 1 if a finding does not hold, or a figure differs for no known reason.",
         ),
     ] = False,
-    output: Annotated[Shown, option("FORMAT", "text or json.", "--format")] = Shown.text,
+    output: Annotated[TextOrJson, option("FORMAT", "text or json.", "--format")] = TextOrJson.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -84,7 +84,7 @@ def reproduce(
             raise typer.BadParameter(f"{named} goes with saldias: daniken replays no data.")
         with progress_bars(quiet) as bar:
             tables = library.daniken(draws, rng=seed, progress=bar)
-        _finish(tables, out, json or output is Shown.json, fail, quiet)
+        _finish(tables, out, json or output is TextOrJson.json, fail, quiet)
         return
     shares = [b for b in parse.budgets(budgets) if isinstance(b, float)]
     if len(shares) < len(parse.budgets(budgets)):
@@ -105,7 +105,7 @@ def reproduce(
             )
         except FileNotFoundError as error:
             raise DataError(f"{error} --demo runs the same on embedded synthetic data.") from None
-    _finish(made, out, json or output is Shown.json, fail, quiet)
+    _finish(made, out, json or output is TextOrJson.json, fail, quiet)
 
 
 def _finish(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import draw, emit, table
-from fewgold.cli.options import Format, Json, Output, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
 
-class Rule(StrEnum):
+class ThresholdRule(StrEnum):
     """Rules for thresholds by name."""
 
     equal = "equal"
@@ -38,15 +38,15 @@ def roc(
         str | None, option("A=+1,B=-1", "As for select.", panel=options.COLUMNS_SHORT)
     ] = None,
     rule: Annotated[
-        Rule, option("NAME", "Threshold: equal (least |ρ-η|) or information (K).")
-    ] = Rule.equal,
+        ThresholdRule, option("NAME", "Threshold: equal (least |ρ-η|) or information (K).")
+    ] = ThresholdRule.equal,
     per_system: Annotated[
         bool, flag("--per-system", "A threshold for each system, not one for all.")
     ] = False,
     strict: Annotated[bool, flag("--strict", "Adequate is > the threshold, not >=.")] = False,
     confidence: Annotated[str, option("LEVEL", "Of the intervals of the AUC.")] = "0.95",
     out: options.Drawing = None,
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -94,7 +94,7 @@ def roc(
             print(f"written: {path}")
 
     rows: Any = frame.to_dict("records")
-    emit(Format.json if json else output, record, rows, text)
+    emit(OutputFormat.json if json else output, record, rows, text)
 
 
 def _show(out: Console, frame: pd.DataFrame, apart: pd.DataFrame | None, level: float) -> None:

@@ -69,7 +69,9 @@ def select(
     more: Annotated[str | None, option("N|P%", "Draw further segments.", panel=_ON)] = None,
     to: Annotated[
         str | None,
-        option("FORMAT", "Format of -o, such as label-studio; see fewgold export.", panel=_ON),
+        option(
+            "FORMAT", "OutputFormat of -o, such as label-studio; see fewgold export.", panel=_ON
+        ),
     ] = None,
     next: Annotated[
         bool, flag("--next", "Hand out the next segment to rate, one at a time.", panel=_ON)

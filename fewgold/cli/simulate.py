@@ -18,7 +18,7 @@ from fewgold.cli.console import (
     resumable,
     save_all,
 )
-from fewgold.cli.options import Format, Json, Output, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     from fewgold.simulation import Simulation, Study
@@ -140,7 +140,7 @@ def simulate(
     rated_only: Annotated[
         bool, flag("--rated-only", "Leave out rows without a human score.")
     ] = False,
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -177,13 +177,13 @@ def simulate(
     with progress_bars(quiet) as bars, running_on(backend, scheduler, n_jobs), resumable(store):
         bar = partial(bars, "simulating") if bars else None
         result = run(studies, **asked, progress=bar, store=store, resume=resume)
-    _print(result, save_all(result, out, quiet), Format.json if json else output)
+    _print(result, save_all(result, out, quiet), OutputFormat.json if json else output)
     lost = [s for s in result.strategies if all(c.failure for c in result.cells if c.strategy == s)]
     if lost:  # the table has the reasons; scripts need to know
         raise typer.Exit(1)
 
 
-def _print(result: Simulation, written: list[Path], how: Format) -> None:
+def _print(result: Simulation, written: list[Path], how: OutputFormat) -> None:
     frame = result.to_frame()
     record = {
         "signature": result.signature,
@@ -193,5 +193,5 @@ def _print(result: Simulation, written: list[Path], how: Format) -> None:
         "failures": result.failures.to_dict("records"),
         "files": [str(path) for path in written],
     }
-    rows: Any = (result.ranking() if how is Format.latex else frame).to_dict("records")
+    rows: Any = (result.ranking() if how is OutputFormat.latex else frame).to_dict("records")
     emit(how, record, rows, lambda _: print_summary(result.summary(), written))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from fewgold._text import decimals, plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, escape, pairs
-from fewgold.cli.options import Format, Json, Output, argument, flag, option
+from fewgold.cli.options import Json, Output, OutputFormat, argument, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,13 +26,6 @@ _ORDER = (
 _ENOUGH = 10
 
 
-class RuleName(StrEnum):
-    """Rules by name."""
-
-    kelly = "kelly"
-    hall = "hall"
-
-
 def stop(
     file: Annotated[
         str, argument("SHEET", "The sheet, rated from the top as far as it goes; - is stdin.")
@@ -47,8 +39,9 @@ def stop(
         str | None, option("NAME", "Metric that helps, fixed beforehand; mean is of all.")
     ] = None,
     rule: Annotated[
-        RuleName, option("NAME", "kelly: guaranteed under any peeking; hall: approximate, sooner.")
-    ] = RuleName.kelly,
+        options.StoppingRule,
+        option("NAME", "kelly: guaranteed under any peeking; hall: approximate, sooner."),
+    ] = options.StoppingRule.kelly,
     confidence: Annotated[str, option("LEVEL", "Of the interval, such as 0.95 or 95%.")] = "0.95",
     pool: options.Pool = None,
     design: options.SideFile = None,
@@ -59,7 +52,7 @@ def stop(
     fail_open: Annotated[
         bool, flag("--fail-open", "Exit with 1 while more ratings are needed.")
     ] = False,
-    output: Output = Format.text,
+    output: Output = OutputFormat.text,
     json: Json = False,
 ) -> None:
     """Say whether the ratings so far are enough.
@@ -95,7 +88,7 @@ def stop(
     if ratings is not None:
         path = sequence.path(ratings, tolerance, level, metric=metric, rule=rule)
         # Under a rule that holds whenever one looks, later ratings only help.
-        late = rule is RuleName.kelly or not path.stopped
+        late = rule is options.StoppingRule.kelly or not path.stopped
         at = (ratings.n if late else path.stopped) - 1
         result |= {
             "stop": path.stopped > 0, "n": ratings.n, "low": path.low[at], "high": path.high[at],
@@ -105,7 +98,7 @@ def stop(
         if not path.stopped and ratings.n >= _ENOUGH:
             result |= _more(ratings, tolerance, level, metric, rule)
     result = plain_value(result)
-    how = Format.json if json else output
+    how = OutputFormat.json if json else output
     emit(how, result, [result], lambda out: _show(out, result))
     if fail_open and not result["stop"]:
         raise typer.Exit(1)

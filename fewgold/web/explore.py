@@ -139,7 +139,7 @@ def _rest(view: View) -> dict[str, Any]:
 
 def _agreement(view: View) -> list[str]:
     """What the report says of how far raters agree."""
-    from fewgold.report.body import agreement
+    from fewgold.report.study_sections import agreement
 
     study = view.study
     if study is None or study.raters is None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
-    from fewgold.report.study import Study
+    from fewgold.report.study import StudyNumbers as Study
 
 T = TypeVar("T")
 _STATES = 6  # shelves that are kept, two for each state of the campaign
