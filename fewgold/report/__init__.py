@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 # Those with "as" are for the pages of fewgold itself.
 from fewgold._text import number as number
-from fewgold.report.layout import markdown, page, write
+from fewgold.report.layout import markdown as markdown
+from fewgold.report.layout import page, write
 from fewgold.report.sections import BulletList as BulletList
 from fewgold.report.sections import Code as Code
 from fewgold.report.sections import Facts as Facts
@@ -28,7 +29,6 @@ __all__ = [
     "StudyReport",
     "Table",
     "Text",
-    "markdown",
     "page",
     "study_report",
     "write",
