@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -62,8 +61,6 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
     ),
     ("Pool.matrix", "names"): ("comet", lambda m: POOL.matrix(m).tolist()),
     ("Pool.standardised", "names"): ("comet", lambda m: POOL.standardised(m).tolist()),
-    ("Pool.gram", "names"): ("comet", lambda m: POOL.gram(m).tolist()),
-    ("Pool.range_of", "names"): ("comet", lambda m: POOL.range_of(m, np.array([2.0]))),
     ("Sample.standardised", "names"): ("comet", lambda m: SAMPLE.standardised(m).tolist()),
     ("naive_table", "metrics"): (
         "comet", lambda m: naive_table(ONE, metrics=m, rated=80, rng=1, **RATED).to_frame(),
@@ -119,7 +116,7 @@ NOT_HERE = {
     ),
     **dict.fromkeys(("Engine.attach", "DuckDB.attach", "Spark.attach"), "called by StoredPool"),
     **dict.fromkeys(
-        ("StoredPool", "Excerpt.standardised", "Excerpt.gram", "Excerpt.range_of"),
+        ("StoredPool", "Excerpt.standardised"),
         "pools on disk: as those in memory",
     ),
     **dict.fromkeys(

@@ -197,7 +197,7 @@ def select(
     if "+" not in name:  # a sampler or an estimator alone: say what goes with it
         name = f"{chosen.sampler.name}+{chosen.name}"
     sample = chosen.select(pool, amount, given=rated, rng=seed)
-    if in_order and (sample.design.kind != "simple" or rated is not None):
+    if in_order and (not sample.design.drawn_as("simple") or rated is not None):
         raise typer.BadParameter(
             "--in-order is for one plain random sample: give --strategy random, and leave out "
             "--given. Its budget may be 100%; stopping early is what saves ratings."

@@ -42,11 +42,12 @@ RATER_NAMES = (
 )  # fmt: skip
 TIME_NAMES = ("time", "timestamp", "ratedat", "createdat", "updatedat", "submittedat", "date")
 # What raters look at. References stay out: in most protocols raters must not see them.
-TEXT_NAMES = (
-    "source", "src", "input", "prompt", "question", "article", "context", "output", "hypothesis",
-    "hyp", "translation", "target", "tgt", "mt", "summary", "response", "answer", "reply",
-    "completion", "text",
+INPUT_NAMES = ("source", "src", "input", "prompt", "question", "article", "context")
+OUTPUT_NAMES = (
+    "output", "target", "tgt", "mt", "translation", "hypothesis", "hyp", "response", "answer",
+    "summary", "reply", "completion", "text",
 )  # fmt: skip
+TEXT_NAMES = (*INPUT_NAMES, *OUTPUT_NAMES)
 #: Every name above: a header that has one of them is a header.
 KNOWN_NAMES = frozenset(
     (*ID_NAMES, *DOCUMENT_NAMES, *HUMAN_NAMES, *COST_NAMES, *SYSTEM_NAMES, *POSITION_NAMES,
@@ -146,8 +147,6 @@ def told_orientation(signs: Mapping[str, int], metrics: Mapping[str, FloatArray]
 
 #: A metric with a larger share of gaps is not taken unless it is named.
 MOST_GAPS = 0.2
-#: Texts that systems were given; raters need what systems made of them, too.
-INPUTS = {"source", "src", "input", "prompt", "question", "article", "context"}
 #: What raters must not see, or need not, by a word of its name.
 HIDDEN = {"ref", "refs", "reference", "references", "comment", "comments", "note", "notes"}
 # Parts of the names of columns that count what raters marked.
@@ -681,7 +680,7 @@ def only_inputs(texts: Sequence[str]) -> bool:
     >>> only_inputs(["source"]), only_inputs(["source", "output"]), only_inputs([])
     (True, False, False)
     """
-    return bool(texts) and {plain(t) for t in texts} <= INPUTS
+    return bool(texts) and {plain(t) for t in texts} <= set(INPUT_NAMES)
 
 
 def wordy(labels: Sequence[str]) -> bool:
