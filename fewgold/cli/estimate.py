@@ -93,12 +93,10 @@ def estimate(
 
     Example: [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
     """
-    from fewgold.campaign import is_campaign
-
     ends, passing = parse.limits(limits), parse.cut("--adequate", adequate)
     by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
-    if is_campaign(file):
+    if input.is_campaign(file):
         own = {"--pool": pool, "--design": design, "--human": human, "--limits": limits}
         options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
         study = _of_campaign(file, estimator, level, waves, gaps)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool
     from fewgold.sample import Sample
+    from fewgold.sheets import Record
     from fewgold.stored import Engine
 
 
@@ -85,6 +86,15 @@ def single_system(table: pd.DataFrame, found: Roles) -> None:
     )
 
 
+def is_campaign(path: str) -> bool:
+    """Whether a campaign lies there. Only where one may lie, its modules are loaded."""
+    if Path(path).suffix != ".fewgold" and not Path(path).is_dir():
+        return False
+    from fewgold import campaign
+
+    return campaign.is_campaign(path)
+
+
 # Pools on disk, and samples
 
 # Rows of a single Parquet file, above which it is not loaded unless asked for.
@@ -136,7 +146,7 @@ def start_engine(name: EngineName | str, memory: str | None, quiet: bool) -> Eng
 
 def open_sheet(
     file: str, pool: str | None, design: str | None, quiet: bool
-) -> tuple[Mapping[str, Any], Sample]:
+) -> tuple[Record, Sample]:
     """The side file of a sheet, and its sample, from a pool in memory or on disk."""
     from fewgold import sheets
 
@@ -144,14 +154,14 @@ def open_sheet(
         raise typer.BadParameter(
             "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
         )
-    side = sheets.design_path(file) if design is None else design
-    record = sheets.read_record(side)
-    with sheets.intact(side):
+    record = sheets.read_record(sheets.design_path(file) if design is None else design)
+    with sheets.intact(record.path):
         kind = record["pool"].get("engine")
     engine = None if kind is None else start_engine(kind, None, quiet)
     if engine is not None and pool == "-":
         raise DataError("this pool stays on disk and cannot come from stdin. Name its files.")
-    return record, sheets.load_sample(side, sheets.load_pool(side, pool, engine, noting(quiet)))
+    opened = sheets.load_pool(record, pool, engine, noting(quiet))
+    return record, sheets.load_sample(record, opened)
 
 
 def estimator_of(record: Mapping[str, Any], name: str | None, pool: Pool) -> Estimator:

@@ -54,7 +54,6 @@ def report(
 
     Example: [bold]fewgold report study -o report.html[/bold]
     """
-    from fewgold.campaign import Campaign, is_campaign
     from fewgold.errors import DataError
 
     if gaps not in ("wait", "at-random"):
@@ -66,10 +65,13 @@ def report(
     level = None if confidence is None else parse.confidence(confidence)
     passing = parse.cut("--adequate", adequate)
     cut = None if passing is None else str(passing)
-    if is_campaign(file) and (limits is not None or pool is not None):
+    of_campaign = input.is_campaign(file)
+    if of_campaign and (limits is not None or pool is not None):
         raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
     try:
-        if is_campaign(file):
+        if of_campaign:
+            from fewgold.campaign import Campaign
+
             with Campaign(file) as campaign:
                 made = campaign.report(
                     gaps, estimator=estimator, cut=cut, confidence=level, title=title
@@ -110,5 +112,5 @@ def _of_sheet(
     return study_report(
         ratings, chosen, strategy=record["strategy"], title=title or Path(file).stem,
         confidence=level or 0.95, unrated=partial.missing.tolist(),
-        context={"commands": [*sheets.commands(file, pool), shlex.join(told)]},
+        context={"commands": [*sheets.commands(file, pool, record), shlex.join(told)]},
     )  # fmt: skip

@@ -125,11 +125,10 @@ def select(
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
     from fewgold import registry, sheets
-    from fewgold.campaign import is_campaign
     from fewgold.stored import StoredPool
 
     pool_file = pool_files[0]
-    if len(pool_files) == 1 and is_campaign(pool_file):
+    if len(pool_files) == 1 and input.is_campaign(pool_file):
         options.refuse_for_campaign({
             "--given": given, "--id": id, "--document": document, "--metrics": metrics,
             "--cost": cost, "--system": system, "--texts": texts, "--orientation": orientation,
@@ -299,16 +298,15 @@ def _open_given(
     """The pool of a rated sheet, with its ratings."""
     from fewgold import sheets
 
-    side = sheets.design_path(given)
-    record = sheets.read_record(side)
+    record = sheets.read_record(sheets.design_path(given))
     if on_disk != ("engine" in record["pool"]):
         raise DataError(
             "the given ratings belong to a pool that was read in another way. Give the same "
             "files as then, and --engine memory if one large file was loaded."
         )
     engine = input.start_engine(record["pool"]["engine"], memory, quiet) if on_disk else None
-    pool = sheets.load_pool(side, pool_files if on_disk else pool_files[0], engine)
-    earlier = sheets.load_sample(side, pool)
+    pool = sheets.load_pool(record, pool_files if on_disk else pool_files[0], engine)
+    earlier = sheets.load_sample(record, pool)
     rated = sheets.read_ratings(given, earlier, score=record["score_column"])
     columns = dict(record["pool"]["columns"])
     return _Opened(pool, columns, rated=rated, strategy=record["strategy"])

@@ -578,10 +578,12 @@ class StudyNumbers:
         first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
         looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
         try:
-            rows = [(k, *self._row(self.estimator.estimate(self._first(k)))[1:5]) for k in looks]
+            rows = [self._row(self.estimator.estimate(self._first(k))) for k in looks[:-1]]
         except FewgoldError:  # an estimator that asks for more ratings
             return None
-        return pd.DataFrame(rows, columns=["n", "value", "se", "low", "high"])
+        rows.append(self._row(self.estimate, self.record))
+        table = [(k, *row[1:5]) for k, row in zip(looks, rows, strict=True)]
+        return pd.DataFrame(table, columns=["n", "value", "se", "low", "high"])
 
     def _first(self, k: int) -> Ratings:
         """The first ``k`` ratings of a simple random sample, as a sample of their own."""
