@@ -11,6 +11,7 @@ from fewgold.cli.options import Json, Output, OutputFormat, Quiet, option
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from fewgold._arrays import FloatArray
 
@@ -80,7 +81,17 @@ def demo(
         rng=seed,
         progress=lambda done, total: progress(f"{draws} studies each: {done} of {total}", quiet),
     )
-    rows = [_row(cell) for cell in replayed.to_frame().to_dict("records")]
+    rows = [
+        {
+            "strategy": cell["strategy"],
+            "n": cell["n"],
+            "typical_error": cell["abs_error"],
+            "worth": cell["ess"],
+            "holds_truth": cell["coverage"],
+            "width": 2 * cell["half_width"],
+        }
+        for cell in replayed.to_frame().to_dict("records")
+    ]
     progress("intervals …", quiet)
     intervals = _intervals(pool, gold, amount, min(draws, 500), seed)
     progress("", quiet)
@@ -130,21 +141,7 @@ def _intervals(pool: Any, gold: FloatArray, amount: Any, draws: int, seed: int) 
     ]
 
 
-def _row(cell: Any) -> dict[str, Any]:
-    return {
-        "strategy": cell["strategy"],
-        "n": cell["n"],
-        "typical_error": cell["abs_error"],
-        "worth": cell["ess"],
-        "holds_truth": cell["coverage"],
-        "width": 2 * cell["half_width"],
-    }
-
-
 def _show(out: Console, result: dict[str, Any]) -> None:
-    from rich import box
-    from rich.table import Table
-
     study, n, name = result["study"], result["n"], result["strategy"]
     out.print("[bold]How good is a system, if only a few of its outputs can be rated?[/bold]")
     out.print(
@@ -164,13 +161,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         out.print(f"  [cyan]{label:<13}[/cyan] {what}")
     out.print()
     out.print(f"[bold]The same study {result['draws']} times[/bold], each with other segments")
-    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
-    table.add_column("strategy", style="cyan", no_wrap=True)
     wide = out.width >= 74
-    if wide:
-        table.add_column("chosen how; scored how", no_wrap=True)
-    for title in ("typical\nerror", "worth\nratings", "holds\ntruth"):
-        table.add_column(title, justify="right", no_wrap=True)
+    texts = ["strategy", *(["chosen how; scored how"] if wide else [])]
+    table = _table(texts, ["typical\nerror", "worth\nratings", "holds\ntruth"])
     for row in result["strategies"]:
         table.add_row(
             row["strategy"],
@@ -204,19 +197,25 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     out.print("  [green]fewgold estimate sample.csv[/green]")
 
 
-def _show_intervals(out: Console, result: dict[str, Any]) -> None:
+def _table(texts: list[str], numbers: list[str]) -> Table:
+    """An empty table with lines; its first column is coloured."""
     from rich import box
     from rich.table import Table
 
+    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
+    for k, title in enumerate(texts):
+        table.add_column(title, style=None if k else "cyan", no_wrap=True)
+    for title in numbers:
+        table.add_column(title, justify="right", no_wrap=True)
+    return table
+
+
+def _show_intervals(out: Console, result: dict[str, Any]) -> None:
     out.print(
         f"[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
         "fewgold uses"
     )
-    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
-    table.add_column("interval", style="cyan", no_wrap=True)
-    table.add_column("promise", no_wrap=True)
-    for title in ("half of\nits width", "holds\ntruth"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table(["interval", "promise"], ["half of\nits width", "holds\ntruth"])
     for row in result["intervals"]:
         width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
         table.add_row(row["bound"], row["kind"], width, holds)

@@ -170,10 +170,10 @@ def _of_sheet(
     from fewgold import sheets
 
     record, sample = input.open_sheet(file, pool, design, quiet)
-    columns = parse.names(human or record["score_column"])
+    columns = [record["score_column"]] if human is None else parse.names(human)
     partial = sheets.read_partial(
         input.read_sheet(file, columns, quiet), sample, id=id,
-        score=columns if len(columns) > 1 else columns[0], limits=ends,
+        score=columns[0] if len(columns) == 1 else columns, limits=ends,
         gaps=gaps is not Gaps.wait,
     )  # fmt: skip
     chosen = input.estimator_of(record, estimator, sample.pool)
@@ -208,98 +208,61 @@ def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) 
         raise
     if "region" in result:
         return result
-    ratings = partial.at_random()
-    if type(chosen) is Mean and chosen.bound == Mean().bound:
-        bare = {key: result[key] for key in ("value", "se", "low", "high")}
-    else:
+    ratings, bare = partial.at_random(), result
+    if type(chosen) is not Mean or chosen.bound != Mean().bound:
         bare = Mean().estimate(ratings).to_dict(level)
     return result | {
-        "plain_mean": bare["value"],
-        "plain_mean_se": bare["se"],
-        "plain_mean_low": bare["low"],
-        "plain_mean_high": bare["high"],
-        "random_se": _random_error(ratings),
-    }
+        "plain_mean": bare["value"], "plain_mean_se": bare["se"], "plain_mean_low": bare["low"],
+        "plain_mean_high": bare["high"], "random_se": _random_error(ratings),
+    }  # fmt: skip
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
-    def interval(low: Any, high: Any) -> str:
-        return (
-            "unknown" if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
-        )
-
-    if "region" in result:
-        _show_bounds(out, result)
-        return
-    error = result["se"]
-    digits = decimals(error or 0.0)
-    what = "mean score of all"
-    if result["bound_kind"] == "credible":
-        what = "share of adequate ones among all"
+    """The number, or what gaps leave open (``region``), and how it was made."""
+    region, error = result.get("region"), result.get("se")
+    credible = result["bound_kind"] == "credible"
+    what = "share of adequate ones among all" if credible else "mean score of all"
     if result["adequate"] is not None:
         what = f"share with a score {result['adequate']} among all"
-    out.print(
-        f"[bold]Estimated {what} {result['pool_size']} segments: "
-        f"[green]{result['value']:.{digits}f}[/green][/bold]"
-    )
+    what += f" {result['pool_size']} segments"
+    if region is None:
+        digits = decimals(error or 0.0)
+        value = f"[green]{result['value']:.{digits}f}[/green]"
+        out.print(f"[bold]Estimated {what}: {value}[/bold]")
+    else:
+        digits = decimals(region[1] - region[0])
+        between = " and ".join(f"{end:.{digits}f}" for end in region)
+        out.print(
+            f"[bold]The {what} lies about between [green]{between}[/green][/bold], whatever the "
+            "unrated ones are."
+        )
     out.print()
-    unsure = "unknown: too few ratings to tell" if error is None else f"{error:.{digits}f}"
-    lines = [
-        (
-            f"{100 * result['confidence']:.6g}% interval",
-            f"{interval(result['low'], result['high'])} ({escape(result['interval_label'])})",
-        ),
-        ("posterior sd" if result["bound_kind"] == "credible" else "standard error", unsure),
-        ("ratings", f"{result['n']} of {result['pool_size']} segments"),
-        ("estimator", escape(result["method"])),
-    ]
+    interval = "unknown"
+    if result["low"] is not None and result["high"] is not None:
+        interval = f"{result['low']:.{digits}f} to {result['high']:.{digits}f}"
+    named = f"{100 * result['confidence']:.6g}% interval"
+    lines = [(named, f"{interval} ({escape(result['interval_label'])})")]
+    if region is None:
+        unsure = "unknown: too few ratings to tell" if error is None else f"{error:.{digits}f}"
+        lines.append(("posterior sd" if credible else "standard error", unsure))
+    lines.append(("ratings", f"{result['n']} of {result['pool_size']} segments"))
+    if region is not None:
+        lines.append(("unrated", f"{result['unrated']} chosen segments"))
+    lines.append(("estimator", escape(result["method"])))
     if result.get("metric"):
         lines.append(("metric", escape(result["metric"])))
     if result.get("rho") is not None and result.get("eta") is not None:
         right = f"on {result['rho']:.0%} of the adequate rated segments (ρ)"
         lines.append(("it is right", f"{right} and {result['eta']:.0%} of the inadequate (η)"))
-    if result["random_se"] is not None:
-        lines.append(
-            (
-                "for comparison",
-                f"a plain random sample of {result['n']} would have a standard error of about "
-                f"{result['random_se']:.{digits}f}; the plain mean of these ratings is "
-                f"{result['plain_mean']:.{digits}f}",
-            )
+    if result.get("random_se") is not None:
+        told = (
+            f"a plain random sample of {result['n']} would have a standard error of about "
+            f"{result['random_se']:.{digits}f}; the plain mean of these ratings is "
+            f"{result['plain_mean']:.{digits}f}"
         )
+        lines.append(("for comparison", told))
     pairs(out, lines)
-    _show_end(out, result)
-
-
-def _show_end(out: Console, result: dict[str, Any]) -> None:
     remarks(out, result["notes"])
     out.print()
     out.print("To cite how the number was made:")
     out.print(f"  {escape(result['signature'])}", soft_wrap=True)
-
-
-def _show_bounds(out: Console, result: dict[str, Any]) -> None:
-    """What the gaps leave open, and what chance leaves open besides."""
-    first, last = result["region"]
-    digits = decimals(last - first)
-    what = "mean score of all"
-    if result["adequate"] is not None:
-        what = f"share with a score {result['adequate']} among all"
-    out.print(
-        f"[bold]The {what} {result['pool_size']} segments lies about between "
-        f"[green]{first:.{digits}f} and {last:.{digits}f}[/green][/bold], whatever the unrated "
-        "ones are."
-    )
-    out.print()
-    lines = [
-        (
-            f"{100 * result['confidence']:.6g}% interval",
-            f"{result['low']:.{digits}f} to {result['high']:.{digits}f} "
-            f"({escape(result['interval_label'])})",
-        ),
-        ("ratings", f"{result['n']} of {result['pool_size']} segments"),
-        ("unrated", f"{result['unrated']} chosen segments"),
-        ("estimator", escape(result["method"])),
-    ]
-    pairs(out, lines)
-    _show_end(out, result)

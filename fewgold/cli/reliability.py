@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import input, options, parse
-from fewgold.cli.console import emit, no_plots, note, notes, print_summary, progress_bars
+from fewgold.cli.console import (
+    can_draw,
+    emit,
+    no_plots,
+    note,
+    notes,
+    print_summary,
+    progress_bars,
+)
 from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
@@ -228,35 +236,26 @@ def _save(
 ) -> list[Path]:
     """Write the tables as CSV, and a figure for each score where matplotlib is there."""
     from fewgold import io
-    from fewgold.errors import FewgoldError
-    from fewgold.plots import save
+    from fewgold._results import save_result
 
-    folder.mkdir(parents=True, exist_ok=True)
     frames = {"curves": result.to_frame(), "fits": result.fits()}
-    kinds = ["sd", "mean", "tangent"]
     if len(result.systems) > 1:
         frames["ranks"] = result.ranks()
     if plan is not None:
         frames["documents"] = plan.to_frame()
-    texts = {folder / f"{name}.csv": f.to_csv(index=False) for name, f in frames.items()}
-    io.write_texts(texts)
-    written = list(texts)
-    try:
-        for k, score in enumerate(result.scores):
-            tail = "" if len(result.scores) == 1 else f"-{k + 1}-{io.plain(score)}"
-            for kind in kinds:
-                figure = result.plot(kind, score=score, title=score)
-                written.append(save(figure, folder / f"{kind}{tail}.png"))
-            if plan is not None:
-                figure = plan.plot(score=score, title=score)
-                written.append(save(figure, folder / f"documents{tail}.png"))
-        if "ranks" in frames:
-            written.append(save(result.plot("ranks"), folder / "ranks.png"))
-    except FewgoldError as error:
-        if error.code != "needs-matplotlib":
-            raise
+    figures: dict[str, Any] = {}
+    if not can_draw():
         no_plots(quiet)
-    return written
+        return save_result(folder, frames, {}, figures)
+    for k, score in enumerate(result.scores):
+        tail = "" if len(result.scores) == 1 else f"-{k + 1}-{io.plain(score)}"
+        for kind in ("sd", "mean", "tangent"):
+            figures[f"{kind}{tail}"] = result.plot(kind, score=score, title=score)
+        if plan is not None:
+            figures[f"documents{tail}"] = plan.plot(score=score, title=score)
+    if "ranks" in frames:
+        figures["ranks"] = result.plot("ranks")
+    return save_result(folder, frames, {}, figures)
 
 
 def _print(
