@@ -14,10 +14,9 @@ from fewgold._validate import Limits, as_limits, check_count
 from fewgold.bounds import as_bound
 from fewgold.errors import BudgetError
 from fewgold.estimate import Bound, Estimate
-from fewgold.pool import Pool
+from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Annotate, Budget, Sampler
-from fewgold.stored import StoredPool
 
 
 class Estimator(ABC):
@@ -57,7 +56,7 @@ class Estimator(ABC):
 
     def select(
         self,
-        pool: Pool | StoredPool,
+        pool: Population,
         budget: Budget,
         *,
         draws: int | None = None,

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from fewgold.agreement import Answers
-from fewgold.campaign.database import now
+from fewgold.campaign.database import note, now
 from fewgold.campaign.settings import Settings
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating, Reading, Rejected, is_key
@@ -79,10 +79,6 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """In plain values, for JSON."""
         return asdict(self)
-
-    def counts(self) -> dict[str, Any]:
-        """Without the rows themselves and the notes."""
-        return {k: v for k, v in self.to_dict().items() if k not in ("refused", "notes")}
 
 
 @dataclass(frozen=True)
@@ -176,8 +172,9 @@ def receive(
         number=number, source=source, format=reading.format, rows=reading.rows, used=reading.used,
         blank=len(reading.blank), context=reading.context, notes=reading.notes, **found,
     )  # fmt: skip
-    counts = json.dumps(receipt.counts())
-    database.execute("UPDATE imports SET counts = ? WHERE number = ?", (counts, number))
+    counts = {k: v for k, v in receipt.to_dict().items() if k not in ("refused", "notes")}
+    database.execute("UPDATE imports SET counts = ? WHERE number = ?", (json.dumps(counts), number))
+    note(database, "import", counts)
     return receipt
 
 
@@ -268,11 +265,11 @@ def adopt(database: sqlite3.Connection) -> int:
     for number, *rest in rows:
         database.execute(INSERT, rest)
         database.execute("DELETE FROM set_aside WHERE number = ?", (number,))
+    note(database, "adopt", {"count": len(rows)})
     return len(rows)
 
 
-# Answers of several raters, given once or twice, as one score a segment.
-
+# From answers of several raters, given once or twice, to one score per segment
 
 _EPOCH = re.compile(r"\d{9,19}(\.\d+)?")
 
@@ -334,7 +331,7 @@ def scores(answers: pd.DataFrame, settings: Settings) -> dict[str, float]:
     return told.scores(repeats=settings.repeats, raters=settings.among)
 
 
-def repeats(answers: pd.DataFrame) -> int:
+def rated_differently(answers: pd.DataFrame) -> int:
     """Segments that a rater rated twice, and not alike."""
     if answers.empty:
         return 0

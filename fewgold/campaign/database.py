@@ -6,9 +6,10 @@ process and of the machine. Writers wait for each other; readers wait for nobody
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +18,7 @@ from typing import Any
 from fewgold._temporary import TemporaryFolder, unbroken
 from fewgold.errors import DataError, FewgoldError
 
-# What can go wrong with the file of a campaign, said in a sentence.
-
+# Errors of SQLite in words that people can act on
 
 _SAID = {
     "locked": "another program has been writing to the campaign for too long. Try again when it "
@@ -121,7 +121,7 @@ APPLICATION = 0x66657767
 VERSION = 1
 #: Name of the file in a campaign that is a folder.
 FILE = "campaign.fewgold"
-_PATIENCE = 60.0  # seconds to wait for another writer
+_TIMEOUT = 60.0  # seconds to wait for another writer
 
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -258,13 +258,13 @@ def _place(made: Path, path: Path) -> None:
             os.replace(made, path)
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     """An existing file, its kind and version checked."""
     if not path.is_file():
         raise DataError(
             f"there is no campaign at {str(path)!r}. Begin one with: fewgold init FOLDER POOL."
         )
-    database = _connect(path)
+    database = _connect(path, any_thread=any_thread)
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
         database.close()
@@ -275,16 +275,16 @@ def connect(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _connect(path: Path, new: bool = False) -> sqlite3.Connection:
+def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqlite3.Connection:
     # One may look at a campaign in an archive that one may not write to, where SQLite cannot put
     # its log beside the file. A log that is there holds answers and must be read.
     log = Path(f"{path}-wal")
     fixed = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
     if fixed and not (log.is_file() and log.stat().st_size):
-        database = _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
+        database = _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1", any_thread)
         _check(database, path)
         return database
-    database = _open(f"{path.resolve().as_uri()}?mode=rw")
+    database = _open(f"{path.resolve().as_uri()}?mode=rw", any_thread)
     try:
         if not new:
             _check(database, path)
@@ -315,20 +315,21 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
         raise DataError(why)
 
 
-def _open(uri: str) -> sqlite3.Connection:
+def _open(uri: str, any_thread: bool) -> sqlite3.Connection:
     try:
         return sqlite3.connect(
-            uri, timeout=patience(), isolation_level=None, uri=True, factory=Connection
-        )
+            uri, timeout=_timeout(), isolation_level=None, uri=True, factory=Connection,
+            check_same_thread=not any_thread,
+        )  # fmt: skip
     except sqlite3.Error as error:
         raise sentence(error) from None
 
 
-def patience() -> float:
+def _timeout() -> float:
     """Seconds to wait for another writer; ``FEWGOLD_PATIENCE`` says otherwise."""
     told = os.environ.get("FEWGOLD_PATIENCE", "")
     try:
-        return max(float(told), 0.0) if told else _PATIENCE
+        return max(float(told), 0.0) if told else _TIMEOUT
     except ValueError:
         raise FewgoldError(f"FEWGOLD_PATIENCE must be a number of seconds; got {told!r}.") from None
 
@@ -367,3 +368,11 @@ def _undo(database: sqlite3.Connection) -> None:
 def now() -> str:
     """This moment, in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def note(database: sqlite3.Connection, what: str, details: Mapping[str, Any]) -> None:
+    """Add to the journal. The caller holds a transaction."""
+    database.execute(
+        "INSERT INTO journal (at, what, details) VALUES (?, ?, ?)",
+        (now(), what, json.dumps(details, default=str)),
+    )

@@ -151,10 +151,11 @@ def _of_campaign(
     file: str, estimator: str | None, level: float | None, waves: int | None, gaps: Gaps
 ) -> _Study:
     from fewgold.campaign import Campaign
+    from fewgold.campaign.study import waves_to_use
 
     with Campaign(file) as campaign:
         if gaps is Gaps.at_random and waves is None:
-            waves = campaign.begun
+            waves = waves_to_use(campaign)
         settings, seeds = campaign.settings, [wave.seed for wave in campaign.waves[:waves]]
         return _Study(
             campaign.partial(waves), campaign.estimator(estimator), settings.strategy,

@@ -171,8 +171,8 @@ def _write_table(campaign: Campaign, out: str, what: What) -> int:
     from fewgold.io import as_text, cell, write_texts
 
     frame = {
-        What.set_aside: campaign.set_aside, What.rejected: campaign.rejected,
-        What.journal: campaign.journal,
+        What.set_aside: campaign.store.set_aside, What.rejected: campaign.store.rejected,
+        What.journal: campaign.store.journal,
     }[what]()  # fmt: skip
     if not out.lower().endswith((".csv", ".tsv")):
         raise typer.BadParameter(f"{what.value} is written as a .csv or .tsv file; got {out!r}.")

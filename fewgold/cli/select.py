@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.campaign import Campaign, Wave
-    from fewgold.pool import Pool
-    from fewgold.sample import Ratings, Sample
-    from fewgold.stored import Engine, StoredPool
+    from fewgold.pool import Population
+    from fewgold.sample import Ratings
+    from fewgold.stored import Engine
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
@@ -125,7 +125,6 @@ def select(
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
     from fewgold import registry, sheets
-    from fewgold.stored import StoredPool
 
     pool_file = pool_files[0]
     if len(pool_files) == 1 and input.is_campaign(pool_file):
@@ -220,15 +219,19 @@ def select(
         side = save_shared(sample, opened.table, out, seed=seed, **kept)
     else:
         side = sheets.save_sample(sample, out, in_order=in_order, **kept)
+    documents = sample.pool.documents
+    reader, files = pool._source
     result = {
         "n": sample.n,
         "pool_size": len(pool),
         "rated_before": rated.n if rated else 0,
-        **_documents(pool, sample),
+        "documents": None if documents is None else len(set(documents[sample.indices].tolist())),
+        "pool_documents": None if documents is None else pool._known_n_documents,
         "strategy": name,
         "recommended": strategy is None and given is None,
         "seed": seed,
-        **_costs(pool, sample),
+        "cost": None if sample.pool.cost is None else float(sample.cost),
+        "pool_cost": None if sample.pool.cost is None else pool._total_cost,
         "sheet": out,
         "design": str(side),
         "fingerprint": pool.fingerprint,
@@ -238,8 +241,8 @@ def select(
         "step": chosen.sampler.step,
         "in_order": in_order,
         "systems": opened.table[columns["system"]].nunique() if shared else None,
-        "files": len(pool.files) if isinstance(pool, StoredPool) else 1,
-        "engine": pool.engine.name if isinstance(pool, StoredPool) else "memory",
+        "files": files,
+        "engine": reader,
     }
     if out == "-":
         say(f"{sample.n} of {len(pool)} segments, {name}, seed {seed}; design in {side}", quiet)
@@ -251,7 +254,7 @@ def select(
 class _Opened:
     """A pool to draw from, and what is known about it."""
 
-    pool: Pool | StoredPool
+    pool: Population
     columns: dict[str, Any]
     guessed: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -285,7 +288,7 @@ def _open_on_disk(
     from fewgold.io.columns import roles
     from fewgold.stored import StoredPool
 
-    seen = StoredPool.peek(paths, engine)
+    seen = StoredPool._peek(paths, engine)
     found = input.unrated(roles(seen, **named, orientation=signs, fill=False))
     columns: dict[str, Any] = {**found.columns, "order": order}
     pool = StoredPool(paths, engine=engine, **columns)
@@ -310,32 +313,6 @@ def _open_given(
     rated = sheets.read_ratings(given, earlier, score=record["score_column"])
     columns = dict(record["pool"]["columns"])
     return _Opened(pool, columns, rated=rated, strategy=record["strategy"])
-
-
-def _documents(pool: Pool | StoredPool, sample: Sample) -> dict[str, int | None]:
-    from fewgold.stored import StoredPool
-
-    if sample.pool.documents is None:
-        return {"documents": None, "pool_documents": None}
-    # Documents on disk are not counted for the sake of this sentence alone.
-    known = not isinstance(pool, StoredPool) or pool.counted_documents
-    return {
-        "documents": len(set(sample.pool.documents[sample.indices].tolist())),
-        "pool_documents": pool.n_documents if known else None,
-    }
-
-
-def _costs(pool: Pool | StoredPool, sample: Sample) -> dict[str, float | None]:
-    from fewgold.stored import StoredPool
-
-    if sample.pool.cost is None:
-        return {"cost": None, "pool_cost": None}
-    if isinstance(pool, StoredPool):
-        total = len(pool) * float(pool.moments.mean[-1])
-    else:
-        assert pool.cost is not None
-        total = float(pool.cost.sum())
-    return {"cost": float(sample.cost), "pool_cost": total}
 
 
 def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> None:

@@ -14,7 +14,6 @@ from fewgold._neighbours import Nearest
 from fewgold._validate import check_count
 from fewgold.estimators.crossfit import Model, Predictions, cross_fit, equal_weights
 from fewgold.sample import Ratings
-from fewgold.stored import Excerpt
 
 # Sums over the nearest rated segments, for all draws and folds at once.
 #
@@ -191,7 +190,7 @@ class KNN:
         return ("batch",) if self.folds is not None else ("batch", "folds")
 
     def predict(self, ratings: Ratings) -> Predictions:
-        if isinstance(ratings.sample.pool, Excerpt):
+        if not ratings.sample.pool._rows_in_memory:
             return cross_fit(ratings, self.folds, self._fit)
         sample, shape = ratings.sample, ratings.scores.shape
         n, size = shape[-1], len(sample.pool)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fewgold._version import __version__
 from fewgold.io import write_texts
@@ -17,6 +18,9 @@ from fewgold.report.sections import (
     paragraphs_html,
     paragraphs_markdown,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _HERE = Path(__file__).parent
 
@@ -112,3 +116,35 @@ def _section(section: Section, anchor: str) -> str:
         f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n'
         f'<h2 id="{anchor}-title">{escape(section.title)}</h2>\n{section.body()}</section>\n'
     )
+
+
+def figures_of(draw: Callable[[str], Any], names: list[str]) -> dict[str, Any]:
+    """The figures of these names; none where matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return {}
+    return {name: draw(name) for name in names}
+
+
+def save_result(
+    folder: str | Path,
+    frames: Mapping[str, pd.DataFrame],
+    texts: Mapping[str, str],
+    figures: Mapping[str, Any],
+    kinds: tuple[str, ...] = ("png",),
+) -> list[Path]:
+    """Write each table as CSV, each text under its name and each figure; returns the paths."""
+    from fewgold import plots
+
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    files = {place / f"{name}.csv": frame.to_csv(index=False) for name, frame in frames.items()}
+    files |= {place / name: text for name, text in texts.items()}
+    write_texts(files)
+    drawn = [
+        plots.save(figure, place / f"{name}.{kind}")
+        for name, figure in figures.items()
+        for kind in kinds
+    ]
+    return [*files, *drawn]

@@ -1,21 +1,12 @@
-"""Lines in a frame, as plain numbers that templates turn into SVG."""
+"""Line charts and heat maps, as plain numbers that templates turn into SVG."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import RLock
 
 from fewgold.report import number
-
-# One figure at a time: matplotlib's settings belong to the whole process.
-
-
-DRAWING = RLock()
-
-
-# An axis of what is drawn on a page: where values lie, and round values to mark.
 
 
 @dataclass(frozen=True)
@@ -139,9 +130,6 @@ def chart(
             area = " ".join(f"{across(x)},{up(y)}" for x, y in path)
     at = None if level is None else up(level)
     return Chart(width, height, left, bottom, across, up, lines, x_label, y_label, at, area)
-
-
-# Heat maps, as plain numbers that templates turn into SVG.
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def _run(job: Job, work: Work) -> None:
     except CancelledError:
         state = "cancelled"
     except FewgoldError as error:
-        sentence = str(error)
+        sentence = error.message_for("web")
     except MemoryError:
         sentence = "There is not enough memory for this. Take fewer draws, budgets or strategies."
     except Exception as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
@@ -11,7 +11,8 @@ from fastapi.responses import RedirectResponse, Response
 from fewgold import report
 from fewgold.campaign import Campaign
 from fewgold.errors import FewgoldError
-from fewgold.web.site import Fields, Site, fields
+from fewgold.web.forms import Sent
+from fewgold.web.site import Site
 
 #: What raters may be shown, in words.
 SHOWN = {
@@ -19,7 +20,6 @@ SHOWN = {
     "system": "the system that made the output",
     "estimate": "the estimate so far",
 }
-Form = Annotated[Fields, Depends(fields)]
 
 
 def routes(site: Site) -> APIRouter:
@@ -44,11 +44,11 @@ def routes(site: Site) -> APIRouter:
             return site.page(request, "raters_state.html", **_values(site, request, campaign))
 
     @router.post("")
-    def add(request: Request, form: Form) -> Response:
+    def add(request: Request, form: Sent) -> Response:
         name = form.text("name")
         with site.open() as campaign:
             try:
-                campaign.add_rater(name)
+                campaign.desk.add_rater(name)
             except FewgoldError as error:
                 return page(request, campaign, 400, named=name, trouble={"name": _said(error)})
         return RedirectResponse("/raters", 303)
@@ -56,26 +56,26 @@ def routes(site: Site) -> APIRouter:
     @router.get("/remove")
     def ask(request: Request, name: str | None = None) -> Response:
         with site.open() as campaign:
-            if name not in campaign.links():
+            if name not in campaign.desk.links():
                 raise FewgoldError(f"there is no rater {name!r}.")
             return site.page(
-                request, "raters_remove.html", named=name, rated=campaign.rated_by(name)
+                request, "raters_remove.html", named=name, rated=campaign.desk.rated_by(name)
             )
 
     @router.post("/remove")
-    def remove(form: Form) -> Response:
+    def remove(form: Sent) -> Response:
         with site.open() as campaign:
-            campaign.remove_rater(form.text("name"))
+            campaign.desk.remove_rater(form.text("name"))
         return RedirectResponse("/raters", 303)
 
     @router.post("/settings")
-    def settings(request: Request, form: Form) -> Response:
+    def settings(request: Request, form: Sent) -> Response:
         each = form.text("each").strip()
         with site.open() as campaign:
             if not (each.isascii() and each.isdigit() and 1 <= len(each) <= 3 and int(each)):
                 sentence = f"Give a whole number from 1 to 999; got {each[:20]!r}."
                 return page(request, campaign, 400, each=each, trouble={"each": sentence})
-            chosen = tuple(s for s in SHOWN if s in form.texts("shown"))
+            chosen = tuple(s for s in SHOWN if s in form.many("shown"))
             if (chosen, int(each)) != (campaign.settings.shown, campaign.settings.each):
                 campaign.change(shown=chosen, each=int(each))
         return RedirectResponse("/raters", 303)
@@ -90,14 +90,14 @@ def _values(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
             "name": name,
             "mark": hashlib.sha256(name.encode()).hexdigest()[:10],
             "link": f"{base}rate/{token}",
-            "rated": campaign.rated_by(name),
-            "skipped": campaign.skipped(name),
+            "rated": campaign.desk.rated_by(name),
+            "skipped": campaign.desk.skipped(name),
         }
-        for name, token in campaign.links().items()
+        for name, token in campaign.desk.links().items()
     ]
     return {
         "people": people,
-        "progress": campaign.progress(""),
+        "progress": campaign.desk.progress(""),
         "settings": campaign.settings,
         "choices": SHOWN,
         "texts": list(campaign.pool.texts),
@@ -134,5 +134,5 @@ def announced(campaign: Campaign) -> list[str]:
 
 
 def _said(error: FewgoldError) -> str:
-    text = str(error)
+    text = error.message_for("web")
     return text[:1].upper() + text[1:]
