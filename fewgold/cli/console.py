@@ -51,24 +51,16 @@ def no_plots(quiet: bool, what: str = "plots") -> None:
     note(f'no {what} without matplotlib. pip install "fewgold[plots]"', quiet)
 
 
-def can_draw() -> bool:
-    """Whether matplotlib is there."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def draw(plot: Callable[[], Any], path: Path | None, quiet: bool) -> list[Path]:
     """Draw a figure into a file, and name it; without matplotlib say so and go on."""
     if path is None:
         return []
-    if not can_draw():
+    from fewgold.plots import save
+    from fewgold.plots.style import available
+
+    if not available():
         no_plots(quiet, "plot")
         return []
-    from fewgold.plots import save
-
     save(plot(), path)
     return [path]
 

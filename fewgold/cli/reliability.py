@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold.cli import input, options, parse
-from fewgold.cli.console import (
-    can_draw,
-    emit,
-    no_plots,
-    note,
-    notes,
-    print_summary,
-    progress_bars,
-)
+from fewgold.cli.console import emit, no_plots, note, notes, print_summary, progress_bars
 from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
@@ -236,6 +228,7 @@ def _save(
 ) -> list[Path]:
     """Write the tables as CSV, and a figure for each score where matplotlib is there."""
     from fewgold import io
+    from fewgold.plots.style import available
     from fewgold.report.layout import save_result
 
     frames = {"curves": result.to_frame(), "fits": result.fits()}
@@ -244,7 +237,7 @@ def _save(
     if plan is not None:
         frames["documents"] = plan.to_frame()
     figures: dict[str, Any] = {}
-    if not can_draw():
+    if not available():
         no_plots(quiet)
         return save_result(folder, frames, {}, figures)
     for k, score in enumerate(result.scores):

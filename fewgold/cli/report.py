@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fewgold.cli import input, options, parse
-from fewgold.cli.console import can_draw, escape, no_plots, show
+from fewgold.cli.console import escape, no_plots, show
 from fewgold.cli.options import Json, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def report(
     Example: [bold]fewgold report study -o report.html[/bold]
     """
     from fewgold.errors import DataError
+    from fewgold.plots.style import available
 
     if gaps not in ("wait", "at-random"):
         raise typer.BadParameter(f"--gaps must be wait or at-random; got {gaps!r}.")
@@ -88,7 +89,7 @@ def report(
                 "case as well."
             )
         raise
-    if not can_draw():
+    if not available():
         no_plots(quiet)
     made.write(out)
     record = made.to_dict() | {"file": out}

@@ -17,15 +17,6 @@ WITHOUT = (
 _DOTS = 400
 
 
-def available() -> bool:
-    """Whether figures can be drawn."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def figures(study: StudyNumbers) -> list[report.Figure]:
     """All figures that this study has the numbers for."""
     found = [_alternatives(study), _path(study), *_metric(study)]
@@ -36,7 +27,8 @@ def _alternatives(study: StudyNumbers) -> report.Figure | None:
     frame = study.alternatives
     if not np.isfinite(frame[["low", "high"]].to_numpy(dtype=float)).all(axis=1).any():
         return None
-    named = frame.assign(name=[_called(i, n) for i, n in enumerate(frame["name"])])
+    own, *others = frame["name"]
+    named = frame.assign(name=[f"{own} (this report)", *(f"{n}, for comparison" for n in others)])
     ax = plots.interval_rows(named, label=f"{study.what}, {study.level} intervals")
     told = "; ".join(
         f"{name} {study.shown(value)}"
@@ -45,10 +37,6 @@ def _alternatives(study: StudyNumbers) -> report.Figure | None:
     svg = plots.to_svg(ax, alt=f"Estimates with intervals: {told}.")
     caption = "The estimate of this report, and what other estimators make of the same ratings."
     return report.Figure("The estimate among others", svg, caption)
-
-
-def _called(row: int, name: str) -> str:
-    return f"{name} (this report)" if row == 0 else f"{name}, for comparison"
 
 
 def _path(study: StudyNumbers) -> report.Figure | None:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 from fewgold import report
 from fewgold._text import counted, fixed, listed, rounded, shorter
 from fewgold.io.columns import told_orientation
+from fewgold.plots.style import available
 from fewgold.report import figures
 from fewgold.report.descriptions import describe_estimator, describe_sampler, promise
 from fewgold.report.methods import BIBTEX, methods, references
 from fewgold.report.study import StudyNumbers
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fewgold.report import Section
 
-# What a reader must know before using the number.
-
-
-_FEW = 16
+_FEW = 16  # ratings, below which the interval is a rough one
 _OFF = 3.5  # standard errors of a metric's mean in a plain random sample
 _PULL = 0.5  # of the sum of squares, by one segment
 
@@ -99,20 +99,21 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-# What stands above everything in a report: the number, its interval, and the warnings.
-
-
 _UNKNOWN = "unknown: the ratings do not tell"
 
 
 def top(study: StudyNumbers) -> list[Section]:
     """What stands above everything: the number, and the warnings."""
     record = study.record
-    lines = [interval_line(study)]
     if study.exact:
         lines = ["Exact for these ratings: every segment was rated, nothing was left to chance."]
-    elif record["low"] is not None and record["high"] is not None:
-        lines.append(promise(record["bound_kind"], study.level))
+    elif study.half_width is None:
+        lines = [f"{study.level} interval: {ends(study)}"]
+    else:
+        lines = [
+            f"{study.level} interval: {ends(study)} ({record['bound_label']})",
+            promise(record["bound_kind"], study.level),
+        ]
     share = f"{study.n / study.size:.1%}"
     lines.append(f"From {study.n} rated of {study.size} segments ({share}).")
     what = study.what[:1].upper() + study.what[1:]
@@ -128,21 +129,11 @@ def top(study: StudyNumbers) -> list[Section]:
     return found
 
 
-def interval_line(study: StudyNumbers) -> str:
-    """The interval with its label."""
-    found = ends(study)
-    label = "" if found == _UNKNOWN else f" ({study.record['bound_label']})"
-    return f"{study.level} interval: {found}{label}"
-
-
 def ends(study: StudyNumbers) -> str:
     low, high = study.record["low"], study.record["high"]
     if low is None or high is None:
         return _UNKNOWN
     return f"{study.shown(low)} to {study.shown(high)}"
-
-
-# The sections that compare: with a plain random sample, and with other estimators.
 
 
 _CLOSE = 0.05  # of the ratings: within that nothing was saved or lost to speak of
@@ -160,17 +151,15 @@ def saving(study: StudyNumbers) -> Section:
     elif abs(result.plain - n) <= _CLOSE * n:
         told.append("It came to about the same as the mean of a plain random sample of that size.")
     elif result.plain > n:
-        more = rounded(result.plain - n)
         told.append(
             f"The mean of a plain random sample would need about {rounded(result.plain)} ratings "
-            f"for the same standard error: these {n} saved about {more} {_rating(more)}."
+            f"for the same standard error: these {n} saved about {_ratings(result.plain - n)}."
         )
     else:
-        fewer = rounded(n - result.plain)
         told.append(
             f"The mean of a plain random sample would have needed only about "
             f"{rounded(result.plain)} ratings for the same standard error: here the strategy did "
-            f"worse than plain random sampling, by about {fewer} {_rating(fewer)}."
+            f"worse than plain random sampling, by about {_ratings(n - result.plain)}."
         )
     if result.plain is not None and not study.plain:
         assert result.random_se is not None
@@ -182,32 +171,27 @@ def saving(study: StudyNumbers) -> Section:
     return report.Text("Ratings saved", told)
 
 
-def _rating(count: str) -> str:
-    return "rating" if count == "1" else "ratings"
+def _ratings(count: float) -> str:
+    told = rounded(count)
+    return f"{told} rating" if told == "1" else f"{told} ratings"
 
 
 def others(study: StudyNumbers) -> Section:
     frame = study.alternatives
-    one = len(frame) == 1
-    caption = (
-        "There is no other estimator to compare with here."
-        if one
-        else "The first line is the estimate of this report. The others are a check: to choose "
-        "among them by the result would spoil the interval."
-    )
+    caption = "There is no other estimator to compare with here."
+    if len(frame) > 1:
+        caption = (
+            "The first line is the estimate of this report. The others are a check: to choose "
+            "among them by the result would spoil the interval."
+        )
+
+    def shown(value: float) -> str:
+        return "unknown" if math.isinf(value) else study.shown(value)
+
+    formats: dict[str, Any] = dict.fromkeys(("value", "se", "low", "high"), shown)
     names = {"name": "estimator", "se": "standard error", "interval": "kind of interval"}
-    formats: dict[str, Any] = dict.fromkeys(
-        ("value", "se", "low", "high"), lambda v: _finite(study, v)
-    )
     table = report.Table("", frame, caption, formats, names=names)
     return report.Group("Other estimators", [table])
-
-
-def _finite(study: StudyNumbers, value: float) -> str:
-    return "unknown" if value in (float("inf"), float("-inf")) else study.shown(value)
-
-
-# The section of diagnostics: metrics, weights, strata and single segments.
 
 
 #: Rows of a table; the rest is counted.
@@ -237,9 +221,13 @@ def diagnosed(study: StudyNumbers) -> Section:
     return report.Group("Diagnostics", parts, lead)
 
 
+def _short(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """The same table, long names without their middle."""
+    return frame.assign(**{c: [shorter(v) for v in frame[c]] for c in columns if c in frame})
+
+
 def _correlated(study: StudyNumbers) -> Section:
-    frame = study.correlations
-    shown = frame.head(ROWS).assign(metric=[shorter(m) for m in frame["metric"].head(ROWS)])
+    shown = _short(study.correlations.head(ROWS), "metric")
     caption = (
         f"Pearson's correlation over the pool, weighted as drawn, with its {study.level} interval. "
         "A metric that is lower for better output has the other sign."
@@ -249,8 +237,7 @@ def _correlated(study: StudyNumbers) -> Section:
 
 
 def _alike(study: StudyNumbers) -> Section:
-    frame = study.likeness.head(ROWS)
-    frame = frame.assign(metric=[shorter(m) for m in frame["metric"]])
+    frame = _short(study.likeness.head(ROWS), "metric")
     caption = (
         "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: in "
         "standard deviations of the pool. Against chance: in standard errors of a plain random "
@@ -281,11 +268,8 @@ def _weighted(study: StudyNumbers) -> Section:
 
 
 def _pulling(study: StudyNumbers) -> Section:
-    frame = study.pulls
-    assert frame is not None
-    for column in ("segment", "document"):
-        if column in frame:
-            frame = frame.assign(**{column: [shorter(v) for v in frame[column]]})
+    assert study.pulls is not None
+    frame = _short(study.pulls, "segment", "document")
     caption = (
         "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
         "dominates, look at its rating again."
@@ -295,9 +279,6 @@ def _pulling(study: StudyNumbers) -> Section:
         "share": lambda v: f"{v:.0%}",
     }
     return report.Table("Segments that pull most", frame, caption, formats)
-
-
-# The section of raters and answers.
 
 
 def answered(study: StudyNumbers) -> Section:
@@ -339,8 +320,7 @@ def _by_rater(study: StudyNumbers) -> Section:
         )
     if len(raters) > ROWS:
         caption += f" The {ROWS} busiest of {len(raters)}."
-    frame = raters[kept].head(ROWS)
-    frame = frame.assign(rater=[shorter(r) for r in frame["rater"]])
+    frame = _short(raters[kept].head(ROWS), "rater")
     formats: dict[str, Any] = {c: lambda v: fixed(v, 2) for c in ("mean", "sd", "correlation")}
     formats["same"] = lambda v: f"{v:.0%}"
     names = {"deviation": "against others", "correlation": "r with others"}
@@ -376,9 +356,6 @@ def agreement(study: StudyNumbers) -> list[str]:
         )
     told += [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
     return told
-
-
-# The section on what was sampled, and why.
 
 
 def sampled(study: StudyNumbers) -> Section:
@@ -428,9 +405,6 @@ def _waves(study: StudyNumbers) -> Section:
 
 def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int) else shorter(value)
-
-
-# The commands that do a study again.
 
 
 def commands(study: StudyNumbers) -> str:
@@ -494,7 +468,7 @@ def _options(study: StudyNumbers) -> str:
 def sections(study: StudyNumbers, *, drawn: bool) -> list[Section]:
     """All sections; with figures if they are to be ``drawn``."""
     found: list[Section] = [_glance(study), sampled(study), saving(study)]
-    if drawn and figures.available():
+    if drawn and available():
         if drawings := figures.figures(study):
             found.append(report.Group("Figures", drawings, beside=True))
     elif drawn:

@@ -26,7 +26,8 @@ from fewgold.campaign.status import goal_line, stop_line
 from fewgold.campaign.tasks import WHICH
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
-from fewgold.report.figures import WITHOUT, available
+from fewgold.plots.style import available
+from fewgold.report.figures import WITHOUT
 from fewgold.web.explore_tables import TABLES, NoSuchFigure, drawn_figure, is_figure, roc_shown
 from fewgold.web.explore_view import (
     Store,
