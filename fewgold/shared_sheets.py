@@ -114,7 +114,7 @@ def _places(table: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, dict[s
     return found
 
 
-def load_shared(path: str | Path, pool_path: str | Path | None = None) -> Shared:
+def load_shared(path: str | Path | sheets.Record, pool_path: str | Path | None = None) -> Shared:
     """What is needed to read a sheet of several systems back, from its side file."""
     record = sheets.read_record(path)
     if "systems" not in record:
@@ -122,10 +122,10 @@ def load_shared(path: str | Path, pool_path: str | Path | None = None) -> Shared
             "this sheet holds one system only. Its score is that of: fewgold estimate. To compare "
             "systems, select segments with --shared."
         )
-    table = sheets.pool_table(path, pool_path)
-    with sheets.intact(path):
+    table = sheets.pool_table(record, pool_path)
+    with sheets.intact(record.path):
         columns = dict(record["pool"]["columns"])
-        sample = sheets.load_sample(path, build_joint_pool(table, columns))
+        sample = sheets.load_sample(record, build_joint_pool(table, columns))
         key = {row["id"]: (row["segment"], row["system"]) for row in record["systems"]["rows"]}
         return Shared(table, columns, sample, key, record["score_column"])
 

@@ -22,10 +22,9 @@ from fewgold.cut import Cut, binary
 from fewgold.errors import DesignError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound, Interval, signature
 from fewgold.estimator import Estimator
-from fewgold.pool import Pool
+from fewgold.pool import Population
 from fewgold.sample import Design, Ratings, Sample
 from fewgold.samplers import Budget, Sampler, SimpleRandom
-from fewgold.stored import StoredPool
 
 # What a metric says of every segment of a pool ---
 
@@ -72,11 +71,11 @@ def check_binary(metric: str, scores: FloatArray) -> BoolArray:
     return binary(scores, f"scores of {metric!r} without a threshold", hint)
 
 
-def scores_of(pool: Pool | StoredPool, metric: str) -> FloatArray:
+def scores_of(pool: Population, metric: str) -> FloatArray:
     """The scores of a metric; a name that the pool does not know is an error."""
     if metric not in pool.metrics:
         raise UnknownNameError("metric", metric, pool.metrics)
-    return pool.everywhere(metric)
+    return pool._metric_values(metric)
 
 
 def _chosen(ratings: Ratings, adequate: BoolArray, metric: str, rule: str, sign: str) -> Coded:
@@ -120,7 +119,7 @@ def check_design(design: Design) -> None:
         np.ptp(x, axis=-1).max(initial=0.0) > 1e-9 * x.max()
         for x in (design.weights, design.inclusion)
     ]
-    if any(unequal) and design.kind.endswith("with gaps"):
+    if any(unequal) and design.gaps:
         raise DesignError(
             "this model takes samples in which every segment had the same chance, and by the gaps "
             'chances differ. Say that gaps are alike everywhere, at_random(within="sample"), or '
@@ -129,8 +128,8 @@ def check_design(design: Design) -> None:
     if any(unequal) or not design.unbiased:
         raise DesignError(
             f"this model takes samples in which every segment had the same chance, and this one "
-            f"({design.kind}) has unequal chances. Draw with random, docs-prop or docs-sys, or use "
-            "an estimator that weighs: mean, cv-multi or ridge."
+            f"({design._label}) has unequal chances. Draw with random, docs-prop or docs-sys, or "
+            "use an estimator that weighs: mean, cv-multi or ridge."
         )
 
 
@@ -138,7 +137,7 @@ def check_sample(ratings: Ratings) -> tuple[str, ...]:
     """Refuse samples that the model does not describe; notes on those that it describes roughly."""
     design = ratings.sample.design
     check_design(design)
-    if design.kind == "simple" or ratings.sample.info.get("sampler") == "random":
+    if design.drawn_as("simple") or ratings.sample.info.samplers == ("random",):
         return ()
     return (
         "the sample is taken for a plain random one: that it was spread out makes the estimate "
@@ -371,13 +370,13 @@ class BinaryPosterior(Estimator):
         return "-".join(["alpha", *names]) + how
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         named = () if isinstance(self.threshold, Mapping) else ("threshold",)
-        return (*super()._told, "metric", "target", *named)
+        return (*super()._named_fields, "metric", "target", *named)
 
     def select(
         self,
-        pool: Pool | StoredPool,
+        pool: Population,
         budget: Budget,
         *,
         draws: int | None = None,
@@ -410,7 +409,7 @@ class BinaryPosterior(Estimator):
             posterior, ratings, self.spelled, how, str(self.bound), self.target, (*notes, *more)
         )
 
-    def _names(self, pool: Pool | StoredPool) -> tuple[str, ...]:
+    def _names(self, pool: Population) -> tuple[str, ...]:
         if self.metric is None:
             return pool.binary_metrics
         return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)

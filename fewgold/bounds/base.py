@@ -5,23 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold.design import Design
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
 
-def design_hint(kind: str) -> str:
-    """Bounds for samples of that kind."""
-    if kind == "stratified":
+def design_hint(design: Design) -> str:
+    """Bounds for samples of that design."""
+    if design.drawn_as("stratified"):
         return (
             "bound=StratifiedBetting(), which covers it, or bound=Student(), which is approximate"
         )
-    if kind == "waves":
+    if design.drawn_as("waves"):
         return (
             "bound=Student(), which is approximate: a top-up makes two waves, and the size of the "
             "second may have been chosen by looking at the first. To look and go on with a "
             "guarantee, see fewgold.bounds.sequence and fewgold stop"
         )
-    if kind.endswith("with gaps"):
+    if design.gaps:
         return (
             "bound=Auto() or bound=Student(), which are approximate: that the unrated segments are "
             "missing at random is an assumption, and no guarantee can rest on it. "
@@ -94,10 +95,10 @@ def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
 
 def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:
     """The limits of the scale, for bounds that are proved for simple random samples."""
-    if estimate.design.kind != "simple":
+    if not estimate.design.drawn_as("simple"):
         raise DesignError(
-            f"{name} covers simple random samples, and this one is {estimate.design.kind}. Use "
-            f"{design_hint(estimate.design.kind)}."
+            f"{name} covers simple random samples, and this one is {estimate.design._label}. Use "
+            f"{design_hint(estimate.design)}."
         )
     if estimate.ratings.limits is None:
         raise DesignError(limits_hint(name))

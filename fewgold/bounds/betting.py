@@ -155,7 +155,7 @@ class Bets:
         rest = np.cumsum(x[:, ::-1], axis=-1)[:, ::-1]
         if metric is None:
             return cls(rest, x, None, size)
-        values, rows = sample.pool.everywhere(metric), sample.indices.reshape(-1, n)
+        values, rows = sample.pool._metric_values(metric), sample.indices.reshape(-1, n)
         control, (least, most) = control_variate(scores, values, rows)
         payoff = x - np.concatenate([control, -control])
         return cls(rest, payoff, np.concatenate([most, -least]), size)

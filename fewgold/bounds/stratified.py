@@ -78,10 +78,10 @@ class StratifiedBetting(TwoTailedBound):
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         design, ratings = estimate.design, estimate.ratings
-        if design.kind not in ("simple", "stratified"):
+        if not design.drawn_as("simple", "stratified"):
             raise DesignError(
-                f"{self.name} covers simple and stratified samples, and this one is {design.kind}. "
-                f"Use {design_hint(design.kind)}."
+                f"{self.name} covers simple and stratified samples, and this one is "
+                f"{design._label}. Use {design_hint(design)}."
             )
         if ratings.limits is None:
             raise DesignError(limits_hint(self.name))

@@ -259,15 +259,14 @@ def metric_findings(seen: Seen) -> list[Finding]:
 
 def _left_out(seen: Seen) -> list[Finding]:
     findings = []
-    flat = [n for n, why in seen.left_out.items() if why == "the same everywhere"]
+    flat = [n for n, why in seen.left_out.items() if why.code == "constant"]
     if flat:
         findings.append(
             Finding("warning", "constant-metric",
                     f"{plural(len(flat), 'column')} with the same number everywhere", some(flat, 6),
                     "Did the metric fail? It is left out.")
         )  # fmt: skip
-    gaps = {n: why for n, why in seen.left_out.items() if why.endswith(("gap", "gaps"))}
-    gaps = {n: why for n, why in gaps.items() if not seen.columns[n].odd}  # said already
+    gaps = {n: why for n, why in seen.left_out.items() if why.code == "gaps"}
     if gaps:
         rows = _gap_rows(seen, gaps)
         findings.append(
@@ -285,7 +284,7 @@ def _left_out(seen: Seen) -> list[Finding]:
                     "They are filled with the mean of the metric, which is safe: metrics only "
                     "help, and people have the last word.")
         )  # fmt: skip
-    hidden = [n for n, why in seen.left_out.items() if why == "may be human scores"]
+    hidden = [n for n, why in seen.left_out.items() if why.code == "human"]
     hidden = [n for n in hidden if n not in seen.humans]
     if hidden:
         findings.append(

@@ -10,7 +10,7 @@ import numpy as np
 
 from fewgold import io
 from fewgold.io import Column
-from fewgold.io.columns import Roles, other_texts, roles
+from fewgold.io.columns import LeftOut, Roles, other_texts, roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ class Seen:
     human: tuple[str, ...] = ()
     humans: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     gaps: Mapping[str, int] = field(default_factory=dict)
     guessed: Mapping[str, str | None] = field(default_factory=dict)
     leaks: tuple[str, ...] = ()

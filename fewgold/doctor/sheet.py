@@ -58,7 +58,7 @@ def examine_sheet(path: str) -> Diagnosis:
             "error", "design-damaged", _sentence(error), do="Take it as it was written."
         )
         return Diagnosis(path, "sheet", title, findings=(found,))
-    findings = _pool_findings(side, blind)
+    findings = _pool_findings(record, blind)
     try:
         frame = io.read_table(path).rename(columns=str)
     except DataError as error:
@@ -143,20 +143,20 @@ def _facts(record: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def _pool_findings(side: Path, blind: bool) -> list[Finding]:
+def _pool_findings(record: sheets.Record, blind: bool) -> list[Finding]:
     """Whether the pool is where it was and as it was."""
     try:
-        table = sheets.pool_table(side)
+        table = sheets.pool_table(record)
     except FewgoldError as error:
         return [
             Finding("error", "pool-missing", str(error),
                     do="Without the pool there is no estimate for it.")
         ]  # fmt: skip
     try:
-        with sheets.intact(side):
-            columns = dict(sheets.read_record(side)["pool"]["columns"])
+        with sheets.intact(record.path):
+            columns = dict(record["pool"]["columns"])
             build = shared_sheets.build_joint_pool if blind else sheets.build_pool
-            sheets.load_sample(side, build(table, columns))
+            sheets.load_sample(record, build(table, columns))
     except FewgoldError as error:
         return [Finding("error", "pool-changed", str(error))]
     return []

@@ -181,7 +181,7 @@ def _facts(seen: Seen) -> dict[str, Any]:
     ways = orientations(seen)
     facts["metrics"] = {m: _WAYS[ways[m]] for m in seen.usable_metrics} or "none"
     if seen.left_out:
-        facts["not metrics"] = dict(seen.left_out)
+        facts["not metrics"] = {name: str(why) for name, why in seen.left_out.items()}
     if seen.texts:
         facts["texts"] = list(seen.texts)
     if seen.cost:

@@ -11,26 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
-from fewgold.formats.json import dumps
-from fewgold.formats.text import (
-    UNNAMED,
-    Line,
-    absent,
-    armed,
-    by_output,
-    disarmed,
-    json_of,
-    lines_of,
+from fewgold.formats import text
+from fewgold.formats.base import (
+    Format,
+    Names,
+    Probe,
+    Rating,
+    Reading,
+    Rejected,
+    Segment,
+    Tasks,
     matched,
     number,
-    plain_number,
-    read_means,
-    source_of,
-    target_of,
-    word,
 )
-from fewgold.io import plain, write_texts
+from fewgold.formats.json import dumps
+from fewgold.formats.text import UNNAMED, Line, word
+from fewgold.io import bare, plain, write_texts
 
 # What errors weigh in MQM (Multidimensional Quality Metrics).
 
@@ -38,13 +34,13 @@ from fewgold.io import plain, write_texts
 NO_ERROR = "no-error"
 
 
-def plain_severity(text: str) -> str:
+def plain_severity(severity: str) -> str:
     """A severity as tools spell it, in one spelling.
 
     >>> plain_severity("No_Error"), plain_severity(" Major")
     ('no-error', 'major')
     """
-    return "-".join(text.strip().lower().replace("_", " ").split())
+    return "-".join(severity.strip().lower().replace("_", " ").split())
 
 
 @dataclass(frozen=True)
@@ -215,7 +211,7 @@ class Row:
         if not self["note"].startswith("{"):
             return {}
         try:
-            found = json_of(self["note"])
+            found = text.json_of(self["note"])
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -248,8 +244,8 @@ class Row:
 
 def rows_of(path: str | Path, names: Names = Names()) -> list[Row]:  # noqa: B008
     """Every line of an MQM file below its header."""
-    lines = lines_of(path)
-    header = [armed(c).strip() for c in lines[0].text.split("\t")] if lines else []
+    lines = text.lines_of(path)
+    header = [bare(c).strip() for c in lines[0].text.split("\t")] if lines else []
     if lines and is_row(header) and not is_header(header):
         header = list(HEADER)
     else:
@@ -277,20 +273,19 @@ def rows_of(path: str | Path, names: Names = Names()) -> list[Row]:  # noqa: B00
 
 def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> Row:
     cells = line.text.split("\t")
-    named = {role: armed(cells[i]).strip() for role, i in roles.items() if i < len(cells)}
+    named = {role: bare(cells[i]).strip() for role, i in roles.items() if i < len(cells)}
     if "note" not in roles and len(cells) == len(header) + 1:
-        named["note"] = armed(cells.pop()).strip()  # a comment that the header forgot
+        named["note"] = bare(cells.pop()).strip()  # a comment that the header forgot
     row = Row(line, named)
     if "\0" in line.text:
-        return Row(line, named, "the line holds a NUL character: it was damaged on its way")
+        return Row(line, named, text.NUL)
     lost = [role for role in _NEEDED if role not in named]
     if lost or any(cell.strip() for cell in cells[len(header) :]):
-        return Row(
-            line,
-            named,
+        why = (
             f"expected {len(header)} cells separated by tabs, got {len(cells)}: a tab or an end of "
-            "line is missing or stands within a text",
+            "line is missing or stands within a text"
         )
+        return Row(line, named, why)
     if row.kind == "error" and not row["severity"]:
         return Row(line, named, "there is a category but no severity")
     if not any(row[role] for role in ("segment", "position", "id")) and not row.key:
@@ -444,8 +439,8 @@ def _non_translation(row: Row) -> bool:
     return row["category"].lower().startswith("non-translation")
 
 
-def _unmarked(text: str) -> str:
-    return text.replace("<v>", "").replace("</v>", "")
+def _unmarked(marked: str) -> str:
+    return marked.replace("<v>", "").replace("</v>", "")
 
 
 _STANDARD = MqmWeights()
@@ -524,8 +519,8 @@ def _front(segment: Segment, system: str, details: Mapping[str, Any]) -> list[st
         str(details.get("position", segment.position)),
         str(details.get("segment", segment.id)),
         "",
-        str(details.get("source", source_of(segment.texts))),
-        str(details.get("target", target_of(segment.texts))),
+        str(details.get("source", text.source_of(segment.texts))),
+        str(details.get("target", text.target_of(segment.texts))),
     ]
 
 
@@ -574,7 +569,7 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
 
 
 def _write(path: str | Path, lines: Iterable[Sequence[str]]) -> None:
-    texts = ["\t".join(HEADER), *("\t".join(map(disarmed, cells)) for cells in lines)]
+    texts = ["\t".join(HEADER), *("\t".join(map(text.guarded, cells)) for cells in lines)]
     write_texts({Path(path): "\n".join(texts) + "\n"})
 
 
@@ -611,7 +606,7 @@ class MqmAverages(Format):
                 f"files of MQM averages have the columns {', '.join(AVERAGES_HEADER)} alone."
             )
         note = "scores were negated: 0 is perfect, larger is worse."
-        return read_means(self.name, path, AVERAGES_HEADER, "seg_id", _average_rating, note)
+        return text.read_means(self.name, path, AVERAGES_HEADER, "seg_id", _average_rating, note)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """None for every segment to rate. The format has no texts, so no context either."""
@@ -619,22 +614,22 @@ class MqmAverages(Format):
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """The mean over raters of each system and segment, negated; None where there is none."""
-        found, unrated = by_output(tasks, ratings)
+        found, unrated = text.by_output(tasks, ratings)
         lines = [" ".join(AVERAGES_HEADER)]
         for (system, name), made in found.items():
-            mean = plain_number(-sum(r.score for r in made) / len(made) + 0.0)
+            mean = number(-sum(r.score for r in made) / len(made) + 0.0)
             lines.append(f"{word(system or UNNAMED, 'the system')} {mean} {word(name, 'the id')}")
         lines += [f"{UNNAMED} None {word(s.key, 'the key')}" for s in unrated]
         write_texts({Path(path): "\n".join(lines) + "\n"})
 
 
 def _average_rating(cells: dict[str, str]) -> Rating | None:
-    text = cells["mqm_avg_score"]
-    if absent(text):
+    score = cells["mqm_avg_score"]
+    if text.absent(score):
         return None
-    value = number(text)
+    value = text.finite(score)
     if value is None:
-        raise DataError(f"expected a number or None as the score, got {text!r}")
+        raise DataError(f"expected a number or None as the score, got {score!r}")
     system = "" if cells["system"] == UNNAMED else cells["system"]
     # Adding 0 turns the -0.0 of a negated perfect score into 0.0.
     return Rating(cells["seg_id"], -value + 0.0, system=system)

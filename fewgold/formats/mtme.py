@@ -7,22 +7,21 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rows, Tasks, matched, number
 from fewgold.formats.mqm import MqmWeights
 from fewgold.formats.text import (
+    NUL,
     UNNAMED,
     Line,
     absent,
+    finite,
     json_of,
-    matched,
-    number,
     one_line,
-    plain_number,
     source_of,
     target_of,
     word,
@@ -56,7 +55,7 @@ class Tree:
     """A test set on disk: one folder a kind of file, one pair of languages a file name."""
 
     root: Path
-    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    _kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def at(cls, folder: str | Path) -> Tree:
@@ -136,32 +135,45 @@ class Tree:
         return self._named(self.root / "metric-scores" / pair, "", ".seg.score")
 
     def scores(self, path: Path, pair: str) -> Iterator[ScoreLine]:
-        """Every line of a score file.
+        """Every line of a score file."""
+        texts = texts_of(path)
+        found = [_score(text) for text in texts]
+        places = self.placed(path, pair, texts, [system for system, _, _ in found])
+        for (line, place, off), (system, score, why) in zip(places, found, strict=True):
+            yield ScoreLine(line, system, place, score, why or off)
 
-        Which segment a line is about goes by counting, so that of a system with too few or too many
-        lines none can be told.
+    def placed(
+        self, path: Path, pair: str, texts: Sequence[str], systems: Sequence[str]
+    ) -> Iterator[tuple[Line, int, str]]:
+        """Each line of a file, the number of its segment, and why that cannot be told.
+
+        Which segment a line is about follows from counting, so that of a system with too few or
+        too many lines none can be told.
         """
-        segments, systems = len(self.sources(pair)), self.outputs(pair)
-        seen: dict[str, int] = {}
-        made = []
-        for place, text in enumerate(texts_of(path), 1):
-            system, score, why = _score(text)
-            seen[system] = seen.get(system, 0) + 1
-            made.append(
-                ScoreLine(
-                    Line(f"{path.name}, line {place}", text), system, seen[system], score, why
-                )
-            )
-        for found in made:
-            why = found.why
-            if found.system not in systems:
-                why = why or f"there is no system {found.system!r} in system-outputs/{pair}"
-            elif seen[found.system] != segments:
+        segments, known, counts = len(self.sources(pair)), self.outputs(pair), Counter(systems)
+        seen: Counter[str] = Counter()
+        for at, (text, system) in enumerate(zip(texts, systems, strict=True), 1):
+            seen[system] += 1
+            why = ""
+            if system not in known:
+                why = f"there is no system {system!r} in system-outputs/{pair}"
+            elif counts[system] != segments:
                 why = (
-                    f"expected {segments} lines of {found.system}, one a segment, got "
-                    f"{seen[found.system]}: which segment this is cannot be told"
+                    f"expected {segments} lines of {system}, one a segment, got {counts[system]}: "
+                    "which segment this is cannot be told"
                 )
-            yield ScoreLine(found.line, found.system, found.place, found.score, why)
+            yield Line(f"{path.name}, line {at}", text), seen[system], why
+
+    def key(self, pair: str, system: str, place: int) -> tuple[str, bool]:
+        """What a segment is called, and whether it is to be rated."""
+        if (pair, system) not in self._kept:
+            safe = system in self.outputs(pair)
+            self._kept[pair, system] = self.metadata(pair, system) if safe else []
+        known = self._kept[pair, system]
+        ours = known[place - 1].get("fewgold") if place <= len(known) else None
+        if not isinstance(ours, dict):
+            return str(place), True
+        return str(ours.get("key", place)), bool(ours.get("rate", True))
 
     def metadata(self, pair: str, system: str) -> list[dict[str, Any]]:
         """What this package wrote about each output of a system; nothing where it wrote none."""
@@ -225,12 +237,12 @@ def _score(text: str) -> tuple[str, float | None, str]:
     cells = text.split()
     system = cells[0] if cells else ""
     if "\0" in text:
-        return system, None, "the line holds a NUL character: it was damaged on its way"
+        return system, None, NUL
     if len(cells) != 2:
         return system, None, f"expected a system and its score, got {len(cells)} values"
     if absent(cells[1]):
         return system, None, ""
-    value = number(cells[1])
+    value = finite(cells[1])
     why = f"expected a number or None as the score, got {cells[1]!r}" if value is None else ""
     return system, value, why
 
@@ -460,7 +472,7 @@ def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> Non
                 f"{rating.rater or 'nobody'!r} rated {rating.segment!r} twice. A tree holds one "
                 "score a rater and segment: keep one of them, or write CSV."
             )
-        scores[place] = plain_number(rating.score)
+        scores[place] = str(number(rating.score))
     called = _file_names(list(by_rater), _safe(tasks.score) or "score")
     files = {f"{pair}.{called[rater]}.seg.score": rater for rater in by_rater}
     ours = [{"key": s.key, "id": s.id, "rate": s.rate} for s in tasks.segments]
@@ -578,34 +590,26 @@ class MtMetricsEval(Format):
         if names.id or names.rater:
             raise DataError("trees have no columns for ids and raters: leave their names out.")
         tree, sources = _chosen(Path(path), names.score)
-        lines: list[tuple[ScoreLine, str, bool, Rating | None]] = []
+        rows = Rows(self.name)
+        files = ", ".join(source.path.name for source in sources)
+        rows.notes.append(f"human scores from {files}, signs as there.")
+        lines: list[tuple[ScoreLine, str, Rating | None]] = []
         for source in sources:
-            keys = _Keys(tree, source.pair)
             found = _errors(tree, source) if source.lists_errors else _scores(tree, source)
-            lines += [(line, *keys.of(line.system, line.place), rating) for line, rating in found]
-        answered = {(line.system, line.place) for line, _, _, rating in lines if rating is not None}
-        ratings: list[Rating] = []
-        blank: list[str] = []
-        rejected: list[Rejected] = []
-        for line, segment, rate, rating in lines:
+            lines += [(line, source.pair, rating) for line, rating in found]
+        answered = {(line.system, line.place) for line, _, rating in lines if rating is not None}
+        for line, pair, rating in lines:
+            segment, rate = tree.key(pair, line.system, line.place)
             if line.why:
-                rejected.append(line.line.rejected(line.why))
+                rows.rejected.append(line.line.rejected(line.why))
             elif rating is not None:
-                ratings.append(_called(rating, segment))
+                system = "" if rating.system == UNNAMED else rating.system
+                rows.ratings.append(replace(rating, segment=segment, system=system))
             elif rate and (line.system, line.place) not in answered:
-                blank.append(segment)
-        return Reading(
-            format=self.name,
-            rows=len(lines),
-            used=len(ratings),
-            ratings=tuple(ratings),
-            blank=tuple(blank),
-            context=len(lines) - len(ratings) - len(blank) - len(rejected),
-            rejected=tuple(rejected),
-            notes=(
-                f"human scores from {', '.join(s.path.name for s in sources)}, signs as there.",
-            ),
-        )
+                rows.blank.append(segment)
+            else:
+                rows.context += 1
+        return rows.reading()
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """A tree whose human scores are None; context is marked in the metadata."""
@@ -614,28 +618,6 @@ class MtMetricsEval(Format):
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """A tree with the scores, None where there are none."""
         write_tree(tasks, ratings, path)
-
-
-class _Keys:
-    """What segments are called, and whether they are to be rated."""
-
-    def __init__(self, tree: Tree, pair: str) -> None:
-        self.tree, self.pair, self._known = tree, pair, dict[str, list[dict[str, Any]]]()
-
-    def of(self, system: str, place: int) -> tuple[str, bool]:
-        if system not in self._known:
-            safe = system in self.tree.outputs(self.pair)
-            self._known[system] = self.tree.metadata(self.pair, system) if safe else []
-        known = self._known[system]
-        ours = known[place - 1].get("fewgold") if place <= len(known) else None
-        if not isinstance(ours, dict):
-            return str(place), True
-        return str(ours.get("key", place)), bool(ours.get("rate", True))
-
-
-def _called(rating: Rating, segment: str) -> Rating:
-    system = "" if rating.system == UNNAMED else rating.system
-    return Rating(segment, rating.score, rating.rater, system=system, details=rating.details)
 
 
 def _chosen(path: Path, wanted: str | None) -> tuple[Tree, list[_Source]]:
@@ -703,20 +685,14 @@ def _scores(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | N
 
 def _errors(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | None]]:
     """Lines ``SYSTEM JSON|None [RATER]``, separated by tabs; errors of all severities count."""
-    segments, systems = len(tree.sources(source.pair)), tree.outputs(source.pair)
-    cells = [text.split("\t") for text in texts_of(source.path)]
-    counts = Counter(found[0].strip() for found in cells)
-    seen: dict[str, int] = {}
-    for i, found in enumerate(cells, 1):
-        system = found[0].strip()
-        seen[system] = seen.get(system, 0) + 1
+    texts = texts_of(source.path)
+    cells = [text.split("\t") for text in texts]
+    systems = [found[0].strip() for found in cells]
+    places = tree.placed(source.path, source.pair, texts, systems)
+    for (line, place, off), system, found in zip(places, systems, cells, strict=True):
         rating, why = _marked(found, source, system)
-        if system not in systems:
-            why = f"there is no system {system!r} in system-outputs/{source.pair}"
-        elif counts[system] != segments:
-            why = f"expected {segments} lines of {system}, one a segment, got {counts[system]}"
-        line = Line(f"{source.path.name}, line {i}", "\t".join(found))
-        yield ScoreLine(line, system, seen[system], None, why), None if why else rating
+        why = off or why
+        yield ScoreLine(line, system, place, None, why), None if why else rating
 
 
 def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | None, str]:

@@ -41,6 +41,27 @@ def neutral(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) and not NUMBER.fullmatch(text) else text
 
 
+def guard(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, so that `bare` can give it back.
+
+    An apostrophe that stands before something like a formula already gets a second one.
+
+    >>> guard("=1+1"), guard("'=1+1"), guard("it's"), guard("-1")
+    ("'=1+1", "''=1+1", "it's", '-1')
+    """
+    rest = text.lstrip("'")
+    return f"'{text}" if neutral(rest) != rest else text
+
+
+def bare(text: str) -> str:
+    """Text as it was before `guard`.
+
+    >>> bare("'=1+1"), bare("''=1+1"), bare("'tis")
+    ('=1+1', "'=1+1", "'tis")
+    """
+    return text[1:] if text.startswith("'") and guard(text) != text else text
+
+
 def cell(value: Any, separator: str) -> str:
     """A value as a cell of CSV or TSV that no spreadsheet takes for a formula."""
     text = neutral(str(value))

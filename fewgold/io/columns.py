@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,12 @@ RATER_NAMES = (
 )  # fmt: skip
 TIME_NAMES = ("time", "timestamp", "ratedat", "createdat", "updatedat", "submittedat", "date")
 # What raters look at. References stay out: in most protocols raters must not see them.
-TEXT_NAMES = (
-    "source", "src", "input", "prompt", "question", "article", "context", "output", "hypothesis",
-    "hyp", "translation", "target", "tgt", "mt", "summary", "response", "answer", "reply",
-    "completion", "text",
+INPUT_NAMES = ("source", "src", "input", "prompt", "question", "article", "context")
+OUTPUT_NAMES = (
+    "output", "target", "tgt", "mt", "translation", "hypothesis", "hyp", "response", "answer",
+    "summary", "reply", "completion", "text",
 )  # fmt: skip
+TEXT_NAMES = (*INPUT_NAMES, *OUTPUT_NAMES)
 #: Every name above: a header that has one of them is a header.
 KNOWN_NAMES = frozenset(
     (*ID_NAMES, *DOCUMENT_NAMES, *HUMAN_NAMES, *COST_NAMES, *SYSTEM_NAMES, *POSITION_NAMES,
@@ -146,8 +147,6 @@ def told_orientation(signs: Mapping[str, int], metrics: Mapping[str, FloatArray]
 
 #: A metric with a larger share of gaps is not taken unless it is named.
 MOST_GAPS = 0.2
-#: Texts that systems were given; raters need what systems made of them, too.
-INPUTS = {"source", "src", "input", "prompt", "question", "article", "context"}
 #: What raters must not see, or need not, by a word of its name.
 HIDDEN = {"ref", "refs", "reference", "references", "comment", "comments", "note", "notes"}
 # Parts of the names of columns that count what raters marked.
@@ -156,10 +155,27 @@ _COUNTED = {"errors", "major", "minor"}
 _MOST_SYSTEMS = 20
 # The share of all pairs of segment and system that must be there: a few outputs may have failed.
 _CROSSED = 0.9
-# What is left out as a metric for one of these reasons cannot be had by naming it.
-_NO_NUMBERS = ("not a number", "the same everywhere", "commas", "filled before")
 _ONE = ("id", "document", "system", "rater", "cost")
 _MANY = ("metrics", "texts", "human")
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Why a column of numbers is not taken for a metric: a code, and the same in words.
+
+    ``usable`` says whether it can be had all the same, by naming it.
+    """
+
+    code: Literal["human", "row-numbers", "constant", "gaps", "odd-cells"]
+    why: str
+    usable: bool = False
+
+    def __str__(self) -> str:
+        return self.why
+
+
+#: Human scores are never a metric unless somebody says so.
+MAYBE_HUMAN = LeftOut("human", "may be human scores", usable=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +216,7 @@ class Roles:
     texts: tuple[str, ...] = ()
     orientation: Mapping[str, int] = field(default_factory=dict)
     guessed: Mapping[str, str] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     gaps: Mapping[str, int] = field(default_factory=dict)
     cells: _Cells = field(default_factory=lambda: _Cells({}), repr=False)
 
@@ -213,17 +229,20 @@ class Roles:
             "orientation": dict(self.orientation),
         }  # fmt: skip
 
-    def notes(self) -> list[str]:
-        """What was guessed, left out or filled, in sentences."""
+    def notes(self, audience: str = "cli") -> list[str]:
+        """What was guessed, left out or filled, in sentences.
+
+        On a page (``"web"``) the forms show the guesses, and there are no options to name.
+        """
         lines = []
-        if self.guessed:
+        if self.guessed and audience != "web":
             parts = ", ".join(f"{role} = {what}" for role, what in self.guessed.items())
             lines.append(f"columns guessed: {parts}")
         if self.left_out:
             parts = ", ".join(f"{name} ({why})" for name, why in self.left_out.items())
-            able = [n for n, why in self.left_out.items() if not any(w in why for w in _NO_NUMBERS)]
+            usable = audience != "web" and any(why.usable for why in self.left_out.values())
             hint = " To use one of them all the same, name the metrics with --metrics."
-            lines.append(f"not taken as metrics: {parts}.{hint if able else ''}")
+            lines.append(f"not taken as metrics: {parts}.{hint if usable else ''}")
         if self.gaps:
             parts = ", ".join(f"{name} ({count})" for name, count in self.gaps.items())
             lines.append(f"gaps in metrics, filled with the mean of the metric: {parts}")
@@ -397,7 +416,7 @@ def roles(
         if hit is not None:
             chosen["system"] = guessed["system"] = hit
             taken.add(hit)
-    left: dict[str, str] = {}
+    left: dict[str, LeftOut] = {}
     if "metrics" not in listed and "metrics" not in banned:
         free = [n for n in names if n not in taken]
         systems = None if chosen["system"] is None else np.array(labels(chosen["system"]))
@@ -497,38 +516,32 @@ def clear_human(names: Sequence[str], numeric: Callable[[str], bool]) -> tuple[s
     return likely if raters else ()
 
 
-def metric_columns(
-    frame: pd.DataFrame, taken: set[str], fill: bool = True
-) -> tuple[list[str], dict[str, str]]:
-    """Numeric columns that may be metrics, and why the others are not."""
-    return _metrics([str(c) for c in frame.columns if str(c) not in taken], _Cells(frame), fill)
-
-
 def _metrics(
     names: Sequence[str],
     cells: Mapping[str, Column],
     fill: bool,
     systems: NDArray[Any] | None = None,
-) -> tuple[list[str], dict[str, str]]:
+) -> tuple[list[str], dict[str, LeftOut]]:
     found: list[str] = []
-    left: dict[str, str] = {}
+    left: dict[str, LeftOut] = {}
     for name in names:
         column = cells[name]
         if not column.numeric or not (column.finite.any() or column.odd):
             continue
         if column.odd:
-            left[name] = _odd(column, cells)
+            left[name] = LeftOut("odd-cells", _odd(column, cells))
             continue
         known = column.values[column.finite]
         if looks_human(name, known_orientation(name, known) is not None):
-            left[name] = "may be human scores"
+            left[name] = MAYBE_HUMAN
         elif looks_like_position(name) or _counts(column.values):
-            left[name] = "numbers the rows"
+            left[name] = LeftOut("row-numbers", "numbers the rows", usable=True)
         elif (known == known[0]).all():
-            left[name] = "the same everywhere"
+            left[name] = LeftOut("constant", "the same everywhere")
         elif column.gaps and (not fill or _share(~column.finite, systems) > MOST_GAPS):
             count = f"{column.gaps} gap{'s' if column.gaps > 1 else ''}"
-            left[name] = count if fill else f"{count}, to be filled before"
+            why = count if fill else f"{count}, to be filled before"
+            left[name] = LeftOut("gaps", why, usable=fill)
         else:
             found.append(name)
     return found, left
@@ -670,7 +683,7 @@ def only_inputs(texts: Sequence[str]) -> bool:
     >>> only_inputs(["source"]), only_inputs(["source", "output"]), only_inputs([])
     (True, False, False)
     """
-    return bool(texts) and {plain(t) for t in texts} <= INPUTS
+    return bool(texts) and {plain(t) for t in texts} <= set(INPUT_NAMES)
 
 
 def wordy(labels: Sequence[str]) -> bool:

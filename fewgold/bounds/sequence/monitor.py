@@ -19,7 +19,7 @@ from fewgold.bounds.sequence.paths import (
     unit_tolerance,
 )
 from fewgold.bounds.sequence.rules import Rule, make_rule
-from fewgold.design import Design
+from fewgold.design import simple_design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import Interval
 from fewgold.pool import Pool
@@ -166,16 +166,9 @@ class Monitor:
         return self.path.summary() if self.n else "No rating yet: go on."
 
 
-def simple_design(n: int, size: int) -> Design:
-    """The design of n segments in random order."""
-    groups = np.zeros(n, dtype=np.int64)
-    weights, inclusion = np.full(n, 1 / n), np.full(n, n / size)
-    return Design(kind="simple", size=size, weights=weights, inclusion=inclusion, groups=groups)
-
-
 def first(sample: Sample, n: int) -> Sample:
     """The first n segments of a simple random sample: a simple random sample as well."""
-    check_design(sample.design.kind)
+    check_design(sample.design)
     if sample.given is not None:
         raise DesignError(
             "this sample continues another one, whose size was chosen by looking. Draw one sample "

@@ -11,8 +11,8 @@ from fewgold._arrays import FloatArray
 from fewgold._validate import Limits, as_limits
 from fewgold.bounds.base import to_unit
 from fewgold.bounds.sequence.rules import Metric, Rule, first_narrow, make_rule
+from fewgold.design import Design
 from fewgold.errors import DataError, DesignError, FewgoldError
-from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Path:
             "seq": self.rule.name, "tol": f"{self._tolerance:.10g}",
             "metric": self.metric or "none", "n": self.ratings.n, "N": len(sample.pool),
             "level": f"{self.rule.confidence:.10g}", "upper": f"{self.rule.upper:.10g}",
-            **self.ratings.signed(),
+            **self.ratings._signed(),
         }  # fmt: skip
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
@@ -107,6 +107,8 @@ class Path:
             raise FewgoldError(
                 "this is a batch of paths; plot one of them: path(ratings.draw(k), …)."
             )
+        from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
+
         with settings():
             ax = axes_for(ax, 3.6)
             count = np.arange(1, self.ratings.n + 1)
@@ -192,7 +194,7 @@ def path(
     True
     """
     limits = limits_of(ratings)
-    check_design(ratings.sample.design.kind)
+    check_design(ratings.sample.design)
     made = make_rule(rule, unit_tolerance(tolerance, limits), confidence, upper)
     scores, control = unit_scores(ratings, metric)
     low, high = made.path(scores, len(ratings.sample.pool), control)
@@ -209,7 +211,7 @@ def unit_scores(ratings: Ratings, metric: str | None) -> tuple[FloatArray, Metri
     if metric is None:
         return scores, None
     rows = ratings.sample.indices.reshape(-1, ratings.n)
-    return scores, (ratings.sample.pool.everywhere(metric), rows)
+    return scores, (ratings.sample.pool._metric_values(metric), rows)
 
 
 def known_limits(limits: Limits) -> tuple[float, float]:
@@ -230,16 +232,16 @@ def limits_of(ratings: Ratings) -> tuple[float, float]:
     return ratings.limits
 
 
-def check_design(kind: str) -> None:
-    if kind == "simple with gaps":
+def check_design(design: Design) -> None:
+    if design.kind == "simple" and design.gaps:
         raise DesignError(
             "ratings may be looked at one by one only in the order of drawing, and here some are "
             "missing in between. Have those rated, or look at the ratings before the first gap."
         )
-    if kind != "simple":
+    if not design.drawn_as("simple"):
         raise DesignError(
             "ratings may be looked at one by one only if the segments came in a random order, as "
-            f"those of a simple random sample do; this sample is {kind}. Draw it with "
+            f"those of a simple random sample do; this sample is {design._label}. Draw it with "
             "SimpleRandom() (fewgold select --strategy random)."
         )
 
