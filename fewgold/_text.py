@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -32,15 +30,28 @@ def pretty(record: Mapping[str, Any]) -> str:
     return text(record, 0) + "\n"
 
 
-def decimals(error: float | None) -> int:
-    """Digits after the point that show an error of this size to three digits.
+def decimals(error: float | None, digits: int = 3, *, unknown: int = 4) -> int:
+    """Digits after the point that show an error of this size to so many digits.
 
-    >>> decimals(0.357), decimals(12.0), decimals(None)
-    (3, 1, 4)
+    >>> decimals(0.357), decimals(12.0), decimals(0.357, 2), decimals(None)
+    (3, 1, 2, 4)
     """
     if error is None or not (math.isfinite(error) and error > 0):
-        return 4
-    return min(max(2 - math.floor(math.log10(error)), 0), 12)
+        return unknown
+    return min(max(digits - 1 - math.floor(math.log10(error)), 0), 12)
+
+
+def cell(value: float, places: int, error: float = math.nan) -> str:
+    """A number with so many decimals for a table of text, ± its error where that is known.
+
+    >>> cell(0.5, 2), cell(0.5, 1, 0.1), cell(math.nan, 1), cell(math.inf, 1)
+    ('0.50', '0.5 ± 0.1', '–', '∞')
+    """
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:.{places}f}" + ("" if math.isnan(error) else f" ± {error:.{places}f}")
 
 
 def spelled(name: str, thing: Any, told: Collection[str] = ()) -> str:
@@ -167,13 +178,13 @@ def listed(names: list[str], most: int = 12) -> str:
 
 
 def plain_value(value: Any) -> Any:
-    """Numbers of numpy as Python's own; what is not finite becomes None."""
+    """The same value in types that JSON knows; what is not finite becomes None."""
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {str(k): plain_value(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set):
         return [plain_value(v) for v in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return plain_value(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)

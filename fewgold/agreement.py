@@ -252,7 +252,7 @@ class Agreement:
         if target == "answers":
             return RaterError(se, df)
         weights, per, share = self._shares(estimate)
-        ratio = np.square(estimate.design.damping)
+        ratio = np.square(estimate.design._root_fpc)
         noise = self.components.residual * float((weights**2 * (1 - ratio) / per).sum())
         parts = [(se**2, df), (noise, float(self.components.freedom))]
         if target == "any":
@@ -288,8 +288,8 @@ class Agreement:
                 f"{strange[:3]}. Give the answers that it was made from."
             )
         weights = np.array(estimate.design.weights)
-        if estimate.weighing is not None:
-            weights = weights * estimate.weighing
+        if estimate.g_weights is not None:
+            weights = weights * estimate.g_weights
         rows = np.array([place[i] for i in sampled])
         per = np.bincount(self.segment, minlength=len(self.ids)).astype(np.float64)
         each = np.zeros(len(self.ids))

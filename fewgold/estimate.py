@@ -113,7 +113,7 @@ class LinearEstimate:
         True when the control was tuned on these ratings, which finite-sample bounds do not allow.
     parameters
         (...) effective number of parameters that were fitted to the ratings.
-    weighing
+    g_weights
         (..., n) how much more than its weight a rating counts for through fitted slopes. The
         variance is that of the residuals times this factor, so that slopes from few ratings are
         not taken for known ones.
@@ -133,7 +133,7 @@ class LinearEstimate:
     method: str
     tuned: bool = False
     parameters: FloatArray | float = 0.0
-    weighing: FloatArray | None = None
+    g_weights: FloatArray | None = None
     limits: tuple[float, float] | None = None
     control_range: float = 0.0
     notes: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class LinearEstimate:
             residuals=self.residuals[k],
             ratings=self.ratings.draw(k),
             parameters=np.asarray(spent)[k] if np.ndim(spent) else spent,
-            weighing=None if self.weighing is None else self.weighing[k],
+            g_weights=None if self.g_weights is None else self.g_weights[k],
         )
 
     @property
@@ -176,8 +176,8 @@ class LinearEstimate:
         ``design`` is another one to look at the same ratings with, such as without groups.
         """
         left = self.residuals[..., None, :]
-        if self.weighing is not None:
-            left = self.weighing[..., None, :] * self.design.centred(left)
+        if self.g_weights is not None:
+            left = self.g_weights[..., None, :] * self.design._centred(left)
         return np.asarray((design or self.design).deviations(left)[..., 0, :])
 
     @cached_property
@@ -188,7 +188,7 @@ class LinearEstimate:
     @cached_property
     def _kept(self) -> FloatArray:
         """Share of the freedom for slopes that is left after fitting them."""
-        freedom = self.design.freedom
+        freedom = self.design._slope_df
         kept = 1.0 - self.parameters / np.where(freedom > 0, freedom, 1.0)
         return np.asarray(np.clip(kept, 0.0, 1.0))
 
@@ -200,8 +200,8 @@ class LinearEstimate:
     @cached_property
     def se(self) -> FloatArray:
         """Standard error; infinite where the ratings are too few to tell."""
-        certain = self.design.certain
-        lost = ~certain & ((self.df <= 0) | self.design.blind)
+        certain = self.design._census
+        lost = ~certain & ((self.df <= 0) | self.design._lonely)
         variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._kept))
         return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))
 
@@ -214,7 +214,7 @@ class LinearEstimate:
         scores = self.ratings.scores
         size = np.ptp(scores, axis=-1)
         flat = (size == 0) | (self.se <= 1e-10 * size)
-        return np.asarray(flat & ~self.design.certain & (self.n > 1))
+        return np.asarray(flat & ~self.design._census & (self.n > 1))
 
     def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:
         """The interval at ``confidence``, by the estimator's bound or another one."""
@@ -291,12 +291,12 @@ def signature(ratings: Ratings, method: str, interval: str, confidence: float) -
     sample = ratings.sample
     parts = {
         "est": method,
-        "design": sample.info.get("sampler", sample.design.kind),
+        "design": sample.info.sampler or sample.design._label,
         "n": ratings.n,
         "N": len(sample.pool),
         "ci": interval,
         "level": f"{confidence:.10g}",
-        **ratings.signed(),
+        **ratings._signed(),
     }
     return "|".join(f"{k}:{v}" for k, v in parts.items())
 

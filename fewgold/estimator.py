@@ -93,8 +93,10 @@ class Estimator(ABC):
             raise BudgetError(f"{n} ratings cannot come in {count} waves. Ask for fewer waves.")
         sizes = np.diff(np.arange(count + 1) * n // count).tolist()
         ratings = self.sampler.replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
-        seed = {"seed": int(rng)} if isinstance(rng, int | np.integer) else {}
-        sample = replace(ratings.sample, info={**ratings.sample.info, **seed})
+        info = ratings.sample.info
+        if isinstance(rng, int | np.integer):
+            info = replace(info, seeds=(int(rng),))
+        sample = replace(ratings.sample, info=info)
         return Ratings(sample, ratings.scores, as_limits(limits))
 
     def run(self, pool: Pool, annotate: Annotate, budget: Budget, **options: Any) -> Estimate:

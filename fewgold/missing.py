@@ -23,7 +23,7 @@ from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import Estimate, Interval, LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.sample import Ratings, Sample
+from fewgold.sample import Gaps, Ratings, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,6 @@ __all__ = ["CHOICES", "GapBounds", "PartialRatings", "estimate", "ratings_for"]
 # The design of the segments that were answered, had chance decided which they are.
 
 
-#: What the kind of such a design ends in: bounds with a guarantee do not take it.
-WITH_GAPS = " with gaps"
 # Segments of a unit, on average, from which it has a response rate of its own; and those of a class
 # of neighbours.
 _LARGE, _ENOUGH = 8, 20
@@ -114,7 +112,7 @@ def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
     influence = np.sqrt(np.square(design.influence[keep]) / rate + (1 - rate) * weights**2)
     units = None if design.units is None else codes_of(design.units[keep])
     return Design(
-        kind=design.kind.removesuffix(WITH_GAPS) + WITH_GAPS,
+        kind=design.kind,
         size=design.size,
         weights=weights,
         inclusion=design.inclusion[keep] * rate,
@@ -123,6 +121,7 @@ def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
         units=units,
         strata=None if design.strata is None else _codes(design.strata[keep]),
         unbiased=design.unbiased,
+        gaps=True,
     )
 
 
@@ -355,7 +354,7 @@ class GapBounds:
     unrated: int
     sampled: int
     confidence: float = 0.95
-    before: tuple[str, str] | None = None
+    before: Gaps | None = None
 
     def __repr__(self) -> str:
         low, high = self.region
@@ -378,7 +377,7 @@ class GapBounds:
             f"{self.unrated} of {self.sampled} segments are unrated, and may have any score: "
             "nothing is assumed of them",
         )
-        early = () if self.before is None else (f"in an earlier wave, {self.before[0]}",)
+        early = () if self.before is None else (f"in an earlier wave, {self.before.note}",)
         own = [n for e in (self.low, self.high) for n in e.remarks if n not in e.ratings.warnings]
         return (*mine, *early, *dict.fromkeys(own))
 
@@ -387,7 +386,7 @@ class GapBounds:
         level = self.confidence if confidence is None else confidence
         gaps = f"gaps:{self.unrated}-worst-case"
         if self.before is not None:
-            gaps += f"+{self.before[1]}"
+            gaps += f"+{self.before.code}"
         parts = self.low.signature(level).split("|")
         return "|".join(gaps if part.startswith("gaps:") else part for part in parts)
 
@@ -515,7 +514,7 @@ class PartialRatings:
     def cut(self, cut: Cut | str) -> PartialRatings:
         """1 (adequate) or 0 from each score, unrated ones left so, as `Ratings.cut` does."""
         passing = Cut.parse(cut)
-        told = replace(self.sample, info={**self.sample.info, "adequate": str(passing)})
+        told = replace(self.sample, info=replace(self.sample.info, adequate=str(passing)))
         scores = np.full(self.scores.shape, np.nan)
         scores[self.keep] = passing(self.scores[self.keep])
         return PartialRatings(told, scores, (0.0, 1.0))
@@ -558,13 +557,13 @@ class PartialRatings:
             return self._answered()
         lost, of = self._counts()
         design = answered(self.sample.design, self.keep, within)
-        told = {
-            "gaps": f"{lost} of {of} segments are unrated, taken as missing at random: the "
-            "interval rests on that",
-            "gaps_signed": f"{lost}-at-random" + ("-anywhere" if within == "sample" else ""),
-            "unrated": lost,
-        }
-        return self._answered(design, told)
+        gaps = Gaps(
+            f"{lost} of {of} segments are unrated, taken as missing at random: the interval rests "
+            "on that",
+            f"{lost}-at-random" + ("-anywhere" if within == "sample" else ""),
+            lost,
+        )
+        return self._answered(design, gaps)
 
     def bounds(self, estimator: Estimator, confidence: float = 0.95) -> GapBounds:
         """What the pool's mean may be, whatever the unrated scores are: nothing is assumed of them.
@@ -580,8 +579,7 @@ class PartialRatings:
         check_confidence(confidence)
         low, high = (self._filled(float(end)) for end in self.limits)
         made: list[Any] = [estimator.estimate(end) for end in (low, high)]
-        info, of = self.sample.info, self.sample.n
-        before = (info["gaps"], info["gaps_signed"]) if "gaps" in info else None
+        before, of = self.sample.info.gaps, self.sample.n
         return GapBounds(made[0], made[1], of - self.rated, of, confidence, before)
 
     def diagnosis(self) -> pd.DataFrame:
@@ -598,22 +596,24 @@ class PartialRatings:
         drawing: what was rated first is a random sample too.
         """
         frame = self.diagnosis()
-        if self.sample.design.kind == "simple":
+        if self.sample.design.drawn_as("simple"):
             frame = frame[frame["kind"] != "order"]
         return sentences(frame)
 
     def _counts(self) -> tuple[int, int]:
         """Unrated segments and all that were drawn, those given up in earlier waves included."""
-        before = int(self.sample.info.get("unrated", 0))
+        gaps = self.sample.info.gaps
+        before = 0 if gaps is None else gaps.unrated
         return self.sample.n - self.rated + before, self.sample.n + before
 
-    def _answered(self, design: Any = None, told: Mapping[str, Any] | None = None) -> Ratings:
+    def _answered(self, design: Design | None = None, gaps: Gaps | None = None) -> Ratings:
         keep, whole = self.keep, self.sample
         if design is None:
             if keep.all():
                 return Ratings(whole, self.scores, self._ends)
             design = answered(whole.design, keep)
-        part = Sample(whole.pool, whole.indices[keep], design, info={**whole.info, **(told or {})})
+        info = replace(whole.info, gaps=gaps or whole.info.gaps)
+        part = Sample(whole.pool, whole.indices[keep], design, info=info)
         return Ratings(part, self.scores[keep], self._ends)
 
     @property
@@ -622,12 +622,12 @@ class PartialRatings:
 
     def _filled(self, end: float) -> Ratings:
         """The unrated scores put at one end of the scale."""
-        keep, info = self.keep, dict(self.sample.info)
+        keep, sample = self.keep, self.sample
         if not keep.all():
-            lost, of = self.sample.n - self.rated, self.sample.n
-            info["gaps"] = f"{lost} of {of} segments are unrated, counted as {end:g}"
-            info["gaps_signed"] = f"{lost}-as-{end:g}"
-        sample = replace(self.sample, info=info)
+            lost = sample.n - self.rated
+            note = f"{lost} of {sample.n} segments are unrated, counted as {end:g}"
+            gaps = Gaps(note, f"{lost}-as-{end:g}")
+            sample = replace(sample, info=replace(sample.info, gaps=gaps))
         return Ratings(sample, np.where(keep, self.scores, end), self._ends)
 
 

@@ -94,7 +94,7 @@ class Pool:
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be worked out again is not worth sending to a worker.
-        again = ("_standard", "_alone", "_composite", "passages")
+        again = ("_standard", "_alone", "_composite", "_passages")
         state = {k: v for k, v in self.__dict__.items() if k not in again}
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state.items()}
 
@@ -186,16 +186,16 @@ class Pool:
         return codes_of(self.documents)
 
     @cached_property
-    def passages(self) -> IntArray:
+    def _passages(self) -> IntArray:
         """What each segment is read in, as a whole number: its document, as one system wrote it."""
-        if not self.has_several_systems:
+        if not self._has_several_systems:
             return self.codes
         assert self.system is not None
         systems = codes_of(self.system)
         return codes_of(self.codes * (int(systems.max()) + 1) + systems)
 
     @cached_property
-    def has_several_systems(self) -> bool:
+    def _has_several_systems(self) -> bool:
         """Whether the segments are known to come from more than one system."""
         return self.system is not None and bool((self.system != self.system[0]).any())
 
@@ -257,23 +257,23 @@ class Pool:
         mean.setflags(write=False)
         return mean
 
-    def standard_composite(self) -> FloatArray:
+    def _standard_composite(self) -> FloatArray:
         """The composite with mean 0 and standard deviation 1: (N,)."""
         mean = self.composite()
         spread = mean.std()
         return np.asarray((mean - mean.mean()) / (spread if spread > 0 else 1.0))
 
-    def gram(self, names: Iterable[str] | None = None) -> FloatArray:
+    def _gram(self, names: Iterable[str] | None = None) -> FloatArray:
         """Mean products of standardised metrics, or of the composite (``"mean"``): (p, p)."""
-        z = self.standard_composite()[None] if names == "mean" else self.standardised(names)
+        z = self._standard_composite()[None] if names == "mean" else self.standardised(names)
         return np.asarray(z @ z.T / len(self))
 
-    def range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
+    def _range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
         """Least and largest value that a weighted sum of standardised metrics takes."""
         total = weights @ self.standardised(names)
         return float(total.min()), float(total.max())
 
-    def everywhere(self, metric: str) -> FloatArray:
+    def _metric_values(self, metric: str) -> FloatArray:
         """A metric over the whole pool, or the composite (``"mean"``): (N,)."""
         return self.composite() if metric == "mean" else self.matrix([metric])[0]
 

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from fewgold import formats, io
 from fewgold._text import pretty
 from fewgold._version import __version__
-from fewgold.design import Design
+from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import alias, holds_name
 from fewgold.io import neutral, refuse
 from fewgold.missing import PartialRatings
 from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
+from fewgold.sample import Ratings, Sample, SampleInfo
 from fewgold.stored import Engine, Excerpt, StoredPool
 from fewgold.stored.pool import reopen, rows_of
 
@@ -56,16 +56,15 @@ def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
     segments = [
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]
-    head = {"kind": design.kind, "size": design.size, "unbiased": design.unbiased}
+    head = {"kind": design._label, "size": design.size, "unbiased": design.unbiased}
     return {**head, "segments": segments}
 
 
 def rated(given: Ratings) -> dict[str, Any]:
     record = drawn(given.sample.pool, given.sample.indices, given.sample.design)
     limits = None if given.limits is None else list(given.limits)
-    return {
-        **record, "scores": given.scores.tolist(), "limits": limits, "info": dict(given.sample.info)
-    }  # fmt: skip
+    info = given.sample.info.to_dict()
+    return {**record, "scores": given.scores.tolist(), "limits": limits, "info": info}
 
 
 def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64], Design]:
@@ -83,8 +82,9 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
                 arrays[name] = np.array([s[key] for s in segments], dtype=dtype)
     if "balance" in segments[0]:
         arrays["balance"] = np.array([s["balance"] for s in segments], dtype=np.float64).T
+    kind, gaps = DesignKind.parse(record["kind"])
     return indices, Design(
-        kind=record["kind"], size=record["size"], unbiased=record["unbiased"], **arrays
+        kind=kind, size=record["size"], unbiased=record["unbiased"], gaps=gaps, **arrays
     )
 
 
@@ -250,8 +250,8 @@ def save_sample(
         "schema": SCHEMA,
         "fewgold": __version__,
         "strategy": strategy,
-        "sampler": sample.info.get("sampler"),
-        "seed": sample.info.get("seed"),
+        "sampler": sample.info.sampler,
+        "seed": sample.info.seed,
         "n": sample.n,
         "budget": budget,
         "score_column": score,
@@ -295,7 +295,7 @@ def sheet(
     pool = sample.pool
     rows = place = sample.indices
     own = {int(i): _masked(pool, i) for i in place}
-    if not in_order and pool.has_several_systems:
+    if not in_order and pool._has_several_systems:
         rows = np.array(sorted(own, key=lambda i: (own[i][-1], i)))
     elif not in_order:
         by_document = place if pool.documents is None else pool.codes[place] * len(pool) + place
@@ -332,7 +332,7 @@ def _masked(pool: Pool, place: Any) -> tuple[Any, ...]:
     )
 
     def shown(label: Any, *of: str) -> Any:
-        told = pool.has_several_systems or any(holds_name(str(label), name) for name in system)
+        told = pool._has_several_systems or any(holds_name(str(label), name) for name in system)
         return alias(pool.fingerprint, *of, str(label)) if told else label
 
     return tuple(shown(label, *(system if k else ())) for k, label in enumerate(labels))
@@ -482,14 +482,13 @@ def load_sample(path: str | Path | Record, pool: Pool | StoredPool) -> Sample:
         if isinstance(pool, StoredPool):
             pool = rows_of([record["given"], record["sample"]], pool)
         indices, design = design_of(record["sample"], pool)
-        info = {k: record[k] for k in ("sampler", "seed") if record[k] is not None}
-        sample = Sample(pool, indices, design, info=info)
+        sample = Sample(pool, indices, design, info=SampleInfo.from_dict(record))
         if record["given"] is None:
             return sample
         earlier, how = design_of(record["given"], pool)
         scores = np.array(record["given"]["scores"], dtype=np.float64)
         limits = record["given"]["limits"]
-        before = Sample(pool, earlier, how, info=record["given"]["info"])
+        before = Sample(pool, earlier, how, info=SampleInfo.from_dict(record["given"]["info"]))
         given = Ratings(before, scores, None if limits is None else (limits[0], limits[1]))
         joined = None if record["joined"] is None else design_of(record["joined"], pool)[1]
         return replace(sample, given=given, joined=joined)

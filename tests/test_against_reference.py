@@ -179,7 +179,7 @@ def test_two_waves_of_simple_random():
     wave = SimpleRandom().draw(POOL, 7, given=first, rng=1)
     scores = np.r_[first.scores, GOLD[wave.indices]]
     value, variance = two_waves(first.scores, GOLD[wave.indices], SIZE)
-    joined = first.sample.design.then(wave.design, SIZE)
+    joined = first.sample.design._then(wave.design, SIZE)
     mean, covariance = joined.moments(scores[None, :])
     assert mean[0] == pytest.approx(value, rel=1e-12)
     assert covariance[0, 0] == pytest.approx(variance, rel=1e-10)

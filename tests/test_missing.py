@@ -64,7 +64,7 @@ def test_a_simple_sample_with_gaps_is_a_smaller_simple_sample():
     assert made.value == pytest.approx(y.mean())
     assert made.se == pytest.approx(np.sqrt((1 - r / size) * y.var(ddof=1) / r))
     assert made.df == pytest.approx(r - 1)
-    assert design.kind == "simple with gaps"
+    assert design._label == "simple with gaps"
     assert ratings.n == partial.rated == r
     assert set(partial.missing) | set(ratings.sample.ids) == set(partial.sample.ids)
 
@@ -98,7 +98,7 @@ def test_a_stratified_sample_with_gaps_is_that_of_the_textbook():
     made = Mean().estimate(partial.at_random())
     assert made.value == pytest.approx(value)
     assert made.se**2 == pytest.approx(variance)
-    assert made.design.freedom == keep.sum() - taken.size
+    assert made.design._slope_df == keep.sum() - taken.size
 
 
 def test_every_systematic_sample_and_every_set_of_answers():
@@ -133,7 +133,7 @@ def test_every_pair_of_waves_and_every_set_of_answers():
     )
     first = SimpleRandom().draw(pool, 3, rng=0).design
     wave = SimpleRandom().draw(pool.take(np.arange(4)), 3, rng=0).design
-    design = first.then(wave, 7)
+    design = first._then(wave, 7)
     full, se2 = spread_over(pool, gold, rows, design, np.ones((1, 6), dtype=bool))
     np.testing.assert_allclose(full.mean(), gold.mean(), **TIGHT)
     np.testing.assert_allclose(se2.mean(), full.var(), **TIGHT)
@@ -220,7 +220,7 @@ def test_a_stratum_with_one_answer_is_compared_with_its_neighbour():
     np.testing.assert_array_equal(last.groups, [0, 0, 1, 1, 1])
     all_lone = by_hand([0, 2, 4]).sample.design
     assert np.unique(all_lone.groups).size == 1
-    assert not all_lone.blind
+    assert not all_lone._lonely
 
 
 def test_a_stratum_taken_whole_and_answered_whole_stays_settled():
@@ -277,7 +277,7 @@ def test_adaptive_samples_stay_marked_as_biased(spread):
     scores = gold[sample.indices]
     scores[::4] = np.nan
     made = estimator.estimate(PartialRatings(sample, scores).at_random())
-    assert made.design.kind == "adaptive with gaps"
+    assert made.design._label == "adaptive with gaps"
     assert made.design.weights.sum() == pytest.approx(1)
     assert any("does not give an unbiased mean" in note for note in made.remarks)
 

@@ -89,7 +89,7 @@ def assert_same(a: Sample, b: Sample) -> None:
             np.testing.assert_array_equal(first, second, strict=True)
     for name in ("kind", "size", "unbiased"):
         assert getattr(a.design, name) == getattr(b.design, name)
-    assert dict(a.info) == dict(b.info)
+    assert a.info == b.info
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

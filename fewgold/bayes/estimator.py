@@ -80,7 +80,7 @@ def scores_of(pool: Pool | StoredPool, metric: str) -> FloatArray:
     """The scores of a metric; a name that the pool does not know is an error."""
     if metric not in pool.metrics:
         raise UnknownNameError("metric", metric, pool.metrics)
-    return pool.everywhere(metric)
+    return pool._metric_values(metric)
 
 
 def _chosen(ratings: Ratings, adequate: BoolArray, metric: str, rule: str, sign: str) -> Coded:
@@ -124,7 +124,7 @@ def check_design(design: Design) -> None:
         np.ptp(x, axis=-1).max(initial=0.0) > 1e-9 * x.max()
         for x in (design.weights, design.inclusion)
     ]
-    if any(unequal) and design.kind.endswith("with gaps"):
+    if any(unequal) and design.gaps:
         raise DesignError(
             "this model takes samples in which every segment had the same chance, and by the gaps "
             'chances differ. Say that gaps are alike everywhere, at_random(within="sample"), or '
@@ -133,8 +133,8 @@ def check_design(design: Design) -> None:
     if any(unequal) or not design.unbiased:
         raise DesignError(
             f"this model takes samples in which every segment had the same chance, and this one "
-            f"({design.kind}) has unequal chances. Draw with random, docs-prop or docs-sys, or use "
-            "an estimator that weighs: mean, cv-multi or ridge."
+            f"({design._label}) has unequal chances. Draw with random, docs-prop or docs-sys, or "
+            "use an estimator that weighs: mean, cv-multi or ridge."
         )
 
 
@@ -142,7 +142,7 @@ def check_sample(ratings: Ratings) -> tuple[str, ...]:
     """Refuse samples that the model does not describe; notes on those that it describes roughly."""
     design = ratings.sample.design
     check_design(design)
-    if design.kind == "simple" or ratings.sample.info.get("sampler") == "random":
+    if design.drawn_as("simple") or ratings.sample.info.samplers == ("random",):
         return ()
     return (
         "the sample is taken for a plain random one: that it was spread out makes the estimate "

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from fewgold.design import Design
 from fewgold.estimate import Interval, LinearEstimate
 
 
-def for_design(kind: str) -> str:
-    """Bounds for samples of that kind."""
-    if kind == "stratified":
+def for_design(design: Design) -> str:
+    """Bounds for samples of that design."""
+    if design.drawn_as("stratified"):
         return (
             "bound=StratifiedBetting(), which covers it, or bound=Student(), which is approximate"
         )
-    if kind == "waves":
+    if design.drawn_as("waves"):
         return (
             "bound=Student(), which is approximate: a top-up makes two waves, and the size of the "
             "second may have been chosen by looking at the first. To look and go on with a "
             "guarantee, see fewgold.bounds.sequence and fewgold stop"
         )
-    if kind.endswith("with gaps"):
+    if design.gaps:
         return (
             "bound=Auto() or bound=Student(), which are approximate: that the unrated segments are "
             "missing at random is an assumption, and no guarantee can rest on it. "

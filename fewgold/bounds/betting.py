@@ -242,10 +242,10 @@ def assemble(
 
 def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:
     """The limits of the scale, if the design is one that these bounds are proved for."""
-    if estimate.design.kind != "simple":
+    if not estimate.design.drawn_as("simple"):
         raise DesignError(
-            f"{name} covers simple random samples, and this one is {estimate.design.kind}. Use "
-            f"{for_design(estimate.design.kind)}."
+            f"{name} covers simple random samples, and this one is {estimate.design._label}. Use "
+            f"{for_design(estimate.design)}."
         )
     if estimate.ratings.limits is None:
         raise DesignError(limits_of(name))
@@ -262,7 +262,7 @@ def ordered(
         return Ordered(scores, size)
     pool = estimate.ratings.sample.pool
     rows = estimate.ratings.sample.indices.reshape(-1, n)
-    return Ordered(scores, size, *foretell(scores, pool.everywhere(metric), rows))
+    return Ordered(scores, size, *foretell(scores, pool._metric_values(metric), rows))
 
 
 def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:

@@ -76,10 +76,10 @@ class RangeBound(Bound):
                 f"{estimate.method!r} was. Use bound=Betting(), which goes by the ratings alone, "
                 f"bound=Student(), the plain mean, or slopes fixed beforehand; {way_out}"
             )
-        if estimate.design.kind not in self.covers:
+        if not estimate.design.drawn_as(*self.covers):
             raise DesignError(
                 f"{self.name} covers {' and '.join(self.covers)} samples, and this one is "
-                f"{estimate.design.kind}. Use {for_design(estimate.design.kind)}; {way_out}"
+                f"{estimate.design._label}. Use {for_design(estimate.design)}; {way_out}"
             )
 
     def _span(self, estimate: LinearEstimate) -> float:

@@ -55,10 +55,10 @@ class BinaryBound(Bound):
     def _limits(self, estimate: LinearEstimate) -> tuple[float, float]:
         """The two values that scores can have; refuses what this bound is not exact for."""
         design, scores, limits = estimate.design, estimate.ratings.scores, estimate.ratings.limits
-        if design.kind != "simple":
+        if not design.drawn_as("simple"):
             raise DesignError(
-                f"{self.name} covers simple samples, and this one is {design.kind}. Use "
-                f"{for_design(design.kind)}."
+                f"{self.name} covers simple samples, and this one is {design._label}. Use "
+                f"{for_design(design)}."
             )
         if estimate.tuned or not np.array_equal(estimate.residuals, scores):
             raise DesignError(

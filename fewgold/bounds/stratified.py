@@ -149,10 +149,10 @@ class StratifiedBetting(Bound):
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         design, ratings = estimate.design, estimate.ratings
-        if design.kind not in ("simple", "stratified"):
+        if not design.drawn_as("simple", "stratified"):
             raise DesignError(
-                f"{self.name} covers simple and stratified samples, and this one is {design.kind}. "
-                f"Use {for_design(design.kind)}."
+                f"{self.name} covers simple and stratified samples, and this one is "
+                f"{design._label}. Use {for_design(design)}."
             )
         if ratings.limits is None:
             raise DesignError(limits_of(self.name))

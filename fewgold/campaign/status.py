@@ -199,7 +199,9 @@ def stopping(campaign: Campaign, partial: PartialRatings) -> dict[str, Any] | No
     A segment that still wants a rater is a gap: its score may change.
     """
     settings, sample = campaign.settings, partial.sample
-    if settings.tolerance is None or settings.limits is None or sample.design.kind != "simple":
+    if settings.tolerance is None or settings.limits is None:
+        return None
+    if not sample.design.drawn_as("simple"):
         return None
     raters = campaign.answers().groupby("segment")["rater"].nunique()
     enough = set(raters.index[raters >= settings.each])

@@ -83,7 +83,7 @@ def begun(campaign: Campaign, last: int) -> int:
         size = np.inf if spent <= 0 else 1 / spent
         if size > most * (1 + 1e-9):
             best, most = count, size
-        if design.kind.removesuffix(" with gaps") in ("simple", "adaptive"):
+        if design.kind in ("simple", "adaptive"):
             break  # waves of a simple sample are one sample: more of it tells more
     return best
 

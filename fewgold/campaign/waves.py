@@ -16,7 +16,7 @@ from fewgold._arrays import IntArray, codes_of
 from fewgold.campaign.database import damaged, now, reading
 from fewgold.errors import DataError, FewgoldError
 from fewgold.pool import Pool
-from fewgold.sample import Sample
+from fewgold.sample import Sample, SampleInfo
 from fewgold.sheets import design_of, drawn
 
 # Which segment a rater gets next.
@@ -216,15 +216,15 @@ def save_wave(
     """
     pool = sample.pool
     own = drawn(pool, sample.indices, sample.design)
-    if whole.design.kind == "adaptive":
+    if whole.design.drawn_as("adaptive"):
         database.execute("UPDATE waves SET whole = '' WHERE number = ?", (number - 1,))
     database.execute(
         "INSERT INTO waves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            number, now(), strategy, str(sample.info.get("sampler", sample.design.kind)), seed,
+            number, now(), strategy, sample.info.sampler or sample.design._label, seed,
             json.dumps(budget), sample.n, json.dumps(own),
             json.dumps(
-                {**drawn(pool, whole.indices, whole.design), "info": dict(whole.info)}
+                {**drawn(pool, whole.indices, whole.design), "info": whole.info.to_dict()}
             ),
         ),
     )  # fmt: skip
@@ -276,4 +276,4 @@ def load_whole(database: sqlite3.Connection, pool: Pool, waves: int | None = Non
     with reading("the design"):
         record = json.loads(row[0])
         indices, design = design_of(record, pool)
-        return Sample(pool, indices, design, info=record["info"])
+        return Sample(pool, indices, design, info=SampleInfo.from_dict(record["info"]))

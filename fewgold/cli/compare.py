@@ -113,10 +113,10 @@ def _differences(out: Console, result: Comparison, level: str) -> None:
 
 def _pair(first: str, second: str) -> str:
     """Two names that leave room for the figures."""
-    from fewgold.plots.style import shorten
+    from fewgold._text import shorter
 
     if len(first) + len(second) > 26:
-        first, second = shorten(first, 13), shorten(second, 13)
+        first, second = shorter(first, 13), shorter(second, 13)
     return f"{first} − {second}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+
+from fewgold._text import plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,29 +99,16 @@ def emit(
         text(console())
     else:
         names = list(rows[0])
-        cells = [["" if v is None else str(v) for v in plain(list(r.values()))] for r in rows]
+        cells = [["" if v is None else str(v) for v in plain_value(list(r.values()))] for r in rows]
         if how is Format.csv:
             csv.writer(sys.stdout, lineterminator="\n").writerows([names, *cells])
         else:
-            print(_latex(names, [[_short(v) for v in plain(list(r.values()))] for r in rows]))
+            print(_latex(names, [[_short(v) for v in plain_value(list(r.values()))] for r in rows]))
 
 
 def to_json(record: Mapping[str, Any]) -> str:
     """JSON of a record that may hold numpy's types, paths and infinities."""
-    return json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """The same value in types that JSON knows; what is not finite becomes null."""
-    if hasattr(value, "tolist"):  # numpy's arrays and scalars
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [plain(v) for v in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+    return json.dumps(plain_value(record), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _short(value: Any) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from fewgold._text import decimals
+from fewgold._text import decimals, plain_value
 from fewgold.cli import input, parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, pairs, plain, remarks
+from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, pairs, remarks
 from fewgold.cli.input import load_sample
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def estimate(
         "adequate": None if passing is None else str(passing),
         "file": file,
     }
-    result = plain(result)
+    result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit(Format.json if json else output, result, [flat], lambda out: _show(out, result))
 

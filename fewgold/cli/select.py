@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewgold._text import plain_value
 from fewgold.cli import input, parse
-from fewgold.cli.console import Json, Quiet, console, note, pairs, plain, sheet_suffix, to_json
+from fewgold.cli.console import Json, Quiet, console, note, pairs, sheet_suffix, to_json
 from fewgold.cli.input import (
     EngineName,
     EngineOption,
@@ -296,7 +297,6 @@ def select(
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
     from fewgold import registry, sheets
-    from fewgold import shared_sheets as blind
     from fewgold.campaign import is_campaign
     from fewgold.stored import StoredPool
 
@@ -367,8 +367,12 @@ def select(
             raise DataError("--shared needs the column of the systems. Name it with --system.")
         if not shared:
             input.single_system(table, found)
-        build = blind.build_joint_pool if shared else sheets.build_pool
-        pool = build(table, columns)
+        if shared:
+            from fewgold.shared_sheets import build_joint_pool
+
+            pool = build_joint_pool(table, columns)
+        else:
+            pool = sheets.build_pool(table, columns)
         name = strategy or registry.recommended(pool)
     else:
         if signs or any(v is not None for v in named.values()):
@@ -401,7 +405,7 @@ def select(
     if "+" not in name:  # a sampler or an estimator alone: say what goes with it
         name = f"{chosen.sampler.name}+{chosen.name}"
     sample = chosen.select(pool, amount, given=rated, rng=seed)
-    if in_order and (sample.design.kind != "simple" or rated is not None):
+    if in_order and (not sample.design.drawn_as("simple") or rated is not None):
         raise typer.BadParameter(
             "--in-order is for one plain random sample: give --strategy random, and leave out "
             "--given. Its budget may be 100%; stopping early is what saves ratings."
@@ -420,7 +424,9 @@ def select(
         ),
     }
     if shared:
-        side = blind.save_shared(sample, table, out, seed=seed, **kept)
+        from fewgold.shared_sheets import save_shared
+
+        side = save_shared(sample, table, out, seed=seed, **kept)
     else:
         side = sheets.save_sample(sample, out, in_order=in_order, **kept)
     result = {
@@ -435,7 +441,7 @@ def select(
         "sheet": out,
         "design": str(side),
         "fingerprint": pool.fingerprint,
-        "columns": plain(columns),
+        "columns": plain_value(columns),
         "guessed": guessed,
         "notes": notes,
         "step": chosen.sampler.step,

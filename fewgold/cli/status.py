@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold._text import decimals
-from fewgold.cli.console import Json, console, pairs, plain, remarks, sheet_suffix, to_json
+from fewgold._text import decimals, plain_value
+from fewgold.cli.console import Json, console, pairs, remarks, sheet_suffix, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +40,7 @@ def status(
 
     with Campaign(campaign) as study:
         found = study.status()
-    result: dict[str, Any] = plain(found.to_dict()) | {"campaign": campaign}
+    result: dict[str, Any] = plain_value(found.to_dict()) | {"campaign": campaign}
     result["open"] = bool(
         found.unrated
         or not found.sampled

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold._text import decimals
+from fewgold._text import decimals, plain_value
 from fewgold.cli import parse
-from fewgold.cli.console import Format, Json, Output, emit, pairs, plain
+from fewgold.cli.console import Format, Json, Output, emit, pairs
 from fewgold.cli.input import load_sample
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def stop(
         }  # fmt: skip
         if not path.stopped and ratings.n >= _ENOUGH:
             result |= _more(ratings, tolerance, level, metric, rule)
-    result = plain(result)
+    result = plain_value(result)
     how = Format.json if json else output
     emit(how, result, [result], lambda out: _show(out, result))
     if fail_open and not result["stop"]:

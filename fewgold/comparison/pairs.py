@@ -175,8 +175,8 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
             each = scores[..., i, :] - scores[..., j, :]
             size = np.abs(scores[..., [i, j], :]).max((-1, -2))
             flat[..., i, j] = flat[..., j, i] = np.ptp(each, axis=-1) <= 1e-12 * size
-    certain = design.certain[..., None, None]
-    lost = ~certain & ((design.df <= 0) | design.blind)[..., None, None]
+    certain = design._census[..., None, None]
+    lost = ~certain & ((design.df <= 0) | design._lonely)[..., None, None]
     flat &= ~certain
     variance = np.where(certain, 0.0, np.where(flat | lost, np.inf, variance))
     own = np.eye(systems, dtype=bool)

@@ -411,7 +411,7 @@ class Comparison:
 
     def signature(self) -> str:
         """All that is needed to tell how the numbers were made, in one line."""
-        told = self.estimates[0].ratings.signed()
+        told = self.estimates[0].ratings._signed()
         scores = b"".join(e.ratings.scores.tobytes() for e in self.estimates)
         above = self.basis[np.triu_indices(len(self.systems), 1)]
         parts: dict[str, Any] = {

@@ -63,7 +63,7 @@ class Learned(Estimator):
         z = np.where(flat[..., None], 0.0, z)
         notes: tuple[str, ...] = ()
         spent: FloatArray = np.zeros(y.shape[:-1])
-        weighing: FloatArray | None = None
+        g_weights: FloatArray | None = None
         if self.slope == "one":
             beta = np.ones(y.shape[:-1])
         elif self.slope == "printed":
@@ -76,9 +76,9 @@ class Learned(Estimator):
             unit = np.abs(z).max(-1, keepdims=True)
             unit = np.where(unit > 0, unit, 1.0)
             columns = np.stack([y - y[..., :1], z / unit], axis=-2)
-            slopes, spent, weighing = regression_slopes(ratings.sample.design, columns)
+            slopes, spent, g_weights = regression_slopes(ratings.sample.design, columns)
             beta = slopes[..., 0] / unit[..., 0]
-        parameters = np.minimum(spent, np.maximum(ratings.sample.design.freedom - 1, 0))
+        parameters = np.minimum(spent, np.maximum(ratings.sample.design._slope_df - 1, 0))
         # What the training segments are predicted to differ by needs no correction: they are rated.
         weights = ratings.sample.design.weights
         known = (weights * (1.0 - predictions.share) * z).sum(-1)
@@ -90,6 +90,6 @@ class Learned(Estimator):
             method=self.spelled,
             tuned=True,
             parameters=parameters,
-            weighing=weighing,
+            g_weights=g_weights,
             notes=with_design_note(ratings, notes),
         )

@@ -66,7 +66,7 @@ def with_design_note(ratings: Ratings, notes: tuple[str, ...] = ()) -> tuple[str
 # What each rating counts for where slopes are fitted, so that their error is counted in.
 
 
-def weighing(
+def g_weights(
     design: Design,
     dev: FloatArray,
     z: FloatArray,
@@ -84,7 +84,7 @@ def weighing(
     """
     off = (design.means(z) / scale)[..., None, :]
     lean = (off @ inverse @ dev)[..., 0, :]
-    lean *= design.damping
+    lean *= design._root_fpc
     np.subtract(1.0, lean, out=lean)
     if design.units is None:
         return np.asarray(lean)
@@ -154,11 +154,11 @@ _CELLS = 1 << 16
 
 
 class Fit(NamedTuple):
-    """Residuals (..., n), how many slopes were spent (...), and `weighing`."""
+    """Residuals (..., n), how many slopes were spent (...), and `g_weights`."""
 
     residuals: FloatArray
     spent: FloatArray
-    weighing: FloatArray | None
+    g_weights: FloatArray | None
 
 
 def regression_fit(ratings: Ratings, controls: FloatArray) -> Fit:
@@ -166,11 +166,11 @@ def regression_fit(ratings: Ratings, controls: FloatArray) -> Fit:
     design, rows, y = ratings.sample.design, ratings.sample.indices, ratings.scores
     if y.ndim == 1:
         return _fit(design, rows, y, controls)
-    left, weighing, spent = np.empty(y.shape), np.empty(y.shape), np.empty(y.shape[:-1])
+    left, g_weights, spent = np.empty(y.shape), np.empty(y.shape), np.empty(y.shape[:-1])
     for part in batches(len(y), _CELLS // (y.shape[-1] * (1 + len(controls)))):
-        some = _fit(design.scatter_of(part), rows[part], y[part], controls)
-        left[part], spent[part], weighing[part] = some
-    return Fit(left, spent, weighing)
+        some = _fit(design._of_draws(part), rows[part], y[part], controls)
+        left[part], spent[part], g_weights[part] = some
+    return Fit(left, spent, g_weights)
 
 
 def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> Fit:
@@ -178,15 +178,15 @@ def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) ->
     np.subtract(y, y[..., :1], out=columns[0])
     np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
     columns = np.moveaxis(columns, 0, -2)
-    beta, spent, weighing = regression_slopes(design, columns)
+    beta, spent, g_weights = regression_slopes(design, columns)
     left = y - (beta[..., None, :] @ columns[..., 1:, :])[..., 0, :]
-    return Fit(left, spent, weighing)
+    return Fit(left, spent, g_weights)
 
 
 def regression_slopes(
     design: Design, columns: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slopes of least variance under the design (..., p), how many were spent (...), weighing.
+    """Slopes of least variance under the design (..., p), how many were spent (...), g_weights.
 
     ``columns`` (..., 1 + p, n) are the scores, less one of them so that huge ones keep their
     digits, and the controls, which should be about 1 in size.
@@ -200,12 +200,12 @@ def regression_slopes(
     products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
     cross, gram, dev = products[..., :1, :], products[..., 1:, :], dev[..., 1:, :]
     real = _telling(design, dev, z, np.diagonal(gram, axis1=-2, axis2=-1))
-    enough = design.freedom >= max(3 * p, p + 2)
+    enough = design._slope_df >= max(3 * p, p + 2)
     inverse = inverse_of(gram, real)
     if not enough.all():
         inverse = np.where(enough[..., None, None], inverse, 0.0)
     beta = np.asarray(np.vecdot(inverse, cross))
-    return beta, np.where(enough, float(p), 0.0), weighing(design, dev, z, inverse)
+    return beta, np.where(enough, float(p), 0.0), g_weights(design, dev, z, inverse)
 
 
 def _telling(design: Design, dev: FloatArray, z: FloatArray, size: FloatArray) -> BoolArray:
@@ -214,7 +214,7 @@ def _telling(design: Design, dev: FloatArray, z: FloatArray, size: FloatArray) -
     ``dev`` (..., p, n) are their deviations, with the sums of squares ``size``.
     """
     # A control that is constant in the sample varies by rounding errors only.
-    force = np.vecdot(z, z) * design.strongest[..., None]
+    force = np.vecdot(z, z) * design._max_squared_influence[..., None]
     # Nor is there a slope for one that only two or three ratings tell about, such as a metric that
     # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
     square = np.square(dev)
@@ -278,7 +278,7 @@ class ControlVariates(Estimator):
         if self.slopes is not None:
             return pool.standardised(self.slopes)
         if self.metrics == "mean":
-            return pool.standard_composite()[None]
+            return pool._standard_composite()[None]
         return pool.standardised(self.metrics)
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
@@ -294,7 +294,7 @@ class ControlVariates(Estimator):
         elif (fit.spent < p).any():
             notes = (f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used",)
         # The printed slopes are not fitted by least squares and take no freedom beyond the last.
-        parameters = np.minimum(fit.spent, np.maximum(sample.design.freedom - 1, 0))
+        parameters = np.minimum(fit.spent, np.maximum(sample.design._slope_df - 1, 0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),  # controls have mean 0 over the pool
             residuals=fit.residuals,
@@ -303,22 +303,22 @@ class ControlVariates(Estimator):
             method=self.spelled,
             tuned=True,
             parameters=parameters,
-            weighing=fit.weighing,
+            g_weights=fit.g_weights,
             notes=with_design_note(ratings, notes),
         )
 
     def _printed(self, ratings: Ratings, controls: FloatArray) -> Fit:
-        z, y = ratings.sample.columns(controls), ratings.scores
-        gram = ratings.sample.pool.gram(self.metrics)
+        z, y = ratings.sample._columns(controls), ratings.scores
+        gram = ratings.sample.pool._gram(self.metrics)
         beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
         left = y - (beta[..., None, :] @ z)[..., 0, :]
         return Fit(left, np.full(y.shape[:-1], float(len(controls))), None)
 
     def _fixed(self, ratings: Ratings, controls: FloatArray) -> LinearEstimate:
         assert self.slopes is not None
-        z = ratings.sample.columns(controls)
+        z = ratings.sample._columns(controls)
         beta = np.array(list(self.slopes.values()), dtype=np.float64)
-        least, most = ratings.sample.pool.range_of(self.slopes, beta)
+        least, most = ratings.sample.pool._range_of(self.slopes, beta)
         limits = None
         if ratings.limits is not None:
             low, high = ratings.limits

@@ -13,7 +13,7 @@ from fewgold._validate import as_names
 from fewgold.bounds import Auto, Bound
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.estimators.linear import weighing, with_design_note
+from fewgold.estimators.linear import g_weights, with_design_note
 from fewgold.sample import Ratings
 from fewgold.samplers import Balanced, Sampler
 
@@ -216,7 +216,7 @@ class Ridge(Estimator):
         names = list(sample.pool.metrics) if self.metrics is None else list(self.metrics)
         z = sample.standardised(names)
         # With fewer the strength of the penalty is chosen by chance, and the se would not show it.
-        enough = sample.design.freedom >= 2 * len(names) + 2
+        enough = sample.design._slope_df >= 2 * len(names) + 2
         notes: tuple[str, ...] = ()
         if not enough.all():
             notes = (f"{ratings.n} ratings are too few for slopes: the plain mean was used",)
@@ -231,7 +231,7 @@ class Ridge(Estimator):
         if self.higher_is_better is not None and enough.all() and not beta.any():
             notes = ("no metric helps in the stated direction; is higher_is_better right?",)
         inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
-        lean = weighing(sample.design, dev[..., 1:, :], z, inverse, force)
+        lean = g_weights(sample.design, dev[..., 1:, :], z, inverse, force)
         if sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the
             # strength of the penalty was chosen by the same ratings, and that count misses it.
@@ -243,7 +243,7 @@ class Ridge(Estimator):
             bound=self._bound,
             method=self.spelled,
             tuned=True,
-            weighing=lean,
+            g_weights=lean,
             notes=with_design_note(ratings, notes),
         )
 

@@ -474,7 +474,7 @@ def _options(study: Study) -> str:
     name = study.strategy.partition("+")[2] or study.strategy
     if name != study.estimator.name and study.strategy not in study.samplers:
         found += ["--estimator", study.estimator.name]
-    adequate, limits = study.ratings.sample.info.get("adequate"), study.ratings.limits
+    adequate, limits = study.ratings.sample.info.adequate, study.ratings.limits
     if adequate is not None:
         found += ["--adequate", str(adequate).replace(" ", "")]
     elif limits is not None:

@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 
 from fewgold._text import fixed
 from fewgold.agreement import Agreement, Answers
-from fewgold.design import Design
+from fewgold.design import Design, simple_design
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate, LinearEstimate
 from fewgold.estimator import Estimator
@@ -88,7 +88,7 @@ def pool_variance(ratings: Ratings) -> float:
     mean, cov = design.moments(around[None, :])
     own = float(cov[0, 0])
     within = float(design.weights @ (around - mean[0]) ** 2)
-    if bool(design.blind) or not math.isfinite(own):
+    if bool(design._lonely) or not math.isfinite(own):
         own = within / max(ratings.n - 1, 1)
     size = len(ratings.sample.pool)
     return (within + own) * size / max(size - 1, 1)
@@ -158,7 +158,7 @@ def correlation(
         return math.nan, math.nan, math.nan
     zx, zy = x / math.sqrt(vx), y / math.sqrt(vy)
     r = float(np.clip(w @ (zx * zy), -1.0, 1.0))
-    if w.size < _INTERVAL or bool(design.blind) or 1 - r * r < 1e-12 or float(design.df) < 1:
+    if w.size < _INTERVAL or bool(design._lonely) or 1 - r * r < 1e-12 or float(design.df) < 1:
         return r, math.nan, math.nan
     term = zx * zy - r * (zx**2 + zy**2) / 2
     _, cov = design.moments(term[None, :])
@@ -215,7 +215,7 @@ def weights(ratings: Ratings) -> dict[str, float | None]:
     w = design.weights / design.weights.sum()
     base = pool_variance(ratings) * (1 / n - 1 / len(ratings.sample.pool)) if n > 1 else 0.0
     _, cov = design.moments((ratings.scores - ratings.scores.mean())[None, :])
-    known = base > 0 and not bool(design.blind)
+    known = base > 0 and not bool(design._lonely)
     return {
         "weight_min": float(w.min() * n),
         "weight_max": float(w.max() * n),
@@ -248,7 +248,7 @@ def strata(ratings: Ratings) -> pd.DataFrame | None:
 
     design, scores = ratings.sample.design, ratings.scores
     labels = design.strata
-    if labels is None and design.kind == "stratified":
+    if labels is None and design.drawn_as("stratified"):
         labels = design.groups
     if labels is None:
         return None
@@ -413,14 +413,14 @@ class Study:
     @property
     def what(self) -> str:
         """What is estimated, such as ``mean human score``."""
-        if "adequate" in self.ratings.sample.info:
-            share = f"share of segments with a score {self.ratings.sample.info['adequate']}"
-        else:
-            share = "share of adequate segments"
+        adequate = self.ratings.sample.info.adequate
+        share = "share of adequate segments"
+        if adequate is not None:
+            share = f"share of segments with a score {adequate}"
         if self.linear is None:
             process = getattr(self.estimate, "target", "pool") == "process"
             return "success rate of the system" if process else share
-        if "adequate" in self.ratings.sample.info:
+        if adequate is not None:
             return share
         return f"mean {self.context.get('score') or 'human score'}"
 
@@ -517,17 +517,14 @@ class Study:
         """The seeds of all waves, as far as they are known."""
         told: list[Any] = [wave.get("seed") for wave in self.waves]
         if not told:
-            known = self.ratings.sample.info.get("seed")
-            told = [] if known is None else str(known).split("+")
+            told = list(self.ratings.sample.info.seeds)
         return [str(seed) for seed in told if seed is not None]
 
     @cached_property
     def samplers(self) -> list[str]:
         """The samplers that drew the segments, in the order of the waves."""
-        drawn = self.ratings.sample.info.get("sampler")
-        if drawn is None:
-            drawn = self.estimator.sampler.name
-        return list(dict.fromkeys(str(drawn).split("+")))
+        drawn = self.ratings.sample.info.samplers or (self.estimator.sampler.name,)
+        return list(dict.fromkeys(drawn))
 
     @property
     def plain(self) -> bool:
@@ -574,7 +571,7 @@ class Study:
                 {k: [w.get(k) for w in told] for k in ("n", "value", "low", "high")}, dtype=float
             )
             return frame.assign(n=frame["n"].cumsum())
-        if self.ratings.sample.design.kind != "simple" or self.n < 2 * _FIRST:
+        if not self.ratings.sample.design.drawn_as("simple") or self.n < 2 * _FIRST:
             return None
         first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
         looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
@@ -587,13 +584,7 @@ class Study:
     def _first(self, k: int) -> Ratings:
         """The first ``k`` ratings of a simple random sample, as a sample of their own."""
         sample = self.ratings.sample
-        design = Design(
-            kind="simple",
-            size=self.size,
-            weights=np.full(k, 1 / k),
-            inclusion=np.full(k, k / self.size),
-            groups=np.zeros(k, dtype=np.int64),
-        )
+        design = simple_design(k, self.size)
         part = Sample(sample.pool, sample.indices[:k], design, info=sample.info)
         return Ratings(part, self.ratings.scores[:k], self.ratings.limits)
 

@@ -169,6 +169,8 @@ def _wrap(text: str, indent: str = "") -> str:
     )  # fmt: skip
 
 
+#: Tables that are drawn as heat maps, too.
+HEAT_MAPS = list(GRIDS)
 _CAPTION = "Difference that is significant at level 0.05: half of all studies find a true one."
 _LAYOUT = {
     "order": "“their way” is with ties dropped, “here” with ties counted half.",
@@ -205,9 +207,9 @@ def figures(made: DanikenReproduction) -> dict[str, Any]:
     except ImportError:
         return {}
     drawn = {}
-    for name, grid in GRIDS.items():
+    for name in HEAT_MAPS:
         wide = made.tables[name].pivot(index="human", columns="metric", values="here")
-        drawn[name] = plots.heat(wide, title=grid.title)
+        drawn[name] = plots.heat(wide, title=GRIDS[name].title)
     return drawn
 
 

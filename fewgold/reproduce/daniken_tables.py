@@ -10,7 +10,8 @@ from scipy.special import betainc, ndtri
 
 from fewgold._arrays import FloatArray, RNGLike
 from fewgold.bayes import AlphaPosterior, Counts, probability_greater
-from fewgold.planning import Sampled, Setting, measurable_difference
+from fewgold.planning import Setting, measurable_difference
+from fewgold.planning.difference import Sampled
 from fewgold.reproduce.daniken_printed import Grid, Order
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import check_count
-from fewgold.design import Design, neighbours
+from fewgold.design import Design, DesignKind, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
 from fewgold.samplers.cube import cube, cube_in_zones
@@ -86,7 +86,7 @@ class Balanced(Sampler):
         position = np.nonzero(chosen)[1].reshape(draws, n)
         rows = np.take_along_axis(order, position, axis=-1)
         one = Design(
-            kind="balanced",
+            kind=DesignKind.BALANCED,
             size=size,
             weights=np.full(n, 1 / n),
             inclusion=np.full(n, n / size),

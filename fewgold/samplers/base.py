@@ -14,7 +14,7 @@ from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold.design import Design
 from fewgold.errors import BudgetError, DataError, DesignError
 from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
+from fewgold.sample import Ratings, Sample, SampleInfo
 from fewgold.stored import Excerpt, StoredPool
 
 
@@ -97,9 +97,7 @@ class Sampler(ABC):
         rated = 0 if given is None else given.n
         n = self.count(pool, budget, rated)
         seed = rng if isinstance(rng, int | np.integer) else None
-        info: dict[str, Any] = {"sampler": self.name}
-        if seed is not None:
-            info["seed"] = int(seed)
+        info = SampleInfo((self.name,), () if seed is None else (int(seed),))
         generator = as_rng(rng)
         if isinstance(pool, StoredPool):
             if given is not None:
@@ -140,7 +138,7 @@ class Sampler(ABC):
         n: int,
         given: Ratings,
         rng: np.random.Generator,
-        info: dict[str, Any],
+        info: SampleInfo,
     ) -> Sample:
         """A wave from a pool on disk: its rows come after those that are rated."""
         before = given.sample.pool
@@ -150,7 +148,7 @@ class Sampler(ABC):
         return Sample(before.followed_by(part), rows, design, given, info=info)
 
     def _top_up(
-        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
+        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
     ) -> Sample:
         """A wave drawn from the segments that are left, draw by draw."""
         rated = np.atleast_2d(given.sample.indices)
@@ -162,7 +160,7 @@ class Sampler(ABC):
             designs.append(design.draw(0))
         if given.sample.indices.ndim == 1:
             return Sample(pool, rows[0], designs[0], given, info=info)
-        return Sample(pool, np.stack(rows), Design.stack(designs), given, info=info)
+        return Sample(pool, np.stack(rows), Design._stack(designs), given, info=info)
 
     def replay(
         self,

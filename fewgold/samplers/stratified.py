@@ -10,7 +10,7 @@ import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice
-from fewgold.design import Design, collapse
+from fewgold.design import Design, DesignKind, collapse
 from fewgold.errors import BudgetError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
@@ -110,7 +110,7 @@ def within_design(sizes: IntArray, counts: IntArray) -> Design:
     weights = (sizes / sizes[used].sum() / np.maximum(counts, 1))[stratum]
     groups = collapse(stratum, counts.astype(np.float64), sizes)
     return Design(
-        kind="stratified" if used.all() else "stratified with empty strata",
+        kind=DesignKind.STRATIFIED if used.all() else DesignKind.EMPTY_STRATA,
         size=int(sizes.sum()),
         weights=weights,
         inclusion=(counts / sizes)[stratum],
@@ -123,7 +123,7 @@ def within_design(sizes: IntArray, counts: IntArray) -> Design:
 def joined_design(own: Design, line: Design) -> Design:
     """Large strata by themselves, then small ones in a line; the line knows the whole size."""
     return Design(
-        kind="systematic",
+        kind=DesignKind.SYSTEMATIC,
         size=line.size,
         weights=np.concatenate([own.weights * own.size / line.size, line.weights]),
         inclusion=np.concatenate([own.inclusion, line.inclusion]),

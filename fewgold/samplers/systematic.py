@@ -8,7 +8,7 @@ import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, codes_of
 from fewgold._validate import check_count
-from fewgold.design import Design, neighbours
+from fewgold.design import Design, DesignKind, neighbours
 from fewgold.errors import DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
@@ -85,7 +85,7 @@ class Systematic(Sampler):
 def line_design(n: int, line: int, size: int) -> Design:
     """Every (line/n)-th of a line that holds ``line`` of ``size`` segments."""
     return Design(
-        kind="systematic",
+        kind=DesignKind.SYSTEMATIC,
         size=size,
         weights=np.full(n, line / size / n),
         inclusion=np.full(n, n / line),
@@ -145,7 +145,7 @@ class Clusters(Sampler):
             units = np.broadcast_to(chunk, rows.shape)
             groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[units]
         design = Design(
-            kind="clusters",
+            kind=DesignKind.CLUSTERS,
             size=size,
             weights=np.full(rows.shape, 1 / n),
             inclusion=np.full(rows.shape, n / size),
@@ -168,7 +168,7 @@ class Clusters(Sampler):
             units = _relabel(codes_of(found.label)[None])[0]
             groups = np.zeros(n, dtype=np.int64)
         return part, Design(
-            kind="clusters",
+            kind=DesignKind.CLUSTERS,
             size=size,
             weights=np.full(n, 1 / n),
             inclusion=np.full(n, n / size),

@@ -120,21 +120,21 @@ class Excerpt(Pool):
         names, weights = self.store.composite_weights
         return np.asarray(weights @ self.standardised(names))
 
-    def standard_composite(self) -> FloatArray:
+    def _standard_composite(self) -> FloatArray:
         """The composite with standard deviation 1 over the whole pool."""
         names, weights = self.store.composite_weights
         spread = float(np.sqrt(weights @ self.store.correlation(names) @ weights))
         return np.asarray(self.composite() / (spread if spread > 0 else 1.0))
 
-    def gram(self, names: Iterable[str] | None = None) -> FloatArray:
+    def _gram(self, names: Iterable[str] | None = None) -> FloatArray:
         if names == "mean":
             return np.ones((1, 1))
         return self.store.correlation(list(self.metrics if names is None else as_names(names)))
 
-    def range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
+    def _range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
         return self.store.range_of(list(as_names(names)), weights)
 
-    def everywhere(self, metric: str) -> FloatArray:
+    def _metric_values(self, metric: str) -> FloatArray:
         """A metric over the whole pool: the drawn rows first, then the others, in any order.
 
         This brings one column into memory, 8 bytes a segment.

@@ -409,7 +409,7 @@ class Scan:
         )
         return float(row["low"].iloc[0]), float(row["high"].iloc[0])
 
-    def everywhere(self, metric: str) -> FloatArray:
+    def _metric_values(self, metric: str) -> FloatArray:
         """A metric of all segments, or the composite (``"mean"``), in memory: (N,)."""
         return self.column(metric, ())
 

@@ -89,7 +89,7 @@ def ticked(fields: Fields, listed: list[str]) -> list[str]:
 def prepare(fields: Fields, data: Data) -> Request:
     """Everything that the form asks for, or a sentence on what is wrong with it."""
     from fewgold import registry
-    from fewgold.simulation.run import _refuse_unknown
+    from fewgold.simulation.run import check_strategy
 
     columns, by = chosen(fields, data)
     names = ticked(fields, [])
@@ -116,7 +116,7 @@ def prepare(fields: Fields, data: Data) -> Request:
         studies = {k: s._replace(gold=passing(s.gold).astype(float)) for k, s in studies.items()}
         asked["limits"] = (0.0, 1.0)
     for name in (*names, asked["baseline"]):
-        _refuse_unknown(name, studies)
+        check_strategy(name, studies)
     cells = len(studies) * (len(names) + 1) * len(asked["budgets"])
     if cells > _MOST_CELLS:
         raise FewgoldError(
@@ -190,7 +190,7 @@ def frame_of(result: Simulation, name: str) -> Any:
 
 def show(result: Simulation) -> dict[str, Any]:
     """What the page shows: the same figures that ``fewgold simulate`` prints."""
-    from fewgold.simulation import result as _summary
+    from fewgold.simulation.result import failure_notes, legend
 
     title, *_ = result.summary().split("\n")
     failures = result.failures
@@ -198,8 +198,8 @@ def show(result: Simulation) -> dict[str, Any]:
     return {
         "lead": title,
         "grids": [_ranking(result), _by_budget(result)],
-        "legend": _summary._legend(result),
-        "notes": _summary._failures(result, result.ranking()),
+        "legend": legend(result),
+        "notes": failure_notes(result, result.ranking()),
         "signature": result.signature,
         "figures": {k: FIGURES[k] for k in figures},
         "tables": [t for t in TABLES if t != "failures" or len(failures)],
@@ -207,19 +207,13 @@ def show(result: Simulation) -> dict[str, Any]:
 
 
 def _ranking(result: Simulation) -> Grid:
-    from fewgold.simulation.result import _with_error, cell, decimals
+    from fewgold.simulation.result import decimals, ranked_cells
 
     table = result.ranking()
     digits = decimals(table["abs_error_mc"])
     rows = []
     for row in table.to_dict("records"):
-        own = row["strategy"] == result.baseline
-        gain = "–" if own else _with_error(100 * row["reduction"], 100 * row["reduction_mc"])
-        cells = [
-            cell(row["abs_error"], digits), cell(row["abs_error_sd"], digits),
-            cell(100 * row["win"], 1), gain, cell(row["ess_ratio"], 2),
-            cell(100 * row["coverage"], 1),
-        ]  # fmt: skip
+        cells = ranked_cells(row, digits, result.baseline)
         rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
     heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
     return Grid("ranking", "Strategies over all pools and budgets, the best first.", heads, rows)

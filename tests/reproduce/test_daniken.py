@@ -245,7 +245,7 @@ def test_same_seed_same_tables(made: reproduce.DanikenReproduction) -> None:
 def test_files(
     made: reproduce.DanikenReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daniken_output, "GRIDS", {"thesis5.9": GRIDS["thesis5.9"]})
+    monkeypatch.setattr(daniken_output, "HEAT_MAPS", ["thesis5.9"])
     written = {path.name: path for path in made.save(tmp_path / "out")}
     assert {"summary.txt", "disagreements.json", "report.html", "table1.csv"} <= set(written)
     assert len(json.loads(written["disagreements.json"].read_text())) == len(made.disagreements)

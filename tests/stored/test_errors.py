@@ -246,7 +246,7 @@ def test_closing(tmp_path):
     part = SimpleRandom().draw(pool, 6, rng=1).pool
     pool.close()
     pool.close()
-    for use in (lambda: SimpleRandom().draw(pool, 6), lambda: part.everywhere("m")):
+    for use in (lambda: SimpleRandom().draw(pool, 6), lambda: part._metric_values("m")):
         with pytest.raises(FewgoldError, match=r"was closed\. Open it again"):
             use()
     with pytest.raises(FewgoldError, match="was closed"):

@@ -146,10 +146,10 @@ def test_a_metric_everywhere(stored):
     part = SimpleRandom().draw(stored, 40, rng=5).pool
     for metric in ("ter", "mean"):
         np.testing.assert_allclose(
-            np.sort(part.everywhere(metric)), np.sort(POOL.everywhere(metric)), atol=1e-9
+            np.sort(part._metric_values(metric)), np.sort(POOL._metric_values(metric)), atol=1e-9
         )
-        own = POOL.everywhere(metric)[[int(i[1:]) for i in part.ids.tolist()]]
-        np.testing.assert_allclose(part.everywhere(metric)[:40], own, atol=1e-9)
+        own = POOL._metric_values(metric)[[int(i[1:]) for i in part.ids.tolist()]]
+        np.testing.assert_allclose(part._metric_values(metric)[:40], own, atol=1e-9)
 
 
 def test_cost_budgets(stored):
@@ -171,7 +171,7 @@ def test_moments(stored):
     x = POOL.matrix()
     np.testing.assert_allclose(stored.moments.mean[:-1], x.mean(1), atol=1e-12)
     np.testing.assert_allclose(stored.moments.sd[:-1], x.std(1), atol=1e-12)
-    np.testing.assert_allclose(stored.correlation(list(POOL.metrics)), POOL.gram(), atol=1e-12)
+    np.testing.assert_allclose(stored.correlation(list(POOL.metrics)), POOL._gram(), atol=1e-12)
     assert stored.n_documents == POOL.n_documents
     assert stored.binary_metrics == POOL.binary_metrics == ("judge", "guard")
     assert stored.orientation == POOL.orientation

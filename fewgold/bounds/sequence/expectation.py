@@ -227,7 +227,7 @@ def remaining(
     rough guide: of scores that did not occur yet the urn knows nothing.
     """
     limits = limits_of(ratings)
-    check_design(ratings.sample.design.kind)
+    check_design(ratings.sample.design)
     scores, control = unit_scores(ratings, metric)
     if len(scores) > 1:
         raise DataError("this is a batch of draws. Ask for one of them: ratings.draw(k).")

@@ -19,7 +19,7 @@ from fewgold.bounds.sequence.paths import (
     unit_tolerance,
 )
 from fewgold.bounds.sequence.rules import make_rule
-from fewgold.design import Design
+from fewgold.design import simple_design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import Interval
 from fewgold.pool import Pool
@@ -169,20 +169,9 @@ class Monitor:
         return self.path.summary() if self.n else "No rating yet: go on."
 
 
-def simple_design(n: int, size: int) -> Design:
-    """The design of n segments in random order."""
-    return Design(
-        kind="simple",
-        size=size,
-        weights=np.full(n, 1 / n),
-        inclusion=np.full(n, n / size),
-        groups=np.zeros(n, dtype=np.int64),
-    )
-
-
 def first(sample: Sample, n: int) -> Sample:
     """The first n segments of a simple random sample: a simple random sample as well."""
-    check_design(sample.design.kind)
+    check_design(sample.design)
     if sample.given is not None:
         raise DesignError(
             "this sample continues another one, whose size was chosen by looking. Draw one sample "

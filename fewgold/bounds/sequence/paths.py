@@ -10,8 +10,8 @@ import numpy as np
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.bounds.betting import to_unit
 from fewgold.bounds.sequence.rules import Metric, Rule, first_narrow, make_rule
+from fewgold.design import Design
 from fewgold.errors import DesignError, FewgoldError
-from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 
@@ -25,6 +25,8 @@ def draw(path: Path, ax: Axes | None = None) -> Axes:
     """Draw one path: the interval as a band, the mean of the ratings, and where one may stop."""
     if path.low.ndim > 1:
         raise FewgoldError("this is a batch of paths; plot one of them: path(ratings.draw(k), …).")
+    from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
+
     with settings():
         ax = axes_for(ax, 3.6)
         count = np.arange(1, path.ratings.n + 1)
@@ -116,7 +118,7 @@ class Path:
             "N": len(sample.pool),
             "level": f"{self.rule.confidence:.10g}",
             "upper": f"{self.rule.upper:.10g}",
-            **self.ratings.signed(),
+            **self.ratings._signed(),
         }
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
@@ -210,7 +212,7 @@ def path(
     True
     """
     limits = limits_of(ratings)
-    check_design(ratings.sample.design.kind)
+    check_design(ratings.sample.design)
     made = make_rule(rule, unit_tolerance(tolerance, limits), confidence, upper)
     scores, control = unit_scores(ratings, metric)
     low, high = made.path(scores, len(ratings.sample.pool), control)
@@ -226,7 +228,7 @@ def unit_scores(ratings: Ratings, metric: str | None) -> tuple[FloatArray, Metri
     scores = to_unit(ratings.scores.reshape(-1, ratings.n), limits_of(ratings))
     if metric is None:
         return scores, None
-    return scores, (ratings.sample.pool.everywhere(metric), _rows(ratings))
+    return scores, (ratings.sample.pool._metric_values(metric), _rows(ratings))
 
 
 def column(pool: Pool, metric: str) -> FloatArray:
@@ -248,16 +250,16 @@ def limits_of(ratings: Ratings) -> tuple[float, float]:
     return ratings.limits
 
 
-def check_design(kind: str) -> None:
-    if kind == "simple with gaps":
+def check_design(design: Design) -> None:
+    if design.kind == "simple" and design.gaps:
         raise DesignError(
             "ratings may be looked at one by one only in the order of drawing, and here some are "
             "missing in between. Have those rated, or look at the ratings before the first gap."
         )
-    if kind != "simple":
+    if not design.drawn_as("simple"):
         raise DesignError(
             "ratings may be looked at one by one only if the segments came in a random order, as "
-            f"those of a simple random sample do; this sample is {kind}. Draw it with "
+            f"those of a simple random sample do; this sample is {design._label}. Draw it with "
             "SimpleRandom() (fewgold select --strategy random)."
         )
 
