@@ -37,8 +37,7 @@ from fewgold.stored.pool import reopen, rows_of
 if TYPE_CHECKING:
     import pandas as pd
 
-# Designs and pools as plain records: what every file of a study stores, its floats exact.
-
+# Designs and pools as plain records: what every file of a study stores, its floats exact ----------
 
 # Fields of a Design that have a value for each segment, by the name of one such value.
 _FLOATS = {"weight": "weights", "inclusion": "inclusion", "influence": "influence"}

@@ -19,7 +19,8 @@ from fewgold.doctor.scores import is_binary, scale_of
 from fewgold.doctor.texts import finding
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Format, Reading
-from fewgold.io import NUMBER, is_empty
+from fewgold.io import is_empty
+from fewgold.io.cells import NUMBER
 
 if TYPE_CHECKING:
     import pandas as pd

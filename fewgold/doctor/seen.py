@@ -10,7 +10,16 @@ import numpy as np
 
 from fewgold import io
 from fewgold.io import Column
-from fewgold.io.columns import LeftOut, Roles, other_texts, roles
+from fewgold.io.columns import (
+    DOCUMENT_NAMES,
+    HUMAN_NAMES,
+    ID_NAMES,
+    SYSTEM_NAMES,
+    LeftOut,
+    Roles,
+    other_texts,
+    roles,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,11 +144,7 @@ def spoken(given: Mapping[str, Any]) -> list[str]:
 
 def _by_name(found: Roles) -> dict[str, str | None]:
     """The id, document and system whose names tell what they are."""
-    known = {
-        "id": io.ID_NAMES,
-        "document": io.DOCUMENT_NAMES,
-        "system": io.SYSTEM_NAMES,
-    }
+    known = {"id": ID_NAMES, "document": DOCUMENT_NAMES, "system": SYSTEM_NAMES}
     named = {role: getattr(found, role) for role in known}
     return {
         role: name if name is not None and io.plain(name) in known[role] else None
@@ -153,7 +158,7 @@ def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:
     who = [n for n in filled if {"rater", "annotator"} & set(io.parts(n))]
     if len(who) > 1 and len(who) == len(filled):
         return who
-    for name in io.HUMAN_NAMES:
+    for name in HUMAN_NAMES:
         hits = [n for n in filled if io.plain(n) == name]
         if len(hits) == 1:
             return hits

@@ -35,6 +35,7 @@ from fewgold.doctor.supports import able
 from fewgold.doctor.texts import finding, unreadable
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io import TableFile
+from fewgold.io.columns import TEXT_NAMES
 
 #: How grave it is what the reader of tables remarks.
 _REMARKS: dict[str, Severity] = {
@@ -110,7 +111,7 @@ def _elsewhere(seen: Seen) -> list[Finding]:
     """Texts that the commands would not show by themselves."""
     if seen.texts_named or not seen.texts or "texts" in seen.told:
         return []
-    known = [t for t in seen.texts if io.plain(t) in io.TEXT_NAMES]
+    known = [t for t in seen.texts if io.plain(t) in TEXT_NAMES]
     strange = [t for t in seen.texts if t not in known]
     alone = f"“{known[0]}”" if len(known) == 1 else "the others" if known else "ids"
     return [

@@ -24,7 +24,7 @@ from fewgold.formats.base import (
     key,
 )
 from fewgold.formats.mqm import MqmWeights
-from fewgold.formats.mtme import TreePair, list_tree, read_tree
+from fewgold.formats.mtme import read_tree
 from fewgold.formats.registry import TABULAR, RatedTable, get, names, rated_table, read, recognise
 
 __all__ = [
@@ -41,13 +41,11 @@ __all__ = [
     "Rejected",
     "Segment",
     "Tasks",
-    "TreePair",
     "alias",
     "get",
     "holds_name",
     "is_key",
     "key",
-    "list_tree",
     "names",
     "rated_table",
     "read",

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fewgold.errors import DataError
-from fewgold.io import TableError, decode, read_text
+from fewgold.io import TableError, read_text
+from fewgold.io.files import decode
 
 _KEY = re.compile(r"fg-(\d+)-([a-z2-7]{6})", re.IGNORECASE)
 _ROUNDS = 4

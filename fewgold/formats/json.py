@@ -13,7 +13,8 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Names, Rating, Rows, Segment, Tasks, brief, matched, plain
-from fewgold.io import ID_NAMES, NUMBER, guess_column, read_text
+from fewgold.io import ID_NAMES, guess_column, read_text
+from fewgold.io.cells import NUMBER
 
 #: What our own exports call the key of a segment, and the object with what a tool has no place for.
 KEY = "fewgold_key"

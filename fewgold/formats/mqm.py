@@ -28,8 +28,7 @@ from fewgold.formats.json import dumps
 from fewgold.formats.text import UNNAMED, Line, word
 from fewgold.io import bare, plain, write_texts
 
-# What errors weigh in MQM (Multidimensional Quality Metrics).
-
+# What errors weigh in MQM (Multidimensional Quality Metrics) --------------------------------------
 
 NO_ERROR = "no-error"
 
@@ -120,8 +119,7 @@ class MqmWeights:
         return round(total if self.cap is None else min(total, self.cap), 6)
 
 
-# Lines of an MQM file: which columns it has, and what each line is about.
-
+# Lines of an MQM file: which columns it has, and what each line is about --------------------------
 
 #: Column names as published, newer style.
 HEADER = (
@@ -293,7 +291,7 @@ def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> Row:
     return row
 
 
-# Lines of an MQM file put together into ratings, every line accounted for.
+# Lines of an MQM file put together into ratings, every line accounted for -------------------------
 
 
 def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
@@ -578,8 +576,7 @@ def error_counts(rating: Rating) -> Counter[str]:
     return Counter(plain_severity(e["severity"]) for e in rating.details["errors"])
 
 
-# MQM scores averaged over raters, as published beside the files of errors.
-
+# MQM scores averaged over raters, as published beside the files of errors -------------------------
 
 AVERAGES_HEADER = ("system", "mqm_avg_score", "seg_id")
 

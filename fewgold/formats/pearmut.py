@@ -183,8 +183,7 @@ def _answer(rows: Rows, spot: str, answer: Any, slider: str | None, rating: Rati
     return shared.take_answer(rows, spot, rating, "its score", score, answer)
 
 
-# Items of a Pearmut campaign, and lines of its log.
-
+# Items of a Pearmut campaign, and lines of its log ------------------------------------------------
 
 _REFERENCES = ("reference", "ref")
 

@@ -117,8 +117,7 @@ def _scalar(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# Reads what users of Potato have answered, from states and from lines.
-
+# Reads what users of Potato have answered, from states and from lines -----------------------------
 
 STATE, LINES = "user_state.json", "annotated_instances.jsonl"
 LABELS = "instance_id_to_label_to_value"

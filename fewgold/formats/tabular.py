@@ -33,29 +33,18 @@ from fewgold.formats.base import (
     is_key,
     number,
 )
-from fewgold.io import (
+from fewgold.io import TableFile, guess_column, plain, read_file, write_texts
+from fewgold.io import as_text as joined
+from fewgold.io.cells import NUMBER, bare, cell, column_of, guard, read_as_sentence, text_of
+from fewgold.io.columns import (
     HUMAN_NAMES,
     ID_NAMES,
-    NUMBER,
     RATER_NAMES,
     SYSTEM_NAMES,
     TIME_NAMES,
-    Row,
-    TableFile,
-    bare,
-    cell,
-    column_of,
-    guard,
-    guess_column,
-    plain,
-    read_as_sentence,
-    read_file,
-    separator_of,
-    text_of,
-    write_texts,
+    clear_human,
 )
-from fewgold.io import as_text as joined
-from fewgold.io.columns import clear_human
+from fewgold.io.table import Row, separator_of
 from fewgold.io.xlsx import Formula
 
 #: What the sheet says in the column ``rate``.

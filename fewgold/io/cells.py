@@ -98,8 +98,7 @@ def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
         raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
 
 
-# A column as numbers: decimal commas, verdicts, gaps, and what only looks like a number.
-
+# A column as numbers: decimal commas, verdicts, gaps, and what only looks like a number -----------
 
 #: Words that programs write where there is no value. In ids and documents they are names.
 GAPS = frozenset(("nan", "na", "n/a", "none", "null", "<na>", "nat"))
@@ -346,8 +345,7 @@ def _is_float(series: pd.Series[Any]) -> bool:
     return bool(series.dtype == np.float64)
 
 
-# What the rating of a segment costs, from a column or a formula.
-
+# What the rating of a segment costs, from a column or a formula -----------------------------------
 
 _HINT = "A cost is a column or FIXED+PER*COLUMN, such as 12+0.7*words or 12+0.7*words(output)."
 _COST = re.compile(

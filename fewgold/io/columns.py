@@ -20,8 +20,7 @@ from fewgold.io.cells import Column, as_numbers, column_of, is_empty, read_as_se
 if TYPE_CHECKING:
     import pandas as pd
 
-# What people call their columns, and what a name tells about a column.
-
+# What people call their columns, and what a name tells about a column -----------------------------
 
 # Names that people give to these columns, best first. Compared in lower case without separators.
 ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
@@ -107,8 +106,7 @@ def looks_like_position(name: str) -> bool:
     return plain(name) in POSITION_NAMES or bool(set(parts(name)) & _POSITION_PARTS)
 
 
-# Which way common metrics point: +1 larger is better output, -1 larger is worse, 0 neither.
-
+# Which way common metrics point: +1 larger is better output, -1 larger is worse, 0 neither --------
 
 # Looked up as a part of the plain column name, longest first, so that "characTER" and "metricX"
 # are not taken for something else.
