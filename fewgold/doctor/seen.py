@@ -115,25 +115,13 @@ def see(
     if named and (more := other_texts(found)):
         named = set(more) <= set(shown)
         shown = tuple(n for n in map(str, frame.columns) if n in {*shown, *more})
+    same = ("id", "document", "system", "rater", "cost", "human", "humans", "metrics", "gaps",
+            "left_out")  # fmt: skip
     return Seen(
-        path,
-        found.table,
-        found.cells,
-        id=found.id,
-        document=found.document,
-        system=found.system,
-        rater=found.rater,
-        cost=found.cost,
-        texts=shown,
-        texts_named=named and bool(shown),
-        human=found.human,
-        humans=found.humans,
-        metrics=found.metrics,
-        gaps=found.gaps,
-        left_out=found.left_out,
-        guessed=_by_name(found),
-        told=frozenset(told),
-    )
+        path, found.table, found.cells, texts=shown, texts_named=named and bool(shown),
+        guessed=_by_name(found), told=frozenset(told),
+        **{name: getattr(found, name) for name in same},
+    )  # fmt: skip
 
 
 def spoken(given: Mapping[str, Any]) -> list[str]:

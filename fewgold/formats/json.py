@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats.base import Names, Rating, Rows, Segment, Tasks, brief, matched, plain
+from fewgold.formats.base import Names, Rating, Segment, Tasks
+from fewgold.formats.rows import Rows, brief, matched, plain
 from fewgold.io import ID_NAMES, guess_column, read_text
 from fewgold.io.cells import NUMBER
 
@@ -43,11 +44,7 @@ def parse(text: str, what: str) -> Any:
         text = _ESCAPE.sub(lambda m: r"\ufffd" if m[1] else m[0], text)
     try:
         return json.loads(
-            text,
-            parse_constant=str,
-            parse_float=_float,
-            parse_int=_int,
-            object_pairs_hook=_object,
+            text, parse_constant=str, parse_float=_float, parse_int=_int, object_pairs_hook=_object
         )
     except json.JSONDecodeError as error:
         raise DataError(
@@ -415,12 +412,8 @@ class Layout:
 
     def carried(self, segment: Segment) -> dict[str, Any]:
         """The key and where the segment stands in the pool."""
-        return {
-            KEY: segment.key,
-            "segment_id": segment.id,
-            "document": segment.document,
-            "position": segment.position,
-        }
+        held = (segment.key, segment.id, segment.document, segment.position)
+        return dict(zip(CARRIED, held, strict=True))
 
 
 def context(segment: Segment) -> str:

@@ -12,19 +12,9 @@ from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats import text
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rejected,
-    Segment,
-    Tasks,
-    matched,
-    number,
-)
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
 from fewgold.formats.json import dumps
+from fewgold.formats.rows import matched, number
 from fewgold.formats.text import UNNAMED, Line, word
 from fewgold.io import bare, plain, write_texts
 
@@ -511,15 +501,12 @@ class MqmTsv(Format):
 
 def _front(segment: Segment, system: str, details: Mapping[str, Any]) -> list[str]:
     """The cells up to the target."""
-    return [
-        system or UNNAMED,
-        str(details.get("document", segment.document)),
-        str(details.get("position", segment.position)),
-        str(details.get("segment", segment.id)),
-        "",
-        str(details.get("source", text.source_of(segment.texts))),
-        str(details.get("target", text.target_of(segment.texts))),
-    ]
+    given = {
+        "document": segment.document, "position": segment.position, "segment": segment.id,
+        "rater": "", "source": text.source_of(segment.texts),
+        "target": text.target_of(segment.texts),
+    }  # fmt: skip
+    return [system or UNNAMED, *(str(details.get(name, own)) for name, own in given.items())]
 
 
 def _error_lines(segment: Segment, rating: Rating, weights: MqmWeights) -> Iterator[list[str]]:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rows, Tasks, matched, number
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
 from fewgold.formats.mqm import MqmWeights
+from fewgold.formats.rows import Rows, matched, number
 from fewgold.formats.text import (
     NUL,
     UNNAMED,

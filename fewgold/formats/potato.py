@@ -12,20 +12,9 @@ from urllib.parse import quote
 
 from fewgold.errors import DataError
 from fewgold.formats import json as shared
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rows,
-    Tasks,
-    brief,
-    matched,
-    number,
-    plain,
-)
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
 from fewgold.formats.json import EXTRA, KEY, Layout, as_text, dumps, list_of, object_of, text_of
+from fewgold.formats.rows import Rows, brief, matched, number, plain
 from fewgold.io import read_text, write_texts
 
 #: Names that an instance has already.
@@ -381,13 +370,11 @@ class Potato(Format):
                 label, behaviour, kept = _parts(rating)
                 shown = list(segment.texts.values())[-1:]
                 line: dict[str, Any] = {
-                    "user_id": rating.rater,
-                    "instance_id": rating.segment,
+                    "user_id": rating.rater, "instance_id": rating.segment,
                     "displayed_text": shown[0] if shown else "",
                     "label_annotations": {layout.score: {"number": label}},
-                    "span_annotations": {},
-                    "behavioral_data": behaviour,
-                }
+                    "span_annotations": {}, "behavioral_data": behaviour,
+                }  # fmt: skip
                 lines.append(dumps({**line, EXTRA: kept} if kept else line) + "\n")
             return write_texts({path: "".join(lines)})
         by_user: dict[str, list[Rating]] = {}

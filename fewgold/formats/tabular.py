@@ -21,18 +21,8 @@ from typing import Any
 
 from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rejected,
-    Rows,
-    Tasks,
-    is_key,
-    number,
-)
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks, is_key
+from fewgold.formats.rows import Rows, number
 from fewgold.io import TableFile, guess_column, plain, read_file, write_texts
 from fewgold.io import as_text as joined
 from fewgold.io.cells import NUMBER, bare, cell, column_of, guard, read_as_sentence, text_of
