@@ -20,6 +20,7 @@ from fewgold.io.columns import (
     other_texts,
     roles,
 )
+from fewgold.sheets import mean_of_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,10 +91,7 @@ class Seen:
 
     def scores(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The human score of each row, the mean where there are several; NaN where nobody rated."""
-        rows = np.array([self.columns[name].values for name in self.human])
-        known = np.isfinite(rows)
-        total = np.where(known, rows, 0.0).sum(0)
-        return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
+        return mean_of_known(np.array([self.columns[name].values for name in self.human]))
 
 
 def see(
