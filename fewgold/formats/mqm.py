@@ -74,23 +74,10 @@ class MqmWeights:
     cap: float | None = 25.0
 
     @cached_property
-    def severities(self) -> dict[str, float]:
+    def _severities(self) -> dict[str, float]:
         """Weights by severity."""
         known = {"major": self.major, "minor": self.minor, "neutral": self.neutral, NO_ERROR: 0.0}
         return known if self.critical is None else {**known, "critical": self.critical}
-
-    def unknown(self, severity: str) -> str:
-        """What is wrong with a severity, as a sentence; empty if it is known."""
-        plain = plain_severity(severity)
-        if plain in self.severities:
-            return ""
-        why = f"expected the severities {', '.join(self.severities)}, got {plain!r}."
-        if plain == "critical":
-            why += (
-                " Campaigns weigh critical errors differently (10 or 25): say which with "
-                "MqmWeights(critical=...)."
-            )
-        return why
 
     def weight(self, category: str, severity: str) -> float:
         """What one error weighs."""
@@ -100,13 +87,27 @@ class MqmWeights:
             return self.non_translation
         if plain == "minor" and kind == "fluency/punctuation":
             return self.punctuation
-        return self.severities[plain]
+        return self._severities[plain]
 
     def score(self, errors: Iterable[tuple[str, str]]) -> float:
         """The score of a segment from the category and severity of each error in it."""
         total = sum((self.weight(category, severity) for category, severity in errors), 0.0)
         # Rounding removes the noise of adding tenths.
         return round(total if self.cap is None else min(total, self.cap), 6)
+
+
+def unknown_severity(severity: str, weights: MqmWeights) -> str:
+    """What is wrong with a severity, as a sentence; empty if it has a weight."""
+    plain, known = plain_severity(severity), weights._severities
+    if plain in known:
+        return ""
+    why = f"expected the severities {', '.join(known)}, got {plain!r}."
+    if plain == "critical":
+        why += (
+            " Campaigns weigh critical errors differently (10 or 25): say which with "
+            "MqmWeights(critical=...)."
+        )
+    return why
 
 
 # Lines of an MQM file: which columns it has, and what each line is about --------------------------
@@ -158,7 +159,7 @@ def is_header(cells: Sequence[str]) -> bool:
 
 def is_row(cells: Sequence[str]) -> bool:
     """True for a line of a file that came without a header, as some tools write it."""
-    known = {*MqmWeights(critical=0.0).severities, _CONTROL}
+    known = {*MqmWeights(critical=0.0)._severities, _CONTROL}
     return len(cells) in (9, 10) and plain_severity(cells[8]) in known and cells[3].strip() != ""
 
 
@@ -331,7 +332,7 @@ def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
 
 def _wrong(rows: Sequence[Row], weights: MqmWeights) -> Callable[[Row], str] | None:
     """Why each line of a rater and segment is rejected; None if they can all be read."""
-    found = {id(row): row.why or weights.unknown(row["severity"]) for row in rows}
+    found = {id(row): row.why or unknown_severity(row["severity"], weights) for row in rows}
     keys = sorted({row.key for row in rows} - {""})
     if len(keys) > 1:
         return lambda row: f"lines of one segment carry different keys: {', '.join(keys)}"
@@ -543,7 +544,7 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
     for error in errors:
         if not {"category", "severity"} <= error.keys():
             raise DataError(f"{who}: expected a category and a severity in each error.")
-        if why := weights.unknown(error["severity"]):
+        if why := unknown_severity(error["severity"], weights):
             raise DataError(f"{who}: {why}")
     total = weights.score((e["category"], e["severity"]) for e in errors)
     if abs(total - rating.score) > 1e-6:

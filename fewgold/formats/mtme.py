@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
-from fewgold.formats.mqm import MqmWeights
+from fewgold.formats.mqm import MqmWeights, unknown_severity
 from fewgold.formats.rows import Rows, matched, number
 from fewgold.formats.text import (
     NUL,
@@ -612,7 +612,7 @@ def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | No
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, 'expected None or {"errors": [...]} after the system'
     weights = MqmWeights()
-    why = next((w for _, severity in marked if (w := weights.unknown(severity))), "")
+    why = next((w for _, severity in marked if (w := unknown_severity(severity, weights))), "")
     if why:
         return None, why
     rater = cells[2].strip() if len(cells) == 3 else source.name

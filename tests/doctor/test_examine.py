@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from doctor.tables import pool
-from fewgold.doctor import Command, Diagnosis, Finding, examine
+from fewgold.doctor import Diagnosis, examine
+from fewgold.doctor.findings import Command, Finding
 from fewgold.doctor.table import _REMARKS
 from fewgold.doctor.texts import TEXTS
 from fewgold.errors import UnknownNameError
