@@ -14,6 +14,7 @@ from fewgold.doctor.seen import Seen
 from fewgold.doctor.texts import finding
 from fewgold.errors import DataError
 from fewgold.io import Column, parts
+from fewgold.io.cells import DECIMAL_COMMA
 from fewgold.io.columns import human_columns, known_orientation
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 # Cells that only look like numbers, and texts that raters should not see as they are --------------
 
-_COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
 _FORMULA = re.compile(r"\s*(=\s*[A-Za-z(+\-\"]|@[A-Z]+\(|[+-][A-Z]+[0-9]*\()")
 
@@ -33,7 +33,7 @@ def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: st
     """
     found = [c for c in columns if "decimal-comma" in c.odd]
     cells = [str(frame[c.name].iloc[p]).strip() for c in found for p in c.odd["decimal-comma"]]
-    if not cells or not all(map(_COMMA.fullmatch, cells)):
+    if not cells or not all(map(DECIMAL_COMMA.fullmatch, cells)):
         return None
     return (
         f"from fewgold.io import read_table; t = read_table({path!r}); "

@@ -25,7 +25,16 @@ from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected
 from fewgold.formats.rows import Rows, number
 from fewgold.io import TableFile, guess_column, plain, read_file, write_texts
 from fewgold.io import as_text as joined
-from fewgold.io.cells import NUMBER, bare, cell, column_of, guard, read_as_sentence, text_of
+from fewgold.io.cells import (
+    NUMBER,
+    PLAIN_COMMA,
+    bare,
+    cell,
+    column_of,
+    guard,
+    read_as_sentence,
+    text_of,
+)
 from fewgold.io.columns import (
     HUMAN_NAMES,
     ID_NAMES,
@@ -207,7 +216,6 @@ def _alone(header: Sequence[str], name: str, option: str) -> int:
 
 # Rows of a sheet into ratings ---------------------------------------------------------------------
 
-_COMMA = re.compile(r"[+-]?\d*,\d+")
 _FORMULA = "has a formula whose value is not in the file. Open and save it, or type the value."
 # Halves of characters, which no file in UTF-8 can hold, and the character 0.
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
@@ -347,7 +355,7 @@ def _score(value: Any, read_as: str) -> float:
     elif read_as:
         return float(text.lower() == read_as.partition("/")[0])
     if isinstance(value, str):
-        if _COMMA.fullmatch(text):
+        if PLAIN_COMMA.fullmatch(text):
             raise _Unreadable(f"the score {text}: write {text.replace(',', '.')}, with a point.")
         if not NUMBER.fullmatch(text):
             raise _Unreadable(f"{text[:80]!r} as its score, which is no number.")
