@@ -13,7 +13,7 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Names, Rating, Segment, Tasks
-from fewgold.formats.rows import Rows, brief, matched, plain
+from fewgold.formats.rows import Rows, brief, distinct, matched, plain
 from fewgold.io import ID_NAMES, guess_column, read_text
 from fewgold.io.cells import NUMBER
 
@@ -330,13 +330,7 @@ def identifier(text: str, taken: Collection[str], lower: bool = False) -> str:
     """
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "text"
     name = f"text_{name}" if name[0].isdigit() else name
-    name = name.lower() if lower else name
-    held = {t.lower() for t in taken}
-    made, count = name, 1
-    while made.lower() in held:
-        count += 1
-        made = f"{name}_{count}"
-    return made
+    return distinct(name.lower() if lower else name, taken)
 
 
 def beside(path: str | Path, ending: str) -> Path:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
 from fewgold.formats.mqm import MqmWeights, unknown_severity
-from fewgold.formats.rows import Rows, matched, number
+from fewgold.formats.rows import Rows, distinct, matched, number
 from fewgold.formats.text import (
     NUL,
     UNNAMED,
@@ -122,13 +122,9 @@ class Tree:
         found = self._texts("references")
         return {p.stem.removeprefix(f"{pair}."): p for p in found if p.name.startswith(f"{pair}.")}
 
-    def human(self, pair: str) -> dict[str, Path]:
-        """Files of human scores of segments, by name."""
-        return self._named(self.root / "human-scores", f"{pair}.", ".seg.score")
-
-    def ratings(self, pair: str) -> dict[str, Path]:
-        """Files of raters' errors in segments, by name."""
-        return self._named(self.root / "human-scores", f"{pair}.", ".seg.rating")
+    def human(self, pair: str, end: str = ".seg.score") -> dict[str, Path]:
+        """Files of human scores of segments, or of raters' errors (``.seg.rating``), by name."""
+        return self._named(self.root / "human-scores", f"{pair}.", end)
 
     def metrics(self, pair: str) -> dict[str, Path]:
         """Files of metric scores of segments, by name and reference."""
@@ -427,27 +423,20 @@ def _file_names(raters: list[str], score: str) -> dict[str, str]:
     """Names of score files, different for each rater on any disk."""
     made: dict[str, str] = {}
     for rater in raters:
-        base = name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
-        number = 2
-        while name.lower() in {n.lower() for n in made.values()}:
-            name, number = f"{base}_{number}", number + 1
-        made[rater] = name
+        name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
+        made[rater] = distinct(name, made.values())
     return made
 
 
 def _documents(tasks: Tasks) -> list[str]:
     """A name without blanks for each segment's document; those without one are their own."""
     made: dict[str, str] = {}
-    names = []
-    for i, segment in enumerate(tasks.segments, 1):
-        if segment.document not in made or not segment.document:
-            base = name = "_".join(one_line(segment.document).split()) or f"segment_{i}"
-            number = 2
-            while name in made.values():
-                name, number = f"{base}_{number}", number + 1
-            made[segment.document or f"\0{i}"] = name
-        names.append(made[segment.document or f"\0{i}"])
-    return names
+    keys = [s.document or f"\0{i}" for i, s in enumerate(tasks.segments, 1)]
+    for i, (key, segment) in enumerate(zip(keys, tasks.segments, strict=True), 1):
+        if key not in made:
+            name = "_".join(one_line(segment.document).split()) or f"segment_{i}"
+            made[key] = distinct(name, made.values())
+    return [made[key] for key in keys]
 
 
 _ENDS = (".seg.score", ".seg.rating")
@@ -559,8 +548,8 @@ def _chosen(path: Path, wanted: str | None) -> tuple[Tree, list[_Source]]:
 
 def _sources(tree: Tree) -> Iterator[_Source]:
     for pair in tree.pairs:
-        for files in (tree.human(pair), tree.ratings(pair)):
-            for name, path in files.items():
+        for end in _ENDS:
+            for name, path in tree.human(pair, end).items():
                 yield _Source(path, pair, name)
 
 

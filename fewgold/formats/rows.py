@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from itertools import count
 from typing import Any
 
 from fewgold.errors import DataError
@@ -91,3 +92,14 @@ def number(score: float) -> int | float:
     if not math.isfinite(score):
         raise DataError(f"expected a finite score, got {score}: it cannot be written.")
     return int(score) if score == int(score) and abs(score) < 1e15 else float(score)
+
+
+def distinct(name: str, taken: Iterable[str]) -> str:
+    """A name that is not taken, whatever the case of letters: ``name``, ``name_2``, ….
+
+    >>> distinct("id", ["ID", "id_2"])
+    'id_3'
+    """
+    held = {t.lower() for t in taken}
+    options = (name if k == 1 else f"{name}_{k}" for k in count(1))
+    return next(option for option in options if option.lower() not in held)
