@@ -134,7 +134,7 @@ def read_shared(
     id: str = ID,
     gaps: bool = False,
 ) -> pd.DataFrame:
-    """The pool's table with the scores of a rated sheet, a row an output (and rater).
+    """The pool's table with the scores of a rated sheet, one row per output (and rater).
 
     Rows that are missing or empty are outputs that nobody rated: an error unless ``gaps`` says
     that chance left them out. ``human`` names one column of scores or several, a rater each.

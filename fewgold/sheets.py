@@ -45,7 +45,7 @@ _WHOLE = {"group": "groups", "unit": "units", "stratum": "strata"}
 
 
 def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
-    """A design, with one entry a segment in the order of drawing."""
+    """A design, with one entry per segment in the order of drawing."""
     columns = {"id": [str(i) for i in pool.ids[indices]], "index": indices.tolist()}
     for key, name in (_FLOATS | _WHOLE).items():
         if getattr(design, name) is not None:
@@ -513,7 +513,7 @@ def read_ratings(
 ) -> Ratings:
     """The scores of a filled-in sheet (or of its table), joined on id in any order of rows.
 
-    ``score`` may name several columns, one a rater, to take their mean. Every segment of the
+    ``score`` may name several columns, one per rater, to take their mean. Every segment of the
     sample must be there once, with a number, and nothing else: leaving some out biases the result.
     """
     return read_partial(path, sample, id=id, score=score, limits=limits).complete()

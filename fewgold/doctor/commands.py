@@ -112,7 +112,7 @@ def _compare(seen: Seen) -> Command:
 def _select(seen: Seen, fit: Able) -> Command | None:
     assert fit.pool is not None
     if seen.rater is not None and seen.rater in (keys(seen) or ()):
-        return None  # a row a rater is a table of ratings and not a pool
+        return None  # one row per rater is a table of ratings and not a pool
     size = len(fit.pool)
     budget = size if size <= 50 else min(max(50, round(size / 10)), 200)
     several = " --shared" if fit.crossed else ""

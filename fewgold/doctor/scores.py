@@ -292,7 +292,7 @@ def _outliers(seen: Seen) -> list[Finding]:
 
 
 def higher_is_better(seen: Seen) -> bool | None:
-    """Which way the human scores point, going by metrics whose way is known; None if unclear."""
+    """Which way the human scores point, judged by metrics of known direction; None if unclear."""
     if seen.human and "mqm" in parts(seen.human[0]):
         scores = seen.scores()
         return not bool((scores[np.isfinite(scores)] > 0).any())

@@ -1,4 +1,4 @@
-"""A diagnosis of a table: a row a segment, or a segment and system, or a rating."""
+"""A diagnosis of a table: one row per segment, per segment and system, or per rating."""
 
 from __future__ import annotations
 

@@ -349,7 +349,7 @@ class Reading:
     ratings
         The answers.
     blank
-        Segments that went out and have no answer yet, one a row.
+        Segments that went out and have no answer yet, one per row.
     context
         Rows that are context or otherwise not meant to be rated.
     rejected
@@ -507,7 +507,7 @@ class Format(ABC):
 
     @abstractmethod
     def recognises(self, probe: Probe) -> bool:
-        """Whether the file is in this format, going by its content. Never raises."""
+        """Whether the file is in this format, judged by its content. Never raises."""
 
     @abstractmethod
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008

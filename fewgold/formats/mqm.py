@@ -286,7 +286,7 @@ def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> Row:
 
 
 def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
-    """One rating a system, segment and rater; what else the lines are is counted."""
+    """One rating per system, segment and rater; what else the lines are is counted."""
     segment, notes = _segments(rows)
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
@@ -298,14 +298,14 @@ def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
     copies: set[int] = set()
     both = 0
     for group in groups.values():
-        again = _copies(rows, group)
-        places = [i for i in group if i not in again]
+        repeated = _copies(rows, group)
+        places = [i for i in group if i not in repeated]
         made = [rows[i] for i in places]
         why = _wrong(made, weights)
         if why is not None:
             rejected |= {i: rows[i].line.rejected(why(rows[i])) for i in group}
             continue
-        copies.update(again)
+        copies.update(repeated)
         both += len(made) > 1 and any(plain_severity(r["severity"]) == NO_ERROR for r in made)
         ratings.append(_rating(made, segment, weights))
         answered.add(made[0].whereabouts)
@@ -436,13 +436,13 @@ _STANDARD = MqmWeights()
 
 
 class MqmTsv(Format):
-    """Google MQM: a line an error, ``No-error`` for a clean segment, no quoting.
+    """Google MQM: one line per error, ``No-error`` for a clean segment, no quoting.
 
     Both styles are read: ``system doc doc_id seg_id rater source target category severity
     [comment]`` and that of the viewer Marot, ``system doc docSegId globalSegId rater source target
     category severity metadata``, with or without a header. The second one is written.
 
-    One rating a system, segment and rater; ``score`` is the sum of the weights, 0 for perfect.
+    One rating per system, segment and rater; ``score`` is the sum of the weights, 0 for perfect.
     ``segment`` is the key that went out in the metadata (field ``fewgold``) or that stands
     somewhere in the comment; else the global segment id; else, where that is no id because
     segments of different documents share it, ``document:position``. ``details`` keeps
@@ -475,7 +475,7 @@ class MqmTsv(Format):
         return reading_of(rows_of(path, names), weights)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """A line a segment, category and severity left to fill in; context says so.
+        """One line per segment, category and severity left to fill in; context says so.
 
         Raters copy the line for each further error. The key travels in the metadata.
         """
@@ -493,7 +493,7 @@ class MqmTsv(Format):
         path: str | Path,
         weights: MqmWeights = _STANDARD,
     ) -> None:
-        """A line an error, from ``details["errors"]``; segments without errors as No-error."""
+        """One line per error, from ``details["errors"]``; segments without errors as No-error."""
         lines: list[Sequence[str]] = []
         for segment, rating in matched(tasks, ratings):
             lines.extend(_error_lines(segment, rating, weights))
@@ -570,7 +570,7 @@ AVERAGES_HEADER = ("system", "mqm_avg_score", "seg_id")
 
 
 class MqmAverages(Format):
-    """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line a segment and system.
+    """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line per segment and system.
 
     Blanks and tabs mix in the published files, scores are negated there, and ``None`` is a
     missing one. Here larger is worse, as in every MQM file, and a missing score is blank.

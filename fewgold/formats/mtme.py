@@ -52,7 +52,7 @@ class ScoreLine:
 
 @dataclass(frozen=True)
 class Tree:
-    """A test set on disk: one folder a kind of file, one pair of languages a file name."""
+    """A test set on disk: one folder per kind of file, one pair of languages per file name."""
 
     root: Path
     _kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -269,7 +269,7 @@ def read_tree(
     -------
     pandas.DataFrame
         ``id``, ``document``, ``domain``, ``position`` (in the document), ``system``, ``source``,
-        ``output``, ``reference`` (or ``reference_NAME`` where there are several), a column a
+        ``output``, ``reference`` (or ``reference_NAME`` where there are several), a column per
         metric, and ``human_NAME``, missing where nobody rated. Ids are the numbers of the segments
         from 1; of all systems together they are ``SYSTEM:NUMBER``. Signs are as in the files: in
         those of MQM, larger is better.

@@ -55,7 +55,7 @@ def get(name: str) -> Format:
 
 
 def recognise(path: str | Path) -> Format | None:
-    """The format that a file (or folder) is in, going by its content; None if nobody knows it."""
+    """The format that a file (or folder) is in, judged by its content; None if nobody knows it."""
     probe = Probe(path)
     if not probe.path.exists():
         raise DataError(f"there is no file {str(path)!r}.")

@@ -66,7 +66,7 @@ class SheetColumns:
     segment, id
         What names the segment, and the pool's own id where a key names it.
     scores
-        The score, or one score a rater.
+        The score, or one score per rater.
     wide
         Whether each score column is a rater of its own.
     own
@@ -419,7 +419,7 @@ class Grid:
 
 
 def task_grid(tasks: Tasks) -> Grid:
-    """A row a segment in the order of the tasks, context among them.
+    """One row per segment in the order of the tasks, context among them.
 
     The columns are ``id, document, position, <texts>, rate, <score>, rater, comment, key``.
     """
@@ -442,7 +442,7 @@ def task_grid(tasks: Tasks) -> Grid:
 
 
 def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> Grid:
-    """A row a rating; the pool's id stands last, where the tasks tell it."""
+    """One row per rating; the pool's id stands last, where the tasks tell it."""
     ids = {s.id: s.id for s in tasks.segments} | {s.key: s.id for s in tasks.segments}
     rows = []
     for r in ratings:
@@ -587,7 +587,7 @@ class Tsv(Tabular):
 
 
 class JsonLines(Tabular):
-    """JSON lines, an object a line; a JSON array of objects is read as well."""
+    """JSON lines, one object per line; a JSON array of objects is read as well."""
 
     name = "jsonl"
     title = "JSON lines"

@@ -236,7 +236,7 @@ def column_of(values: Any, name: str) -> Column:
 
 
 def _running_text(series: pd.Series[Any], looked_at: int = 1000) -> bool:
-    """Whether a long column is text, going by its first cells; looking at all of them is slow."""
+    """Whether a long column is text, judged by its first cells; looking at all of them is slow."""
     if len(series) <= 2 * looked_at:
         return False
     head = column_of(series.iloc[:looked_at], "")

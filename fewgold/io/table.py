@@ -39,7 +39,7 @@ HARMLESS = ("byte-order-mark", "separator", "quoted", "spaces-in-names")
 _KINDS = "CSV, TSV, JSON, Parquet or .xlsx"
 _LONGEST_CELL = 10_000_000
 _MOST_RAW = 1000
-_LOOKED_AT = 60  # records that the choice of a separator goes by
+_LOOKED_AT = 60  # records that decide about the separator
 _KEY = re.compile(r"\bfg-\d+-[a-z2-7]{6}\b")
 _WHOLE = re.compile(r"[+-]?\d+(\.\d+)?")
 # A cell in quotes that needs them, as spreadsheets write it.
@@ -522,10 +522,10 @@ def separator_of(lines: Sequence[str], start: int = 0, hint: str = ",") -> str:
         header = _head(text, 0, separator)
         if header is None or len(header) < 2:
             continue
-        ways = [_split(text, 0, separator)] if separator == "\t" else []
-        ways.append(_records(text, 0, separator, ""))
+        readings = [_split(text, 0, separator)] if separator == "\t" else []
+        readings.append(_records(text, 0, separator, ""))
         agree = 0.0
-        for records in ways:
+        for records in readings:
             rows = [row for _, _, row in records][1:_LOOKED_AT]
             fits = sum(row is not None and _trimmed(row, len(header)) for row in rows)
             agree = max(agree, fits / len(rows) if rows else 1.0)
@@ -579,7 +579,7 @@ def _records(
     closed costs one row and not the rest of the file.
     """
     before = csv.field_size_limit(_LONGEST_CELL)
-    again = 0
+    reread = 0  # lines read a second time after broken quotes
     width = None
     try:
         while start < len(lines):
@@ -601,8 +601,8 @@ def _records(
                         width = width or len(cells)
                     start = end
             except csv.Error:
-                again += base + reader.line_num - start
-                if again > 100_000 + 10 * len(lines):
+                reread += base + reader.line_num - start
+                if reread > 100_000 + 10 * len(lines):
                     raise TableError(
                         name, "broken-quotes",
                         "quotes are broken in too many places to tell the rows apart",
