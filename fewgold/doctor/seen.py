@@ -19,6 +19,7 @@ from fewgold.io.columns import (
     Roles,
     other_texts,
     roles,
+    texts_of,
 )
 from fewgold.sheets import mean_of_known
 
@@ -85,8 +86,7 @@ class Seen:
     def labels(self, name: str) -> list[str]:
         """The cells of a column as text without blanks around."""
         if name not in self._labels:
-            cells = self.frame[name].tolist()
-            self._labels[name] = ["" if io.is_empty(v) else str(v).strip() for v in cells]
+            self._labels[name] = texts_of(self.frame[name])
         return self._labels[name]
 
     def scores(self) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -16,6 +16,7 @@ from fewgold.doctor.texts import finding, unreadable
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import alias
 from fewgold.io import Column, column_of, neutral
+from fewgold.io.columns import texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +64,7 @@ def examine_sheet(path: str) -> Diagnosis:
         where = f"it has {some(list(frame.columns), 8)}"
         findings.append(finding("column-missing", where, name=lost[0]))
         return Diagnosis(path, "sheet", title, facts, tuple(findings))
-    ids = ["" if io.is_empty(v) else str(v).strip() for v in frame[sheets.ID].tolist()]
-    ids = [aliases.get(i, i) for i in ids]
+    ids = [aliases.get(i, i) for i in texts_of(frame[sheets.ID])]
     findings += _id_findings(ids, expected)
     column = column_of(frame[score], score)
     findings += cell_findings([column], frame, [score])
@@ -81,8 +81,10 @@ def examine_sheet(path: str) -> Diagnosis:
     wrong = any(f.severity == "error" for f in findings)
     supports, made = _what_next(path, record, blind, missing, len(expected), in_order, scale, wrong)
     made = _points(path, column, frame, blind) or made
-    return Diagnosis(path, "shared-sheet" if blind else "sheet", _title(blind), facts,
-                     tuple(findings), supports, made)  # fmt: skip
+    if blind:
+        title = "a blind sheet of several systems (select --shared) with its design"
+    kind = "shared-sheet" if blind else "sheet"
+    return Diagnosis(path, kind, title, facts, tuple(findings), supports, made)
 
 
 def _answered(column: Column) -> list[bool]:
@@ -105,12 +107,6 @@ def _points(path: str, column: Column, frame: pd.DataFrame, blind: bool) -> tupl
         Command(python(code), "write decimal points, in a copy of the sheet"),
         Command(f"fewgold {tool} {out} --design {side}", "then the result", now=False),
     )
-
-
-def _title(blind: bool) -> str:
-    if blind:
-        return "a blind sheet of several systems (select --shared) with its design"
-    return "a sheet of fewgold select with its design"
 
 
 def _sentence(error: Exception) -> str:

@@ -444,11 +444,15 @@ def _labels(frame: pd.DataFrame) -> Labels:
 
     def labels(name: str) -> list[str]:
         if name not in made:
-            cells = frame[name].tolist()
-            made[name] = ["" if is_empty(v) else str(v).strip() for v in cells]
+            made[name] = texts_of(frame[name])
         return made[name]
 
     return labels
+
+
+def texts_of(column: Any) -> list[str]:
+    """The cells of a column as text without blanks around; empty where there is nothing."""
+    return ["" if is_empty(v) else str(v).strip() for v in column.tolist()]
 
 
 # Human scores and metrics -----------------------------------------------------------------------

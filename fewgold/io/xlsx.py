@@ -108,7 +108,7 @@ def _read(book: zipfile.ZipFile) -> SheetCells:
     name, place = sheets[0][0], posixpath.normpath(sheets[0][1]).lstrip("/")
     if place not in names:
         raise _Damaged(f"its sheet {name!r} is missing")
-    strings = _strings(book, f"{folder}/sharedStrings.xml")
+    strings = [_text(e) for e in _elements(book, f"{folder}/sharedStrings.xml", {"si"})]
     dates = _date_styles(book, f"{folder}/styles.xml")
     epoch = datetime(1904, 1, 1) if old_dates else datetime(1899, 12, 30)
     rows = tuple(_rows(book, place, strings, dates, epoch))
@@ -144,10 +144,6 @@ def _elements(book: zipfile.ZipFile, name: str, wanted: set[str]) -> Iterator[El
                 if not inside:
                     e.clear()
     parser.close()
-
-
-def _strings(book: zipfile.ZipFile, name: str) -> list[str]:
-    return [_text(e) for e in _elements(book, name, {"si"})]
 
 
 def _text(element: Element) -> str:
