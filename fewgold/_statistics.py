@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import BoolArray, FloatArray, IntArray
 
 
 def adjusted_p_values(p: FloatArray, how: str) -> FloatArray:
@@ -85,7 +85,7 @@ def correlation(x: FloatArray, y: FloatArray) -> float:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def padded_share(hits: FloatArray) -> tuple[float, float]:
+def padded_share(hits: BoolArray | FloatArray) -> tuple[float, float]:
     """Share of hits among all draws, and its Monte-Carlo standard error.
 
     Two hits and two misses are added for the error (Agresti and Coull 1998), so that 100 of 100

@@ -6,7 +6,6 @@ order unless asked for. The side file ``<sheet>.design.json`` holds the rest, it
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shlex
@@ -29,10 +28,10 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import alias, holds_name
 from fewgold.io import neutral, refuse
 from fewgold.missing import PartialRatings
-from fewgold.pool import Pool
+from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo
-from fewgold.stored import Engine, Excerpt, StoredPool
-from fewgold.stored.pool import reopen, rows_of
+from fewgold.stored import Engine
+from fewgold.stored.pool import reopen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,27 +88,11 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
     )
 
 
-def digests(pool: Pool | StoredPool) -> dict[str, str]:
-    """A digest of each part of a pool, to say later which one changed."""
-    if isinstance(pool, Excerpt):
-        pool = pool.store
-    if isinstance(pool, StoredPool):
-        return pool.digests()
-    labels = {"ids": pool.ids, "documents": pool.documents}
-    found = {
-        k: "\x1f".join(map(str, v.tolist())).encode() for k, v in labels.items() if v is not None
-    }
-    found |= {f"metric {k}": v.tobytes() for k, v in pool.metrics.items()}
-    if pool.cost is not None:
-        found["cost"] = pool.cost.tobytes()
-    return {k: hashlib.sha256(v).hexdigest()[:12] for k, v in found.items()}
-
-
-def check_pool(stored: Mapping[str, Any], pool: Pool | StoredPool) -> None:
+def check_pool(stored: Mapping[str, Any], pool: Population) -> None:
     """Refuse a pool that is not the one of the record, and say what changed."""
     if stored["fingerprint"] == pool.fingerprint:
         return
-    then, now = stored["digests"], digests(pool)
+    then, now = stored["digests"], pool._digests()
     reasons = [f"{k} changed" for k in then if k in now and now[k] != then[k]]
     reasons += [f"{k} is gone" for k in then if k not in now]
     reasons += [f"{k} is new" for k in now if k not in then]
@@ -248,6 +231,7 @@ def save_sample(
     separator = "\t" if name.lower().endswith(".tsv") else ","
     text = sheet(sample, score, separator, in_order=in_order) if text is None else text
     where = _places(pool_path, side.parent)
+    engine, _ = sample.pool._source
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "fewgold": __version__,
@@ -261,13 +245,9 @@ def save_sample(
             "path": where,
             "size": len(sample.pool),
             "fingerprint": sample.pool.fingerprint,
-            "digests": digests(sample.pool),
+            "digests": sample.pool._digests(),
             "columns": {**columns, "orientation": dict(sample.pool.orientation)},
-            **(
-                {"engine": sample.pool.store.engine.name}
-                if isinstance(sample.pool, Excerpt)
-                else {}
-            ),
+            **({} if engine == "memory" else {"engine": engine}),
         },
         "sample": drawn(sample.pool, sample.indices, sample.design),
         "given": None if sample.given is None else rated(sample.given),
@@ -437,7 +417,7 @@ def load_pool(
     pool_path: str | Path | Sequence[str] | None = None,
     engine: Engine | None = None,
     tell: Callable[[str], None] | None = None,
-) -> Pool | StoredPool:
+) -> Population:
     """The pool that a side file speaks of, read from its recorded place or from ``pool_path``.
 
     A pool on disk is opened and stays there; ``engine`` reads it, the kind that chose by default.
@@ -483,23 +463,25 @@ def pool_table(
         return open_table(place, tell)
 
 
-def load_sample(path: str | Path | Record, pool: Pool | StoredPool) -> Sample:
+def load_sample(path: str | Path | Record, pool: Population) -> Sample:
     """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
     record = read_record(path)
     with intact(record.path):
         check_pool(record["pool"], pool)
-        if isinstance(pool, StoredPool):
-            pool = rows_of([record["given"], record["sample"]], pool)
-        indices, design = design_of(record["sample"], pool)
-        sample = Sample(pool, indices, design, info=SampleInfo.from_dict(record))
+        waves = [wave for wave in (record["given"], record["sample"]) if wave]
+        rows = {s["index"]: s["id"] for wave in waves for s in wave["segments"]}
+        held = pool._with_rows(rows)
+        indices, design = design_of(record["sample"], held)
+        info = SampleInfo.from_dict({k: record[k] for k in ("sampler", "seed")})
+        sample = Sample(held, indices, design, info=info)
         if record["given"] is None:
             return sample
-        earlier, how = design_of(record["given"], pool)
+        earlier, how = design_of(record["given"], held)
         scores = np.array(record["given"]["scores"], dtype=np.float64)
         limits = record["given"]["limits"]
-        before = Sample(pool, earlier, how, info=SampleInfo.from_dict(record["given"]["info"]))
+        before = Sample(held, earlier, how, info=SampleInfo.from_dict(record["given"]["info"]))
         given = Ratings(before, scores, None if limits is None else (limits[0], limits[1]))
-        joined = None if record["joined"] is None else design_of(record["joined"], pool)[1]
+        joined = None if record["joined"] is None else design_of(record["joined"], held)[1]
         return replace(sample, given=given, joined=joined)
 
 

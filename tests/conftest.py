@@ -11,6 +11,8 @@ import sys
 import pytest
 import typer.main
 
+from sweeps import mark_slow_combinations
+
 # Some hundred processes are started here, and each would compile the package and every worker all
 # tests, where the environment says that no bytecode is to be kept.
 sys.dont_write_bytecode = False
@@ -29,8 +31,10 @@ _LONG = ("tests/web/e2e", "test_load.py", "test_crash.py", "test_docs.py", "test
 _LONG += ("test_site.py", "test_reproduce.py")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the slow ones are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests first, so that no worker is left with one at the end."""
+    """Long tests first, so that no worker is left with one at the end; sweeps thinned out."""
+    mark_slow_combinations(items)
     items.sort(key=lambda item: not any(part in item.nodeid for part in _LONG))
 
 

@@ -60,7 +60,7 @@ def test_a_simple_sample_with_gaps_is_a_smaller_simple_sample():
     design = ratings.sample.design
     np.testing.assert_allclose(design.weights, 1 / r)
     np.testing.assert_allclose(design.inclusion, r / size)
-    made, y = Mean(bound=Student()).estimate(ratings), partial.scores[partial.keep]
+    made, y = Mean(bound=Student()).estimate(ratings), partial.scores[partial._keep]
     assert made.value == pytest.approx(y.mean())
     assert made.se == pytest.approx(np.sqrt((1 - r / size) * y.var(ddof=1) / r))
     assert made.df == pytest.approx(r - 1)
@@ -93,7 +93,7 @@ def test_a_stratified_sample_with_gaps_is_that_of_the_textbook():
     design = partial.sample.design
     taken = np.bincount(design.strata)
     sizes = np.rint(taken / design.inclusion[np.searchsorted(design.strata, range(taken.size))])
-    keep = partial.keep
+    keep = partial._keep
     value, variance = stratified(partial.scores[keep], design.strata[keep], sizes)
     made = Mean().estimate(partial.at_random())
     assert made.value == pytest.approx(value)
@@ -143,6 +143,7 @@ def test_every_pair_of_waves_and_every_set_of_answers():
     np.testing.assert_allclose(variance.mean(), value.var(), **TIGHT)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "sampler",
     [
@@ -165,9 +166,9 @@ def test_weights_sum_to_one_for_every_sampler(sampler, lost, within):
     ratings = partial.at_random(within=within)
     design, before = ratings.sample.design, partial.sample.design
     assert design.weights.sum() == pytest.approx(1)
-    assert (design.weights >= before.weights[partial.keep] * (1 - 1e-12)).all()
-    rate = before.weights[partial.keep] / design.weights
-    np.testing.assert_allclose(design.inclusion, before.inclusion[partial.keep] * rate)
+    assert (design.weights >= before.weights[partial._keep] * (1 - 1e-12)).all()
+    rate = before.weights[partial._keep] / design.weights
+    np.testing.assert_allclose(design.inclusion, before.inclusion[partial._keep] * rate)
     # The formula for influence comes to the usual one where the design's is the usual one.
     usual = design.weights * np.sqrt(1 - design.inclusion)
     np.testing.assert_allclose(design.influence, usual, atol=1e-12)
@@ -346,8 +347,8 @@ def test_waiting_lists_what_is_unrated():
 
 def test_scores_by_id():
     partial = demo_gaps()
-    ids = partial.sample.ids[partial.keep].tolist()
-    known = dict(zip(ids, partial.scores[partial.keep].tolist(), strict=True))
+    ids = partial.sample.ids[partial._keep].tolist()
+    known = dict(zip(ids, partial.scores[partial._keep].tolist(), strict=True))
     for given in (known, pd.Series(known), known | {partial.missing[0]: None}):
         found = PartialRatings(partial.sample, given)
         np.testing.assert_array_equal(found.scores, partial.scores)

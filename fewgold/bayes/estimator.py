@@ -21,10 +21,9 @@ from fewgold.cut import Cut, binary
 from fewgold.errors import DesignError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound, Interval, signature
 from fewgold.estimator import Estimator
-from fewgold.pool import Pool
+from fewgold.pool import Population
 from fewgold.sample import Design, Ratings, Sample
 from fewgold.samplers import Budget, Sampler, SimpleRandom
-from fewgold.stored import StoredPool
 
 # What a metric says of every segment of a pool: 0 or 1, or one of several categories.
 
@@ -76,7 +75,7 @@ def check_binary(metric: str, scores: FloatArray) -> BoolArray:
     return binary(scores, f"scores of {metric!r} without a threshold", hint)
 
 
-def scores_of(pool: Pool | StoredPool, metric: str) -> FloatArray:
+def scores_of(pool: Population, metric: str) -> FloatArray:
     """The scores of a metric; a name that the pool does not know is an error."""
     if metric not in pool.metrics:
         raise UnknownNameError("metric", metric, pool.metrics)
@@ -413,13 +412,13 @@ class BinaryPosterior(Estimator):
         return "-".join(["alpha", *names]) + how
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         named = () if isinstance(self.threshold, Mapping) else ("threshold",)
-        return (*super()._told, "metric", "target", *named)
+        return (*super()._named_fields, "metric", "target", *named)
 
     def select(
         self,
-        pool: Pool | StoredPool,
+        pool: Population,
         budget: Budget,
         *,
         draws: int | None = None,
@@ -452,7 +451,7 @@ class BinaryPosterior(Estimator):
             posterior, ratings, self.spelled, how, str(self.bound), self.target, (*notes, *more)
         )
 
-    def _names(self, pool: Pool | StoredPool) -> tuple[str, ...]:
+    def _names(self, pool: Population) -> tuple[str, ...]:
         if self.metric is None:
             return pool.binary_metrics
         return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from fewgold.campaign.answers import Receipt
     from fewgold.campaign.settings import Settings
     from fewgold.campaign.status import Status
+    from fewgold.campaign.store import Wave
     from fewgold.campaign.study import Campaign
-    from fewgold.campaign.waves import Wave
 
 __all__ = ["Campaign", "Receipt", "Settings", "Status", "Wave", "is_campaign"]
 
 # Loaded when first used: commands on a sheet ask `is_campaign` and need no more.
 _HOME = {
     "Campaign": "study", "Receipt": "answers", "Settings": "settings", "Status": "status",
-    "Wave": "waves",
+    "Wave": "store",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""How the rated segments stand for what the comparison is about."""
+"""How the rated segments represent what the comparison is about: the pool, or new text."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def for_process(design: Design, units: IntArray | None) -> Design:
     )
 
 
-def part(design: Design, keep: BoolArray, *, correct: bool = True) -> Design:
+def subset(design: Design, keep: BoolArray, *, correct: bool = True) -> Design:
     """The design of some of the segments, had chance decided which: one group, no balance.
 
     ``correct=False`` takes nothing off for the size of the pool.
@@ -114,9 +114,6 @@ def rows_of(sample: Sample, table: Table) -> tuple[IntArray, Design, SampleInfo]
             f"{table.ids[beside[0]]}. Leave their scores out, or give the sample that they are in."
         )
     return rows, sample.design, sample.info
-
-
-# What a comparison is about: new text or this pool, and what varies independently.
 
 
 def setting(
@@ -182,9 +179,6 @@ def setting(
     return rows, design, info, facts
 
 
-# The score of each system by itself.
-
-
 def system_estimates(
     table: Table,
     rows: IntArray,
@@ -206,18 +200,12 @@ def system_estimates(
     for s, scores in enumerate(table.human[:, rows]):
         rated = np.isfinite(scores)
         whole = bool(rated.all()) and correct
-        pool = (
-            Pool(
-                ids=table.ids,
-                metrics={
-                    m: table.metrics[m][s] for m in metrics if np.ptp(table.metrics[m][s]) > 0
-                },
-                orientation={k: v for k, v in orientation.items() if k in metrics},
-            )
-            if metrics
-            else Pool(ids=table.ids)
+        pool = Pool(
+            ids=table.ids,
+            metrics={m: table.metrics[m][s] for m in metrics if np.ptp(table.metrics[m][s]) > 0},
+            orientation={k: v for k, v in orientation.items() if k in metrics},
         )
-        own = design if whole else part(design, rated, correct=correct)
+        own = design if whole else subset(design, rated, correct=correct)
         ratings = Ratings(Sample(pool, rows[rated], own, info=info), scores[rated], limits)
         method = Ridge(higher_is_better=higher, bound=Auto()) if pool.metrics else Mean()
         found.append(method.estimate(ratings))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._statistics import correlation
 from fewgold.agreement import krippendorff
 from fewgold.comparison.table import Scored
 
@@ -61,37 +62,25 @@ class Raters:
     covariance: FloatArray
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a rater."""
+        """One row per rater."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "rater": self.names,
-                "ratings": self.count,
-                "mean": self.mean,
-                "bias": self.bias,
-                "bias_se": self.bias_se,
-                "spread": self.spread,
-            }
-        )
+        names = ("mean", "bias", "bias_se", "spread")
+        columns = {"rater": self.names, "ratings": self.count}
+        return pd.DataFrame(columns | {name: getattr(self, name) for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
-            "alpha": self.alpha,
-            "correlation": self.correlation,
-            "outputs": self.outputs,
-            "shared_outputs": self.shared,
-            "connected": self.connected,
-            "basis": self.basis,
+            "alpha": self.alpha, "correlation": self.correlation, "outputs": self.outputs,
+            "shared_outputs": self.shared, "connected": self.connected, "basis": self.basis,
             "raters": self.to_frame().to_dict("records"),
-        }
-
-
-# Biases of raters by least squares, from the outputs or the segments that they have in common.
+        }  # fmt: skip
 
 
 class Fit(NamedTuple):
+    """Biases of raters by least squares, from outputs or segments that they have in common."""
+
     bias: FloatArray
     covariance: FloatArray
     spread: FloatArray
@@ -160,9 +149,6 @@ def _fit(rated: Scored, item: IntArray, systems: bool) -> Fit:
     )
 
 
-# From single ratings to the biases of the raters and how far they agree.
-
-
 _LEAST_COMMON = 10
 
 
@@ -206,21 +192,14 @@ def rater_effects(rated: Scored) -> Raters:
 
 
 def _correlation(rated: Scored, item: IntArray, items: int) -> float:
-    size = len(rated.raters)
-    wide = np.full((size, items), np.nan)
+    """Mean over pairs of raters with enough in common, weighted by how much that is."""
+    wide = np.full((len(rated.raters), items), np.nan)
     wide[rated.rater, item] = rated.score
-    total = weight = 0.0
-    for a in range(size):
-        for b in range(a):
-            both = np.isfinite(wide[[a, b]]).all(0)
-            x, z = wide[a, both], wide[b, both]
-            if both.sum() >= _LEAST_COMMON and np.ptp(x) > 0 and np.ptp(z) > 0:
-                total += both.sum() * float(np.corrcoef(x, z)[0, 1])
-                weight += both.sum()
-    return total / weight if weight else float("nan")
-
-
-# Uneven raters: what their biases add to the systems, and what taking them out costs.
+    shared = np.isfinite(wide).astype(np.int64) @ np.isfinite(wide).T
+    pairs = [(a, b) for a in range(len(wide)) for b in range(a) if shared[a, b] >= _LEAST_COMMON]
+    found = np.array([correlation(wide[a], wide[b]) for a, b in pairs])
+    weight = np.array([shared[pair] for pair in pairs])[np.isfinite(found)]
+    return float(np.average(found[np.isfinite(found)], weights=weight)) if weight.size else np.nan
 
 
 def adjusted_spread(rated: Scored, documents: IntArray, systems: int) -> FloatArray:

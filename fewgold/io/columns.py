@@ -225,15 +225,18 @@ class Roles:
             "orientation": dict(self.orientation),
         }  # fmt: skip
 
-    def notes(self) -> list[str]:
-        """What was guessed, left out or filled, in sentences."""
+    def notes(self, audience: str = "cli") -> list[str]:
+        """What was guessed, left out or filled, in sentences.
+
+        On a page (``"web"``) the forms show the guesses, and there are no options to name.
+        """
         lines = []
-        if self.guessed:
+        if self.guessed and audience != "web":
             parts = ", ".join(f"{role} = {what}" for role, what in self.guessed.items())
             lines.append(f"columns guessed: {parts}")
         if self.left_out:
             parts = ", ".join(f"{name} ({why})" for name, why in self.left_out.items())
-            usable = any(why.usable for why in self.left_out.values())
+            usable = audience != "web" and any(why.usable for why in self.left_out.values())
             hint = " To use one of them all the same, name the metrics with --metrics."
             lines.append(f"not taken as metrics: {parts}.{hint if usable else ''}")
         if self.gaps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,24 +17,15 @@ from fewgold.simulation import Simulation
 if TYPE_CHECKING:
     import pandas as pd
 
-# The tables of the paper beside what comes out here.
-
-
 #: The sizes of Table 5.
 SIZES = (0.1, 0.3, 0.5)
 WHO = {"base": BASE, "best": BEST}
 
 
-def errors_table(
-    table: str,
-    data: Iterable[Rated],
-    runs: Mapping[str, Simulation],
-    rankings: Mapping[str, pd.DataFrame],
-) -> pd.DataFrame:
-    """Tables 1 to 4 and 6: a line for each method, printed and ours.
+def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
+    """Tables 1 to 4 and 6: one line per method, printed and ours.
 
-    ``rankings`` are those of the simulations, by strategy. ``ratio`` is the error over that of
-    the baseline: what can be compared across data.
+    ``ratio`` is the error over that of the baseline, which can be compared across data.
     """
     import pandas as pd
 
@@ -41,10 +33,10 @@ def errors_table(
     seen = set()
     for rated in data:
         run, printed = runs[rated.name], saldias_printed.TABLES[table].get(rated.pair, {})
-        base = abs_error(run, BASE)
+        base, ranking = abs_error(run, BASE), run.ranking().set_index("strategy")
         seen.add(rated.pair)
         for line in lines(table, rated.metrics[0]):
-            mine = rankings[rated.name].loc[line.strategy]
+            mine = ranking.loc[line.strategy]
             ratio = abs_error(run, line.strategy) / base
             row: dict[str, Any] = {"data": rated.name, "pair": rated.pair, **line._asdict()}
             row |= _as_printed(printed, line.method, line.kind)
@@ -58,14 +50,9 @@ def errors_table(
     for pair, printed in saldias_printed.TABLES[table].items():
         if pair not in seen:  # EnRu of Table 6, for which there are no data
             for method in printed:
-                row = {
-                    "data": "",
-                    "pair": pair,
-                    "method": method,
-                    "strategy": "",
-                    "kind": "printed",
-                }
-                rows.append(row | _as_printed(printed, method, "printed"))
+                row = {"data": "", "pair": pair, "method": method, "strategy": ""}
+                row |= {"kind": "printed", **_as_printed(printed, method, "printed")}
+                rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -86,33 +73,29 @@ def bounds_table(data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.Da
     import pandas as pd
 
     rows = []
+    nothing = saldias_printed.Cover(np.nan, np.nan, np.nan)
     for rated in data:
-        frame = runs[rated.name].by_budget()
-        for bound, made in bounds(rated.pair).items():
-            for size in sizes(runs[rated.name]):
-                for who, strategy in WHO.items():
-                    at = (frame["strategy"] == strategy) & np.isclose(frame["budget"], size)
-                    mine = frame[at].iloc[0]
-                    oracle = bound.endswith("oracle")
-                    shown = (
-                        saldias_printed.TABLE5[rated.pair][round(size, 2)][who] if oracle else None
-                    )
-                    rows.append(
-                        {
-                            **{"data": rated.name, "pair": rated.pair},
-                            **{"bound": made.name, "R": getattr(made, "score_range", np.nan)},
-                            **{"size": 100 * size, "estimator": who},
-                            "printed_cal": shown.cal if shown else np.nan,
-                            "printed_slack": shown.slack if shown else np.nan,
-                            "printed_t": shown.t if shown else np.nan,
-                            "cal": 100 * mine[f"coverage_{bound}"],
-                            "cal_mc": 100 * mine[f"coverage_{bound}_mc"],
-                            "slack": mine[f"slack_{bound}"],
-                            "slack_mc": mine[f"slack_{bound}_mc"],
-                            "t": mine[f"half_width_{bound}"],
-                            "error": mine["abs_error"],
-                        }
-                    )
+        frame, printed = runs[rated.name].by_budget(), saldias_printed.TABLE5[rated.pair]
+        cases = product(bounds(rated.pair).items(), sizes(runs[rated.name]), WHO.items())
+        for (bound, made), size, (who, strategy) in cases:
+            at = (frame["strategy"] == strategy) & np.isclose(frame["budget"], size)
+            mine = frame[at].iloc[0]
+            oracle = bound.endswith("oracle")
+            shown = printed[round(size, 2)][who] if oracle else nothing
+            rows.append(
+                {
+                    **{"data": rated.name, "pair": rated.pair},
+                    **{"bound": made.name, "R": getattr(made, "score_range", np.nan)},
+                    **{"size": 100 * size, "estimator": who},
+                    **{f"printed_{name}": value for name, value in shown._asdict().items()},
+                    "cal": 100 * mine[f"coverage_{bound}"],
+                    "cal_mc": 100 * mine[f"coverage_{bound}_mc"],
+                    "slack": mine[f"slack_{bound}"],
+                    "slack_mc": mine[f"slack_{bound}_mc"],
+                    "t": mine[f"half_width_{bound}"],
+                    "error": mine["abs_error"],
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -140,9 +123,6 @@ def metrics_table(full: Iterable[Rated], small: Iterable[Rated]) -> pd.DataFrame
             rows.append((rated.name, "table 6", "", np.nan, *ours, len(rated.studies)))
     columns = ["data", "used", "printed_metric", "printed_r", "metric", "r", "systems"]
     return pd.DataFrame(rows, columns=columns)
-
-
-# Ratios of mean errors on one data set, as simulated and as printed.
 
 
 class Errors:
@@ -175,9 +155,6 @@ class Errors:
 def ratio_printed(table: str, pair: str, above: str, below: str = "baseline") -> float:
     rows = saldias_printed.TABLES[table][pair]
     return rows[above].abs_error / rows[below].abs_error
-
-
-# Figures that tell whether a claim of Saldías et al. (2022) holds, beside the printed ones.
 
 
 DOC, BIN = "docs-prop-printed+mean", "metrics-prop-printed+mean"

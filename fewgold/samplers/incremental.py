@@ -11,7 +11,7 @@ from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
 from fewgold._neighbours import Neighbours
 from fewgold._validate import check_choice, check_count
 from fewgold.design import Design, DesignKind, collapse
-from fewgold.pool import Pool
+from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo
 from fewgold.samplers.base import Annotate, Sampler
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
@@ -70,8 +70,11 @@ class Incremental(Sampler):
         return progress.rows, progress.design()
 
     def _top_up(
-        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
+        self, pool: Population, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
     ) -> Sample:
+        if not pool._can_use(self):
+            self._refuse_disk()
+        pool = given.sample.pool
         rated, scores = np.atleast_2d(given.sample.indices), np.atleast_2d(given.scores)
         progress = _Progress(self, pool, len(rated))
         progress.take(rated)
@@ -83,7 +86,7 @@ class Incremental(Sampler):
             return Sample(pool, rows[0], wave.draw(0), given, joined.draw(0), info)
         return Sample(pool, rows, wave, given, joined, info)
 
-    def replay(
+    def _replay(
         self,
         pool: Pool,
         annotate: Annotate,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from fewgold._arrays import FloatArray
+from fewgold._arrays import BoolArray, FloatArray
 from fewgold._statistics import padded_share
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Estimate
@@ -41,7 +41,7 @@ class Score(NamedTuple):
         return cls(float(values.mean()), float(spread / np.sqrt(values.size)))
 
     @classmethod
-    def of_share(cls, hits: FloatArray) -> Score:
+    def of_share(cls, hits: BoolArray) -> Score:
         return cls(*padded_share(hits))
 
     def times(self, unit: float) -> Score:
@@ -255,7 +255,7 @@ class Draws:
             truth, half = self.gold.mean(), high / 2 - low / 2
             held = (low <= truth + rounding) & (truth - rounding <= high)
             covers[bound] = Cover(
-                Score.of_share(held.astype(np.float64)),
+                Score.of_share(held),
                 Score.of(half),
                 Score.of(half - np.abs(errors)),
             )

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
-from fewgold._results import figures_of, save_result
 from fewgold._text import counted
+from fewgold.report.layout import figures_of, save_result
 from fewgold.simulation.result import shown, span
 
 if TYPE_CHECKING:

@@ -227,7 +227,7 @@ def test_every_disagreement_has_a_cause(made: reproduce.DanikenReproduction) -> 
     ]
     assert made.failed == []
     assert len(made.disagreements) == 2 + 33 + 41 + 3 + 8 + 2 + 1 + 1 + 1 + 6 + 49 + 49
-    assert made.causes["cells"].sum() == len(made.disagreements)
+    assert made._causes["cells"].sum() == len(made.disagreements)
     assert "0 without a known cause" in repr(made)
     text = made.summary()
     for part in ("0.040/0.039*", "0.798/0.798 ", "0.798/0.800*", "place holder", made.signature):

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fewgold.cli import app
+from sweeps import quick
 from waiting import PATIENCE, until
 
 pytest.importorskip("duckdb")
@@ -70,7 +71,10 @@ def rate(path):
     sheet.to_csv(path, index=False)
 
 
-@pytest.mark.parametrize("strategy", ["docs-sys", "metrics-prop", "random", "docs-chunks3"])
+@pytest.mark.parametrize(
+    "strategy",
+    quick(["docs-sys", "metrics-prop", "random", "docs-chunks3"], ["docs-sys", "metrics-prop"]),
+)
 def test_files_folders_and_patterns_are_the_same_pool(logs, strategy):
     first = chosen(*logs, budget=60, strategy=strategy)
     assert first["n"] == 60 and first["pool_size"] == N
@@ -158,10 +162,12 @@ def test_what_cannot_be_done_on_disk_is_said(logs):
     assert "Did you mean 'request'?" in said.stderr
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "how", quick([signal.SIGTERM, signal.SIGHUP], [signal.SIGTERM]), ids=lambda s: s.name
+)
 def test_termination_leaves_nothing_behind(tmp_path, how):
     rng = np.random.default_rng(0)
-    size = 500_000
+    size = 200_000
     frame = pd.DataFrame({"id": np.arange(size), "m": rng.normal(size=size)})
     frame.to_parquet(tmp_path / "big.parquet")
     (tmp_path / "tmp").mkdir()

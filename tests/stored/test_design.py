@@ -19,6 +19,7 @@ from fewgold.samplers import (
 )
 from fewgold.stored import DuckDB, StoredPool, groups
 from reference.stored import PlainPool
+from sweeps import quick
 
 SEEDS = 300
 # Chance of a false alarm of a test, all its comparisons together. Seeds are fixed.
@@ -63,6 +64,12 @@ PLANS = {
     "docs-chunks": (Clusters(2), 5),
 }
 by_plan = pytest.mark.parametrize(("sampler", "n"), PLANS.values(), ids=PLANS)
+#: One plan of each way of drawing, for the tests of many draws.
+OFTEN = (
+    "random", "docs-sys", "docs-sys-metric", "docs-prop-mixed", "docs-opt-cost", "docs-printed",
+    "metrics-prop-line", "docs-whole", "docs-chunks",
+)  # fmt: skip
+by_plan_often = pytest.mark.parametrize(("sampler", "n"), quick(PLANS, OFTEN))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +96,7 @@ def drawn(plain):
             samples = [sampler.draw(pool, n, rng=seed) for seed in range(SEEDS)]
             hit = np.zeros((SEEDS, len(POOL)), dtype=bool)
             for k, sample in enumerate(samples):
-                hit[k, [pool.where[i] for i in sample.ids.tolist()]] = True
+                hit[k, [pool._scan.where[i] for i in sample.ids.tolist()]] = True
             known[key] = hit, samples
         return known[key]
 
@@ -135,7 +142,7 @@ def test_design_is_that_of_a_pool_in_memory(plain, sampler, n):
         )
 
 
-@by_plan
+@by_plan_often
 def test_every_segment_has_the_chance_that_the_design_tells(drawn, sampler, n):
     hit, samples = drawn(sampler, n)
     assert (hit.sum(1) == n).all()
@@ -151,7 +158,7 @@ def test_every_segment_has_the_chance_that_the_design_tells(drawn, sampler, n):
     assert_rates(hit.sum(0)[told > 0], told[told > 0])
 
 
-@by_plan
+@by_plan_often
 def test_pairs_are_drawn_as_often_as_in_memory(drawn, sampler, n):
     hit, _ = drawn(sampler, n)
     many = 20_000
@@ -188,7 +195,7 @@ def test_pairs_by_the_formula(drawn, name):
     assert_rates([(hit[:, i] & hit[:, j]).sum() for i, j in pairs], chances)
 
 
-@by_plan
+@by_plan_often
 def test_the_weighted_mean_is_unbiased(drawn, sampler, n):
     _, samples = drawn(sampler, n)
     if sampler.name.endswith("printed"):
@@ -208,6 +215,7 @@ ENDS = {
 GIANT = 5
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("ids", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("name", ["random", "docs-sys", "docs-prop-mixed", "column"])
 def test_giants_are_cut_as_in_plain_python(monkeypatch, ids, name):
@@ -220,6 +228,7 @@ def test_giants_are_cut_as_in_plain_python(monkeypatch, ids, name):
             assert mine.ids.tolist() == theirs.ids.tolist()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("ids", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("name", ["random", "docs-prop-mixed"])
 def test_giants_are_drawn_from_evenly(drawn, ids, name):
@@ -228,7 +237,7 @@ def test_giants_are_drawn_from_evenly(drawn, ids, name):
         hit, samples = drawn(sampler, n, plain)
     told = np.zeros(len(POOL))
     for sample in samples:
-        told[[plain.where[i] for i in sample.ids.tolist()]] = sample.design.inclusion
+        told[[plain._scan.where[i] for i in sample.ids.tolist()]] = sample.design.inclusion
     assert_rates(hit.sum(0), told)
     if name == "random":
         pairs = list(combinations(range(len(POOL)), 2))

@@ -56,6 +56,7 @@ def folder(tmp_path_factory):
     return where
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("giant", [10**9, 20])
 @pytest.mark.parametrize("metrics", [("judge", "score"), ("judge",)])
 def test_the_same_rows_with_and_without_places(folder, metrics, giant, monkeypatch):
@@ -63,7 +64,7 @@ def test_the_same_rows_with_and_without_places(folder, metrics, giant, monkeypat
     columns = {"id": "id", "document": "document", "metrics": metrics, "texts": "language"}
     stored = StoredPool(folder, order="at", **columns)
     plain = StoredPool.of(pool(metrics))
-    assert stored._placed and not plain._placed
+    assert stored._scan.view.placed and not plain._scan.view.placed
     samplers = [*SAMPLERS, Stratified(ByMetric("score" if "score" in metrics else "judge"))]
     for sampler in samplers:
         for seed in range(2):
