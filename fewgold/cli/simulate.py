@@ -13,7 +13,8 @@ from fewgold.cli import input, parse
 from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, progress_bars
 
 if TYPE_CHECKING:
-    from fewgold.simulation import Simulation, Study
+    from fewgold.simulation import Simulation
+    from fewgold.simulation.studies import Study
 
 # Rated data to replay annotation on: a table that is parted into pools, or an embedded set.
 
@@ -73,7 +74,7 @@ def studies_of(
 
 def _embedded(kind: str) -> dict[str, Study]:
     from fewgold.datasets import demo_systems, load_demo
-    from fewgold.simulation import Study
+    from fewgold.simulation.studies import Study
 
     return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
 
