@@ -88,5 +88,5 @@ def adjust_pairs(p: FloatArray, how: str) -> FloatArray:
 
 def better(value: FloatArray, adjusted: FloatArray, level: float, higher: bool) -> BoolArray:
     """True where the row is significantly better than the column: (..., S, S)."""
-    way = value > 0 if higher else value < 0
-    return np.asarray((adjusted <= level) & way)
+    ahead = value > 0 if higher else value < 0
+    return np.asarray((adjusted <= level) & ahead)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold.reproduce import saldias_printed
-from fewgold.reproduce.findings import Check, Figure, Finding, abs_error, sdev, share_within
+from fewgold.reproduce.findings import Check, Claim, Statistic, abs_error, sdev, share_within
 from fewgold.reproduce.saldias_methods import BASE, BEST, Rated, bounds, lines
 from fewgold.simulation import Simulation
 
@@ -72,7 +72,7 @@ def bounds_table(data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.Da
     import pandas as pd
 
     rows = []
-    nothing = saldias_printed.Cover(np.nan, np.nan, np.nan)
+    nothing = saldias_printed.BoundRow(np.nan, np.nan, np.nan)
     for rated in data:
         frame, printed = runs[rated.name].by_budget(), saldias_printed.TABLE5[rated.pair]
         cases = product(bounds(rated.pair).items(), sizes(runs[rated.name]), WHO.items())
@@ -133,17 +133,17 @@ class Errors:
 
     def __init__(self, rated: Rated, run: Simulation) -> None:
         self.rated, self.run, self.pair = rated, run, rated.pair
-        self._known: dict[str, Figure] = {}
+        self._known: dict[str, Statistic] = {}
 
-    def __getitem__(self, strategy: str) -> Figure:
+    def __getitem__(self, strategy: str) -> Statistic:
         if strategy not in self._known:
             self._known[strategy] = abs_error(self.run, strategy)
         return self._known[strategy]
 
-    def ratio(self, above: str, below: str = BASE) -> Figure:
+    def ratio(self, above: str, below: str = BASE) -> Statistic:
         return self[above] / self[below]
 
-    def over_better_part(self, both: str, part: str) -> Figure:
+    def over_better_part(self, both: str, part: str) -> Statistic:
         """A combination over the better of sampler's mean and control variates by themselves."""
         return self.ratio(both, min((part, KNN), key=lambda name: self[name].value))
 
@@ -152,10 +152,10 @@ class Errors:
         return rows[above].abs_error / rows[below].abs_error
 
     def _check(
-        self, what: str, found: Figure | tuple[float, float], side: str, limit: float,
+        self, what: str, found: Statistic | tuple[float, float], side: str, limit: float,
         printed: float | None = None,
     ) -> Check:  # fmt: skip
-        value, mc = (found.value, found.mc) if isinstance(found, Figure) else found
+        value, mc = (found.value, found.mc) if isinstance(found, Statistic) else found
         return Check(self.rated.name, what, value, mc, side, limit, printed)
 
     def check(self, table: str, method: str, strategy: str, side: str) -> Check:
@@ -228,7 +228,7 @@ def findings(
     small: Iterable[Rated],
     small_runs: Mapping[str, Simulation],
     incremental: bool,
-) -> list[Finding]:
+) -> list[Claim]:
     """All findings of the paper that the tables bear on."""
     sets = [Errors(rated, runs[rated.name]) for rated in data]
     tested = [Errors(r, small_runs[r.name]) for r in small]
@@ -237,19 +237,19 @@ def findings(
         return tuple(check for one in among for check in make(one))
 
     found = [
-        Finding(
+        Claim(
             "docs-prop",
             "Stratifying by document with proportional allocation beats random sampling.",
             each(lambda e: [e.check("table1", "docs-prop", "docs-prop-printed+mean", "below")]),
         ),
-        Finding(
+        Claim(
             "docs-opt",
             "Optimal allocation over documents loses to random sampling.",
             each(lambda e: [e.check("table1", "docs-opt", "docs-opt-variance+mean", "above")]),
             "allocated by variance, in the words of the paper. With standard deviations, as "
             f"Neyman's formula has it: {_ratios(sets, 'docs-opt-printed+mean')}",
         ),
-        Finding(
+        Claim(
             "metrics-prop",
             "Stratifying by metric bins with proportional allocation beats random sampling.",
             each(
@@ -260,7 +260,7 @@ def findings(
     if incremental:
         methods = ("docs-incr-metrics", "docs-incr-human")
         found.append(
-            Finding(
+            Claim(
                 "incremental",
                 "Both kinds of incremental allocation lose to random sampling.",
                 each(
@@ -271,13 +271,13 @@ def findings(
             )
         )
     found += [
-        Finding(
+        Claim(
             "control variates",
             "Control variates help: a single metric, the mean of the metrics, a learned model.",
             each(lambda e: e.controls("cv-bleurt", "cv-mean", "cv-knn")),
             "the single metric is " + ", ".join(f"{e.rated.metrics[0]} for {e.pair}" for e in sets),
         ),
-        Finding(
+        Claim(
             "cv-multi",
             "So do all metrics at once, with a slope each.",
             each(lambda e: e.controls("cv-multi")),
@@ -285,12 +285,12 @@ def findings(
             f"{_ratios(sets, 'random+cv-multi-footnote')}; with regression slopes: "
             f"{_ratios(sets, 'random+cv-multi')}",
         ),
-        Finding(
+        Claim(
             "adding up",
             "Documents and control variates add up: docs-prop+cv-knn beats both its parts.",
             each(Errors.adds_up),
         ),
-        Finding(
+        Claim(
             "not adding up",
             "Metric bins and control variates do not: metrics-prop+cv-knn gains less over the "
             "better of its parts than docs-prop+cv-knn does.",
@@ -298,25 +298,25 @@ def findings(
             "metrics-prop+cv-knn over the better of its parts: "
             + ", ".join(f"{e.pair} {e.over_better_part(BINS, BIN).value:.3f}" for e in sets),
         ),
-        Finding(
+        Claim(
             "Hoeffding, R = 25",
             "Hoeffding's bound with the true range covers always, and is an order of magnitude "
             "too wide.",
             each(lambda e: e.covered("hoeffding", 0.99)),
         ),
-        Finding(
+        Claim(
             "Hoeffding, oracle R",
             "With the range that the answers suggest (4 and 7) it is calibrated: it covers more "
             "than 95 % for docs-prop+cv-knn.",
             each(lambda e: e.covered("hoeffding-oracle", 0.95)),
         ),
-        Finding(
+        Claim(
             "standard deviation",
             "The standard deviation of the error is uncomfortably near the error itself.",
             each(Errors.spread),
             "a normal error without bias has the ratio √(π/2 − 1) = 0.756, whatever the method",
         ),
-        Finding(
+        Claim(
             "two metrics",
             "The gain of docs-prop+cv-knn remains with two metrics chosen beforehand.",
             each(lambda e: [e.check("table6", "docs-prop+cv-knn", BEST, "below")], tested),
