@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import parse
-from fewgold.cli.console import Format, Json, Output, Quiet, drawn, emit, progress_bars
-from fewgold.cli.input import load_sample
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import draw, emit, print_summary, progress_bars
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -51,10 +50,10 @@ def plan_of(
         from fewgold.planning import difference_studies
 
         studies = difference_studies(studies)
-    with progress_bars(quiet) as show:
+    with progress_bars(quiet) as bars:
         return planning.plan_from_history(
             goal, studies, None, names or _usual(studies), size=size, draws=data["draws"],
-            rng=data["seed"], progress=partial(show, "replaying") if show else None,
+            rng=data["seed"], progress=partial(bars, "replaying") if bars else None,
         )  # fmt: skip
 
 
@@ -80,8 +79,7 @@ def _from_pilot(
             f"there is no {str(side)!r}. For other ratings give their sd with --sd, or the table "
             "with --history if every segment is rated."
         )
-    record = sheets.read_record(side)
-    sample = load_sample(side, None, quiet)
+    record, sample = input.open_sheet(data["pilot"], None, None, quiet)
     column = record["score_column"] if data["human"] is None else data["human"]
     ratings = sheets.read_ratings(data["pilot"], sample, score=column)
     if goal.difference is not None:
@@ -101,187 +99,95 @@ _BINARY = "Adequate or not"
 
 
 def plan(
-    half_width: Annotated[
-        str | None,
-        typer.Option(metavar="H", help="The interval is ±H.", rich_help_panel=_GOAL),
-    ] = None,
+    half_width: Annotated[str | None, option("H", "The interval is ±H.", panel=_GOAL)] = None,
     tolerance: Annotated[
         str | None,
-        typer.Option(
-            metavar="T",
-            help="The error stays within T, whatever the interval says.",
-            rich_help_panel=_GOAL,
-        ),
+        option("T", "The error stays within T, whatever the interval says.", panel=_GOAL),
     ] = None,
     difference: Annotated[
-        str | None,
-        typer.Option(
-            metavar="D", help="Find a difference of D between two systems.", rich_help_panel=_GOAL
-        ),
+        str | None, option("D", "Find a difference of D between two systems.", panel=_GOAL)
     ] = None,
-    confidence: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Of the interval.", rich_help_panel=_GOAL)
-    ] = "0.95",
-    power: Annotated[
-        str,
-        typer.Option(metavar="P", help="Chance to find the difference.", rich_help_panel=_GOAL),
-    ] = "0.8",
+    confidence: Annotated[str, option("LEVEL", "Of the interval.", panel=_GOAL)] = "0.95",
+    power: Annotated[str, option("P", "Chance to find the difference.", panel=_GOAL)] = "0.8",
     limits: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LOW,HIGH", help="Ends of the scale: the worst case.", rich_help_panel=_GUESS
-        ),
+        str | None, option("LOW,HIGH", "Ends of the scale: the worst case.", panel=_GUESS)
     ] = None,
     sd: Annotated[
         float | None,
-        typer.Option(
-            metavar="S",
-            parser=parse.number,
-            help="Of scores; of differences for --difference.",
-            rich_help_panel=_GUESS,
+        option(
+            "S", "Of scores; of differences for --difference.", panel=_GUESS, parser=parse.number
         ),
     ] = None,
     correlation: Annotated[
-        float,
-        typer.Option(
-            metavar="R",
-            parser=parse.number,
-            help="Of metrics with human scores.",
-            rich_help_panel=_GUESS,
-        ),
+        float, option("R", "Of metrics with human scores.", panel=_GUESS, parser=parse.number)
     ] = 0.0,
-    metrics: Annotated[
-        int,
-        typer.Option(metavar="K", min=1, help="Metrics that are used.", rich_help_panel=_GUESS),
-    ] = 1,
+    metrics: Annotated[int, option("K", "Metrics that are used.", panel=_GUESS, min=1)] = 1,
     icc: Annotated[
         float | None,
-        typer.Option(
-            metavar="I",
-            parser=parse.rate,
-            help="Share of variance between documents.",
-            rich_help_panel=_GUESS,
-        ),
+        option("I", "Share of variance between documents.", panel=_GUESS, parser=parse.rate),
     ] = None,
     per_document: Annotated[
-        float | None,
-        typer.Option(
-            metavar="M",
-            parser=parse.number,
-            help="Segments of a document.",
-            rich_help_panel=_GUESS,
-        ),
+        float | None, option("M", "Segments of a document.", panel=_GUESS, parser=parse.number)
     ] = None,
-    size: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Segments of the pool.")
-    ] = None,
+    size: Annotated[int | None, option("N", "Segments of the pool.", min=1)] = None,
     rating_cost: Annotated[
-        float, typer.Option(metavar="C", parser=parse.number, help="Of one rating, on average.")
+        float, option("C", "Of one rating, on average.", parser=parse.number)
     ] = 1.0,
     pilot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHEET", help="A rated sheet of fewgold select.", rich_help_panel=_DATA
-        ),
+        str | None, option("SHEET", "A rated sheet of fewgold select.", panel=_DATA)
     ] = None,
     assurance: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            parser=parse.rate,
-            help="Plan safely: the pilot's sd may be too small.",
-            rich_help_panel=_DATA,
+        option(
+            "P", "Plan safely: the pilot's sd may be too small.", panel=_DATA, parser=parse.rate
         ),
     ] = None,
     history: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="A table rated in full, or demo-ende, demo-zhen.",
-            rich_help_panel=_DATA,
-        ),
+        str | None, option("DATA", "A table rated in full, or demo-ende, demo-zhen.", panel=_DATA)
     ] = None,
-    human: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Human scores in DATA.", rich_help_panel=_DATA),
-    ] = None,
+    human: Annotated[str | None, option("COLUMN", "Human scores in DATA.", panel=_DATA)] = None,
     cost: Annotated[
         str | None,
-        typer.Option(
-            metavar="COST",
-            help="Of the ratings in DATA, as for select: a column, or 10+0.5*words.",
-            rich_help_panel=_DATA,
+        option(
+            "COST", "Of the ratings in DATA, as for select: a column, or 10+0.5*words.", panel=_DATA
         ),
     ] = None,
     strategies: Annotated[
-        str | None,
-        typer.Option(metavar="A+B,…", help="To compare; see fewgold strategies."),
+        str | None, option("A+B,…", "To compare; see fewgold strategies.")
     ] = None,
-    draws: Annotated[
-        int, typer.Option(metavar="D", min=20, help="Studies to replay.", rich_help_panel=_DATA)
-    ] = 200,
-    seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="Of the replay.", rich_help_panel=_DATA)
-    ] = 0,
+    draws: Annotated[int, option("D", "Studies to replay.", panel=_DATA, min=20)] = 200,
+    seed: Annotated[int, option("S", "Of the replay.", panel=_DATA, min=0)] = 0,
     alpha: Annotated[
         float | None,
-        typer.Option(
-            metavar="A",
-            parser=parse.rate,
-            help="Success rate that is expected.",
-            rich_help_panel=_BINARY,
-        ),
+        option("A", "Success rate that is expected.", panel=_BINARY, parser=parse.rate),
     ] = None,
     rho: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            parser=parse.rate,
-            help="True positive rate of the metric.",
-            rich_help_panel=_BINARY,
-        ),
+        option("P", "True positive rate of the metric.", panel=_BINARY, parser=parse.rate),
     ] = None,
     eta: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            parser=parse.rate,
-            help="True negative rate of the metric.",
-            rich_help_panel=_BINARY,
-        ),
+        option("P", "True negative rate of the metric.", panel=_BINARY, parser=parse.rate),
     ] = None,
     metric_ratings: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, help="Items that only the metric rates.", rich_help_panel=_BINARY
-        ),
+        int, option("N", "Items that only the metric rates.", panel=_BINARY, min=0)
     ] = 0,
-    known: Annotated[
-        bool, typer.Option("--known", help="ρ and η are known exactly.", rich_help_panel=_BINARY)
-    ] = False,
+    known: Annotated[bool, flag("--known", "ρ and η are known exactly.", panel=_BINARY)] = False,
     budget: Annotated[
         float | None,
-        typer.Option(
-            metavar="B",
+        option(
+            "B",
+            "Instead of a goal: split B between people and metric.",
+            panel=_BINARY,
             parser=parse.number,
-            help="Instead of a goal: split B between people and metric.",
-            rich_help_panel=_BINARY,
         ),
     ] = None,
     metric_cost: Annotated[
         float | None,
-        typer.Option(
-            metavar="C",
-            parser=parse.number,
-            help="Of one metric rating, for --budget.",
-            rich_help_panel=_BINARY,
-        ),
+        option("C", "Of one metric rating, for --budget.", panel=_BINARY, parser=parse.number),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Draw the curves: .png, .svg or .pdf."),
-    ] = None,
-    output: Output = Format.text,
+    out: options.Drawing = None,
+    output: Output = OutputFormat.text,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -301,7 +207,7 @@ def plan(
 
     [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
     """
-    how = Format.json if json else output
+    how = OutputFormat.json if json else output
     if budget is not None:
         _split(
             budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,
@@ -332,20 +238,10 @@ def plan(
          "human": human, "cost": cost, "draws": draws, "seed": seed},
         {"alpha": alpha, "rho": rho, "eta": eta, "metric": metric_ratings, "known": known},
     )  # fmt: skip
-    if out is not None:
-        from fewgold.plots import save
-
-        if not drawn(partial(save, path=out), found.plot, quiet):
-            out = None
+    written = draw(found.plot, out, quiet)
     rows: Any = found.to_frame().to_dict("records")
-    record = found.to_dict() | {"files": [] if out is None else [str(out)]}
-
-    def text(_: Any) -> None:
-        print(found.summary())
-        if out is not None:
-            print(f"\nwritten: {out}")
-
-    emit(how, record, rows, text)
+    record = found.to_dict() | {"files": list(map(str, written))}
+    emit(how, record, rows, lambda _: print_summary(found.summary(), written))
 
 
 def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares: bool) -> Goal:
@@ -375,7 +271,7 @@ def _split(
     confidence: str,
     size: int | None,
     power: float,
-    how: Format,
+    how: OutputFormat,
 ) -> None:
     """The best division of a budget."""
     from fewgold.planning import best_split

@@ -69,6 +69,15 @@ def settings(**more: Any) -> AbstractContextManager[None]:
     return matplotlib.rc_context(style)
 
 
+def available() -> bool:
+    """Whether matplotlib is installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 def styled(draw: Callable[P, T]) -> Callable[P, T]:
     """Make a function draw in this style."""
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ def page(
         f"<title>{name}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f'<header>\n<h1>{name}</h1>\n<div class="lead">\n{paragraphs_html(lead)}</div>\n'
         f"{''.join(section.body() for section in top)}</header>\n"
-        f"{_contents(sections)}<main>\n{''.join(map(_section, sections, _anchors(sections)))}"
+        f"{_contents(sections)}<main>\n{''.join(map(_section, count(1), sections))}"
         f"</main>\n<footer>\n{paragraphs_html(footer)}</footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
@@ -97,34 +98,29 @@ def write(path: str | Path, text: str) -> Path:
     return target
 
 
-def _anchors(sections: Sequence[Section]) -> list[str]:
-    return [f"section-{i}" for i in range(1, len(sections) + 1)]
-
-
 def _contents(sections: Sequence[Section]) -> str:
     if len(sections) < 2:
         return ""
     items = (
-        f'<li><a href="#{anchor}">{escape(section.title)}</a></li>\n'
-        for section, anchor in zip(sections, _anchors(sections), strict=True)
+        f'<li><a href="#section-{i}">{escape(section.title)}</a></li>\n'
+        for i, section in enumerate(sections, 1)
     )
     return f'<nav aria-label="Contents">\n<ol>\n{"".join(items)}</ol>\n</nav>\n'
 
 
-def _section(section: Section, anchor: str) -> str:
+def _section(number: int, section: Section) -> str:
     return (
-        f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n'
-        f'<h2 id="{anchor}-title">{escape(section.title)}</h2>\n{section.body()}</section>\n'
+        f'<section id="section-{number}" aria-labelledby="section-{number}-title">\n'
+        f'<h2 id="section-{number}-title">{escape(section.title)}</h2>\n{section.body()}'
+        "</section>\n"
     )
 
 
 def figures_of(draw: Callable[[str], Any], names: list[str]) -> dict[str, Any]:
     """The figures of these names; none where matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        return {}
-    return {name: draw(name) for name in names}
+    from fewgold.plots.style import available
+
+    return {name: draw(name) for name in names} if available() else {}
 
 
 def save_result(

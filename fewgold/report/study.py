@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from fewgold._arrays import FloatArray
 
-# How many plain random ratings would have told as much.
-
+# How many plain random ratings would have told as much
 
 # Ratings below which two standard errors cannot be compared in earnest.
 _LEAST = 10
@@ -134,8 +133,7 @@ def saved(ratings: Ratings, estimate: Estimate) -> Saved:
     return Saved(n, same_error(se, variance, whole), **told)
 
 
-# Do the metrics follow the ratings? Correlations over the pool, with intervals by the design.
-
+# Do the metrics follow the ratings?
 
 #: Ratings below which a correlation has no interval, and below which it is not shown at all.
 _INTERVAL, _SHOWN = 6, 3
@@ -284,13 +282,12 @@ def pulls(estimate: LinearEstimate, count: int = 5) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
-# Who rated what: answers counted by rater, and those that were given twice.
-
+# Who rated what
 
 UNKNOWN = "(not named)"
 
 
-def checked(answers: pd.DataFrame | None) -> pd.DataFrame | None:
+def checked_answers(answers: pd.DataFrame | None) -> pd.DataFrame | None:
     """Answers with columns segment, rater, score and time; None if there is no table."""
     import pandas as pd
 
@@ -370,7 +367,7 @@ _LOOKS, _FIRST = 12, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class StudyNumbers:
     """The parts of a study as they came, and what follows from them."""
 
     ratings: Ratings
@@ -536,11 +533,13 @@ class Study:
         """The estimate, and what other estimators make of the same ratings."""
         import pandas as pd
 
-        rows = [self._row(self.estimate)]
+        rows = [self._row(self.estimate, self.record)]
         others: list[Estimator] = []
         if not self.by_class:
             others = [Mean(), *([Ridge()] if self.ratings.sample.pool.metrics else [])]
         for other in others:
+            if type(other) is type(self.estimator) and other.bound == self.estimator.bound:
+                continue
             try:
                 row = self._row(other.estimate(self.ratings))
             except FewgoldError:  # not for this sample
@@ -550,10 +549,13 @@ class Study:
                 rows.append(row)
         return pd.DataFrame(rows, columns=["name", "value", "se", "low", "high", "interval"])
 
-    def _row(self, estimate: Estimate) -> tuple[str, float, float, float, float, str]:
-        low, high = estimate.interval(self.confidence)
-        record = estimate.to_dict(self.confidence)
-        numbers = (float(estimate.value), float(estimate.se), float(low), float(high))
+    def _row(
+        self, estimate: Estimate, record: Mapping[str, Any] | None = None
+    ) -> tuple[str, float, float, float, float, str]:
+        record = record or estimate.to_dict(self.confidence)  # an interval may take long: once
+        low = -math.inf if record["low"] is None else record["low"]
+        high = math.inf if record["high"] is None else record["high"]
+        numbers = (float(estimate.value), float(estimate.se), low, high)
         return (str(record["method"]), *numbers, str(record["bound_label"]))
 
     @cached_property
@@ -576,10 +578,12 @@ class Study:
         first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
         looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
         try:
-            rows = [(k, *self._row(self.estimator.estimate(self._first(k)))[1:5]) for k in looks]
+            rows = [self._row(self.estimator.estimate(self._first(k))) for k in looks[:-1]]
         except FewgoldError:  # an estimator that asks for more ratings
             return None
-        return pd.DataFrame(rows, columns=["n", "value", "se", "low", "high"])
+        rows.append(self._row(self.estimate, self.record))
+        table = [(k, *row[1:5]) for k, row in zip(looks, rows, strict=True)]
+        return pd.DataFrame(table, columns=["n", "value", "se", "low", "high"])
 
     def _first(self, k: int) -> Ratings:
         """The first ``k`` ratings of a simple random sample, as a sample of their own."""

@@ -26,7 +26,8 @@ from fewgold.campaign.status import goal_line, stop_line
 from fewgold.campaign.tasks import WHICH
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
-from fewgold.report.figures import WITHOUT, available
+from fewgold.plots.style import available
+from fewgold.report.figures import WITHOUT
 from fewgold.web.explore_tables import TABLES, NoSuchFigure, drawn_figure, is_figure, roc_shown
 from fewgold.web.explore_view import (
     Results,
@@ -168,7 +169,7 @@ def _rest(view: View) -> dict[str, Any]:
 
 def _agreement(view: View) -> list[str]:
     """What the report says of how far raters agree."""
-    from fewgold.report.body import agreement
+    from fewgold.report.study_sections import agreement
 
     study = view.study
     if study is None or study.raters is None:

@@ -13,8 +13,9 @@ import numpy as np
 from fewgold import plots
 from fewgold._text import fixed, shorter
 from fewgold.errors import FewgoldError
+from fewgold.plots.style import available
 from fewgold.report import number
-from fewgold.report.figures import WITHOUT, available, weighted_line
+from fewgold.report.figures import WITHOUT, weighted_line
 from fewgold.web import files
 from fewgold.web.explore_view import View, growth, steps, stopping_path
 

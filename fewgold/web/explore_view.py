@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
-    from fewgold.report.study import Study
+    from fewgold.report.study import StudyNumbers as Study
 
 _STATES = 6  # kept, two for each state of the campaign: numbers and figures
 _LOOKS = 500  # earlier estimates that are kept, which do not change any more

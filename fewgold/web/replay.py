@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
 from fewgold.errors import DataError, FewgoldError
-from fewgold.report.figures import available
+from fewgold.plots.style import available
 from fewgold.web import replay_data
 from fewgold.web.files import DRAWING, IMAGES, Recent, download, drawn, frame_csv, known
 from fewgold.web.forms import Fields, SentFiles

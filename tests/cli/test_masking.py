@@ -262,6 +262,7 @@ def test_one_system_keeps_its_ids_unless_they_name_it(run: Run) -> None:
     assert_tells_nothing(Path("named.json").read_text())
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("documents", [True, False])
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_sheets_of_several_systems_tell_nothing(run: Run, documents: bool, on_disk: bool) -> None:

@@ -21,7 +21,7 @@ from fewgold.planning import (
 )
 from fewgold.pool import Pool
 from fewgold.samplers import SimpleRandom
-from fewgold.simulation import Study
+from fewgold.simulation.studies import Study
 
 
 @pytest.mark.parametrize("effect", [0.15, 0.2, 0.5, 1.0, 1.5])
@@ -218,6 +218,7 @@ def test_poor_pilots() -> None:
         Outlook.from_pilot(many.rate(gold[many.indices]))
 
 
+@pytest.mark.slow
 def test_tolerance_goes_by_the_errors() -> None:
     """Spread-out samples err less than their intervals say: a tolerance takes fewer of them."""
     pool, gold = load_demo("zhen")

@@ -27,8 +27,9 @@ from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameErro
 from fewgold.estimate import Interval
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import ByColumn, Cost, Sampler, SimpleRandom, Stratified
-from fewgold.simulation import Study, studies_from_table
+from fewgold.simulation import studies_from_table
 from fewgold.simulation.cells import Score, over_known, ratio
+from fewgold.simulation.studies import Study
 from fewgold.testing import toy_pool
 from reference.simulation import figures, one_by_one
 from waiting import PATIENCE, until
@@ -150,6 +151,7 @@ def test_score_of_a_share() -> None:
     assert half.mc == pytest.approx(np.sqrt(0.25 / 1000), rel=0.01)
 
 
+@pytest.mark.slow
 def test_ratio_is_nearly_unbiased() -> None:
     """Beale's correction takes out the bias of order 1/draws, which is 0.029 here."""
     rng = np.random.default_rng(0)
@@ -806,7 +808,7 @@ def test_degenerate_data() -> None:
     np.testing.assert_allclose(census["abs_error"], 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("budgets", [[1], [2, 3, 5]])
+@pytest.mark.parametrize("budgets", [[1], pytest.param([2, 3, 5], marks=pytest.mark.slow)])
 def test_very_few_ratings_and_draws(budgets: list[int]) -> None:
     """Standard errors are infinite there; the figures say so and nothing breaks."""
     pool, gold = _toy()
