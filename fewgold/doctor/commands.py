@@ -89,8 +89,8 @@ def _texts(seen: Seen) -> str:
 
 
 def _metrics(seen: Seen, rated: bool = True) -> str:
-    """``--metrics``, where a guess would take a column too many; not ``rated``: for a pool to rate."""
-    odd = [h for h in seen.human if not looks_human(h)] if not rated else []
+    """``--metrics``, where a guess would take a column too many, also from human scores."""
+    odd = [] if rated else [h for h in seen.human if not looks_human(h)]
     odd += [h for h in seen.humans if h not in seen.human and not looks_human(h)]
     if not seen.leaks and not odd and "metrics" not in seen.told:
         return ""
