@@ -70,7 +70,7 @@ def select(
     to: Annotated[
         str | None,
         option(
-            "FORMAT", "OutputFormat of -o, such as label-studio; see fewgold export.", panel=_ON
+            "FORMAT", "Format of -o, such as label-studio; see fewgold export.", panel=_ON
         ),
     ] = None,
     next: Annotated[
