@@ -54,23 +54,23 @@ def cell(value: float, places: int, error: float = math.nan) -> str:
     return f"{value:.{places}f}" + ("" if math.isnan(error) else f" ± {error:.{places}f}")
 
 
-def spelled(name: str, thing: Any, told: Collection[str] = ()) -> str:
+def spelled(name: str, thing: Any, named: Collection[str] = ()) -> str:
     """The name of a method, and in brackets its fields that were chosen otherwise than usual.
 
-    ``told`` are the fields that the name tells already.
+    ``named`` are the fields that the name tells already.
     """
-    parts = _chosen(thing, told)
+    parts = _chosen(thing, named)
     return f"{name}({','.join(parts)})" if parts else name
 
 
-def _chosen(thing: Any, told: Collection[str] = ()) -> list[str]:
+def _chosen(thing: Any, named: Collection[str] = ()) -> list[str]:
     found: list[str] = []
     for f in fields(thing) if is_dataclass(thing) else ():
         value = getattr(thing, f.name)
-        if f.name in told or (type(value) is type(f.default) and value == f.default):
+        if f.name in named or (type(value) is type(f.default) and value == f.default):
             continue
         if is_dataclass(value) and not isinstance(value, type):  # a method within another
-            found += _chosen(value, getattr(value, "_told", ()))
+            found += _chosen(value, getattr(value, "_named_fields", ()))
         elif not hasattr(value, "get_params") or not repr(value).endswith("()"):
             found.append(f"{f.name}={_word(value)}")
     return found
@@ -122,7 +122,7 @@ def number(
 
 
 def fixed(value: float, places: int) -> str:
-    """A number with so many decimals, a true minus sign, and no minus before nought."""
+    """A number with so many decimals, a true minus sign, and no minus before 0."""
     text = f"{value:.{places}f}" if places <= _MOST else f"{value:.2e}"
     if text.startswith("-") and not text.strip("-0."):
         text = text[1:]

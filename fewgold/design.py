@@ -17,7 +17,7 @@ import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray, from_pivot, group_sum, spread_out
 
-__all__ = ["Design"]
+__all__ = ["Design", "collapse", "neighbours"]
 
 T = TypeVar("T")
 _WITH_GAPS = " with gaps"  # as files and messages say it of a kind

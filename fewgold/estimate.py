@@ -14,6 +14,8 @@ from fewgold._text import spelled
 from fewgold._validate import check_confidence
 from fewgold.sample import Design, Ratings
 
+__all__ = ["Bound", "Estimate", "Interval", "LinearEstimate"]
+
 _WITHOUT_LIMITS = "without the limits of the scale there is no interval: give them"
 
 

@@ -45,14 +45,14 @@ class Estimator(ABC):
         return type(self).__name__
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         """Fields that the name tells, or that make the sample and the interval."""
         return ("sampler", "bound")
 
     @property
     def spelled(self) -> str:
         """The name, and in brackets what was chosen otherwise than usual: for signatures."""
-        return spelled(self.name, self, self._told)
+        return spelled(self.name, self, self._named_fields)
 
     def select(
         self,
@@ -91,7 +91,7 @@ class Estimator(ABC):
         if count > n:
             raise BudgetError(f"{n} ratings cannot come in {count} waves. Ask for fewer waves.")
         sizes = np.diff(np.arange(count + 1) * n // count).tolist()
-        ratings = self.sampler.replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
+        ratings = self.sampler._replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
         info = ratings.sample.info
         if isinstance(rng, int | np.integer):
             info = replace(info, seeds=(int(rng),))

@@ -24,7 +24,7 @@ from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import Estimate, Interval, LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.sample import Gaps, Ratings, Sample
+from fewgold.sample import GapHandling, Ratings, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,7 +192,7 @@ class PartialRatings:
             return self._answered()
         lost, of = self._counts()
         design = answered(self.sample.design, self._keep, within)
-        gaps = Gaps(
+        gaps = GapHandling(
             f"{lost} of {of} segments are unrated, taken as missing at random: the interval rests "
             "on that",
             f"{lost}-at-random" + ("-anywhere" if within == "sample" else ""),
@@ -241,7 +241,7 @@ class PartialRatings:
         before = 0 if gaps is None else gaps.unrated
         return self.sample.n - self.rated + before, self.sample.n + before
 
-    def _answered(self, design: Design | None = None, gaps: Gaps | None = None) -> Ratings:
+    def _answered(self, design: Design | None = None, gaps: GapHandling | None = None) -> Ratings:
         keep, whole = self._keep, self.sample
         if design is None:
             if keep.all():
@@ -257,7 +257,7 @@ class PartialRatings:
         if not keep.all():
             lost = sample.n - self.rated
             note = f"{lost} of {sample.n} segments are unrated, counted as {end:g}"
-            gaps = Gaps(note, f"{lost}-as-{end:g}")
+            gaps = GapHandling(note, f"{lost}-as-{end:g}")
             sample = replace(sample, info=replace(sample.info, gaps=gaps))
         return Ratings(sample, np.where(keep, self.scores, end), as_limits(self.limits))
 
@@ -318,7 +318,7 @@ class GapBounds:
     unrated: int
     sampled: int
     confidence: float = 0.95
-    before: Gaps | None = None
+    before: GapHandling | None = None
 
     def __repr__(self) -> str:
         low, high = self.region

@@ -91,9 +91,9 @@ class Pool:
     Parameters
     ----------
     ids
-        One label a segment, all different.
+        One label per segment, all different.
     metrics
-        Scores of automatic metrics or judges, an array of N numbers a metric.
+        Scores of automatic metrics or judges, an array of N numbers per metric.
     documents
         The document (conversation, article) that each segment belongs to.
     cost
@@ -155,9 +155,9 @@ class Pool:
             object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be worked out again is not worth sending to a worker.
-        again = ("_standard", "_alone", "_composite", "_passages")
-        state = {k: v for k, v in self.__dict__.items() if k not in again}
+        # What is quickly computed is not worth sending to a worker.
+        cached = ("_standardised", "_composite", "_passages")
+        state = {k: v for k, v in self.__dict__.items() if k not in cached}
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -184,7 +184,7 @@ class Pool:
         texts: Sequence[str] | str = (),
         orientation: Mapping[str, int] | None = None,
     ) -> Pool:
-        """A pool from any dataframe (pandas, polars, pyarrow, …), one row a segment.
+        """A pool from any dataframe (pandas, polars, pyarrow, …), one row per segment.
 
         ``metrics=None`` takes no metric: a column of human scores is numeric too, and must never
         slip in among the metrics.
@@ -262,7 +262,7 @@ class Pool:
         return self.system is not None and bool((self.system != self.system[0]).any())
 
     def matrix(self, names: Iterable[str] | None = None) -> FloatArray:
-        """Metric scores, one row a metric: (p, N)."""
+        """Metric scores, one row per metric: (p, N)."""
         chosen = list(self.metrics) if names is None else list(as_names(names))
         for name in chosen:
             if name not in self.metrics:
@@ -276,22 +276,17 @@ class Pool:
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics with mean 0 and standard deviation 1 over the pool: (p, N), read-only."""
-        chosen = list(self.metrics) if names is None else list(as_names(names))
-        if chosen == list(self.metrics):
-            return self._standard
-        if len(chosen) != 1:
-            return _standardise(self.matrix(chosen))
-        if chosen[0] not in self._alone:
-            self._alone[chosen[0]] = _standardise(self.matrix(chosen))
-        return self._alone[chosen[0]]
+        chosen = tuple(self.metrics if names is None else as_names(names))
+        if chosen not in self._standardised:
+            z = _standardise(self.matrix(chosen))
+            if len(chosen) > 1 and chosen != tuple(self.metrics):
+                return z
+            self._standardised[chosen] = z
+        return self._standardised[chosen]
 
     @cached_property
-    def _standard(self) -> FloatArray:
-        return _standardise(self.matrix())
-
-    @cached_property
-    def _alone(self) -> dict[str, FloatArray]:
-        """Single metrics, standardised, that were asked for before."""
+    def _standardised(self) -> dict[tuple[str, ...], FloatArray]:
+        """What was asked for before: all metrics, and single ones."""
         return {}
 
     @property

@@ -33,6 +33,18 @@ from fewgold.samplers import (
     Systematic,
 )
 
+__all__ = [
+    "bound",
+    "bound_names",
+    "estimator",
+    "estimator_names",
+    "recommended",
+    "sampler",
+    "sampler_names",
+    "strategy",
+    "strategy_names",
+]
+
 #: What we recommend where the pool has metrics, where it has none, and where it stays on disk.
 RECOMMENDED = "docs-balanced+ridge"
 ON_DISK = "docs-sys+ridge"

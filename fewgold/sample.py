@@ -22,7 +22,7 @@ __all__ = ["Design", "Ratings", "Sample"]
 
 
 @dataclass(frozen=True)
-class Gaps:
+class GapHandling:
     """What was done about sampled segments without a rating.
 
     ``note`` is for readers, ``code`` for signatures; ``unrated`` counts the segments that were
@@ -51,7 +51,7 @@ class SampleInfo:
     samplers: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
     adequate: str | None = None
-    gaps: Gaps | None = None
+    gaps: GapHandling | None = None
 
     @property
     def sampler(self) -> str | None:
@@ -97,7 +97,7 @@ class SampleInfo:
         sampler, seed = record.get("sampler"), record.get("seed")
         gaps = None
         if "gaps" in record:
-            gaps = Gaps(record["gaps"], record["gaps_signed"], int(record.get("unrated", 0)))
+            gaps = GapHandling(record["gaps"], record["gaps_signed"], int(record.get("unrated", 0)))
         return cls(
             () if sampler is None else tuple(str(sampler).split("+")),
             () if seed is None else tuple(int(s) for s in str(seed).split("+")),

@@ -467,7 +467,8 @@ def load_sample(path: str | Path | Record, pool: Population) -> Sample:
         rows = {s["index"]: s["id"] for wave in waves for s in wave["segments"]}
         held = pool._with_rows(rows)
         indices, design = design_of(record["sample"], held)
-        sample = Sample(held, indices, design, info=SampleInfo.from_dict(record))
+        info = SampleInfo.from_dict({k: record[k] for k in ("sampler", "seed")})
+        sample = Sample(held, indices, design, info=info)
         if record["given"] is None:
             return sample
         earlier, how = design_of(record["given"], held)

@@ -29,6 +29,7 @@ from reference import (
     stratified_variance,
     two_waves,
 )
+from sweeps import quick
 
 SIZE = 60
 
@@ -284,7 +285,7 @@ def centred(x, y):
     return (dev - dev.mean(-1, keepdims=True)) / np.sqrt(len(y))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", quick(range(6), slice(2)))
 def test_ridge_takes_the_strength_of_least_leave_one_out_error(seed):
     from sklearn.linear_model import Ridge as Theirs
     from sklearn.linear_model import RidgeCV
@@ -448,6 +449,7 @@ def collect(name, n, pool=POOL, gold=GOLD, **options):
     return estimator, estimator.collect(pool, lambda s: gold[s.indices], n, **options)
 
 
+@pytest.mark.sweep
 @by_strategy
 @pytest.mark.parametrize("n", [2, 7, 24, 60])
 def test_batch_equals_one_by_one(name, n):
@@ -461,6 +463,7 @@ def test_batch_equals_one_by_one(name, n):
         np.testing.assert_allclose(one.interval(0.9), (low[k], high[k]), rtol=1e-8)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", registry.sampler_names())
 @pytest.mark.parametrize("sizes", [(4, 4), (9, 2), (12, 20)])
 def test_batch_of_top_ups_equals_one_by_one(name, sizes):

@@ -222,6 +222,7 @@ def study(rng, size=200, n=80, raters=6, sd=(1.0, 0.8, 1.2)):
     return segment.mean(), rater.mean(), made, answers.agreement()
 
 
+@pytest.mark.slow
 def test_errors_for_these_and_for_any_raters():
     """Squared errors against what is stated, for the same raters and for any.
 

@@ -143,6 +143,7 @@ def test_every_pair_of_waves_and_every_set_of_answers():
     np.testing.assert_allclose(variance.mean(), value.var(), **TIGHT)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "sampler",
     [

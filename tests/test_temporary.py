@@ -99,7 +99,8 @@ def engine(place: Path) -> None:
 @pytest.mark.parametrize(
     ("work", "kind"),
     [
-        (folder, "opcode"),
+        pytest.param(folder, "opcode", marks=pytest.mark.slow),
+        (folder, "line"),
         (files, "line"),
         (campaign, "line"),
         (without_links, "line"),

@@ -412,9 +412,9 @@ class BinaryPosterior(Estimator):
         return "-".join(["alpha", *names]) + how
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         named = () if isinstance(self.threshold, Mapping) else ("threshold",)
-        return (*super()._told, "metric", "target", *named)
+        return (*super()._named_fields, "metric", "target", *named)
 
     def select(
         self,

@@ -192,7 +192,8 @@ def _store(
     refused = list(rejected)
     for rating in ratings:
         raw = json.dumps(asdict(rating), default=str)
-        if any(0xD800 <= ord(c) <= 0xDFFF for text in _texts(rating) for c in text):
+        texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
+        if any(0xD800 <= ord(c) <= 0xDFFF for text in texts for c in text):
             refused.append(Rejected("an answer", "it holds characters that are no text", raw))
             continue
         place, why = finder.find(rating)
@@ -229,10 +230,6 @@ def _reject(database: sqlite3.Connection, row: Rejected, number: int) -> int:
         "INSERT OR IGNORE INTO rejected (place, why, raw, import, twin) VALUES (?, ?, ?, ?, ?)",
         (row.place, row.why, raw, number, twin),
     ).rowcount
-
-
-def _texts(rating: Rating) -> tuple[str, ...]:
-    return rating.segment, rating.rater, rating.time, rating.system, rating.answer
 
 
 def twin_of(segment: int | str, rating: Rating) -> str:

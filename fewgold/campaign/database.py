@@ -12,11 +12,15 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from fewgold._temporary import TemporaryFolder, unbroken
 from fewgold.errors import DataError, FewgoldError
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # Errors of SQLite in words that people can act on
 
@@ -62,36 +66,29 @@ def reading(what: str) -> Iterator[None]:
         raise damaged(f"{what}: {type(e).__name__} {e}") from None
 
 
+def _in_words(method: Callable[P, T]) -> Callable[P, T]:
+    """A method of sqlite3 whose errors are sentences."""
+
+    @wraps(method)
+    def called(*args: P.args, **options: P.kwargs) -> T:
+        try:
+            return method(*args, **options)
+        except sqlite3.ProgrammingError:  # a mistake of ours
+            raise
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise sentence(error) from None
+
+    return called
+
+
 class Cursor(sqlite3.Cursor):
     """A cursor whose errors are sentences."""
 
-    def execute(self, *args: Any) -> Cursor:
-        """As in sqlite3."""
-        with _sentences():
-            super().execute(*args)
-        return self
-
-    def executemany(self, *args: Any) -> Cursor:
-        """As in sqlite3."""
-        with _sentences():
-            super().executemany(*args)
-        return self
-
-    def fetchone(self) -> Any:
-        """As in sqlite3."""
-        with _sentences():
-            return super().fetchone()
-
-    def fetchall(self) -> list[Any]:
-        """As in sqlite3."""
-        with _sentences():
-            return super().fetchall()
-
-    def __next__(self) -> Any:
-        try:
-            return super().__next__()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise sentence(error) from None
+    execute = _in_words(sqlite3.Cursor.execute)
+    executemany = _in_words(sqlite3.Cursor.executemany)
+    fetchone = _in_words(sqlite3.Cursor.fetchone)
+    fetchall = _in_words(sqlite3.Cursor.fetchall)
+    __next__ = _in_words(sqlite3.Cursor.__next__)  # type: ignore[arg-type]
 
 
 class Connection(sqlite3.Connection):
@@ -104,16 +101,6 @@ class Connection(sqlite3.Connection):
     def executemany(self, *args: Any) -> Cursor:
         """As in sqlite3."""
         return self.cursor(Cursor).executemany(*args)
-
-
-@contextmanager
-def _sentences() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.ProgrammingError:  # a mistake of ours
-        raise
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise sentence(error) from None
 
 
 #: "fewg", so that the file tells what it is.
@@ -215,7 +202,13 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     """A new file, whole or not at all: made beside its place and then moved there."""
     fresh = not path.parent.exists()
     try:
-        _make_folder(path.parent)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise DataError(
+                f"no folder {str(path.parent)!r} can be made: there is a file of that name. Name a "
+                "new folder."
+            ) from None
         with TemporaryFolder(path.parent, f".{path.name}.") as folder:
             made = folder / path.name
             made.touch()  # with the rights of any new file; those of SQLite's own are narrower
@@ -234,16 +227,6 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         if fresh and not path.exists():
             with suppress(OSError):  # somebody put something into it meanwhile
                 path.parent.rmdir()
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise DataError(
-            f"no folder {str(folder)!r} can be made: there is a file of that name. Name a new "
-            "folder."
-        ) from None
 
 
 def _place(made: Path, path: Path) -> None:

@@ -176,8 +176,7 @@ class Desk:
     def _rate(self, database: sqlite3.Connection, rating: Rating) -> Kept:
         if not rating.rater or not rating.answer:
             raise FewgoldError("an answer from a page needs a rater and the name of its form.")
-        ids = self.store.pool.ids
-        place = self.store.keys.find(rating.segment, lambda place: str(ids[place]))
+        place = self._find(rating.segment)
         before, undone, sampled, skipped = database.execute(
             "SELECT (SELECT score FROM ratings "
             f"WHERE rater = :rater AND answer = :answer AND {_FROM_PAGE}), "
@@ -217,50 +216,43 @@ class Desk:
     def last(self, rater: str) -> tuple[str, str] | None:
         """What a rater did last on pages and may undo: ``answer`` or ``skip``, and its name."""
         row = self._row(
-            "SELECT * FROM (SELECT 'answer', answer, NULL, stored_at AS at FROM ratings "
+            "SELECT * FROM (SELECT 'answer', answer, stored_at AS at FROM ratings "
             f"WHERE rater = :rater AND {_FROM_PAGE} ORDER BY number DESC LIMIT 1) UNION ALL "
-            "SELECT * FROM (SELECT 'skip', id, place, at FROM skips "
-            "JOIN segments ON segments.place = skips.segment WHERE rater = :rater "
-            "ORDER BY at DESC, skips.rowid DESC LIMIT 1) ORDER BY at DESC, 1 LIMIT 1",
+            "SELECT * FROM (SELECT 'skip', segment, at FROM skips WHERE rater = :rater "
+            "ORDER BY at DESC, rowid DESC LIMIT 1) ORDER BY at DESC, 1 LIMIT 1",
             {"rater": rater},
         )
         if row is None:
             return None
-        what, name, place, _ = row
-        return what, str(name) if place is None else self.store.keys.of(int(place), str(name))
+        what, name, _ = row
+        return what, name if what == "answer" else self.key_at(name)
 
     def withdraw(self, rater: str, answer: str | None = None) -> str | None:
-        """Take a rater's last answer from a page back and hand them its segment again; its id.
+        """Take a rater's last answer from a page back and hand them its segment again; its key.
 
         With ``answer``, the name of its form, only if that is the last one. None if there is
         nothing to take back; what was taken back before stays so.
         """
         with self.store.transaction() as database:
             row = database.execute(
-                "SELECT number, segment, id, answer FROM ratings "
-                "JOIN segments ON segments.place = ratings.segment "
+                "SELECT segment, number, answer FROM ratings "
                 f"WHERE rater = ? AND {_FROM_PAGE} ORDER BY number DESC LIMIT 1",
                 (rater,),
             ).fetchone()
-            if row is None or answer not in (None, row[3]):
-                return self._withdrawn(rater, answer)
-            number, segment, id, _ = row
+            if row is None or answer not in (None, row[2]):
+                row = database.execute(
+                    "SELECT segment FROM withdrawn WHERE rater = ? AND answer = ?", (rater, answer)
+                ).fetchone()
+                return None if row is None else self.key_at(row[0])
+            place, number, _ = row
             database.execute(
                 f"INSERT INTO withdrawn SELECT {_COLUMNS}, ? FROM ratings WHERE number = ?",
                 (now(), number),
             )
             database.execute("DELETE FROM ratings WHERE number = ?", (number,))
             # The newest claim is what the rater gets next.
-            _keep(database, segment, rater)
-        return str(id)
-
-    def _withdrawn(self, rater: str, answer: str | None) -> str | None:
-        row = self._row(
-            "SELECT id FROM withdrawn JOIN segments ON segments.place = withdrawn.segment "
-            "WHERE rater = ? AND answer = ?",
-            (rater, answer),
-        )
-        return None if row is None else str(row[0])
+            _keep(database, place, rater)
+        return self.key_at(place)
 
     def taken_back(self, rater: str, segment: str | int) -> Rating | None:
         """What a rater took back of a segment (its key or place) and has not answered since."""
@@ -275,13 +267,13 @@ class Desk:
         if row is None:
             return None
         score, time, answer, details = row
-        key = self.key_at(place)
-        return Rating(key, float(score), rater, time, "", answer, json.loads(details))
+        details = json.loads(details)
+        return Rating(self.key_at(place), float(score), rater, time, "", answer, details)
 
-    def skip(self, id: str, rater: str) -> None:
+    def skip(self, segment: str, rater: str) -> None:
         """Do not hand a segment to this rater again, unless they ask for what they skipped."""
         with self.store.transaction() as database:
-            place = self._sampled(id)
+            place = self.place_of(segment)
             database.execute("INSERT OR IGNORE INTO skips VALUES (?, ?, ?)", (place, rater, now()))
             database.execute("DELETE FROM claims WHERE segment = ? AND rater = ?", (place, rater))
 
@@ -290,13 +282,13 @@ class Desk:
         (count,) = self._row("SELECT COUNT(*) FROM skips WHERE rater = ?", (rater,))
         return int(count)
 
-    def unskip(self, rater: str, id: str | None = None) -> None:
+    def unskip(self, rater: str, segment: str | None = None) -> None:
         """Hand out again what a rater skipped: one segment at once, or all in their turn."""
         with self.store.transaction() as database:
-            if id is None:
+            if segment is None:
                 database.execute("DELETE FROM skips WHERE rater = ?", (rater,))
                 return
-            place = self._sampled(id)
+            place = self.place_of(segment)
             gone = database.execute(
                 "DELETE FROM skips WHERE segment = ? AND rater = ?", (place, rater)
             ).rowcount
@@ -320,45 +312,20 @@ class Desk:
 
     # What segments are called
 
-    def id_of(self, segment: str) -> str:
-        """The id of a sampled segment, by its key."""
-        found = self._id_at(self.place_of(segment))
-        assert found is not None
-        return found
-
-    def key_of(self, id: str) -> str:
-        """The key of a sampled segment, by its id."""
-        return self.store.keys.of(self._sampled(id), id)
-
     def key_at(self, place: int) -> str:
         """The key of a segment, by its place in the pool."""
         return self.store.keys.of(place, str(self.store.pool.ids[place]))
 
     def place_of(self, segment: str) -> int:
         """The place of a sampled segment in the pool, by its key."""
-        place = self.store.keys.find(segment, self._id_at)
-        if place is None:
+        place = self._find(segment)
+        if place is None or self._row("SELECT 1 FROM drawn WHERE segment = ?", (place,)) is None:
             raise _unknown_segment()
         return place
 
-    def _id_at(self, place: int) -> str | None:
-        """The id of the sampled segment at a place; None if there is no such one."""
-        row = self._row(
-            "SELECT id FROM segments JOIN drawn ON drawn.segment = segments.place "
-            "WHERE segments.place = ?",
-            (place,),
-        )
-        return None if row is None else str(row[0])
-
-    def _sampled(self, id: str) -> int:
-        row = self._row(
-            "SELECT segment FROM drawn JOIN segments ON segments.place = drawn.segment "
-            "WHERE id = ?",
-            (id,),
-        )
-        if row is None:
-            raise DataError(f"the segment {id!r} was not sampled.")
-        return int(row[0])
+    def _find(self, segment: str) -> int | None:
+        ids = self.store.pool.ids
+        return self.store.keys.find(segment, lambda place: str(ids[place]))
 
 
 def _keep(database: sqlite3.Connection, segment: int, rater: str) -> None:

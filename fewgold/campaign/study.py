@@ -43,7 +43,8 @@ class Campaign(Desk):
     """A study that lives in a file, from the first draw to the number.
 
     Everything that changes it is written at once and whole: when a method returns, its effect
-    survives a crash. Several processes may work on one campaign.
+    survives a crash. Several processes may work on one campaign. It has a ``store``, its file with
+    all tables, and a ``desk``, which is what raters do: links, rating, skipping, taking back.
 
     Examples
     --------

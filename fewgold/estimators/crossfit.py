@@ -14,7 +14,7 @@ from fewgold.sample import Ratings
 
 
 class Predictions(NamedTuple):
-    """What a control foretells.
+    """What a control predicts.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Control(Protocol):
 
 
 @dataclass(frozen=True)
-class CrossFit:
+class CrossFit(Control):
     """Any scikit-learn regressor, fitted on the other folds of the ratings.
 
     The model sees standardised metrics. It is cloned for every fit, so give it a ``random_state``

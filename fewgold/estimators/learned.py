@@ -46,10 +46,10 @@ class Learned(Estimator):
         return f"cv-{self.control.name}{tail}"
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         printed = self.control.name.endswith("-printed")
         own = self.slope == "one" or (self.slope == "printed") == printed
-        return (*super()._told, *(["slope"] if own else []))
+        return (*super()._named_fields, *(["slope"] if own else []))
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         y = ratings.scores

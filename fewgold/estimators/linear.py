@@ -115,8 +115,8 @@ class ControlVariates(Estimator):
         return f"cv-{what}" + ("-printed" if self.form == "printed" else "")
 
     @property
-    def _told(self) -> tuple[str, ...]:
-        return (*super()._told, "metrics", "form")
+    def _named_fields(self) -> tuple[str, ...]:
+        return (*super()._named_fields, "metrics", "form")
 
     def _controls(self, pool: Pool) -> FloatArray:
         """Standardised controls over the pool: (p, N)."""
@@ -151,12 +151,12 @@ class ControlVariates(Estimator):
             notes=with_design_note(ratings, notes),
         )
 
-    def _printed(self, ratings: Ratings, controls: FloatArray) -> Fit:
+    def _printed(self, ratings: Ratings, controls: FloatArray) -> RegressionFit:
         z, y = ratings.sample._columns(controls), ratings.scores
         gram = ratings.sample.pool._gram(self.metrics)
         beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
         left = y - (beta[..., None, :] @ z)[..., 0, :]
-        return Fit(left, np.full(y.shape[:-1], float(len(controls))), None)
+        return RegressionFit(left, np.full(y.shape[:-1], float(len(controls))), None)
 
     def _fixed(self, ratings: Ratings, controls: FloatArray) -> LinearEstimate:
         assert self.slopes is not None
@@ -172,14 +172,14 @@ class ControlVariates(Estimator):
             residuals=ratings.scores - (beta[..., None, :] @ z)[..., 0, :],
             ratings=ratings,
             bound=self._bound,
-            method=spelled("cv-fixed", self, self._told),
+            method=spelled("cv-fixed", self, self._named_fields),
             limits=limits,
             control_range=most - least,
             notes=with_design_note(ratings),
         )
 
 
-class Fit(NamedTuple):
+class RegressionFit(NamedTuple):
     """Residuals (..., n), how many slopes were fitted (...), and `g_weights`."""
 
     residuals: FloatArray
@@ -187,12 +187,12 @@ class Fit(NamedTuple):
     g_weights: FloatArray | None
 
 
-def regression_fit(ratings: Ratings, controls: FloatArray) -> Fit:
+def regression_fit(ratings: Ratings, controls: FloatArray) -> RegressionFit:
     """The slopes of least variance on controls over the pool (p, N), some draws at a time."""
     design, rows, y = ratings.sample.design, ratings.sample.indices, ratings.scores
     if y.ndim == 1:
         return _fit(design, rows, y, controls)
-    fit = Fit(np.empty(y.shape), np.empty(y.shape[:-1]), np.empty(y.shape))
+    fit = RegressionFit(np.empty(y.shape), np.empty(y.shape[:-1]), np.empty(y.shape))
     for part in batches(len(y), _CELLS // (y.shape[-1] * (1 + len(controls)))):
         some = _fit(design._of_draws(part), rows[part], y[part], controls)
         for whole, values in zip(fit, some, strict=True):
@@ -200,13 +200,13 @@ def regression_fit(ratings: Ratings, controls: FloatArray) -> Fit:
     return fit
 
 
-def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> Fit:
+def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> RegressionFit:
     columns = np.empty((1 + len(controls), *y.shape))
     np.subtract(y, y[..., :1], out=columns[0])
     np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
     columns = np.moveaxis(columns, 0, -2)
     beta, n_slopes, g = regression_slopes(design, columns)
-    return Fit(y - (beta[..., None, :] @ columns[..., 1:, :])[..., 0, :], n_slopes, g)
+    return RegressionFit(y - (beta[..., None, :] @ columns[..., 1:, :])[..., 0, :], n_slopes, g)
 
 
 def regression_slopes(

@@ -65,13 +65,13 @@ class Ridge(Estimator):
         return "ridge" if self.signs else "ridge-free"
 
     @property
-    def _told(self) -> tuple[str, ...]:
-        return (*super()._told, "signs", "higher_is_better")
+    def _named_fields(self) -> tuple[str, ...]:
+        return (*super()._named_fields, "signs", "higher_is_better")
 
     @property
     def spelled(self) -> str:
         direction = {None: "", True: "-higher", False: "-lower"}[self.higher_is_better]
-        return spelled(self.name + direction, self, self._told)
+        return spelled(self.name + direction, self, self._named_fields)
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         sample, y = ratings.sample, ratings.scores

@@ -254,13 +254,13 @@ def cube_in_zones(
     (draws, N) True for the units taken.
     """
     size = columns.shape[1]
-    walk = _Walk(columns, chance.copy(), bounds, max(1, size // _STRETCH))
-    while walk.open.any():
-        walk.step(rng)
-    return np.asarray(walk.state > 0.5)
+    zones_cube = _ZoneCube(columns, chance.copy(), bounds, max(1, size // _STRETCH))
+    while zones_cube.open.any():
+        zones_cube.step(rng)
+    return np.asarray(zones_cube.state > 0.5)
 
 
-class _Walk:
+class _ZoneCube:
     """The state of all draws: which pairs trade, and which zones are still to come."""
 
     def __init__(

@@ -135,7 +135,7 @@ class Sampler(ABC):
         part, rows, design = pool._draw_beside(self, n, before.pool, before.indices, rng)
         return Sample(part, rows, design, given, info=info)
 
-    def replay(
+    def _replay(
         self,
         pool: Pool,
         annotate: Annotate,

@@ -86,7 +86,7 @@ class Incremental(Sampler):
             return Sample(pool, rows[0], wave.draw(0), given, joined.draw(0), info)
         return Sample(pool, rows, wave, given, joined, info)
 
-    def replay(
+    def _replay(
         self,
         pool: Pool,
         annotate: Annotate,

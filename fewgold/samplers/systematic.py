@@ -164,7 +164,8 @@ class Clusters(Sampler):
     def _design(self, documents: IntArray, chunk: IntArray, size: int) -> Design:
         """Of segments (draws, n) by their documents, in chunks (n,)."""
         if self.size is None:
-            units, groups = _relabel(documents), np.zeros_like(documents)
+            units = np.stack([codes_of(own) for own in documents])
+            groups = np.zeros_like(units)
         else:
             units = np.broadcast_to(chunk, documents.shape)
             groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[units]
@@ -193,12 +194,3 @@ def _pattern(size: int, n: int, chunk: int) -> tuple[IntArray, IntArray]:
     count = int(which[-1]) + 1
     gap = which * (size - n) // count
     return np.arange(n) + gap, which
-
-
-def _relabel(labels: IntArray) -> IntArray:
-    """Labels 0, 1, … in order of appearance along the last axis."""
-    out = np.empty_like(labels)
-    for k, row in enumerate(labels):
-        seen: dict[int, int] = {}
-        out[k] = [seen.setdefault(int(v), len(seen)) for v in row]
-    return out

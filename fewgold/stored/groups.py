@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import md5
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.errors import DataError
 from fewgold.stored.engine import Engine, literal
-from fewgold.stored.sources import View, refuse_id
+from fewgold.stored.sources import TableView, refuse_id
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: SQL that tells the part of a group that a row is in, and the part of each wanted row.
+Part: TypeAlias = tuple[str, NDArray[Any]]
 _FETCHING = "Fetching the chosen segments"
 
 # Rows of a group, above which it is cut by the ends of the ids before its rows are ranked.
@@ -64,7 +66,7 @@ def hashed(salt: str, value: str) -> str:
     return f"md5(concat({literal(salt + ':')}, {value}))"
 
 
-def fetch_rows(view: View, wanted: Wanted, salt: str, order: str | None) -> pd.DataFrame:
+def fetch_rows(view: TableView, wanted: Wanted, salt: str, order: str | None) -> pd.DataFrame:
     """The rows wanted, in that order.
 
     ``order`` ranks the rows of a group by something else than chance. Groups of very many rows are
@@ -97,7 +99,7 @@ def fetch_rows(view: View, wanted: Wanted, salt: str, order: str | None) -> pd.D
 
 
 def _fetch(
-    view: View, wanted: Wanted, salt: str, order: str | None, sub: tuple[str, NDArray[Any]] | None
+    view: TableView, wanted: Wanted, salt: str, order: str | None, sub: Part | None
 ) -> pd.DataFrame:
     """Rows of groups, or of their parts ``sub``, with ``place_``, which row was wanted."""
     import pandas as pd
@@ -147,7 +149,7 @@ def _fetch(
 
 
 def _fetch_placed(
-    view: View, ask: pd.DataFrame, keys: list[str], near: tuple[str, str], match: str,
+    view: TableView, ask: pd.DataFrame, keys: list[str], near: tuple[str, str], match: str,
     ranks: list[str], salt: str | None,
 ) -> pd.DataFrame:  # fmt: skip
     """The same by where rows lie, for engines that know it.
@@ -160,13 +162,13 @@ def _fetch_placed(
     ask
         The table ``wanted_``.
     keys
-        Columns that tell the group of a row.
+        ColumnRoles that tell the group of a row.
     near
         Common tables and FROM clause that give the rows of the wanted groups, as ``c``.
     match
         Whether a row ``c`` belongs to a wanted group ``w``.
     ranks
-        Columns by which rows are ranked in their group.
+        ColumnRoles by which rows are ranked in their group.
     salt
         Ties go by the md5 of salt and id; by the ids if None.
     """
@@ -213,7 +215,7 @@ def _fetch_placed(
     return chosen[[*columns, "place_", "twice_"]]
 
 
-def _cut_giants(view: View, wanted: Wanted, salt: str) -> tuple[Wanted, tuple[str, NDArray[Any]]]:
+def _cut_giants(view: TableView, wanted: Wanted, salt: str) -> tuple[Wanted, Part]:
     """Ranks in groups of very many rows as ranks in small parts of them."""
     import pandas as pd
 
@@ -287,7 +289,7 @@ class MergedGroups:
         return self.parts.wanted(order[which], inside)
 
 
-def score_bins(view: View, score: str, bins: int, size: int) -> MergedGroups:
+def score_bins(view: TableView, score: str, bins: int, size: int) -> MergedGroups:
     """Bins of similar scores, about equally full, made of cells of a fine histogram.
 
     ``score`` is standardised. x/(1+|x|) brings the whole line to the range from −1 to 1 by basic

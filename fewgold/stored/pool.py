@@ -23,9 +23,9 @@ from fewgold.stored.groups import Wanted
 from fewgold.stored.scan import Scan
 from fewgold.stored.sources import (
     NUMBERS,
-    Columns,
+    ColumnRoles,
     Paths,
-    View,
+    TableView,
     check_columns,
     check_files,
     find_files,
@@ -51,7 +51,7 @@ class StoredPool:
     paths
         A Parquet file, a folder, a pattern such as ``"logs/*.parquet"``, or several of these.
     id, document, metrics, cost, system, texts, orientation
-        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
+        ColumnRoles, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
         against all others, and for all rows by `check_ids`.
     order
         The column that says in which order segments stand in their document, for samplers that
@@ -90,7 +90,7 @@ class StoredPool:
         self.engine: Engine = DuckDB() if engine is None else engine
         source = f"files_{next(NUMBERS)}"
         types = self.engine._attach(source, self.files)
-        columns = Columns(
+        columns = ColumnRoles(
             id=id,
             document=document,
             metrics=as_names(metrics or ()),
@@ -143,7 +143,7 @@ class StoredPool:
         frame["order "] = np.arange(len(pool))
         source = f"files_{next(NUMBERS)}"
         engine._add(source, frame)
-        columns = Columns(
+        columns = ColumnRoles(
             id="id", metrics=tuple(f"metric {k}" for k in range(len(pool.metrics))),
             texts=tuple(f"text {k}" for k in range(len(pool.texts))), order="order ", **named,
         )  # fmt: skip
@@ -333,14 +333,14 @@ class StoredPool:
         return left
 
 
-def _view(engine: Engine, source: str, columns: Columns, types: Mapping[str, str]) -> View:
+def _view(engine: Engine, source: str, columns: ColumnRoles, types: Mapping[str, str]) -> TableView:
     """A table under the names inside."""
     unknown = set(columns.orientation) - set(columns.metrics)
     if unknown:
         raise UnknownNameError("metric in orientation", sorted(unknown)[0], columns.metrics)
     table = f"pool_{next(NUMBERS)}"
     engine._view(table, columns.select(source, types))
-    return View(engine, table, columns, placed=ROW in types)
+    return TableView(engine, table, columns, placed=ROW in types)
 
 
 class Excerpt(Pool):

@@ -22,17 +22,17 @@ from fewgold.stored.groups import (
     locate,
     score_bins,
 )
-from fewgold.stored.sources import NUMBERS, View
+from fewgold.stored.sources import NUMBERS, TableView
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True)
-class Moments:
+class PoolMoments:
     """Size of the pool, and mean, standard deviation (divisor N) and ends of its numbers.
 
-    Metrics come in the order of `Columns.metrics`, the cost after them, if there is one.
+    Metrics come in the order of `ColumnRoles.metrics`, the cost after them, if there is one.
     """
 
     size: int
@@ -54,7 +54,7 @@ class Moments:
         return np.where(self.sd > 1e-13 * top, self.sd, np.inf)
 
 
-def moments(view: View, *, whole: bool = True) -> Moments:
+def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     """One pass over ids and numbers. Refuses what a pool in memory would refuse.
 
     In a part of a pool (not ``whole``) a metric may be constant.
@@ -92,13 +92,13 @@ def moments(view: View, *, whole: bool = True) -> Moments:
     if columns.cost is not None and low[-1] <= 0:
         raise DataError(f"cost must be above 0 for every segment; the least is {low[-1]:g}.")
     ends = str(row["first_id"]), str(row["last_id"])
-    return Moments(size, mean, sd, low, high, *ends, pivot, above)
+    return PoolMoments(size, mean, sd, low, high, *ends, pivot, above)
 
 
 _ENDS = ("low", "high")
 
 
-def _ends(view: View, known: list[str], numbers: list[str]) -> dict[str, Any]:
+def _ends(view: TableView, known: list[str], numbers: list[str]) -> dict[str, Any]:
     """Counts, first and last id, and ends of numbers: all from the footers of Parquet files."""
     inner = {"size": ("sum", "count(*)")}
     inner |= {"first_id": ("min", "min(id_)"), "last_id": ("max", "max(id_)")}
@@ -113,7 +113,7 @@ def _ends(view: View, known: list[str], numbers: list[str]) -> dict[str, Any]:
     return {str(k): v for k, v in row.items()}
 
 
-def _refuse_broken(view: View, numbers: dict[str, str]) -> None:
+def _refuse_broken(view: TableView, numbers: dict[str, str]) -> None:
     """Say which numbers are missing or infinite, and how many."""
     parts = ["count(*) AS size"]
     for c in numbers:
@@ -129,7 +129,7 @@ def _refuse_broken(view: View, numbers: dict[str, str]) -> None:
 
 
 def _sums(
-    view: View, names: list[str], low: FloatArray, high: FloatArray, size: int
+    view: TableView, names: list[str], low: FloatArray, high: FloatArray, size: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Means and standard deviations, and what deviations are counted from, in two steps.
 
@@ -156,7 +156,7 @@ def _sums(
 
 
 def _about(
-    view: View, names: list[str], pivot: FloatArray, unit: FloatArray, size: int
+    view: TableView, names: list[str], pivot: FloatArray, unit: FloatArray, size: int
 ) -> tuple[FloatArray, FloatArray]:
     """Means of deviations and of their squares."""
     if not names:
@@ -171,7 +171,7 @@ def _about(
     return np.array(found[0]) / size, np.array(found[1]) / size
 
 
-def correlations(view: View, scores: list[str]) -> FloatArray:
+def correlations(view: TableView, scores: list[str]) -> FloatArray:
     """Correlations of standardised metrics, given as SQL, over the pool: (p, p)."""
     p = len(scores)
     pairs = [(i, j) for i in range(p) for j in range(i)]
@@ -200,13 +200,13 @@ class Scan:
         False for what is left of a pool once some of its segments are taken.
     """
 
-    def __init__(self, view: View, *, whole: bool = True) -> None:
+    def __init__(self, view: TableView, *, whole: bool = True) -> None:
         self.view, self.columns, self._whole = view, view.columns, whole
         #: Tables with the number of segments of each document or stratum, by column.
         self._counts: dict[str, str] = {}
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> PoolMoments:
         """Size, and mean, standard deviation and ends of every metric: one pass."""
         return moments(self.view, whole=self._whole)
 

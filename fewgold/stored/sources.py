@@ -162,7 +162,7 @@ _AS_THEY_ARE = {
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnRoles:
     """The roles of columns, as in `Pool.from_table`, and the order inside documents."""
 
     id: str
@@ -275,7 +275,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class View:
+class TableView:
     """A table of an engine, its columns by the names inside, and what these stand for.
 
     ``placed`` says whether the engine knows where rows lie. ``files`` are the same table file by
@@ -284,7 +284,7 @@ class View:
 
     engine: Engine
     table: str
-    columns: Columns
+    columns: ColumnRoles
     placed: bool = False
     files: tuple[str, ...] = ()
 

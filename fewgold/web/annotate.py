@@ -1,4 +1,4 @@
-"""Annotate: one segment at a time, for raters who have a link.
+"""Annotate: one segment at a time, for raters who have a link; and the raters, for the owner.
 
 Every form names its segment and carries a name of its own. A form that is sent twice is stored
 once, and what is stored is about the segment that the rater saw, whatever happened meanwhile.
@@ -6,6 +6,7 @@ once, and what is stored is about the segment that the rater saw, whatever happe
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import secrets
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fewgold import report
@@ -28,10 +29,9 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, RatingScale
 from fewgold.pool import Pool
 from fewgold.web.forms import Sent
-from fewgold.web.site import Site
+from fewgold.web.site import Site, sentence
 
-# The scale of a campaign as a rater meets it: buttons, a slider, or a field.
-
+# The scale as a rater meets it: buttons, a slider, or a field
 
 _NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})")
 _STEPS = 7  # more buttons than that are slower than a field
@@ -40,17 +40,7 @@ _PENALTIES = (0, 1, 2, 5, 10, 25)
 
 @dataclass(frozen=True)
 class Button:
-    """One answer to press.
-
-    Parameters
-    ----------
-    value
-        What is sent.
-    label
-        What is written on it.
-    keys
-        Keys that press it.
-    """
+    """One answer to press: what is sent, what is written on it, and the keys that press it."""
 
     value: str
     label: str
@@ -171,24 +161,16 @@ def _short(text: str) -> str:
     return text if len(text) <= 20 else f"{text[:20]}…"
 
 
-# What a rater sees: a segment with its context, or why there is none just now.
+# What a rater sees
 
-
-REACH = 2  # neighbours on either side
+_NEIGHBOURS = 2  # neighbours on either side
 
 
 @dataclass(frozen=True)
 class Typed:
-    """What a rater has typed and must not lose.
+    """What a rater has typed and must not lose, and what is wrong with it.
 
-    Parameters
-    ----------
-    score, comment
-        As they were typed.
-    trouble
-        What is wrong with them.
-    nonce, since
-        The name of the form and when it was first shown, to go on with.
+    ``nonce`` is the name of the form and ``since`` when it was first shown, to go on with.
     """
 
     score: str = ""
@@ -207,16 +189,9 @@ def view(
     typed: Typed | None = None,
     said: str = "",
 ) -> dict[str, Any]:
-    """All that the page shows.
+    """All that the page shows of a segment, or why there is none just now.
 
-    Parameters
-    ----------
-    place
-        The segment to show; None if there is nothing to rate for now.
-    typed
-        What the rater had typed.
-    said
-        What just happened.
+    ``typed`` is what the rater had typed, and ``said`` what just happened.
     """
     values: dict[str, Any] = {
         "token": token,
@@ -262,7 +237,7 @@ def around(pool: Pool, place: int) -> tuple[list[int], list[int]]:
         return [], []
     whole = members(pool, place)
     at = whole.index(place)
-    return whole[max(at - REACH, 0) : at], whole[at + 1 : at + 1 + REACH]
+    return whole[max(at - _NEIGHBOURS, 0) : at], whole[at + 1 : at + 1 + _NEIGHBOURS]
 
 
 def _texts(pool: Pool, place: int) -> dict[str, str]:
@@ -273,18 +248,16 @@ def _texts(pool: Pool, place: int) -> dict[str, str]:
 def _idle(campaign: Campaign, rater: str) -> dict[str, Any]:
     """Why there is nothing to rate: not drawn yet, with others, skipped, or done."""
     skipped, other = campaign.desk.left(rater)
-    if not campaign.waves:
+    waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
+    # A strategy that learns draws on when what is open was answered.
+    learns = campaign.strategy.sampler.step is not None and sum(w.n for w in waves) < most
+    if not waves:
         state = "early"
-    elif other or _learns(campaign):  # such a strategy draws on when what is open was answered
+    elif other or learns:
         state = "wait"
     else:
         state = "skipped" if skipped else "done"
     return {"state": state, "skipped": skipped}
-
-
-def _learns(campaign: Campaign) -> bool:
-    step, budget = campaign.strategy.sampler.step, campaign.settings.budget or 0
-    return step is not None and campaign.sample.n < min(budget, len(campaign.pool))
 
 
 def _facts(campaign: Campaign, place: int) -> Mapping[str, str]:
@@ -428,19 +401,18 @@ def routes(site: Site) -> APIRouter:
     @router.post("/skip")
     def skip(request: Request, token: str, form: Sent) -> Response:
         with sitting(token) as at:
-            at.desk.skip(at.desk.id_of(form.text("segment")), at.rater)
+            at.desk.skip(form.text("segment"), at.rater)
             return onward(request, at, "Skipped.")
 
     @router.post("/undo")
     def undo(request: Request, token: str, form: Sent) -> Response:
         with sitting(token) as at:
             if form.text("what") == "skip":
-                at.desk.unskip(at.rater, at.desk.id_of(form.text("name")))
+                at.desk.unskip(at.rater, form.text("name"))
                 return onward(request, at, "Here is the segment you skipped.")
-            id = at.desk.withdraw(at.rater, form.text("name"))
-            if id is None:
+            key = at.desk.withdraw(at.rater, form.text("name"))
+            if key is None:
                 return onward(request, at, "There was nothing to take back.")
-            key = at.desk.key_of(id)
             place = at.taken_back(key)
             query = "" if place is None else f"?again={key}"
             return onward(request, at, "Taken back.", query, place)
@@ -475,3 +447,126 @@ def _details(comment: str, since: str) -> Mapping[str, Any]:
     if 0 < seconds <= _LONGEST:
         found["seconds"] = round(seconds, 1)
     return found
+
+
+# Raters, for the owner
+
+#: What raters may be shown, in words.
+SHOWN = {
+    "metrics": "the scores of the automatic metrics",
+    "system": "the system that made the output",
+    "estimate": "the estimate so far",
+}
+
+
+def owner_routes(site: Site) -> APIRouter:
+    """The owner's pages about raters: their links, how far they are, and what they may see."""
+    # The owner is asked for before anything else is looked at, the form included.
+    router = APIRouter(prefix="/raters", dependencies=[Depends(site.owner)])
+
+    def page(request: Request, campaign: Campaign, status: int = 200, **more: Any) -> Response:
+        given = {"trouble": {}, "named": "", "each": str(campaign.settings.each)}
+        return site.page(
+            request, "raters.html", status, **_raters(site, request, campaign), **given | more
+        )
+
+    @router.get("")
+    def raters(request: Request) -> Response:
+        with site.open() as campaign:
+            return page(request, campaign)
+
+    @router.get("/state")
+    def state(request: Request) -> Response:
+        with site.open() as campaign:
+            return site.page(request, "raters_state.html", **_raters(site, request, campaign))
+
+    @router.post("")
+    def add(request: Request, form: Sent) -> Response:
+        name = form.text("name")
+        with site.open() as campaign:
+            try:
+                campaign.desk.add_rater(name)
+            except FewgoldError as error:
+                return page(
+                    request,
+                    campaign,
+                    400,
+                    named=name,
+                    trouble={"name": sentence(error.message_for("web"))},
+                )
+        return RedirectResponse("/raters", 303)
+
+    @router.get("/remove")
+    def ask(request: Request, name: str | None = None) -> Response:
+        with site.open() as campaign:
+            if name not in campaign.desk.links():
+                raise FewgoldError(f"there is no rater {name!r}.")
+            return site.page(
+                request, "raters_remove.html", named=name, rated=campaign.desk.rated_by(name)
+            )
+
+    @router.post("/remove")
+    def remove(form: Sent) -> Response:
+        with site.open() as campaign:
+            campaign.desk.remove_rater(form.text("name"))
+        return RedirectResponse("/raters", 303)
+
+    @router.post("/settings")
+    def settings(request: Request, form: Sent) -> Response:
+        each = form.text("each").strip()
+        with site.open() as campaign:
+            if not (each.isascii() and each.isdigit() and 1 <= len(each) <= 3 and int(each)):
+                told = f"Give a whole number from 1 to 999; got {each[:20]!r}."
+                return page(request, campaign, 400, each=each, trouble={"each": told})
+            chosen = tuple(s for s in SHOWN if s in form.many("shown"))
+            if (chosen, int(each)) != (campaign.settings.shown, campaign.settings.each):
+                campaign.change(shown=chosen, each=int(each))
+        return RedirectResponse("/raters", 303)
+
+    return router
+
+
+def _raters(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
+    base = str(request.base_url.replace(scheme="https") if site.secure else request.base_url)
+    people = [
+        {
+            "name": name,
+            "mark": hashlib.sha256(name.encode()).hexdigest()[:10],
+            "link": f"{base}rate/{token}",
+            "rated": campaign.desk.rated_by(name),
+            "skipped": campaign.desk.skipped(name),
+        }
+        for name, token in campaign.desk.links().items()
+    ]
+    return {
+        "people": people,
+        "progress": campaign.desk.progress(""),
+        "settings": campaign.settings,
+        "choices": SHOWN,
+        "texts": list(campaign.pool.texts),
+        "drawn": bool(campaign.waves),
+        "announced": _announced(campaign),
+    }
+
+
+def _announced(campaign: Campaign) -> list[str]:
+    """What the owner should know now: that the goal is reached, and that it may be stopped."""
+    try:
+        found = campaign.status()
+    except FewgoldError as error:
+        return [sentence(error.message_for("web"))]
+    said = []
+    if found.stop is not None and found.stop["fired"]:
+        said.append(
+            f"The stopping rule ({found.stop['rule']}) says that it is enough: it fired after "
+            f"{found.stop['after']} ratings in the order of drawing. You may stop now."
+        )
+    elif (goal := found.goal) and goal["more"] == 0 and goal["half_width"] <= goal["tolerance"]:
+        said.append(
+            f"The interval is as narrow as wanted: ± {report.number(goal['half_width'])}, "
+            f"and ± {report.number(goal['tolerance'])} was the goal. It holds for one look "
+            "at the end: stopping the moment it looks narrow makes it err more often than it says."
+        )
+    if found.sampled and not found.wanting:
+        said.append("Every sampled segment has the answers that it shall have.")
+    return said

@@ -13,7 +13,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from fewgold.errors import FewgoldError
-from fewgold.web import annotate, explore, plan, raters, replay
+from fewgold.web import annotate, explore, plan, replay
 from fewgold.web.replay_data import NoTable
 from fewgold.web.site import HEADERS, LOOPBACK, Guard, Site, same
 
@@ -48,8 +48,10 @@ def create_app(
     app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.site = site
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
-    for part in (plan, annotate, raters, explore, replay):
-        app.include_router(part.routes(site))
+    for routes in (
+        plan.routes, annotate.routes, annotate.owner_routes, explore.routes, replay.routes
+    ):  # fmt: skip
+        app.include_router(routes(site))
 
     @app.get("/", response_class=HTMLResponse)
     def home(request: Request, token: str | None = None) -> Any:

@@ -179,8 +179,8 @@ def heat(
             cells.append(Cell(*at, number(value, digits=2), fill, ink, (i, j) == here))
     height, width = top + tall * len(rows) + 54, left + wide * len(columns) + 8
     names = tuple((left + (j + 0.5) * wide, name) for j, name in enumerate(columns))
-    sides = tuple((top + (i + 0.5) * tall, name) for i, name in enumerate(rows))
-    return Heat(width, height, left, (wide, tall), tuple(cells), names, sides, x_label, y_label)
+    down = tuple((top + (i + 0.5) * tall, name) for i, name in enumerate(rows))
+    return Heat(width, height, left, (wide, tall), tuple(cells), names, down, x_label, y_label)
 
 
 def shade(share: float) -> tuple[str, str]:

@@ -30,7 +30,7 @@ from fewgold.plots.style import available
 from fewgold.report.figures import WITHOUT
 from fewgold.web.explore_tables import TABLES, NoSuchFigure, drawn_figure, is_figure, roc_shown
 from fewgold.web.explore_view import (
-    Store,
+    Results,
     View,
     announcement,
     costs,
@@ -58,9 +58,9 @@ _UNPACKED = 300_000_000  # bytes that a packed upload may have once unpacked
 def routes(site: Site) -> APIRouter:
     """The pages."""
     # The owner is asked for before anything else is looked at, the form included.
-    router, store = APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]), Store()
-    _at_a_glance(router, site, store)
-    _files(router, site, store)
+    router, known = APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]), Results()
+    _at_a_glance(router, site, known)
+    _files(router, site, known)
     _importing(router, site)
     _settings(router, site)
     return router
@@ -69,10 +69,10 @@ def routes(site: Site) -> APIRouter:
 # The campaign at a glance
 
 
-def _at_a_glance(router: APIRouter, site: Site, store: Store) -> None:
+def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
     @router.get("", response_class=HTMLResponse)
     def explore(request: Request, cut: str | None = None) -> HTMLResponse:
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             values = _number(view) | _rest(view) | _judged(view, cut, "/explore")
             return site.page(request, "explore.html", **values)
 
@@ -81,13 +81,13 @@ def _at_a_glance(router: APIRouter, site: Site, store: Store) -> None:
         with site.open() as campaign:
             if seen is not None and seen == version(campaign):
                 return Response(status_code=204)  # nothing changed, and the page stays as it is
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             values = _number(view) | {"old": page is not None and page != view.version}
             return site.page(request, "explore_number.html", fragment=True, **values)
 
     @router.get("/metric/{place}", response_class=HTMLResponse)
     def metric(request: Request, place: str, cut: str | None = None) -> HTMLResponse:
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             if place not in {str(k) for k in range(len(view.metrics))}:
                 raise HTTPException(404, "There is no such metric.")
             name, study = view.metrics[int(place)], view.study
@@ -200,10 +200,10 @@ def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
 # Files out of a campaign
 
 
-def _files(router: APIRouter, site: Site, store: Store) -> None:
+def _files(router: APIRouter, site: Site, known: Results) -> None:
     @router.get("/figure/{name}.{kind}")
     def figure(request: Request, name: str, kind: str, cut: str | None = None) -> Response:
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             if kind not in IMAGES or not is_figure(view, name):
                 raise HTTPException(404, "There is no such figure.")
             try:
@@ -214,7 +214,7 @@ def _files(router: APIRouter, site: Site, store: Store) -> None:
 
     @router.get("/table/{name}.csv")
     def table(request: Request, name: str, cut: str | None = None) -> Response:
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             if name == "roc":
                 frame = view.roc((cut or "").strip()[:40]).to_frame()
             elif name in TABLES:
@@ -228,7 +228,7 @@ def _files(router: APIRouter, site: Site, store: Store) -> None:
 
     @router.get("/status.json")
     def status(request: Request) -> Response:
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             told = json.dumps(plain_value(view.status.to_dict()), indent=2, ensure_ascii=False)
         return download(told.encode(), "status.json", "application/json")
 
@@ -239,7 +239,7 @@ def _files(router: APIRouter, site: Site, store: Store) -> None:
         how = gaps or "at-random"
         if how not in _GAPS:
             raise FewgoldError(f"gaps must be one of {', '.join(_GAPS)}; got {how[:40]!r}.")
-        with looking(site, store) as view, DRAWING:
+        with looking(site, known) as view, DRAWING:
             made = view.campaign.report(how)
             text = made.html() if kind == "html" else made.markdown()
         return download(text.encode(), f"report.{kind}", _REPORTS[kind])
@@ -247,7 +247,7 @@ def _files(router: APIRouter, site: Site, store: Store) -> None:
     @router.get("/answers")
     def answers(request: Request, to: str | None = None) -> Response:
         form = formats.get(to or "csv")
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             tasks, rated = view.campaign.tasks("all"), view.campaign.rated()
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
@@ -256,7 +256,7 @@ def _files(router: APIRouter, site: Site, store: Store) -> None:
         form, wanted = formats.get(to or "csv"), which or "unrated"
         if wanted not in WHICH:
             raise FewgoldError(f"which must be one of {', '.join(WHICH)}; got {wanted[:40]!r}.")
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             found = view.campaign.tasks(wanted)
             if not found.to_rate:
                 raise DataError("there is nothing to rate: every such segment has its answers.")

@@ -6,7 +6,7 @@ import functools
 import hashlib
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from fewgold.campaign.status import Status
     from fewgold.report.study import StudyNumbers as Study
 
-T = TypeVar("T")
 _STATES = 6  # kept, two for each state of the campaign: numbers and figures
 _LOOKS = 500  # earlier estimates that are kept, which do not change any more
 _PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
 
 
-class Store:
+class Results:
     """What was worked out of the last few states of one campaign."""
 
     def __init__(self) -> None:
@@ -49,13 +48,13 @@ class Store:
 class View:
     """What pages show of a campaign; all of it is of the same moment."""
 
-    def __init__(self, campaign: Campaign, store: Store) -> None:
+    def __init__(self, campaign: Campaign, known: Results) -> None:
         self.campaign = campaign
-        self.store = store
+        self.known = known
         self.state = campaign.store.state()
-        self.results = store.of((campaign.settings, self.state))
+        self.results = known.of((campaign.settings, self.state))
         #: Apart from the results: who wants a number shall not wait for a figure.
-        self.figures = store.of((campaign.settings, self.state, "figures"))
+        self.figures = known.of((campaign.settings, self.state, "figures"))
 
     @property
     def version(self) -> str:
@@ -144,13 +143,13 @@ def version(campaign: Campaign) -> str:
 
 
 @contextmanager
-def looking(site: Site, store: Store) -> Iterator[View]:
+def looking(site: Site, known: Results) -> Iterator[View]:
     """The campaign as of now, for as long as a page is made."""
     with site.open() as campaign, campaign.store.snapshot():
-        yield View(campaign, store)
+        yield View(campaign, known)
 
 
-# The estimate as answers came: what the status would have said after so many of them.
+# The estimate as answers came: what the status would have said after so many of them
 #
 # The first k answers are to the rest what those so far are to all: a part that chance chose, as the
 # estimate of the status takes it. So each look takes the segments without an answer by then for
@@ -183,10 +182,11 @@ def _growth(view: View) -> pd.DataFrame:
     campaign, answers, now = view.campaign, view.answers, view.status.estimate
     rows = []
     for k in looks(len(answers)):
-        waves = _drawn_by(campaign, answers[:k])
+        last = max(answers["stored_at"][:k])
+        waves = sum(wave.drawn_at <= last for wave in campaign.waves)
         withdrawn = view.state[-2]  # with the others it tells which answers were the first k
         key = (campaign.settings, withdrawn, k, waves)
-        found = view.store.past.get(
+        found = view.known.past.get(
             key, functools.partial(_estimate_after, campaign, answers[:k], waves)
         )
         if found is not None:
@@ -201,12 +201,6 @@ def _growth(view: View) -> pd.DataFrame:
 def _row(count: int, made: dict[str, Any]) -> tuple[Any, ...]:
     names = ("n", "value", "se", "low", "high", "bound_label")
     return (count, *(made[name] for name in names))
-
-
-def _drawn_by(campaign: Campaign, answers: pd.DataFrame) -> int:
-    """Waves that were drawn when the last of these answers came."""
-    last = max(answers["stored_at"])
-    return sum(wave.drawn_at <= last for wave in campaign.waves)
 
 
 def _estimate_after(
@@ -244,7 +238,7 @@ def _path(view: View) -> sequence.Path | None:
 
 
 def steps(view: View) -> pd.DataFrame | None:
-    """The same as a table, a row a rating."""
+    """The same as a table, one row per rating."""
     import pandas as pd
 
     path = stopping_path(view)
@@ -254,7 +248,7 @@ def steps(view: View) -> pd.DataFrame | None:
     return pd.DataFrame({"n": count, "mean": path.mean, "low": path.low, "high": path.high})
 
 
-# Numbers and sentences of the pages, with the digits that the command line shows.
+# Numbers and sentences of the pages, with the digits that the command line shows
 
 
 def level(confidence: float) -> str:

@@ -84,7 +84,12 @@ class Fields:
 
     def whole(self, name: str, label: str, default: str, least: int, most: int) -> int:
         """A whole number between two others."""
-        return whole(self.text(name, default), label, least, most)
+        text = self.text(name, default)
+        if not re.fullmatch(r"\d{1,18}", text, re.ASCII) or not least <= int(text) <= most:
+            raise FewgoldError(
+                f"{label} must be a whole number from {least} to {most}; got {text!r}."
+            )
+        return int(text)
 
     def share(self, name: str, label: str, default: str) -> float:
         """``0.95`` or ``95%``."""
@@ -146,13 +151,6 @@ async def _with_files(request: Request) -> AsyncIterator[FormData]:
 #: The form of a request, read after the owner was recognised; the page then runs in a thread.
 Sent = Annotated[Fields, Depends(_fields)]
 SentFiles = Annotated[FormData, Depends(_with_files)]
-
-
-def whole(text: str, label: str, least: int, most: int) -> int:
-    """A whole number between two others."""
-    if not re.fullmatch(r"\d{1,18}", text, re.ASCII) or not least <= int(text) <= most:
-        raise FewgoldError(f"{label} must be a whole number from {least} to {most}; got {text!r}.")
-    return int(text)
 
 
 def budgets(text: str, most: int = 20) -> list[float | int]:

@@ -28,16 +28,8 @@ class CancelledError(Exception):
 class Job:
     """One piece of work. Pages read it; its own thread alone writes to it.
 
-    Parameters
-    ----------
-    id
-        Cannot be guessed.
-    title
-        What it does.
-    facts
-        What pages need beside the result, such as the link that restores the form.
-    state
-        ``running``, ``finished``, ``cancelled`` or ``failed``.
+    Its ``id`` cannot be guessed, ``facts`` are what pages need beside the result, and ``state`` is
+    ``running``, ``finished``, ``cancelled`` or ``failed``.
     """
 
     id: str

@@ -15,8 +15,7 @@ from fewgold.web.files import DRAWING, IMAGES, Recent, download, drawn, frame_cs
 from fewgold.web.forms import Fields, SentFiles
 from fewgold.web.jobs import Job, Jobs
 from fewgold.web.replay_data import Data, Tables, chosen, guess
-from fewgold.web.replay_pages import ComparePage, Page, ReliabilityPage, RocPage
-from fewgold.web.replay_simulate import SimulatePage
+from fewgold.web.replay_pages import ComparePage, Page, ReliabilityPage, RocPage, SimulatePage
 from fewgold.web.site import Site
 
 #: Pages that show their result at once, and those that run as jobs.
@@ -118,16 +117,9 @@ def _at_once(router: APIRouter, site: Site, tables: Tables, page: Page) -> None:
 
     @router.get(f"/{page.name}/figure/{{kind}}.{{suffix}}", name=f"{page.name} figure")
     def figure(request: Request, kind: str, suffix: str) -> Response:
-        fields = Fields.of(request.query_params)
-        found, shown = result(fields)
+        found, shown = result(Fields.of(request.query_params))
         known(kind, shown["figures"], "figure"), known(suffix, IMAGES, "figure")
-        # With the result, whose id is of no other as long as it is kept.
-        made, _ = images.get(
-            (id(found), kind, suffix),
-            lambda: (drawn(lambda: page.plot(found, kind), suffix), found),
-        )
-        keep = bool(fields.text("keep"))
-        return download(made, f"{kind}.{suffix}", IMAGES[suffix], save=keep)
+        return _image(images, page, found, kind, suffix, request)
 
     @router.get(f"/{page.name}/table/{{table}}.csv", name=f"{page.name} table")
     def table(request: Request, table: str) -> Response:
@@ -202,11 +194,7 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
     def figure(request: Request, id: str, kind: str, suffix: str) -> Response:
         result, page = finished(id)
         known(kind, page.show(result)["figures"], "figure"), known(suffix, IMAGES, "figure")
-        made = images.get(
-            (id, kind, suffix), lambda: drawn(lambda: page.plot(result, kind), suffix)
-        )
-        keep = bool(request.query_params.get("keep"))
-        return download(made, f"{kind}.{suffix}", IMAGES[suffix], save=keep)
+        return _image(images, page, result, kind, suffix, request)
 
     @router.get("/job/{id}/table/{name}.csv")
     def table(id: str, name: str) -> Response:
@@ -223,3 +211,16 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
         with DRAWING:
             made = images.get((id, "report"), result.to_html)
         return download(made.encode(), "report.html", "text/html")
+
+
+def _image(
+    images: Recent, page: Page, result: Any, kind: str, suffix: str, request: Request
+) -> Response:
+    """A figure of a result, drawn when it is first asked for."""
+    # With the result, whose id is of no other as long as it is kept.
+    made, _ = images.get(
+        (id(result), kind, suffix),
+        lambda: (drawn(lambda: page.plot(result, kind), suffix), result),
+    )
+    keep = bool(request.query_params.get("keep"))
+    return download(made, f"{kind}.{suffix}", IMAGES[suffix], save=keep)

@@ -72,6 +72,7 @@ def test_quantiles_solve_the_sum_of_incomplete_betas():
             np.testing.assert_allclose(cdf, P[inside], rtol=1e-7, atol=1e-11)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "paired, metric, rate, accuracy",
     [(50, 300, 0.9, 0.9), (100, 1000, 0.6, 0.7), (500, 10_000, 0.95, 0.95), (3, 500, 0.5, 0.8)],

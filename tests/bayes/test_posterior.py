@@ -12,6 +12,7 @@ from fewgold.bayes.mixture import draw_hidden, shapes
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import binary as twin
+from sweeps import quick
 
 CASES = {
     "human": Counts(human_ones=7, human_total=9),
@@ -138,7 +139,7 @@ def test_exchanging_adequate_and_inadequate():
     assert one.rho.mean == pytest.approx(1 - flipped.rho.mean, rel=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", quick(range(12), slice(4)))
 def test_rates_of_the_metric(seed):
     values = twin.random_shapes(np.random.default_rng(seed), largest=100)
     true = twin.by_hidden_counts(values)
@@ -306,6 +307,7 @@ def test_plain_numbers_and_pickles():
         posterior.quantile(1.5)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("total", [0, 1, 10, 10**4, 10**7])
 @pytest.mark.parametrize("paired", [0, 1, 10**5])
 @pytest.mark.parametrize("alpha", [0, 1])

@@ -45,6 +45,7 @@ def near(found, posterior, sd=None):
     return pytest.approx(found, abs=4.5 * sd / np.sqrt(posterior.ess))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("gold", [None, GOLD])
 @pytest.mark.parametrize("gold_from", ["sample", "calibration"])
 def test_every_assignment_of_classes(gold, gold_from):

@@ -208,6 +208,7 @@ def test_rao_wu_has_the_variance_of_the_design():
     assert high - low == pytest.approx(2 * t * made.se, rel=0.05)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("bound", ALL, ids=ids)
 @pytest.mark.parametrize("name", registry.sampler_names())
 def test_every_design(bound, name):
@@ -367,6 +368,7 @@ def test_extra_must_be_positive():
         Likelihood(extra=0.0)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("bound", [*SHAPED, RaoWu()], ids=ids)
 @pytest.mark.parametrize("name", ["metrics-opt", "docs-opt", "docs-whole", "docs-chunks3"])
 def test_uneven_units_do_not_narrow_the_interval(bound, name):

@@ -12,6 +12,7 @@ from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import SimpleRandom, Stratified
 from fewgold.testing import check_bound, toy_pool
 from reference import intervals
+from sweeps import quick
 
 BOUNDS = [Betting(), Betting(upper=0.75), STaR(), STaR(upper=0.75), Gaffke()]
 LIMITS = (0.0, 25.0)
@@ -45,6 +46,7 @@ def test_check_kit(bound):
     check_bound(bound)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("bound", BOUNDS, ids=ids)
 @pytest.mark.parametrize(
     "gold",
@@ -144,6 +146,7 @@ def test_any_estimator_may_be_asked():
     np.testing.assert_array_equal(other.high, np.maximum(high, tuned.value))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize(
     "gold", [skewed(80), np.r_[np.zeros(70), np.full(10, 25.0)]], ids=["skewed", "two points"]
@@ -174,6 +177,7 @@ def test_betting_with_a_metric_is_the_scan_with_a_metric():
         made.interval(0.9, Betting(metric="comets"))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize(
     "gold", [skewed(80), np.r_[np.zeros(70), np.full(10, 25.0)]], ids=["skewed", "two points"]
@@ -212,6 +216,7 @@ def test_star_is_narrower_than_betting():
     assert star.mean() < 0.95 * betting.mean()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("n", "size"), [(1, 2), (1, 9), (6, 40), (39, 40), (60, 300)])
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_gaffke_is_exact_for_binary_scores(n, size, confidence):
@@ -227,7 +232,9 @@ def test_gaffke_is_exact_for_binary_scores(n, size, confidence):
         assert high[k] == pytest.approx(25 * max(right / size, k / n), abs=1e-9)
 
 
-@pytest.mark.parametrize(("n", "size"), [(12, 20), (30, 200), (5, 2000)])
+@pytest.mark.parametrize(
+    ("n", "size"), quick([(12, 20), (30, 200), (5, 2000)], [(12, 20), (30, 200)])
+)
 def test_gaffke_is_the_urn(n, size):
     """Both ways of drawing the fillings agree with an urn whose balls are drawn one by one."""
     gold = skewed(size)
@@ -283,6 +290,7 @@ def test_a_metric_without_meaning_costs_little():
     assert with_noise < 1.1 * without
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("bound", BOUNDS, ids=ids)
 @pytest.mark.parametrize("share", [0.001, 0.02, 0.5])
 def test_sparse_scores_do_not_miss(bound, share):

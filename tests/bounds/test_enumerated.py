@@ -63,6 +63,7 @@ def check(made, bound, truth, levels=LEVELS):
         assert below <= miss * upper, (made.n, level)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("bound", BOUNDS, ids=ids)
 @pytest.mark.parametrize("pool", POOLS)
 def test_no_end_misses_above_its_level(bound, pool):
@@ -88,6 +89,7 @@ def test_the_level_is_used_where_it_can_be():
         assert max(used) > 0.6, bound.name
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     "gold",
     [

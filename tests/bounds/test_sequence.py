@@ -41,6 +41,7 @@ def toy(n=120, size=300, draws=None):
     return sample.rate(gold[sample.indices], limits=LIMITS)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 @pytest.mark.parametrize("tolerance", [0.5, 3.0])
 @pytest.mark.parametrize("gold", [skewed(70), POOLS["one bad"]], ids=["skewed", "one bad"])
@@ -210,6 +211,7 @@ def test_other_scales_give_the_same_interval():
     np.testing.assert_allclose(other.high, 3 * made.high - 1000, atol=2e-4)
 
 
+@pytest.mark.slow
 def test_the_truth_at_the_end_of_what_is_possible_is_not_refused():
     """A few bad ones, all seen early: the sum of the rest is 0, and no rounding refuses that."""
     gold = np.zeros(500)
@@ -397,6 +399,7 @@ def test_nothing_remains_of_a_pool_that_is_rated():
     assert (made.ratings <= 50).all() and made.size == 50
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("size", [2, 5, 60])
 @pytest.mark.parametrize("kind", ["zeros", "ones", "rare", "half", "any"])
 @pytest.mark.parametrize("tolerance", [0.03, 0.1, 0.3])

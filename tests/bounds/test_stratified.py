@@ -40,6 +40,7 @@ def test_check_kit():
     check_bound(StratifiedBetting(upper=0.7))
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize("allocation", ["proportional", "optimal"])
 @pytest.mark.parametrize("n", [20, 60, 190])

@@ -115,13 +115,14 @@ def test_a_bound_that_does_not_fit_is_refused_at_the_beginning(tmp_path: Path, p
     Campaign.create(tmp_path / "s", pool, bound="star", strategy="random+mean", limits=(0, 100))
 
 
-def test_unbiased_over_waves_with_late_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seeds", [20, pytest.param(60, marks=pytest.mark.slow)])
+def test_unbiased_over_waves_with_late_answers(tmp_path: Path, seeds: int) -> None:
     """Over many campaigns with two waves, the mean of estimates is the truth."""
     pool, gold = fg.datasets.load_demo("zhen")
     pool, gold = pool.take(np.arange(200)), gold[:200]
     human = dict(zip(pool.ids.tolist(), gold.tolist(), strict=True))
     values = []
-    for seed in range(60):
+    for seed in range(seeds):
         path = tmp_path / f"{seed}.fewgold"
         with Campaign.create(path, pool, strategy="docs-sys+mean", seed=seed) as study:
             study.select(20)
@@ -342,6 +343,7 @@ def test_status_before_between_and_after(campaign: Campaign, answer: object) -> 
     assert done.goal is not None and done.goal["more"] > 0 and done.raters == {"ann": 20}
 
 
+@pytest.mark.slow
 def test_what_the_goal_costs_is_about_right(tmp_path: Path) -> None:
     """Following the advice leads to an interval of about the width that was wanted."""
     pool, gold = fg.datasets.load_demo("zhen")

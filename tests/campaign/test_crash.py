@@ -19,7 +19,7 @@ MOST = 40
 
 
 @pytest.mark.parametrize(
-    ("least", "answers"), [(4, 300), pytest.param(10, 1000, marks=pytest.mark.slow)]
+    ("least", "answers"), [(2, 100), pytest.param(10, 1000, marks=pytest.mark.slow)]
 )
 def test_killed_writers_lose_nothing(
     campaign: Campaign, tmp_path: Path, least: int, answers: int

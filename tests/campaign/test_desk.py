@@ -56,7 +56,7 @@ def test_a_form_is_stored_once_however_often_it_comes(campaign: Campaign) -> Non
 def test_a_form_taken_back_does_not_return_by_being_sent_again(campaign: Campaign) -> None:
     campaign.select(10)
     key = give(campaign, "ann", 60, "form-1")
-    assert campaign.desk.withdraw("ann") == campaign.desk.id_of(key)
+    assert campaign.desk.withdraw("ann") == key
     kept = campaign.desk.rate(Rating(key, 60, "ann", answer="form-1"))
     assert (kept.new, kept.withdrawn) == (False, True)
     assert scores(campaign) == []
@@ -90,8 +90,8 @@ def test_undo_goes_back_one_by_one_and_names_what_it_takes(campaign: Campaign) -
     give(campaign, "bob", 5, "form-3")
     assert campaign.desk.last("ann") == ("answer", "form-2")
     assert campaign.desk.withdraw("ann", "form-1") is None  # not the last one
-    assert campaign.desk.withdraw("ann", "form-2") == campaign.desk.id_of(second)
-    assert campaign.desk.withdraw("ann", "form-2") == campaign.desk.id_of(second)  # pressed twice
+    assert campaign.desk.withdraw("ann", "form-2") == second
+    assert campaign.desk.withdraw("ann", "form-2") == second  # pressed twice
     assert sorted(scores(campaign)) == [5.0, 60.0]
     again = campaign.next("ann")
     assert again is not None and again.key == second
@@ -100,8 +100,8 @@ def test_undo_goes_back_one_by_one_and_names_what_it_takes(campaign: Campaign) -
     assert campaign.desk.taken_back("bob", second) is None
     give(campaign, "ann", 71, "form-4", second)
     assert campaign.desk.taken_back("ann", second) is None
-    assert campaign.desk.withdraw("ann") == campaign.desk.id_of(second)
-    assert campaign.desk.withdraw("ann") == campaign.desk.id_of(first)
+    assert campaign.desk.withdraw("ann") == second
+    assert campaign.desk.withdraw("ann") == first
     assert campaign.desk.withdraw("ann") is None and campaign.desk.last("ann") is None
     assert scores(campaign) == [5.0]
     kept = campaign.store.database.execute("SELECT score FROM withdrawn ORDER BY number").fetchall()
@@ -122,13 +122,13 @@ def test_skipped_segments_come_back_on_request(campaign: Campaign) -> None:
         segment = campaign.next("ann")
         assert segment is not None
         seen.append(segment.key)
-        campaign.desk.skip(segment.id, "ann")
-        campaign.desk.skip(segment.id, "ann")  # pressed twice
+        campaign.desk.skip(segment.key, "ann")
+        campaign.desk.skip(segment.key, "ann")  # pressed twice
     assert len(set(seen)) == 3 and campaign.next("ann") is None
     assert campaign.desk.skipped("ann") == 3 and campaign.desk.left("ann") == (3, 0)
     assert campaign.desk.left("bob") == (0, 3)
     assert campaign.desk.last("ann") == ("skip", seen[-1])
-    campaign.desk.unskip("ann", campaign.desk.id_of(seen[-1]))
+    campaign.desk.unskip("ann", seen[-1])
     back = campaign.next("ann")
     assert back is not None and back.key == seen[-1] and campaign.desk.skipped("ann") == 2
     give(campaign, "ann", 9, "form-1", seen[0])  # rated after all
@@ -158,7 +158,7 @@ def test_the_last_act_is_known_when_answers_and_skips_alternate(campaign: Campai
     campaign.select(5)
     segment = campaign.next("ann")
     assert segment is not None
-    campaign.desk.skip(segment.id, "ann")
+    campaign.desk.skip(segment.key, "ann")
     campaign.store.database.execute("UPDATE skips SET at = '2020-01-01T00:00:00.000Z'")
     give(campaign, "ann", 50, "form-1")
     assert campaign.desk.last("ann") == ("answer", "form-1")

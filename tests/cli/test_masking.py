@@ -123,7 +123,9 @@ def test_no_export_tells_the_system_or_a_metric(run: Run, pool: str) -> None:
         with Campaign(study) as campaign:
             back = campaign.import_file(name, to)
             assert back.blank == campaign.sample.n == 60 and not back.rejected, to
-            blank = {campaign.desk.id_of(k) for k in formats.read(name, to).blank}
+            blank = {
+                campaign.pool.ids[campaign.desk.place_of(k)] for k in formats.read(name, to).blank
+            }
             assert blank == set(campaign.sample.ids.tolist()), to
 
 
@@ -238,7 +240,7 @@ def test_without_texts_a_page_shows_a_key(run: Run) -> None:
     run("select", "study", "--budget", "5")
     with Campaign("study") as campaign:
         token = campaign.desk.add_rater("ann")
-        keys = {campaign.desk.key_of(str(i)) for i in campaign.sample.ids}
+        keys = {campaign.desk.key_at(p) for p in campaign.sample.indices.tolist()}
     page = TestClient(web.create_app("study"), base_url="http://127.0.0.1").get(f"/rate/{token}")
     assert_tells_nothing(page.text)
     assert re.findall(r'dir="auto">(fg-[^<]*)</div>', page.text)[0] in keys
@@ -260,6 +262,7 @@ def test_one_system_keeps_its_ids_unless_they_name_it(run: Run) -> None:
     assert_tells_nothing(Path("named.json").read_text())
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("documents", [True, False])
 @pytest.mark.parametrize("on_disk", [False, True])
 def test_sheets_of_several_systems_tell_nothing(run: Run, documents: bool, on_disk: bool) -> None:

@@ -63,6 +63,7 @@ def test_a_larger_budget_with_the_same_seed_begins_with_the_same_rows(
     assert drawn()[1] == whole[:30]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("more", [(), ("--metric", "comet"), ("--rule", "hall"),
                                   ("--confidence", "80%")])  # fmt: skip
 @pytest.mark.parametrize("rated", [12, 140])

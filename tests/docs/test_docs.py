@@ -26,15 +26,15 @@ BLOCKS = {
 }
 #: Blocks and examples that take seconds, and what makes them quick.
 LONG = {
-    "binary-1": ("draws=500", "draws=10"),
+    "binary-1": ("draws=500", "draws=3"),
     "large-2": ("LocalCluster(", "LocalCluster(processes=False, "),
-    "planning-1": ("draws=100", "draws=10"),
+    "planning-1": ("draws=100", "draws=3"),
     "reliability-0": ("orders=20", "orders=2"),
-    "whole-documents-0": ("draws=200", "draws=10"),
-    "09_compare_strategies": ("draws=40", "draws=4"),
-    "10_plan": ("draws=50", "draws=4"),
+    "whole-documents-0": ("draws=200", "draws=3"),
+    "09_compare_strategies": ("draws=40", "draws=2"),
+    "10_plan": ("draws=50", "draws=2"),
     "13_own_bound": ("draws=500", "draws=50"),
-    "14_reproduce": ("draws=60", "draws=6"),
+    "14_reproduce": ("draws=60", "draws=2"),
 }
 EXAMPLES = {path.stem: path for path in sorted((ROOT / "examples").glob("*.py"))}
 

@@ -124,6 +124,7 @@ def _drawn(name: str, folder: Path) -> str:
     return Path(command.text.split()[-1]).read_text()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_text_in_other_encodings_is_selected_from(

@@ -22,7 +22,7 @@ POOL, GOLD = toy_pool(400, 40, seed=1)
 @pytest.mark.parametrize(
     ("share", "slope"),
     [
-        (0.1, "fitted"),
+        pytest.param(0.1, "fitted", marks=pytest.mark.slow),
         pytest.param(0.5, "one", marks=pytest.mark.slow),
         pytest.param(0.8, "fitted", marks=pytest.mark.slow),
         pytest.param(0.1, "one", marks=pytest.mark.slow),

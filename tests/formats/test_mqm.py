@@ -351,6 +351,7 @@ def test_published_errors_give_the_scores_of_the_table() -> None:
     assert all(abs(found[k] - expected[k]) < 1e-9 for k in expected)
 
 
+@pytest.mark.slow
 @needs_data
 def test_published_errors_survive_writing(tmp_path: Path) -> None:
     got = MqmTsv().read(raw("mqm_ted_ende.tsv.gz"))

@@ -37,7 +37,8 @@ HELP = (
 def test_heavy_modules_wait(code: str, heavy: set[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport json, sys; print(json.dumps(list(sys.modules)))"],
-        cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
+        cwd=ROOT, env={"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True, text=True, check=True,
     )  # fmt: skip
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
     assert "fewgold" in loaded

@@ -218,6 +218,7 @@ def test_poor_pilots() -> None:
         Outlook.from_pilot(many.rate(gold[many.indices]))
 
 
+@pytest.mark.slow
 def test_tolerance_goes_by_the_errors() -> None:
     """Spread-out samples err less than their intervals say: a tolerance takes fewer of them."""
     pool, gold = load_demo("zhen")

@@ -21,6 +21,7 @@ from sklearn.isotonic import IsotonicRegression
 from fewgold import plots
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.plots.style import GREY, INK, PALETTE, SOFT, push_apart
+from sweeps import quick
 
 BUDGETS = np.arange(1, 11) * 0.05
 NAMES = [f"{s}+{e}" for s in ("random", "docs-prop", "docs-sys") for e in ["mean", "cv", "ridge"]]
@@ -360,7 +361,7 @@ def test_ranking_rows_do_not_overlap() -> None:
 # Files
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+@pytest.mark.parametrize("suffix", quick(["svg", "png", "pdf"], ["svg", "png"]))
 def test_files_are_the_same_twice(tmp_path: Path, suffix: str) -> None:
     for name in ("one", "two"):
         ax = plots.error_curves(by_budget(), baseline=NAMES[0])

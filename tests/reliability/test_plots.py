@@ -115,6 +115,7 @@ def test_half_widths() -> None:
     assert (lines(flat)["line-0"][:, 1] == 0).all()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["sd", "mean", "tangent"])
 @pytest.mark.parametrize(
     ("scores", "what"),

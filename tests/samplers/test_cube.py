@@ -11,6 +11,7 @@ from fewgold.samplers import Balanced
 from fewgold.samplers import balanced as _cube
 from fewgold.samplers.balanced import cube, cube_in_zones, zones
 from reference import cube_tree
+from sweeps import quick
 
 CASES = {
     # chance of each segment, borders of zones, number of balanced variates
@@ -81,7 +82,7 @@ def test_balance_is_kept_up_to_the_last_zones():
     assert np.sqrt(count * 0.9) > 3 * np.sqrt((off**2).mean())
 
 
-@pytest.mark.parametrize(("stretch", "batch"), [(4000, 700), (24, 7)])
+@pytest.mark.parametrize(("stretch", "batch"), [(4000, 700), (24, 21)])
 def test_inclusion_by_many_draws(stretch, batch, monkeypatch):
     """Also where a long line is balanced in stretches side by side, as for a few draws."""
     monkeypatch.setattr(_cube, "_STRETCH", stretch)
@@ -111,22 +112,22 @@ def test_the_leading_components_are_balanced():
     assert abs(np.corrcoef(design.design.balance[0], first[design.indices])[0, 1]) > 0.999
 
 
-def test_every_segment_has_the_same_chance():
+@pytest.mark.parametrize("n", quick([5, 17, 40], [17]))
+def test_every_segment_has_the_same_chance(n):
     """The sampler as a whole: documents of very unequal sizes, large ones cut into zones."""
     draws = 12_000
     documents = np.repeat(np.arange(6), [1, 2, 3, 9, 15, 30])
     metrics = {"m": np.random.default_rng(1).normal(size=60)}
     pool = Pool(ids=np.arange(60), documents=documents, metrics=metrics)
-    for n in (5, 17, 40):
-        rows = Balanced().draw(pool, n, draws=draws, rng=3).indices
-        taken = np.bincount(rows.ravel(), minlength=60) / draws
-        error = np.sqrt(n / 60 * (1 - n / 60) / draws)
-        assert (np.abs(taken - n / 60) < 5 * error).all()
-        # Each document gets its due rounded up or down.
-        for d, size in enumerate(np.bincount(documents)):
-            got = (documents[rows] == d).sum(-1)
-            assert got.min() >= np.floor(n * size / 60)
-            assert got.max() <= np.ceil(n * size / 60)
+    rows = Balanced().draw(pool, n, draws=draws, rng=3).indices
+    taken = np.bincount(rows.ravel(), minlength=60) / draws
+    error = np.sqrt(n / 60 * (1 - n / 60) / draws)
+    assert (np.abs(taken - n / 60) < 5 * error).all()
+    # Each document gets its due rounded up or down.
+    for d, size in enumerate(np.bincount(documents)):
+        got = (documents[rows] == d).sum(-1)
+        assert got.min() >= np.floor(n * size / 60)
+        assert got.max() <= np.ceil(n * size / 60)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 13, 50, 101, 1418])

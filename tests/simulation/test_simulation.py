@@ -150,6 +150,7 @@ def test_score_of_a_share() -> None:
     assert half.mc == pytest.approx(np.sqrt(0.25 / 1000), rel=0.01)
 
 
+@pytest.mark.slow
 def test_ratio_is_nearly_unbiased() -> None:
     """Beale's correction takes out the bias of order 1/draws, which is 0.029 here."""
     rng = np.random.default_rng(0)
@@ -806,7 +807,7 @@ def test_degenerate_data() -> None:
     np.testing.assert_allclose(census["abs_error"], 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("budgets", [[1], [2, 3, 5]])
+@pytest.mark.parametrize("budgets", [[1], pytest.param([2, 3, 5], marks=pytest.mark.slow)])
 def test_very_few_ratings_and_draws(budgets: list[int]) -> None:
     """Standard errors are infinite there; the figures say so and nothing breaks."""
     pool, gold = _toy()

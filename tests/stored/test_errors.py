@@ -104,6 +104,7 @@ def test_missing_ids_and_documents(tmp_path):
     refused("documents are missing for 2 of 12 rows", tmp_path, part)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("sampler", [SimpleRandom(), Systematic(), Stratified(), Clusters()])
 @pytest.mark.parametrize("files", [1, 2])
 def test_ids_that_occur_twice(tmp_path, sampler, files):

@@ -22,7 +22,7 @@ from fewgold.campaign.study import waves_to_use
 from fewgold.formats import Rating
 from fewgold.missing import PartialRatings
 from fewgold.pool import Pool
-from fewgold.sample import Ratings
+from fewgold.sample import Ratings, SampleInfo
 from fewgold.samplers import SimpleRandom
 from fewgold.sheets import drawn
 
@@ -84,7 +84,7 @@ def test_two_random_waves_are_one_random_sample_by_enumeration():
         start = sampler.draw(pool, 2, rng=0)
         given = Ratings(type(start)(pool, rows[0], start.design), np.zeros(2))
         for second in permutations(range(3)):
-            wave = sampler._top_up(pool, 2, given, _Told(second), {})
+            wave = sampler._top_up(pool, 2, given, _Told(second), SampleInfo())
             whole = wave.rate(np.zeros(2)).sample
             seen[tuple(whole.indices.tolist())] += 1
             sets[frozenset(whole.indices.tolist())] += 1
@@ -189,7 +189,7 @@ def test_adopted_answers_do_not_begin_a_wave(tmp_path):
         best = sorted(early, key=lambda i: -GOLD[POOL.ids.tolist().index(i)])[:30]
         study.add(_answers(best))  # somebody's favourites, which were not asked for
         before = study.status().estimate["value"]
-        study._database.execute("UPDATE set_aside SET stored_at = '2020-01-01T00:00:00.000Z'")
+        study.store.database.execute("UPDATE set_aside SET stored_at = '2020-01-01T00:00:00.000Z'")
         study.more(40)
         assert study.adopt() > 0
         assert waves_to_use(study) == 1 and study.status().estimate["value"] == before

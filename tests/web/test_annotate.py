@@ -180,7 +180,7 @@ def test_answers_are_stored_with_what_belongs_to_them(campaign: Campaign) -> Non
     assert ann.status == 200 and 'You: <strong id="own">1</strong>' in ann.text
     assert ann.form["segment"] != form["segment"] and ann.form["form"] != form["form"]
     (row,) = campaign.answers().to_dict("records")
-    assert row["segment"] == campaign.desk.id_of(form["segment"])
+    assert row["segment"] == campaign.pool.ids[campaign.desk.place_of(form["segment"])]
     assert (row["score"], row["rater"], row["answer"]) == (62.5, "ann", form["form"])
     assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", row["time"])
     details = json.loads(row["details"])
@@ -201,7 +201,9 @@ def test_a_form_sent_twice_rates_what_was_seen_once(campaign: Campaign) -> None:
     for _ in range(3):
         ann.post(**form, score="40")
         assert ann.status == 200 and "was sent before" not in ann.text
-    assert stored(campaign) == [(campaign.desk.id_of(form["segment"]), 40.0, "ann")]
+    assert stored(campaign) == [
+        (campaign.pool.ids[campaign.desk.place_of(form["segment"])], 40.0, "ann")
+    ]
     ann.post(**form, score="50")
     assert "its first answer is stored" in ann.text
     assert [s for _, s, _ in stored(campaign)] == [40.0]
@@ -215,7 +217,10 @@ def test_an_answer_counts_for_the_segment_of_its_form(campaign: Campaign) -> Non
     later = ann.form
     ann.rate("20")
     ann.post(**{**old, "form": "anotherform"}, score="30")
-    first, second = campaign.desk.id_of(old["segment"]), campaign.desk.id_of(later["segment"])
+    first, second = (
+        campaign.pool.ids[campaign.desk.place_of(old["segment"])],
+        campaign.pool.ids[campaign.desk.place_of(later["segment"])],
+    )
     assert stored(campaign) == [(first, 10, "ann"), (second, 20, "ann"), (first, 30, "ann")]
 
 
@@ -427,7 +432,7 @@ def test_killed_servers_lose_nothing_that_two_raters_were_told(tmp_path: Path) -
             thread.join()
     found = stored(campaign)
     told = {
-        (campaign.desk.id_of(key), score, name)
+        (campaign.pool.ids[campaign.desk.place_of(key)], score, name)
         for name, answers in acknowledged.items()
         for key, score in answers
     }

@@ -83,16 +83,13 @@ def frame(client: TestClient, name: str, query: str = "") -> pd.DataFrame:
     return pd.read_csv(io.StringIO(answer.text), keep_default_na=False, na_values=[""])
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_for_the_owner_alone(place: Path, path: str) -> None:
+def test_all_is_for_the_owner_alone(place: Path) -> None:
     with client_of(place, owner=False) as stranger:
-        assert stranger.get(path).status_code == 403
-
-
-@pytest.mark.parametrize("path", ["more", "adopt", "settings", "import"])
-def test_changes_are_for_the_owner_alone(place: Path, path: str) -> None:
-    with client_of(place, owner=False) as stranger:
-        assert stranger.post(f"/explore/{path}", data={"count": "3"}).status_code == 403
+        for path in PATHS:
+            assert stranger.get(path).status_code == 403, path
+        for path in ("more", "adopt", "settings", "import"):
+            sent = stranger.post(f"/explore/{path}", data={"count": "3"})
+            assert sent.status_code == 403, path
 
 
 def test_the_number_is_that_of_the_status(place: Path, owner: TestClient) -> None:

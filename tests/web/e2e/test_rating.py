@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fewgold.campaign import Campaign
 from web.e2e import live
 
@@ -34,35 +36,36 @@ def onward(page: Any, before: str) -> str:
     return shown(page)
 
 
-def test_thirty_by_keyboard_through_a_crash(
-    visit: Visit, study: tuple[Path, dict[str, str]]
+@pytest.mark.parametrize("count", [12, pytest.param(30, marks=pytest.mark.slow)])
+def test_many_by_keyboard_through_a_crash(
+    visit: Visit, study: tuple[Path, dict[str, str]], count: int
 ) -> None:
     path, secrets = study
     told: dict[str, float] = {}
     with live.Server(path) as server:
         page = visit(f"{server.origin}/rate/{secrets['ann']}")
         key = shown(page)
-        for k in range(30):
+        for k in range(count):
             score = (13 * k) % 101
-            if k == 15:  # the answer is on its way while nobody is there to take it
+            if k == count // 2:  # the answer is on its way while nobody is there to take it
                 visit.troubles.excused = True  # type: ignore[attr-defined]
                 server.stop(signal.SIGKILL)
                 assert {(s, x) for _, s, x in stored(path)} == set(told.items())
             page.keyboard.type(str(score))
             page.keyboard.press("Enter")
-            if k == 15:
+            if k == count // 2:
                 page.locator("#offline").wait_for(state="visible")
                 assert shown(page) == key
                 server.start()  # on the same port; the page sends it again by itself
             following = onward(page, key)
             told[key], key = float(score), following
             assert key not in told
-            if k == 15:
+            if k == count // 2:
                 page.locator("#offline").wait_for(state="hidden")
                 visit.troubles.excused = False  # type: ignore[attr-defined]
-        assert page.inner_text("#own") == "30"
+        assert page.inner_text("#own") == str(count)
         found = stored(path)
-        assert len(found) == 30
+        assert len(found) == count
         assert {(s, x) for _, s, x in found} == set(told.items())
         assert {r for r, _, _ in found} == {"ann"}
 
