@@ -110,7 +110,7 @@ def plan(
         option("C", "Of one metric rating, for --budget.", panel=_BINARY, parser=parse.number),
     ] = None,
     out: options.Drawing = None,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -132,7 +132,7 @@ def plan(
     """
     from fewgold import planning
 
-    how = OutputFormat.json if json else output
+    how = "json" if json else output
     if budget is not None:
         _split(
             budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,

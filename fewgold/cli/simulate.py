@@ -79,7 +79,7 @@ def simulate(
     rated_only: Annotated[
         bool, flag("--rated-only", "Leave out rows without a human score.")
     ] = False,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -118,7 +118,7 @@ def simulate(
     with progress_bars(quiet) as bars, running_on(backend, scheduler, n_jobs), resumable(store):
         bar = partial(bars, "simulating") if bars else None
         result = run(studies, **asked, progress=bar, store=store, resume=resume)
-    _print(result, save_all(result, out, quiet), OutputFormat.json if json else output)
+    _print(result, save_all(result, out, quiet), "json" if json else output)
     lost = [s for s in result.strategies if all(c.failure for c in result.cells if c.strategy == s)]
     if lost:  # the table has the reasons; scripts need to know
         raise typer.Exit(1)
@@ -182,5 +182,5 @@ def _print(result: Simulation, written: list[Path], how: OutputFormat) -> None:
         "failures": result.failures.to_dict("records"),
         "files": [str(path) for path in written],
     }
-    rows: Any = (result.ranking() if how is OutputFormat.latex else frame).to_dict("records")
+    rows: Any = (result.ranking() if how == "latex" else frame).to_dict("records")
     emit(how, record, rows, lambda _: print_summary(result.summary(), written))
