@@ -21,7 +21,8 @@ from fewgold.cli.console import (
 from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
-    from fewgold.simulation import Simulation, Study
+    from fewgold.simulation import Simulation
+    from fewgold.simulation.studies import Study
 
 _DEMO = "demo-"
 _WHERE = "Where it runs"
@@ -167,7 +168,7 @@ def rated_studies(
 
 def _embedded(kind: str) -> dict[str, Study]:
     from fewgold.datasets import demo_systems, load_demo
-    from fewgold.simulation import Study
+    from fewgold.simulation.studies import Study
 
     return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
 
