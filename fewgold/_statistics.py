@@ -14,7 +14,7 @@ def adjusted_p_values(p: FloatArray, how: str) -> FloatArray:
 
     ``holm`` keeps the chance of any false finding below the level, whatever the dependence (Holm
     1979); ``fdr`` the expected share of false ones among the findings (Benjamini and Hochberg
-    1995); ``none`` leaves them as they are.
+    1995); ``bonferroni`` as ``holm``, less precisely; ``none`` leaves them as they are.
 
     Examples
     --------
@@ -24,9 +24,11 @@ def adjusted_p_values(p: FloatArray, how: str) -> FloatArray:
     """
     if how == "none" or not p.size:
         return np.array(p)
+    tests, rank = np.isfinite(p).sum(-1, keepdims=True), np.arange(p.shape[-1])
+    if how == "bonferroni":
+        return np.asarray(np.minimum(p * tests, 1.0))
     order = np.argsort(p, axis=-1, kind="stable")  # NaN comes last
     ordered = np.take_along_axis(p, order, axis=-1)
-    tests, rank = np.isfinite(p).sum(-1, keepdims=True), np.arange(p.shape[-1])
     if how == "holm":
         grown = np.maximum.accumulate(ordered * (tests - rank), axis=-1)
     else:
@@ -35,6 +37,15 @@ def adjusted_p_values(p: FloatArray, how: str) -> FloatArray:
     found = np.empty_like(p)
     np.put_along_axis(found, order, np.minimum(grown, 1.0), axis=-1)
     return np.where(np.isfinite(p), found, np.nan)
+
+
+def adjusted_pairs(p: FloatArray, how: str) -> FloatArray:
+    """P-values of a symmetric table of pairs (..., S, S), adjusted; 1 on the diagonal."""
+    above = np.triu_indices(p.shape[-1], 1)
+    found = np.ones(p.shape)
+    found[..., above[0], above[1]] = adjusted_p_values(p[..., above[0], above[1]], how)
+    found[..., above[1], above[0]] = found[..., above[0], above[1]]
+    return found
 
 
 def smallest_enough(enough: Callable[[int], bool], low: int, high: int) -> int:

@@ -134,9 +134,9 @@ def components(segment: IntArray, rater: IntArray, score: FloatArray) -> Compone
     y = score - mean[segment]
     table, cross = left @ left.T, left @ y
     values, axes = np.linalg.eigh(table)
-    told = values > 1e-9 * max(float(values[-1]), 1.0)
-    rank = int(told.sum())
-    explained = float((np.square(cross @ axes[:, told]) / values[told]).sum())
+    identified = values > 1e-9 * max(float(values[-1]), 1.0)
+    rank = int(identified.sum())
+    explained = float((np.square(cross @ axes[:, identified]) / values[identified]).sum())
     freedom = n - segments - rank
     circles = raters - rank
     if not rank or freedom <= 0:

@@ -36,8 +36,7 @@ from fewgold.stored.pool import reopen
 if TYPE_CHECKING:
     import pandas as pd
 
-# Designs and pools as plain records: what every file of a study stores, its floats exact.
-
+# Designs and pools as plain records: what every file of a study stores, its floats exact ----------
 
 # Fields of a Design that have a value for each segment, by the name of one such value.
 _FLOATS = {"weight": "weights", "inclusion": "inclusion", "influence": "influence"}
@@ -45,7 +44,7 @@ _WHOLE = {"group": "groups", "unit": "units", "stratum": "strata"}
 
 
 def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
-    """A design, with one entry a segment in the order of drawing."""
+    """A design, with one entry per segment in the order of drawing."""
     columns = {"id": [str(i) for i in pool.ids[indices]], "index": indices.tolist()}
     for key, name in (_FLOATS | _WHOLE).items():
         if getattr(design, name) is not None:
@@ -60,6 +59,7 @@ def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
 
 
 def rated(given: Ratings) -> dict[str, Any]:
+    """A sample with its scores, as `drawn` stores it."""
     record = drawn(given.sample.pool, given.sample.indices, given.sample.design)
     limits = None if given.limits is None else list(given.limits)
     info = given.sample.info.to_dict()
@@ -67,6 +67,7 @@ def rated(given: Ratings) -> dict[str, Any]:
 
 
 def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64], Design]:
+    """The rows and the design that `drawn` stored, checked against the pool."""
     segments = record["segments"]
     indices = np.array([s["index"] for s in segments], dtype=np.int64)
     if indices.size and not (indices.min() >= 0 and indices.max() < len(pool)):
@@ -88,6 +89,7 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
 
 
 def check_pool(stored: Mapping[str, Any], pool: Population) -> None:
+    """Refuse a pool that is not the one of the record, and say what changed."""
     if stored["fingerprint"] == pool.fingerprint:
         return
     then, now = stored["digests"], pool._digests()
@@ -287,12 +289,7 @@ def sheet(
     labels = [ID] if pool.documents is None else [ID, DOCUMENT]
     shown: dict[str, Any] = {name: {i: own[i][k] for i in own} for k, name in enumerate(labels)}
     names = [*shown, *pool.texts, score]
-    double = [name for name in names if names.count(name) > 1]
-    if double:
-        raise DataError(
-            f"the sheet would have two columns {double[0]!r}. Rename the text column, or choose "
-            "another name for the score with --score-column."
-        )
+    check_header(names)
     shown |= pool.texts
     body = [
         [*(io.cell(column[i], separator) for column in shown.values()), ""] for i in rows.tolist()
@@ -308,12 +305,20 @@ def sheet(
     return io.as_text([[*map(neutral, shown), score], *body], separator)
 
 
+def check_header(names: Sequence[str]) -> None:
+    """Refuse a sheet that would have two columns of one name."""
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise DataError(
+            f"the sheet would have two columns {double!r}. Rename the text column, or choose "
+            "another name for the score with --score-column."
+        )
+
+
 def _masked(pool: Pool, place: Any) -> tuple[Any, ...]:
     """The id of a segment and its document, if it has one, as raters may see them."""
     system = () if pool.system is None else (str(pool.system[place]),)
-    labels = (
-        [pool.ids[place]] if pool.documents is None else [pool.ids[place], pool.documents[place]]
-    )
+    labels = [of[place] for of in (pool.ids, pool.documents) if of is not None]
 
     def shown(label: Any, *of: str) -> Any:
         told = pool._has_several_systems or any(holds_name(str(label), name) for name in system)
@@ -365,19 +370,21 @@ def commands(sheet: str | Path, pool: str | None = None, record: Record | None =
     side = design_path(sheet)
     record = read_record(side) if record is None else record
     with intact(side):
-        told = record.get("select") or _told(record)
+        told = record.get("select") or _recorded_options(record)
         stored = record["pool"]["path"]
         places = [pool] if pool is not None else [stored] if isinstance(stored, str) else stored
-        files = [_from(p, side.parent if pool is None else Path()) for p in places or ["-"]]
-        given = told["given"] and _from(told["given"], side.parent)
-        again = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
+        files = [
+            _seen_from_here(p, side.parent if pool is None else Path()) for p in places or ["-"]
+        ]
+        given = told["given"] and _seen_from_here(told["given"], side.parent)
+        copy = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
         words = ["fewgold", "select", *files, *(["--given", given] if given else [])]
-        words += [*told["options"], "-o", _from(again.as_posix(), Path())]
+        words += [*told["options"], "-o", _seen_from_here(copy.as_posix(), Path())]
     before = commands(given, pool) if given and design_path(given).is_file() else []
     return [*before, shlex.join(words)]
 
 
-def _told(record: Mapping[str, Any]) -> dict[str, Any]:
+def _recorded_options(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a side file without the options of ``fewgold select`` tells of them."""
     columns, options = record["pool"]["columns"], {"--strategy": record["strategy"]}
     if record["given"] is None:
@@ -399,7 +406,7 @@ def _told(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"given": given, "options": [*words, *(["--shared"] if "systems" in record else [])]}
 
 
-def _from(path: str, folder: Path) -> str:
+def _seen_from_here(path: str, folder: Path) -> str:
     """A path that is stored as seen from ``folder``, as seen from where we are."""
     if path == "-" or "://" in path:
         return path
@@ -490,7 +497,7 @@ def read_ratings(
 ) -> Ratings:
     """The scores of a filled-in sheet (or of its table), joined on id in any order of rows.
 
-    ``score`` may name several columns, one a rater, to take their mean. Every segment of the
+    ``score`` may name several columns, one per rater, to take their mean. Every segment of the
     sample must be there once, with a number, and nothing else: leaving some out biases the result.
     """
     return read_partial(path, sample, id=id, score=score, limits=limits).complete()
@@ -540,10 +547,14 @@ def read_partial(
         row[[c[0] for c in cells]] = io.scores_of(name, names, values, _UNRATED)
     if len(columns) == 1:
         return PartialRatings(sample, table[0], limits)
-    known = np.isfinite(table)
-    total = np.where(known, table, 0.0).sum(0)
-    mean = np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
-    return PartialRatings(sample, mean if gaps else table.mean(0), limits)
+    return PartialRatings(sample, mean_of_known(table) if gaps else table.mean(0), limits)
+
+
+def mean_of_known(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of each column over the rows that have a number there; NaN where none has."""
+    known = np.isfinite(scores)
+    total = np.where(known, scores, 0.0).sum(0)
+    return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
 
 
 _UNRATED = (

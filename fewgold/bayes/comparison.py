@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._statistics import adjusted_pairs
 from fewgold._validate import check_choice
 from fewgold.bayes.density import Curve, chance_greater
 from fewgold.bayes.posterior import Posterior, Steps
@@ -190,7 +191,7 @@ def _shown_chance(p: float) -> str:
     return ">.999" if p >= 0.9995 else "<.001" if p < 0.0005 else f"{p:.3f}"
 
 
-CORRECTIONS = {"holm": "holm", "fdr": "fdr_bh", "bonferroni": "bonferroni"}
+CORRECTIONS = ("holm", "fdr", "bonferroni")
 
 
 def significance(
@@ -251,7 +252,7 @@ def significance(
     if len(names) < 2:
         raise FewgoldError(f"a comparison needs two systems or more; got {len(names)}.")
     if correction is not None:
-        check_choice("correction", correction, tuple(CORRECTIONS))
+        check_choice("correction", correction, CORRECTIONS)
     asked = tuple(sorted({float(level) for level in levels}, reverse=True))
     if not asked or not all(0 < level < 1 for level in asked):
         raise FewgoldError(f"levels must be numbers between 0 and 1; got {levels!r}.")
@@ -271,16 +272,6 @@ def significance(
         probability[j, i] = 1 - probability[i, j]
     tails = 2 * np.minimum(probability, probability.T)
     if correction is not None:
-        tails = _corrected(tails, CORRECTIONS[correction])
+        tails = adjusted_pairs(tails, correction)
     means = np.array([float(p.mean) for p in each])
     return Significance(names, means, probability, tails, asked, correction)
-
-
-def _corrected(tails: FloatArray, method: str) -> FloatArray:
-    from statsmodels.stats.multitest import multipletests
-
-    upper = np.triu_indices(len(tails), 1)
-    adjusted = np.ones_like(tails)
-    adjusted[upper] = multipletests(tails[upper], method=method)[1]
-    adjusted.T[upper] = adjusted[upper]
-    return adjusted

@@ -18,7 +18,7 @@ from fewgold.comparison.pairs import Pairs, factors, gapped_pairs, shared_counts
 from fewgold.comparison.ranks import CORRECTIONS
 from fewgold.comparison.raters import Raters, adjusted_spread, bias_variance, mixes, rater_effects
 from fewgold.comparison.result import Comparison
-from fewgold.comparison.table import Scored, Table, direction, read
+from fewgold.comparison.table import Scored, ScoreTable, direction, read
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import LinearEstimate
 from fewgold.sample import Sample
@@ -129,6 +129,7 @@ def compare(
     if higher is None:
         higher, why = direction(humans, table, signs, limits)
         notes.append(why)
+    # Who rated, and what their biases add to each system.
     people: Raters | None = None
     mix = np.zeros((len(table.systems), 0))
     shift = np.zeros(len(table.systems))
@@ -152,6 +153,7 @@ def compare(
                 told["scale"] = "{:.10g}-{:.10g}".format(*(as_limits(limits) or ()))
     elif adjust_raters:
         raise DataError("adjust_raters needs to know who rated: name the column with rater=….")
+    # Which segments were rated, and what they represent.
     rows, design, info, facts = setting(table, sample, target, unit, notes)
     usable = _usable(table, names, notes)
     scores = table.human[:, rows]
@@ -164,6 +166,7 @@ def compare(
         "metrics": for_scores, "orientation": signs, "higher": higher, "info": info,
         "limits": None if adjust_raters else ends,
     }  # fmt: skip
+    # Scores of the systems by themselves, then differences of pairs.
     estimates = system_estimates(table, rows, design, **options)
     factor = factors(design, scores)
     complete = bool(np.isfinite(scores).all())
@@ -273,7 +276,7 @@ def _digest(ratings: Scored) -> str:
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:6]
 
 
-def _usable(table: Table, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
+def _usable(table: ScoreTable, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
     """Metrics that every output of the pool has and that vary."""
     found: list[str] = []
     absent = int((~table.present).sum())
@@ -297,14 +300,14 @@ def _usable(table: Table, names: Sequence[str], notes: list[str]) -> tuple[str, 
     return tuple(found)
 
 
-def _standard(table: Table, names: Sequence[str]) -> FloatArray:
+def _standard(table: ScoreTable, names: Sequence[str]) -> FloatArray:
     """Metrics with mean 0 for each system and one scale for all: (p, S, N)."""
     z = np.stack([table.metrics[name] for name in names])
     z = z - z.mean(-1, keepdims=True)
     return np.asarray(z / z.std((-1, -2), keepdims=True))
 
 
-def _check(table: Table, scores: FloatArray, limits: tuple[float, float] | None) -> None:
+def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | None) -> None:
     counts = np.isfinite(scores).sum(-1)
     few = [s for s, c in zip(table.systems, counts, strict=True) if c < 2]
     if few:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fewgold._arrays import BoolArray, IntArray, codes_of
 from fewgold.bounds import Auto
-from fewgold.comparison.table import Table
+from fewgold.comparison.table import ScoreTable
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
@@ -86,7 +86,7 @@ def whole_documents(codes: IntArray, rated: BoolArray) -> bool:
     return bool((taken[touched] == sizes[touched]).all() and not touched.all() and sizes.max() > 1)
 
 
-def rows_of(sample: Sample, table: Table) -> tuple[IntArray, Design, SampleInfo]:
+def rows_of(sample: Sample, table: ScoreTable) -> tuple[IntArray, Design, SampleInfo]:
     """Where the sampled segments lie in the table, and the design of the whole sample."""
     if sample.indices.ndim != 1:
         raise DataError("compare takes one sample. Of a batch of draws give one: sample.draw(k).")
@@ -117,7 +117,7 @@ def rows_of(sample: Sample, table: Table) -> tuple[IntArray, Design, SampleInfo]
 
 
 def setting(
-    table: Table,
+    table: ScoreTable,
     sample: Sample | None,
     target: str | None,
     unit: str | None,
@@ -180,7 +180,7 @@ def setting(
 
 
 def system_estimates(
-    table: Table,
+    table: ScoreTable,
     rows: IntArray,
     design: Design,
     *,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._statistics import adjusted_p_values
 from fewgold.comparison.pairs import Pairs
 
 DRAWS = 20_000
@@ -77,16 +76,7 @@ def rank_probabilities(pairs: Pairs, higher: bool, seed: int = 0) -> FloatArray:
 CORRECTIONS = ("holm", "fdr", "none")
 
 
-def adjust_pairs(p: FloatArray, how: str) -> FloatArray:
-    """P-values of a symmetric table of pairs (..., S, S), adjusted; 1 on the diagonal."""
-    above = np.triu_indices(p.shape[-1], 1)
-    found = np.ones(p.shape)
-    found[..., above[0], above[1]] = adjusted_p_values(p[..., above[0], above[1]], how)
-    found[..., above[1], above[0]] = found[..., above[0], above[1]]
-    return found
-
-
 def better(value: FloatArray, adjusted: FloatArray, level: float, higher: bool) -> BoolArray:
     """True where the row is significantly better than the column: (..., S, S)."""
-    way = value > 0 if higher else value < 0
-    return np.asarray((adjusted <= level) & way)
+    ahead = value > 0 if higher else value < 0
+    return np.asarray((adjusted <= level) & ahead)

@@ -130,13 +130,13 @@ def _fit(rated: Scored, item: IntArray, systems: bool) -> Fit:
     table = x @ x.T
     values, axes = np.linalg.eigh(table)
     least = 1e-9 * max(float(values[-1]), 1.0)
-    told = values > least
-    inverse = (axes * np.where(told, 1 / np.where(told, values, 1.0), 0.0)) @ axes.T
+    identified = values > least
+    inverse = (axes * np.where(identified, 1 / np.where(identified, values, 1.0), 0.0)) @ axes.T
     known = np.diag(table) > least
     bias = inverse @ (x @ y[0])
-    circles = int(known.sum() - told.sum())
+    circles = int(known.sum() - identified.sum())
     left = y[0] - bias @ x
-    dof = float((per - 1).sum() - spent - told.sum())
+    dof = float((per - 1).sum() - spent - identified.sum())
     noise = float(np.square(left).sum() / dof) if dof > 0 else np.nan
     part = np.bincount(rated.rater, 1 - 1 / per[item], minlength=size)
     own = np.bincount(rated.rater, left**2, minlength=size)

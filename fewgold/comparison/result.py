@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from fewgold import _text, plots
 from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._statistics import adjusted_pairs
 from fewgold._text import plain_value
 from fewgold._validate import check_choice
 from fewgold.bounds.approximate import student_quantile
 from fewgold.comparison.pairs import Pairs
 from fewgold.comparison.ranks import (
-    adjust_pairs,
     better,
     groups_of,
     order_of,
@@ -127,12 +127,12 @@ class Comparison:
     @cached_property
     def _adjusted(self) -> FloatArray:
         """P-values after correction: (S, S)."""
-        return adjust_pairs(self.pairs.p_values(), self.correction)
+        return adjusted_pairs(self.pairs.p_values(), self.correction)
 
     @cached_property
     def _beats(self) -> BoolArray:
         """Who is better than whom at the family-wise level, which ranks are based on."""
-        sure = adjust_pairs(self.pairs.p_values(), "holm")
+        sure = adjusted_pairs(self.pairs.p_values(), "holm")
         return better(self.pairs.value, sure, self.level, self.higher_is_better)
 
     @cached_property

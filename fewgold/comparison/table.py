@@ -35,7 +35,7 @@ class Scored:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ScoreTable:
     """Scores of S systems on N segments: NaN where nobody rated.
 
     Parameters
@@ -64,7 +64,7 @@ class Table:
     present: NDArray[np.bool_]
     ratings: Scored | None = None
 
-    def with_scores(self, scores: FloatArray) -> Table:
+    def with_scores(self, scores: FloatArray) -> ScoreTable:
         """The same ratings with other scores, such as those without the bias of their raters."""
         assert self.ratings is not None
         rated = replace(self.ratings, score=scores)
@@ -93,7 +93,7 @@ def read(
     document: str | None = None,
     metrics: Sequence[str] = (),
     rater: str | None = None,
-) -> Table:
+) -> ScoreTable:
     """Arrays of a long table; says what is wrong with it in a sentence.
 
     ``human`` may name several columns, a rater each, or none, before anybody has rated.
@@ -129,7 +129,7 @@ def read(
     ratings = _ratings(columns, named, rater, seg, sys, labels, names) if named else None
     row = _one_row(seg, sys, shape, labels, names, rater)
     present = row >= 0
-    return Table(
+    return ScoreTable(
         ids=ids[first],
         systems=systems,
         documents=None if document is None else _documents(document, columns, seg, labels),
@@ -267,7 +267,7 @@ _CLEAR = 2.5
 
 
 def direction(
-    names: Sequence[str], table: Table, orientation: dict[str, int], scale: object = None
+    names: Sequence[str], table: ScoreTable, orientation: dict[str, int], scale: object = None
 ) -> tuple[bool, str]:
     """Whether higher human scores are better, and the sentence that says why that was taken.
 

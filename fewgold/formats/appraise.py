@@ -13,20 +13,8 @@ from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats import text
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rejected,
-    Rows,
-    Segment,
-    Tasks,
-    is_key,
-    matched,
-    number,
-)
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks, is_key
+from fewgold.formats.rows import Rows, matched, number
 from fewgold.formats.text import UNNAMED, Line, finite, source_of, target_of
 from fewgold.io import as_text, bare, read_text, write_texts
 
@@ -39,15 +27,16 @@ _ITEM = {"itemID", "itemType", "targetID", "sourceID", "targetText", "sourceText
 
 def is_batches(found: Any) -> bool:
     """True for what Appraise takes for batches."""
-    return (
-        isinstance(found, list)
-        and bool(found)
-        and all(isinstance(b, dict) and {"items", "task"} <= b.keys() for b in found)
-        and all(
-            isinstance(b["items"], list) and all(isinstance(i, dict) for i in b["items"])
-            for b in found
-        )
-        and all(i.keys() >= _ITEM for b in found for i in b["items"][:1])
+    if not isinstance(found, list) or not found:
+        return False
+    if not all(isinstance(b, dict) and {"items", "task"} <= b.keys() for b in found):
+        return False
+    lists = [b["items"] for b in found]
+    return all(
+        isinstance(items, list)
+        and all(isinstance(i, dict) for i in items)
+        and all(i.keys() >= _ITEM for i in items[:1])
+        for items in lists
     )
 
 
@@ -228,7 +217,7 @@ class Appraise(Format):
         for place, item in enumerate((item for batch in found for item in batch["items"]), 1):
             if str(item.get("itemType")) not in _TYPES or not item.get("targetID"):
                 why = f"expected a targetID and an itemType ({', '.join(_TYPES)})"
-                rows.rejected.append(Rejected(f"item {place}", why, str(item)[:500]))
+                rows.rejected.append(Line(f"item {place}", str(item)).rejected(why))
             elif item["itemType"] == "TGT" and item.get("isCompleteDocument") is not True:
                 rows.blank.append(str(item["targetID"]))
             else:
@@ -257,22 +246,15 @@ class Appraise(Format):
             item = rating.segment
             if not is_key(item):
                 # Read back as document:item, so that an id without a document must stand alone.
-                start = f"{document}:"
-                item, document = (
-                    (item.removeprefix(start), document) if item.startswith(start) else (item, "")
-                )
+                inside = item.startswith(f"{document}:")
+                item, document = (item[len(document) + 1 :], document) if inside else (item, "")
             cells = [
-                rating.rater,
-                rating.system or UNNAMED,
-                item,
-                "TGT",
+                rating.rater, rating.system or UNNAMED, item, "TGT",
                 str(about.get("source_language", languages[0])),
                 str(about.get("target_language", languages[1])),
-                str(number(rating.score)),
-                document,
-                "False",
+                str(number(rating.score)), document, "False",
                 json.dumps(about.get("errors", []), ensure_ascii=False),
-            ]
+            ]  # fmt: skip
             if rating.time:
                 cells += [str(about.get("start", rating.time)), rating.time]
             lines.append([text.guarded(cell) for cell in cells])
@@ -344,11 +326,6 @@ def _rating(cells: dict[str, Any], wanted: str | None) -> Rating:
         segment = f"{document}:{item}"
     kept = ("document", "source_language", "target_language", "errors", "start", "batch", "number")
     details = {name: cells[name] for name in kept if cells.get(name) not in (None, "", [])}
-    return Rating(
-        segment=segment,
-        score=cells["value"],
-        rater=cells["rater"],
-        time=cells.get("end", ""),
-        system="" if system == UNNAMED else system,
-        details=details,
-    )
+    system = "" if system == UNNAMED else system
+    time = cells.get("end", "")
+    return Rating(segment, cells["value"], cells["rater"], time, system, details=details)

@@ -9,19 +9,9 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats import json as shared
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rows,
-    Segment,
-    Tasks,
-    number,
-    plain,
-)
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
 from fewgold.formats.json import EXTRA, Layout, dumps, list_of, text_of
+from fewgold.formats.rows import Rows, number, plain
 from fewgold.io import read_text, write_texts
 
 #: Names that a record has already.

@@ -6,7 +6,6 @@ import base64
 import gzip
 import hashlib
 import json
-import math
 import re
 import zlib
 from abc import ABC, abstractmethod
@@ -18,7 +17,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fewgold.errors import DataError
-from fewgold.io import TableError, decode, read_text
+from fewgold.io import TableError, read_text
+from fewgold.io.files import decode
 
 _KEY = re.compile(r"fg-(\d+)-([a-z2-7]{6})", re.IGNORECASE)
 _ROUNDS = 4
@@ -349,7 +349,7 @@ class Reading:
     ratings
         The answers.
     blank
-        Segments that went out and have no answer yet, one a row.
+        Segments that went out and have no answer yet, one per row.
     context
         Rows that are context or otherwise not meant to be rated.
     rejected
@@ -396,90 +396,7 @@ class Reading:
         return self.ratings
 
 
-class Rows:
-    """Counts every row of a file while it is read, and makes the `Reading` of it."""
-
-    def __init__(self, format: str) -> None:
-        self.format = format
-        self.ratings: list[Rating] = []
-        self.blank: list[str] = []
-        self.rejected: list[Rejected] = []
-        self.context = 0
-        self.notes: list[str] = []
-        self._unanswered: list[str] = []
-
-    def unanswered(self, segment: str) -> None:
-        """A row without an answer: blank, or context if the segment is rated in another row."""
-        self._unanswered.append(segment)
-
-    def reject(self, place: str, why: str, raw: Any) -> None:
-        """A row that makes no sense."""
-        self.rejected.append(Rejected(place, why, brief(raw)))
-
-    def note_choice(self, question: str, among: Iterable[str]) -> None:
-        """Note which of several questions was taken for the score."""
-        if len(set(among)) > 1:
-            self.notes.append(f"the score is the answer to {question!r}.")
-
-    def reading(self, names: Names | None = None) -> Reading:
-        """What the file holds, one rating per row that has one."""
-        rater = None if names is None else names.rater
-        if rater is not None and self.ratings and not any(r.rater for r in self.ratings):
-            raise DataError(f"no field {rater!r} in the file names a rater.")
-        rated = {r.segment for r in self.ratings}
-        blank = [*self.blank, *(s for s in self._unanswered if s not in rated)]
-        context = self.context + len(self.blank) + len(self._unanswered) - len(blank)
-        return Reading(
-            self.format, len(self.ratings) + len(blank) + context + len(self.rejected),
-            len(self.ratings), tuple(self.ratings), tuple(blank), context, tuple(self.rejected),
-            tuple(self.notes),
-        )  # fmt: skip
-
-
-def plain(value: Any, depth: int = 20) -> Any:
-    """A value for `Rating.details`, cut where it is nested too deeply to be stored."""
-    if not isinstance(value, dict | list):
-        return value
-    if depth == 0:
-        return "…"
-    if isinstance(value, dict):
-        return {name: plain(inner, depth - 1) for name, inner in value.items()}
-    return [plain(inner, depth - 1) for inner in value]
-
-
-def brief(value: Any, length: int = 200) -> str:
-    """A row as it stands, for a message about it."""
-    text = value if isinstance(value, str) else json.dumps(plain(value, 4), ensure_ascii=False)
-    return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
-def matched(tasks: Tasks, ratings: Iterable[Rating]) -> list[tuple[Segment, Rating]]:
-    """Each rating with the segment that it is about, found by its key or id."""
-    by_name = {s.id: s for s in tasks.segments} | {s.key: s for s in tasks.segments}
-    pairs = []
-    for rating in ratings:
-        if rating.segment not in by_name:
-            raise DataError(
-                f"there is a rating of {rating.segment!r}, which is not among the tasks. Give the "
-                "tasks that hold it."
-            )
-        pairs.append((by_name[rating.segment], rating))
-    return pairs
-
-
-def number(score: float) -> int | float:
-    """A score as people write it, without loss: 4 rather than 4.0.
-
-    >>> number(4.0), number(0.25)
-    (4, 0.25)
-    """
-    if not math.isfinite(score):
-        raise DataError(f"expected a finite score, got {score}: it cannot be written.")
-    return int(score) if score == int(score) and abs(score) < 1e15 else float(score)
-
-
-# What a format must do: say whether a file is its own, read answers, write tasks and answers.
-
+# What a format must do ----------------------------------------------------------------------------
 
 _HEAD = 65536
 
@@ -590,7 +507,7 @@ class Format(ABC):
 
     @abstractmethod
     def recognises(self, probe: Probe) -> bool:
-        """Whether the file is in this format, going by its content. Never raises."""
+        """Whether the file is in this format, judged by its content. Never raises."""
 
     @abstractmethod
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008

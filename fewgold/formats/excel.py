@@ -15,7 +15,8 @@ from typing import Any
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe, Tasks
 from fewgold.formats.tabular import CONTEXT, RATE, TAIL, Grid, Tabular, as_text, is_text
-from fewgold.io import GUIDE, guard
+from fewgold.io import guard
+from fewgold.io.table import GUIDE
 
 _WIDTHS = {
     "id": 14, "document": 16, "position": 9, "rate": 12, "rater": 14, "comment": 30, "key": 17,

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats.base import Names, Rating, Rows, Segment, Tasks, brief, matched, plain
-from fewgold.io import ID_NAMES, NUMBER, guess_column, read_text
+from fewgold.formats.base import Names, Rating, Segment, Tasks
+from fewgold.formats.rows import Rows, brief, distinct, matched, plain
+from fewgold.io import ID_NAMES, guess_column, read_text
+from fewgold.io.cells import NUMBER
 
 #: What our own exports call the key of a segment, and the object with what a tool has no place for.
 KEY = "fewgold_key"
@@ -42,11 +44,7 @@ def parse(text: str, what: str) -> Any:
         text = _ESCAPE.sub(lambda m: r"\ufffd" if m[1] else m[0], text)
     try:
         return json.loads(
-            text,
-            parse_constant=str,
-            parse_float=_float,
-            parse_int=_int,
-            object_pairs_hook=_object,
+            text, parse_constant=str, parse_float=_float, parse_int=_int, object_pairs_hook=_object
         )
     except json.JSONDecodeError as error:
         raise DataError(
@@ -332,13 +330,7 @@ def identifier(text: str, taken: Collection[str], lower: bool = False) -> str:
     """
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "text"
     name = f"text_{name}" if name[0].isdigit() else name
-    name = name.lower() if lower else name
-    held = {t.lower() for t in taken}
-    made, count = name, 1
-    while made.lower() in held:
-        count += 1
-        made = f"{name}_{count}"
-    return made
+    return distinct(name.lower() if lower else name, taken)
 
 
 def beside(path: str | Path, ending: str) -> Path:
@@ -414,12 +406,8 @@ class Layout:
 
     def carried(self, segment: Segment) -> dict[str, Any]:
         """The key and where the segment stands in the pool."""
-        return {
-            KEY: segment.key,
-            "segment_id": segment.id,
-            "document": segment.document,
-            "position": segment.position,
-        }
+        held = (segment.key, segment.id, segment.document, segment.position)
+        return dict(zip(CARRIED, held, strict=True))
 
 
 def context(segment: Segment) -> str:

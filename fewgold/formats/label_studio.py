@@ -11,19 +11,9 @@ from xml.sax.saxutils import quoteattr
 
 from fewgold.errors import DataError
 from fewgold.formats import json as shared
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rows,
-    Segment,
-    Tasks,
-    number,
-    plain,
-)  # fmt: skip
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
 from fewgold.formats.json import CARRIED, EXTRA, KEY, Layout, as_number, dumps, text_of
+from fewgold.formats.rows import Rows, number, plain
 from fewgold.io import as_text as as_table
 from fewgold.io import bare, guard, read_text, write_texts
 
@@ -266,14 +256,10 @@ class LabelStudioCsv(LabelStudio):
 def _flat(layout: Layout, rating: Rating) -> dict[str, Any]:
     lead, kept = kept_of(rating)
     return {
-        layout.score: dumps([{"number": number(rating.score)}]),
-        "annotator": rating.rater,
-        "annotation_id": rating.answer,
-        "created_at": rating.time,
-        "updated_at": rating.time,
-        "lead_time": "" if lead is None else repr(lead),
-        EXTRA: dumps(kept) if kept else "",
-    }
+        layout.score: dumps([{"number": number(rating.score)}]), "annotator": rating.rater,
+        "annotation_id": rating.answer, "created_at": rating.time, "updated_at": rating.time,
+        "lead_time": "" if lead is None else repr(lead), EXTRA: dumps(kept) if kept else "",
+    }  # fmt: skip
 
 
 def _csv(records: list[dict[str, Any]]) -> str:
@@ -452,14 +438,9 @@ def _question(rows: Rows, tasks: list[Any], wanted: str | None) -> str | None:
 
 
 def _read_annotation(
-    rows: Rows,
-    place: str,
-    annotation: Any,
-    segment: str,
-    question: str | None,
-    data: Mapping[str, Any],
-    names: Names,
-) -> int:
+    rows: Rows, place: str, annotation: Any, segment: str, question: str | None,
+    data: Mapping[str, Any], names: Names,
+) -> int:  # fmt: skip
     """Take one annotation in; 1 if its rater skipped the task."""
     results = _results(annotation)
     if results is None:
@@ -501,11 +482,7 @@ def _annotation(layout: Layout, rating: Rating) -> dict[str, Any]:
     }  # fmt: skip
     made = {
         "id": as_number(rating.answer) if rating.answer else None,
-        "completed_by": by if rating.rater else None,
-        "result": [result],
-        "was_cancelled": False,
-        "created_at": rating.time or None,
-        "updated_at": rating.time or None,
-        "lead_time": lead,
-    }
+        "completed_by": by if rating.rater else None, "result": [result], "was_cancelled": False,
+        "created_at": rating.time or None, "updated_at": rating.time or None, "lead_time": lead,
+    }  # fmt: skip
     return {**made, EXTRA: kept} if kept else made

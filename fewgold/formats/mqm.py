@@ -12,24 +12,13 @@ from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats import text
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rejected,
-    Segment,
-    Tasks,
-    matched,
-    number,
-)
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
 from fewgold.formats.json import dumps
+from fewgold.formats.rows import matched, number
 from fewgold.formats.text import UNNAMED, Line, word
 from fewgold.io import bare, plain, write_texts
 
-# What errors weigh in MQM (Multidimensional Quality Metrics).
-
+# What errors weigh in MQM (Multidimensional Quality Metrics) --------------------------------------
 
 NO_ERROR = "no-error"
 
@@ -85,23 +74,10 @@ class MqmWeights:
     cap: float | None = 25.0
 
     @cached_property
-    def severities(self) -> dict[str, float]:
+    def _severities(self) -> dict[str, float]:
         """Weights by severity."""
         known = {"major": self.major, "minor": self.minor, "neutral": self.neutral, NO_ERROR: 0.0}
         return known if self.critical is None else {**known, "critical": self.critical}
-
-    def unknown(self, severity: str) -> str:
-        """What is wrong with a severity, as a sentence; empty if it is known."""
-        plain = plain_severity(severity)
-        if plain in self.severities:
-            return ""
-        why = f"expected the severities {', '.join(self.severities)}, got {plain!r}."
-        if plain == "critical":
-            why += (
-                " Campaigns weigh critical errors differently (10 or 25): say which with "
-                "MqmWeights(critical=...)."
-            )
-        return why
 
     def weight(self, category: str, severity: str) -> float:
         """What one error weighs."""
@@ -111,7 +87,7 @@ class MqmWeights:
             return self.non_translation
         if plain == "minor" and kind == "fluency/punctuation":
             return self.punctuation
-        return self.severities[plain]
+        return self._severities[plain]
 
     def score(self, errors: Iterable[tuple[str, str]]) -> float:
         """The score of a segment from the category and severity of each error in it."""
@@ -120,8 +96,21 @@ class MqmWeights:
         return round(total if self.cap is None else min(total, self.cap), 6)
 
 
-# Lines of an MQM file: which columns it has, and what each line is about.
+def unknown_severity(severity: str, weights: MqmWeights) -> str:
+    """What is wrong with a severity, as a sentence; empty if it has a weight."""
+    plain, known = plain_severity(severity), weights._severities
+    if plain in known:
+        return ""
+    why = f"expected the severities {', '.join(known)}, got {plain!r}."
+    if plain == "critical":
+        why += (
+            " Campaigns weigh critical errors differently (10 or 25): say which with "
+            "MqmWeights(critical=...)."
+        )
+    return why
 
+
+# Lines of an MQM file: which columns it has, and what each line is about --------------------------
 
 #: Column names as published, newer style.
 HEADER = (
@@ -170,7 +159,7 @@ def is_header(cells: Sequence[str]) -> bool:
 
 def is_row(cells: Sequence[str]) -> bool:
     """True for a line of a file that came without a header, as some tools write it."""
-    known = {*MqmWeights(critical=0.0).severities, _CONTROL}
+    known = {*MqmWeights(critical=0.0)._severities, _CONTROL}
     return len(cells) in (9, 10) and plain_severity(cells[8]) in known and cells[3].strip() != ""
 
 
@@ -293,11 +282,11 @@ def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> Row:
     return row
 
 
-# Lines of an MQM file put together into ratings, every line accounted for.
+# Lines of an MQM file put together into ratings, every line accounted for -------------------------
 
 
 def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
-    """One rating a system, segment and rater; what else the lines are is counted."""
+    """One rating per system, segment and rater; what else the lines are is counted."""
     segment, notes = _segments(rows)
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
@@ -309,14 +298,14 @@ def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
     copies: set[int] = set()
     both = 0
     for group in groups.values():
-        again = _copies(rows, group)
-        places = [i for i in group if i not in again]
+        repeated = _copies(rows, group)
+        places = [i for i in group if i not in repeated]
         made = [rows[i] for i in places]
         why = _wrong(made, weights)
         if why is not None:
             rejected |= {i: rows[i].line.rejected(why(rows[i])) for i in group}
             continue
-        copies.update(again)
+        copies.update(repeated)
         both += len(made) > 1 and any(plain_severity(r["severity"]) == NO_ERROR for r in made)
         ratings.append(_rating(made, segment, weights))
         answered.add(made[0].whereabouts)
@@ -343,7 +332,7 @@ def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
 
 def _wrong(rows: Sequence[Row], weights: MqmWeights) -> Callable[[Row], str] | None:
     """Why each line of a rater and segment is rejected; None if they can all be read."""
-    found = {id(row): row.why or weights.unknown(row["severity"]) for row in rows}
+    found = {id(row): row.why or unknown_severity(row["severity"], weights) for row in rows}
     keys = sorted({row.key for row in rows} - {""})
     if len(keys) > 1:
         return lambda row: f"lines of one segment carry different keys: {', '.join(keys)}"
@@ -447,13 +436,13 @@ _STANDARD = MqmWeights()
 
 
 class MqmTsv(Format):
-    """Google MQM: a line an error, ``No-error`` for a clean segment, no quoting.
+    """Google MQM: one line per error, ``No-error`` for a clean segment, no quoting.
 
     Both styles are read: ``system doc doc_id seg_id rater source target category severity
     [comment]`` and that of the viewer Marot, ``system doc docSegId globalSegId rater source target
     category severity metadata``, with or without a header. The second one is written.
 
-    One rating a system, segment and rater; ``score`` is the sum of the weights, 0 for perfect.
+    One rating per system, segment and rater; ``score`` is the sum of the weights, 0 for perfect.
     ``segment`` is the key that went out in the metadata (field ``fewgold``) or that stands
     somewhere in the comment; else the global segment id; else, where that is no id because
     segments of different documents share it, ``document:position``. ``details`` keeps
@@ -486,7 +475,7 @@ class MqmTsv(Format):
         return reading_of(rows_of(path, names), weights)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """A line a segment, category and severity left to fill in; context says so.
+        """One line per segment, category and severity left to fill in; context says so.
 
         Raters copy the line for each further error. The key travels in the metadata.
         """
@@ -504,7 +493,7 @@ class MqmTsv(Format):
         path: str | Path,
         weights: MqmWeights = _STANDARD,
     ) -> None:
-        """A line an error, from ``details["errors"]``; segments without errors as No-error."""
+        """One line per error, from ``details["errors"]``; segments without errors as No-error."""
         lines: list[Sequence[str]] = []
         for segment, rating in matched(tasks, ratings):
             lines.extend(_error_lines(segment, rating, weights))
@@ -513,15 +502,12 @@ class MqmTsv(Format):
 
 def _front(segment: Segment, system: str, details: Mapping[str, Any]) -> list[str]:
     """The cells up to the target."""
-    return [
-        system or UNNAMED,
-        str(details.get("document", segment.document)),
-        str(details.get("position", segment.position)),
-        str(details.get("segment", segment.id)),
-        "",
-        str(details.get("source", text.source_of(segment.texts))),
-        str(details.get("target", text.target_of(segment.texts))),
-    ]
+    given = {
+        "document": segment.document, "position": segment.position, "segment": segment.id,
+        "rater": "", "source": text.source_of(segment.texts),
+        "target": text.target_of(segment.texts),
+    }  # fmt: skip
+    return [system or UNNAMED, *(str(details.get(name, own)) for name, own in given.items())]
 
 
 def _error_lines(segment: Segment, rating: Rating, weights: MqmWeights) -> Iterator[list[str]]:
@@ -558,7 +544,7 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
     for error in errors:
         if not {"category", "severity"} <= error.keys():
             raise DataError(f"{who}: expected a category and a severity in each error.")
-        if why := weights.unknown(error["severity"]):
+        if why := unknown_severity(error["severity"], weights):
             raise DataError(f"{who}: {why}")
     total = weights.score((e["category"], e["severity"]) for e in errors)
     if abs(total - rating.score) > 1e-6:
@@ -578,14 +564,13 @@ def error_counts(rating: Rating) -> Counter[str]:
     return Counter(plain_severity(e["severity"]) for e in rating.details["errors"])
 
 
-# MQM scores averaged over raters, as published beside the files of errors.
-
+# MQM scores averaged over raters, as published beside the files of errors -------------------------
 
 AVERAGES_HEADER = ("system", "mqm_avg_score", "seg_id")
 
 
 class MqmAverages(Format):
-    """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line a segment and system.
+    """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line per segment and system.
 
     Blanks and tabs mix in the published files, scores are negated there, and ``None`` is a
     missing one. Here larger is worse, as in every MQM file, and a missing score is blank.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rows, Tasks, matched, number
-from fewgold.formats.mqm import MqmWeights
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
+from fewgold.formats.mqm import MqmWeights, unknown_severity
+from fewgold.formats.rows import Rows, distinct, matched, number
 from fewgold.formats.text import (
     NUL,
     UNNAMED,
@@ -31,8 +33,7 @@ from fewgold.io import read_text, write_texts
 if TYPE_CHECKING:
     import pandas as pd
 
-# The folders of an mt-metrics-eval tree: which files it has, and what is in them.
-
+# The folders of an mt-metrics-eval tree: which files it has, and what is in them ------------------
 
 _PARTS = ("sources", "system-outputs")
 # Newer trees keep texts in JSON lines, under these names.
@@ -52,7 +53,7 @@ class ScoreLine:
 
 @dataclass(frozen=True)
 class Tree:
-    """A test set on disk: one folder a kind of file, one pair of languages a file name."""
+    """A test set on disk: one folder per kind of file, one pair of languages per file name."""
 
     root: Path
     _kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
@@ -122,13 +123,9 @@ class Tree:
         found = self._texts("references")
         return {p.stem.removeprefix(f"{pair}."): p for p in found if p.name.startswith(f"{pair}.")}
 
-    def human(self, pair: str) -> dict[str, Path]:
-        """Files of human scores of segments, by name."""
-        return self._named(self.root / "human-scores", f"{pair}.", ".seg.score")
-
-    def ratings(self, pair: str) -> dict[str, Path]:
-        """Files of raters' errors in segments, by name."""
-        return self._named(self.root / "human-scores", f"{pair}.", ".seg.rating")
+    def human(self, pair: str, end: str = ".seg.score") -> dict[str, Path]:
+        """Files of human scores of segments, or of raters' errors (``.seg.rating``), by name."""
+        return self._named(self.root / "human-scores", f"{pair}.", end)
 
     def metrics(self, pair: str) -> dict[str, Path]:
         """Files of metric scores of segments, by name and reference."""
@@ -247,7 +244,7 @@ def _score(text: str) -> tuple[str, float | None, str]:
     return system, value, why
 
 
-# An mt-metrics-eval tree as a table of segments.
+# An mt-metrics-eval tree as a table of segments ---------------------------------------------------
 
 
 def read_tree(
@@ -273,7 +270,7 @@ def read_tree(
     -------
     pandas.DataFrame
         ``id``, ``document``, ``domain``, ``position`` (in the document), ``system``, ``source``,
-        ``output``, ``reference`` (or ``reference_NAME`` where there are several), a column a
+        ``output``, ``reference`` (or ``reference_NAME`` where there are several), a column per
         metric, and ``human_NAME``, missing where nobody rated. Ids are the numbers of the segments
         from 1; of all systems together they are ``SYSTEM:NUMBER``. Signs are as in the files: in
         those of MQM, larger is better.
@@ -355,100 +352,7 @@ def _column(tree: Tree, pair: str, path: Path, systems: Sequence[str], count: in
     return made
 
 
-# What an mt-metrics-eval tree holds, and what in it does not fit together.
-
-
-@dataclass(frozen=True)
-class TreePair:
-    """What a tree holds of one pair of languages.
-
-    Parameters
-    ----------
-    pair
-        Such as ``en-de``.
-    segments, documents
-        How many there are.
-    systems, references, metrics, human, ratings
-        Names of what there is: outputs, references, metrics with scores of segments, human scores
-        of segments, and raters' lists of errors.
-    problems
-        What does not fit together, in sentences.
-    """
-
-    pair: str
-    segments: int
-    documents: int
-    systems: tuple[str, ...]
-    references: tuple[str, ...]
-    metrics: tuple[str, ...]
-    human: tuple[str, ...]
-    ratings: tuple[str, ...]
-    problems: tuple[str, ...] = ()
-
-
-def list_tree(folder: str | Path) -> tuple[TreePair, ...]:
-    """What a tree holds, pair by pair, every score file looked through for problems."""
-    tree = Tree.at(folder)
-    return tuple(_listed(tree, pair) for pair in tree.pairs)
-
-
-def _listed(tree: Tree, pair: str) -> TreePair:
-    problems = []
-    count = len(tree.sources(pair))
-    documents: list[tuple[str, str]] = []
-    try:
-        documents = tree.documents(pair)
-    except DataError as error:
-        problems.append(str(error))
-    else:
-        if not documents:
-            problems.append(f"there is no file documents/{pair}.docs.")
-        elif len(documents) != count:
-            problems.append(f"{len(documents)} lines in documents/{pair}.docs, {count} segments.")
-        runs = Counter(
-            d for i, (_, d) in enumerate(documents) if i == 0 or documents[i - 1][1] != d
-        )
-        torn = sorted(d for d, times in runs.items() if times > 1)
-        if torn:
-            problems.append(f"segments of documents are not together: {', '.join(torn[:5])}.")
-    texts = {"references": tree.references(pair), "system-outputs": tree.outputs(pair)}
-    for part, files in texts.items():
-        for path in files.values():
-            try:
-                checked_texts(path, part, count)
-            except DataError as error:
-                problems.append(str(error))
-    if not texts["system-outputs"]:
-        problems.append(f"there is no file in system-outputs/{pair}.")
-    for files in (tree.human(pair), tree.metrics(pair)):
-        for path in files.values():
-            problems += _score_problems(tree, pair, path)
-    return TreePair(
-        pair=pair,
-        segments=count,
-        documents=len({d for _, d in documents}),
-        systems=tuple(tree.outputs(pair)),
-        references=tuple(tree.references(pair)),
-        metrics=tuple(tree.metrics(pair)),
-        human=tuple(tree.human(pair)),
-        ratings=tuple(tree.ratings(pair)),
-        problems=tuple(problems),
-    )
-
-
-def _score_problems(tree: Tree, pair: str, path: Path) -> list[str]:
-    try:
-        wrong = [found for found in tree.scores(path, pair) if found.why]
-    except DataError as error:
-        return [str(error)]
-    if not wrong:
-        return []
-    first = wrong[0]
-    return [f"{first.line.place}: {first.why} ({len(wrong)} such lines)."]
-
-
-# Write an mt-metrics-eval tree of one system.
-
+# Write an mt-metrics-eval tree of one system ------------------------------------------------------
 
 #: Says which file holds whose scores; mt-metrics-eval does not look at it.
 NOTE = "fewgold.json"
@@ -520,27 +424,23 @@ def _file_names(raters: list[str], score: str) -> dict[str, str]:
     """Names of score files, different for each rater on any disk."""
     made: dict[str, str] = {}
     for rater in raters:
-        base = name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
-        number = 2
-        while name.lower() in {n.lower() for n in made.values()}:
-            name, number = f"{base}_{number}", number + 1
-        made[rater] = name
+        name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
+        made[rater] = distinct(name, made.values())
     return made
 
 
 def _documents(tasks: Tasks) -> list[str]:
     """A name without blanks for each segment's document; those without one are their own."""
     made: dict[str, str] = {}
-    names = []
-    for i, segment in enumerate(tasks.segments, 1):
-        if segment.document not in made or not segment.document:
-            base = name = "_".join(one_line(segment.document).split()) or f"segment_{i}"
-            number = 2
-            while name in made.values():
-                name, number = f"{base}_{number}", number + 1
-            made[segment.document or f"\0{i}"] = name
-        names.append(made[segment.document or f"\0{i}"])
-    return names
+    taken: set[str] = set()
+    keys = [s.document or f"\0{i}" for i, s in enumerate(tasks.segments, 1)]
+    for i, (key, segment) in enumerate(zip(keys, tasks.segments, strict=True), 1):
+        if key not in made:
+            base = "_".join(one_line(segment.document).split()) or f"segment_{i}"
+            names = itertools.chain([base], (f"{base}_{k}" for k in itertools.count(2)))
+            made[key] = next(name for name in names if name not in taken)
+            taken.add(made[key])
+    return [made[key] for key in keys]
 
 
 _ENDS = (".seg.score", ".seg.rating")
@@ -570,8 +470,7 @@ class MtMetricsEval(Format):
     ``metadata/PAIR/SYSTEM.jsonl`` if they went out with one. Signs are as in the file.
 
     What is written are trees of one system. A rater's scores are a file of their own; times and
-    details have no place in a tree. `read_tree` makes a table of segments, `list_tree` tells what
-    is there.
+    details have no place in a tree. `read_tree` makes a table of segments.
     """
 
     name = "mt-metrics-eval"
@@ -653,8 +552,8 @@ def _chosen(path: Path, wanted: str | None) -> tuple[Tree, list[_Source]]:
 
 def _sources(tree: Tree) -> Iterator[_Source]:
     for pair in tree.pairs:
-        for files in (tree.human(pair), tree.ratings(pair)):
-            for name, path in files.items():
+        for end in _ENDS:
+            for name, path in tree.human(pair, end).items():
                 yield _Source(path, pair, name)
 
 
@@ -706,7 +605,7 @@ def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | No
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, 'expected None or {"errors": [...]} after the system'
     weights = MqmWeights()
-    why = next((w for _, severity in marked if (w := weights.unknown(severity))), "")
+    why = next((w for _, severity in marked if (w := unknown_severity(severity, weights))), "")
     if why:
         return None, why
     rater = cells[2].strip() if len(cells) == 3 else source.name

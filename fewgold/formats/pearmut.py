@@ -10,20 +10,9 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats import json as shared
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rows,
-    Segment,
-    Tasks,
-    matched,
-    number,
-    plain,
-)
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
 from fewgold.formats.json import EXTRA, Layout, as_text, dumps, list_of, object_of, text_of
+from fewgold.formats.rows import Rows, matched, number, plain
 from fewgold.io import plain as plain_name
 from fewgold.io import read_text, write_texts
 from fewgold.io.columns import INPUT_NAMES, OUTPUT_NAMES
@@ -183,8 +172,7 @@ def _answer(rows: Rows, spot: str, answer: Any, slider: str | None, rating: Rati
     return shared.take_answer(rows, spot, rating, "its score", score, answer)
 
 
-# Items of a Pearmut campaign, and lines of its log.
-
+# Items of a Pearmut campaign, and lines of its log ------------------------------------------------
 
 _REFERENCES = ("reference", "ref")
 
@@ -221,11 +209,9 @@ def item(segment: Segment, model: str = MODEL) -> dict[str, Any]:
     """A segment as Pearmut shows it."""
     sources, references, outputs = _roles(segment.texts)
     made: dict[str, Any] = {
-        "item_id": segment.key,
-        "segment_id": segment.id,
-        "document": segment.document,
+        "item_id": segment.key, "segment_id": segment.id, "document": segment.document,
         "position": segment.position,
-    }
+    }  # fmt: skip
     for field, found in (("src", sources), ("ref", references)):
         if found:
             made[field] = _shown("\n".join(found.values()))

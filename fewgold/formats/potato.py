@@ -12,20 +12,9 @@ from urllib.parse import quote
 
 from fewgold.errors import DataError
 from fewgold.formats import json as shared
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rows,
-    Tasks,
-    brief,
-    matched,
-    number,
-    plain,
-)
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
 from fewgold.formats.json import EXTRA, KEY, Layout, as_text, dumps, list_of, object_of, text_of
+from fewgold.formats.rows import Rows, brief, matched, number, plain
 from fewgold.io import read_text, write_texts
 
 #: Names that an instance has already.
@@ -117,8 +106,7 @@ def _scalar(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# Reads what users of Potato have answered, from states and from lines.
-
+# Reads what users of Potato have answered, from states and from lines -----------------------------
 
 STATE, LINES = "user_state.json", "annotated_instances.jsonl"
 LABELS = "instance_id_to_label_to_value"
@@ -382,13 +370,11 @@ class Potato(Format):
                 label, behaviour, kept = _parts(rating)
                 shown = list(segment.texts.values())[-1:]
                 line: dict[str, Any] = {
-                    "user_id": rating.rater,
-                    "instance_id": rating.segment,
+                    "user_id": rating.rater, "instance_id": rating.segment,
                     "displayed_text": shown[0] if shown else "",
                     "label_annotations": {layout.score: {"number": label}},
-                    "span_annotations": {},
-                    "behavioral_data": behaviour,
-                }
+                    "span_annotations": {}, "behavioral_data": behaviour,
+                }  # fmt: skip
                 lines.append(dumps({**line, EXTRA: kept} if kept else line) + "\n")
             return write_texts({path: "".join(lines)})
         by_user: dict[str, list[Rating]] = {}

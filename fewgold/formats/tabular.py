@@ -21,41 +21,29 @@ from typing import Any
 
 from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rejected,
-    Rows,
-    Tasks,
-    is_key,
-    number,
-)
-from fewgold.io import (
-    HUMAN_NAMES,
-    ID_NAMES,
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks, is_key
+from fewgold.formats.rows import Rows, number
+from fewgold.io import TableFile, guess_column, plain, read_file, write_texts
+from fewgold.io import as_text as joined
+from fewgold.io.cells import (
     NUMBER,
-    RATER_NAMES,
-    SYSTEM_NAMES,
-    TIME_NAMES,
-    Row,
-    TableFile,
+    PLAIN_COMMA,
     bare,
     cell,
     column_of,
     guard,
-    guess_column,
-    plain,
     read_as_sentence,
-    read_file,
-    separator_of,
     text_of,
-    write_texts,
 )
-from fewgold.io import as_text as joined
-from fewgold.io.columns import clear_human
+from fewgold.io.columns import (
+    HUMAN_NAMES,
+    ID_NAMES,
+    RATER_NAMES,
+    SYSTEM_NAMES,
+    TIME_NAMES,
+    clear_human,
+)
+from fewgold.io.table import Row, separator_of
 from fewgold.io.xlsx import Formula
 
 #: What the sheet says in the column ``rate``.
@@ -78,7 +66,7 @@ class SheetColumns:
     segment, id
         What names the segment, and the pool's own id where a key names it.
     scores
-        The score, or one score a rater.
+        The score, or one score per rater.
     wide
         Whether each score column is a rater of its own.
     own
@@ -228,7 +216,6 @@ def _alone(header: Sequence[str], name: str, option: str) -> int:
 
 # Rows of a sheet into ratings ---------------------------------------------------------------------
 
-_COMMA = re.compile(r"[+-]?\d*,\d+")
 _FORMULA = "has a formula whose value is not in the file. Open and save it, or type the value."
 # Halves of characters, which no file in UTF-8 can hold, and the character 0.
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
@@ -368,7 +355,7 @@ def _score(value: Any, read_as: str) -> float:
     elif read_as:
         return float(text.lower() == read_as.partition("/")[0])
     if isinstance(value, str):
-        if _COMMA.fullmatch(text):
+        if PLAIN_COMMA.fullmatch(text):
             raise _Unreadable(f"the score {text}: write {text.replace(',', '.')}, with a point.")
         if not NUMBER.fullmatch(text):
             raise _Unreadable(f"{text[:80]!r} as its score, which is no number.")
@@ -432,7 +419,7 @@ class Grid:
 
 
 def task_grid(tasks: Tasks) -> Grid:
-    """A row a segment in the order of the tasks, context among them.
+    """One row per segment in the order of the tasks, context among them.
 
     The columns are ``id, document, position, <texts>, rate, <score>, rater, comment, key``.
     """
@@ -455,7 +442,7 @@ def task_grid(tasks: Tasks) -> Grid:
 
 
 def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> Grid:
-    """A row a rating; the pool's id stands last, where the tasks tell it."""
+    """One row per rating; the pool's id stands last, where the tasks tell it."""
     ids = {s.id: s.id for s in tasks.segments} | {s.key: s.id for s in tasks.segments}
     rows = []
     for r in ratings:
@@ -600,7 +587,7 @@ class Tsv(Tabular):
 
 
 class JsonLines(Tabular):
-    """JSON lines, an object a line; a JSON array of objects is read as well."""
+    """JSON lines, one object per line; a JSON array of objects is read as well."""
 
     name = "jsonl"
     title = "JSON lines"

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats.base import Rating, Reading, Rejected, Rows, Segment, Tasks, matched
-from fewgold.io import NUMBER, guard, guess_column, read_text
+from fewgold.formats.base import Rating, Reading, Rejected, Segment, Tasks
+from fewgold.formats.rows import Rows, matched
+from fewgold.io import guard, guess_column, read_text
+from fewgold.io.cells import NUMBER
 from fewgold.io.columns import INPUT_NAMES, OUTPUT_NAMES
 
 #: Stands for the system in files that must name one, where none is known.

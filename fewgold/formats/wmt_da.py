@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks, number
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
+from fewgold.formats.rows import number
 from fewgold.formats.text import UNNAMED, absent, by_output, finite, read_means, word
 from fewgold.io import write_texts
 

@@ -41,11 +41,6 @@ class Decoded:
     text: str
     encoding: str
 
-    @property
-    def foreign(self) -> bool:
-        """Whether the file is not in UTF-8, so that people should look at the accents."""
-        return not self.encoding.startswith("utf-8")
-
 
 def read_bytes(path: str | Path, shown: str | None = None) -> tuple[bytes, bool]:
     """The content of a file, unpacked if it is a gzip file, and whether it was one.

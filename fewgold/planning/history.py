@@ -15,8 +15,9 @@ from fewgold._validate import as_names
 from fewgold.errors import FewgoldError
 from fewgold.planning.goal import ALL_OF_THEM, Goal, Need, Plan, with_curve
 from fewgold.planning.scores import BASELINE
-from fewgold.simulation import Simulation, Study, as_studies, simulate
+from fewgold.simulation import Simulation, simulate
 from fewgold.simulation.cells import OWN, Cell
+from fewgold.simulation.studies import Study, as_studies
 
 
 def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:

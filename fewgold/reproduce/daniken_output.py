@@ -97,18 +97,18 @@ def table_text(name: str, frame: pd.DataFrame) -> str:
         return _quoted(frame)
     row, column = ("first", "second") if name in ORDERS else ("human", "metric")
     two = name in ORDERS or GRIDS[name].sampled
-    ways = ["their_way", "here"] if two else ["here"]
-    return "\n".join(matrix(frame, row, column, way) for way in ways)
+    shown = ["their_way", "here"] if two else ["here"]
+    return "\n".join(matrix(frame, row, column, value) for value in shown)
 
 
-def matrix(frame: pd.DataFrame, row: str, column: str, way: str) -> str:
+def matrix(frame: pd.DataFrame, row: str, column: str, value: str) -> str:
     """One line a row, paper/here in each cell; * where they differ in their three digits."""
     heads = [f"{head:,}" if column == "metric" else head for head in frame[column].unique()]
     if column == "second":  # the first row has no cell for the first system
         heads = list(frame[row].unique())
     lines = [f"{row if row == 'human' else '':>6}" + "".join(f"{head:>12} " for head in heads)]
     for label, some in frame.groupby(row, sort=False):
-        cells = [f"{_cell(r['printed'], r[way]):>13}" for r in some.to_dict("records")]
+        cells = [f"{_cell(r['printed'], r[value]):>13}" for r in some.to_dict("records")]
         if column == "second":
             cells.insert(heads.index(str(label)), f"{'– ':>13}")
         shown = f"{label:,}" if row == "human" else str(label)
@@ -216,9 +216,9 @@ def _wide(frame: pd.DataFrame) -> pd.DataFrame:
     """Paper / here over both sizes; for the thesis paper / without √2 / here."""
     import pandas as pd
 
-    ways = ["their_way", "here"] if (frame["their_way"] != frame["here"]).any() else ["here"]
+    shown = ["their_way", "here"] if (frame["their_way"] != frame["here"]).any() else ["here"]
     cells = [
-        " / ".join([f"{r['printed']:.3f}", *(f"{r[way]:.3f}" for way in ways)])
+        " / ".join([f"{r['printed']:.3f}", *(f"{r[value]:.3f}" for value in shown)])
         for r in frame.to_dict("records")
     ]
     wide = frame.assign(cell=cells).pivot(index="human", columns="metric", values="cell")

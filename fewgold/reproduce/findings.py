@@ -101,7 +101,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Claim:
     """A sentence of the paper with the checks that it comes down to.
 
     It holds if every check does, and does not hold if one of them does not.
@@ -129,7 +129,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class Statistic:
     """A number, and by how much each draw of each cell moves it (delta method): (cells, draws).
 
     Draw k of two strategies in a cell may share their sample; cells are independent.
@@ -144,35 +144,35 @@ class Figure:
         draws = self.influence.shape[-1]
         return float(np.sqrt((self.influence.var(-1, ddof=1) / draws).sum()))
 
-    def __truediv__(self, other: Figure) -> Figure:
+    def __truediv__(self, other: Statistic) -> Statistic:
         ratio = self.value / other.value
-        return Figure(ratio, (self.influence - ratio * other.influence) / other.value)
+        return Statistic(ratio, (self.influence - ratio * other.influence) / other.value)
 
-    def __sub__(self, other: Figure) -> Figure:
-        return Figure(self.value - other.value, self.influence - other.influence)
+    def __sub__(self, other: Statistic) -> Statistic:
+        return Statistic(self.value - other.value, self.influence - other.influence)
 
 
-def mean_of(values: FloatArray) -> Figure:
+def mean_of(values: FloatArray) -> Statistic:
     """Mean over all cells of values (cells, draws)."""
-    return Figure(float(values.mean()), (values - values.mean(-1, keepdims=True)) / len(values))
+    return Statistic(float(values.mean()), (values - values.mean(-1, keepdims=True)) / len(values))
 
 
-def spread_of(values: FloatArray) -> Figure:
+def spread_of(values: FloatArray) -> Statistic:
     """Standard deviation within a cell, averaged over cells."""
     sd = values.std(-1, ddof=1, keepdims=True)
     squares = (values - values.mean(-1, keepdims=True)) ** 2
     moved = (squares - squares.mean(-1, keepdims=True)) / (2 * np.where(sd > 0, sd, 1.0))
-    return Figure(float(sd.mean()), moved / len(values))
+    return Statistic(float(sd.mean()), moved / len(values))
 
 
 def abs_error(
     simulation: Simulation, strategy: str, budgets: Iterable[float] | None = None
-) -> Figure:
+) -> Statistic:
     """Mean of |estimate − truth| over all cells, or over those of some budgets."""
     return mean_of(np.abs(_errors(simulation, strategy, budgets or simulation.budgets)))
 
 
-def sdev(simulation: Simulation, strategy: str) -> Figure:
+def sdev(simulation: Simulation, strategy: str) -> Statistic:
     """Standard deviation of |estimate − truth| in a cell, averaged over cells."""
     return spread_of(np.abs(_errors(simulation, strategy, simulation.budgets)))
 

@@ -21,7 +21,7 @@ from fewgold.pool import Pool
 from fewgold.reproduce.saldias_printed import ORACLE_RANGE, TRUE_RANGE
 from fewgold.sample import Ratings
 from fewgold.samplers import ByMetric, Sampler, SimpleRandom, Stratified
-from fewgold.simulation import Study
+from fewgold.simulation.studies import Study
 
 DEMO = "demo-"
 #: Metrics that the paper took, those of the highest correlation.

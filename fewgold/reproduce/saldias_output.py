@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
 from fewgold._text import cell
-from fewgold.reproduce.findings import HOLDS, Finding
+from fewgold.reproduce.findings import HOLDS, Claim
 from fewgold.reproduce.saldias_methods import lines
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _wrap(text: str, indent: str = "") -> str:
     )
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Claim) -> str:
     indent = " " * 16
     first, *rest = _wrap(finding.sentence, indent).splitlines()
     lines = [f"  {finding.verdict.upper():14}{first.strip()}", *rest]

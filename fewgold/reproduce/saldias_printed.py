@@ -14,7 +14,7 @@ class Row(NamedTuple):
     win: float | None = None
 
 
-class Cover(NamedTuple):
+class BoundRow(NamedTuple):
     """A line of Table 5: calibration in per cent, slack and bound."""
 
     cal: float
@@ -103,9 +103,11 @@ ORACLE_RANGE = {"EnDe": 4.0, "ZhEn": 7.0}
 #: … the true range of the scores …
 TRUE_RANGE = 25.0
 #: … and the results with the former, by language pair, size and estimator.
-TABLE5: dict[str, dict[float, dict[str, Cover]]] = {}
+TABLE5: dict[str, dict[float, dict[str, BoundRow]]] = {}
 for _table, (_size, _label), _pair, _cells in _by_pair(_BOUNDS, 2):
-    TABLE5.setdefault(_pair, {}).setdefault(float(_size), {})[_label] = Cover(*map(float, _cells))
+    TABLE5.setdefault(_pair, {}).setdefault(float(_size), {})[_label] = BoundRow(
+        *map(float, _cells)
+    )
 
 #: Table 9: the ten metrics and their correlation with the ratings of single raters.
 TABLE9: dict[str, dict[str, float]] = {}

@@ -11,7 +11,7 @@ from typing import Any
 from fewgold._validate import as_names
 from fewgold.errors import DataError
 from fewgold.reproduce import saldias_findings, saldias_methods
-from fewgold.reproduce.findings import FAILS, Finding, Reproduction
+from fewgold.reproduce.findings import FAILS, Claim, Reproduction
 from fewgold.reproduce.saldias_findings import findings
 from fewgold.reproduce.saldias_methods import BASE, bounds, strategies
 from fewgold.reproduce.saldias_printed import ORACLE_RANGE
@@ -40,7 +40,7 @@ class SaldiasReproduction(Reproduction):
         By data set; those of Table 6, with two metrics, under its name and ``/two``.
     """
 
-    findings: Sequence[Finding]
+    findings: Sequence[Claim]
     simulations: Mapping[str, Simulation]
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class SaldiasReproduction(Reproduction):
         return f"Reproduction({len(self.tables)} tables; findings: {counts})"
 
     @property
-    def failed(self) -> list[Finding]:
+    def failed(self) -> list[Claim]:
         """Findings that do not hold."""
         return [finding for finding in self.findings if finding.verdict == FAILS]
 

@@ -28,7 +28,7 @@ from fewgold.samplers import Budget, Cost, SimpleRandom
 from fewgold.simulation.cells import Cell, budget_label
 from fewgold.simulation.result import Simulation, shown
 from fewgold.simulation.studies import Study, as_studies
-from fewgold.simulation.task import Store, Task, all_data_digest, as_estimator
+from fewgold.simulation.task import CellStore, Task, all_data_digest, as_estimator
 
 #: 5 % to 50 % in steps of 5 %, as in Saldías et al. (2022).
 DEFAULT_BUDGETS: tuple[float, ...] = tuple(k / 20 for k in range(1, 11))
@@ -314,7 +314,7 @@ def _all_cells(
     """Cells by pool, strategy and budget: those of an earlier run, and the rest computed."""
     from joblib import Parallel, delayed
 
-    kept = None if store is None else Store(store)
+    kept = None if store is None else CellStore(store)
     found: list[Cell] = []
     todo: dict[int, Task] = {}
     for k, task in enumerate(tasks):

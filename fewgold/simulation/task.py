@@ -2,7 +2,7 @@
 
 Draws come in blocks. Block k of a pool and budget has a random stream of its own, so that results
 depend neither on the parallelism nor on the other pools and strategies. Finished cells can be kept
-in a `Store`, under a digest of all that they depend on, and are found again by it.
+in a `CellStore`, under a digest of all that they depend on, and are found again by it.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def as_estimator(strategy: Estimator | str, pool: Pool) -> Estimator:
     return registry.strategy(strategy, pool) if isinstance(strategy, str) else strategy
 
 
-class Store:
+class CellStore:
     """A folder of finished cells, a file each. What cannot be read is computed again."""
 
     def __init__(self, folder: str | Path) -> None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from fewgold.bayes import RocTable
     from fewgold.comparison import Comparison
     from fewgold.reliability import Reliability
-    from fewgold.simulation import Simulation, Study
+    from fewgold.simulation import Simulation
+    from fewgold.simulation.studies import Study
     from fewgold.web.jobs import Progress, Work
     from fewgold.web.replay_data import Data
 
@@ -521,7 +522,8 @@ def _ticked(fields: Fields) -> list[str]:
 def _studies(fields: Fields, data: Data) -> tuple[dict[str, Study], list[str]]:
     from fewgold.datasets import demo_systems, load_demo
     from fewgold.io.columns import roles
-    from fewgold.simulation import Study, studies_from_table
+    from fewgold.simulation import studies_from_table
+    from fewgold.simulation.studies import Study
 
     if data.demo is not None:
         return {s: Study(*load_demo(data.demo, system=s)) for s in demo_systems(data.demo)}, []

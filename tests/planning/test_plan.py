@@ -21,7 +21,7 @@ from fewgold.planning import (
 )
 from fewgold.pool import Pool
 from fewgold.samplers import SimpleRandom
-from fewgold.simulation import Study
+from fewgold.simulation.studies import Study
 
 
 @pytest.mark.parametrize("effect", [0.15, 0.2, 0.5, 1.0, 1.5])

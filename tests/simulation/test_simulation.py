@@ -27,8 +27,9 @@ from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameErro
 from fewgold.estimate import Interval
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import ByColumn, Cost, Sampler, SimpleRandom, Stratified
-from fewgold.simulation import Study, studies_from_table
+from fewgold.simulation import studies_from_table
 from fewgold.simulation.cells import Score, over_known, ratio
+from fewgold.simulation.studies import Study
 from fewgold.testing import toy_pool
 from reference.simulation import figures, one_by_one
 from waiting import PATIENCE, until
