@@ -66,8 +66,8 @@ class Bound(ABC):
     designs and estimates, ``reference`` where it is proved or described.
     """
 
-    name: ClassVar[str]
-    kind: ClassVar[str]
+    name: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
     assumes: ClassVar[str] = ""
     reference: ClassVar[str] = ""
 

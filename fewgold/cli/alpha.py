@@ -109,7 +109,8 @@ def alpha(
 
     [bold]fewgold alpha --counts tp=43,fn=18,fp=12,tn=29,metric=540/1000[/bold]
     """
-    from fewgold.bayes import significance, success_rates_of
+    from fewgold.bayes import significance
+    from fewgold.bayes.success import success_rates_of
 
     level = parse.confidence(confidence)
     if (file is None) == (counts is None):
