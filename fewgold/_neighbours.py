@@ -22,13 +22,6 @@ _TABLES = 4
 _CELLS = 1 << 17
 
 
-def squared_distances(points: FloatArray, others: FloatArray) -> FloatArray:
-    """Squared Euclidean distances between columns of (p, m) and (p, n): (m, n)."""
-    # |x|² + |y|² − 2xy: one matrix product instead of a pass per metric.
-    lengths = (points**2).sum(0)[:, None] + (others**2).sum(0)
-    return np.asarray(lengths - 2.0 * (points.T @ others))
-
-
 class Nearest:
     """For each segment the rated ones, nearest first.
 
@@ -175,7 +168,10 @@ class Neighbours:
 
     def add(self, rows: IntArray, scores: FloatArray) -> None:
         """One more rated segment in each study."""
-        near = squared_distances(self.points[:, rows], self.points)
+        # Squared distances as |x|² + |y|² − 2xy: one matrix product instead of a pass per metric.
+        new = self.points[:, rows]
+        lengths = (new**2).sum(0)[:, None] + (self.points**2).sum(0)
+        near = lengths - 2.0 * (new.T @ self.points)
         if self.count < self.k:  # every segment has room for it
             self._distance[..., self.count] = near
             self._score[..., self.count] = scores[:, None]

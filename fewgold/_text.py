@@ -85,9 +85,6 @@ def _word(value: Any) -> str:
     return re.sub(r"[\s|]+| at 0x[0-9a-f]+", "", str(value))
 
 
-# Numbers with as many digits as their error justifies.
-
-
 _MOST = 9  # decimals before the exponent is written
 
 
@@ -144,9 +141,6 @@ def _float(value: float | None) -> float:
         return math.nan
 
 
-# Counts, names and lists as they stand in sentences.
-
-
 def counted(count: int, noun: str) -> str:
     """``1 segment``, ``2 segments``."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
@@ -172,9 +166,6 @@ def listed(names: list[str], most: int = 12) -> str:
     """Names with commas, the last of many left out and counted."""
     shown = [shorter(name, 40) for name in names[:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-# Numbers and tables that JSON knows.
 
 
 def plain_value(value: Any) -> Any:

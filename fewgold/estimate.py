@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._text import spelled
+from fewgold._text import plain_value, spelled
 from fewgold._validate import check_confidence
 from fewgold.sample import Design, Ratings
 
@@ -116,16 +116,16 @@ class LinearEstimate:
     parameters
         (...) effective number of parameters that were fitted to the ratings.
     g_weights
-        (..., n) how much more than its weight a rating counts for through fitted slopes. The
-        variance is that of the residuals times this factor, so that slopes from few ratings are
-        not taken for known ones.
+        (..., n) how much more than its weight a rating counts for through fitted slopes, known as
+        g-weights (Särndal, Swensson and Wretman 1992). The variance is that of the residuals times
+        this factor, so that slopes from few ratings are not taken for known ones.
     limits
         Ends of the scale of the residuals, where known.
     control_range
         By how much the control itself varies over the pool: residuals span that much more than
         scores.
     notes
-        What a reader must know, such as a control that was left out for want of ratings.
+        What a reader must know, such as a control left out because there are too few ratings.
     """
 
     offset: FloatArray
@@ -185,14 +185,13 @@ class LinearEstimate:
     @cached_property
     def df(self) -> FloatArray:
         """Degrees of freedom of the standard error, less the share that fitted slopes took."""
-        return np.asarray(self.design.df * self._kept)
+        return np.asarray(self.design.df * self._df_share)
 
     @cached_property
-    def _kept(self) -> FloatArray:
-        """Share of the freedom for slopes that is left after fitting them."""
-        freedom = self.design._slope_df
-        kept = 1.0 - self.parameters / np.where(freedom > 0, freedom, 1.0)
-        return np.asarray(np.clip(kept, 0.0, 1.0))
+    def _df_share(self) -> FloatArray:
+        """Share of the degrees of freedom that is left after fitting slopes."""
+        df = self.design._slope_df
+        return np.asarray(np.clip(1.0 - self.parameters / np.where(df > 0, df, 1.0), 0.0, 1.0))
 
     @cached_property
     def value(self) -> FloatArray:
@@ -204,12 +203,12 @@ class LinearEstimate:
         """Standard error; infinite where the ratings are too few to tell."""
         certain = self.design._census
         lost = ~certain & ((self.df <= 0) | self.design._lonely)
-        variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._kept))
+        variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._df_share))
         return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))
 
     @cached_property
     def spreadless(self) -> BoolArray:
-        """True where ratings show no spread to go by, though some segments are not rated.
+        """True where ratings show no spread, though some segments are not rated.
 
         All are equal, or equal within each stratum, or just what the metrics say.
         """
@@ -271,10 +270,10 @@ class LinearEstimate:
         low, high = self.interval(confidence)
         used = self.bound.resolve(self, confidence)
         return {
-            "value": _plain(self.value),
-            "se": _plain(self.se),
-            "low": _plain(low),
-            "high": _plain(high),
+            "value": plain_value(self.value),
+            "se": plain_value(self.se),
+            "low": plain_value(low),
+            "high": plain_value(high),
             "confidence": confidence,
             "bound": used.name,
             "bound_kind": used.kind,
@@ -282,7 +281,7 @@ class LinearEstimate:
             "method": self.method,
             "n": self.n,
             "pool_size": len(self.ratings.sample.pool),
-            "df": _plain(self.df),
+            "df": plain_value(self.df),
             "notes": list(self.remarks),
             "signature": self.signature(confidence),
         }
@@ -301,11 +300,3 @@ def signature(ratings: Ratings, method: str, interval: str, confidence: float) -
         **ratings._signed(),
     }
     return "|".join(f"{k}:{v}" for k, v in parts.items())
-
-
-def _plain(value: Any) -> Any:
-    """Numbers that JSON knows: infinities become None."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.ndim:
-        return [_plain(v) for v in array]
-    return float(array) if np.isfinite(array) else None

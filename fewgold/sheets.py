@@ -370,19 +370,21 @@ def commands(sheet: str | Path, pool: str | None = None, record: Record | None =
     side = design_path(sheet)
     record = read_record(side) if record is None else record
     with intact(side):
-        told = record.get("select") or _told(record)
+        told = record.get("select") or _recorded_options(record)
         stored = record["pool"]["path"]
         places = [pool] if pool is not None else [stored] if isinstance(stored, str) else stored
-        files = [_from(p, side.parent if pool is None else Path()) for p in places or ["-"]]
-        given = told["given"] and _from(told["given"], side.parent)
-        again = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
+        files = [
+            _seen_from_here(p, side.parent if pool is None else Path()) for p in places or ["-"]
+        ]
+        given = told["given"] and _seen_from_here(told["given"], side.parent)
+        copy = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
         words = ["fewgold", "select", *files, *(["--given", given] if given else [])]
-        words += [*told["options"], "-o", _from(again.as_posix(), Path())]
+        words += [*told["options"], "-o", _seen_from_here(copy.as_posix(), Path())]
     before = commands(given, pool) if given and design_path(given).is_file() else []
     return [*before, shlex.join(words)]
 
 
-def _told(record: Mapping[str, Any]) -> dict[str, Any]:
+def _recorded_options(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a side file without the options of ``fewgold select`` tells of them."""
     columns, options = record["pool"]["columns"], {"--strategy": record["strategy"]}
     if record["given"] is None:
@@ -404,7 +406,7 @@ def _told(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"given": given, "options": [*words, *(["--shared"] if "systems" in record else [])]}
 
 
-def _from(path: str, folder: Path) -> str:
+def _seen_from_here(path: str, folder: Path) -> str:
     """A path that is stored as seen from ``folder``, as seen from where we are."""
     if path == "-" or "://" in path:
         return path

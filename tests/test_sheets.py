@@ -569,3 +569,11 @@ def test_costs_that_are_refused() -> None:
             sheets.build_pool(table, {"id": "id", "cost": cost})
     with pytest.raises(DataError, match="must hold a number"):
         sheets.build_pool(table, {"id": "id", "cost": "3*text"})
+
+
+def test_a_record_that_was_read_serves_in_place_of_its_path(pool: Pool, tmp_path: Path) -> None:
+    side = save(draw(pool), tmp_path / "a.csv")
+    record = sheets.read_record(side)
+    assert record.path == side and sheets.read_record(record) is record
+    side.unlink()  # nothing reads it a second time
+    assert sheets.load_sample(record, pool).ids.tolist() == draw(pool).ids.tolist()

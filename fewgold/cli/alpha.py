@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from fewgold._text import decimals
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, note, notes, table
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, option
+from fewgold.cli.options import Json, Output, Quiet, argument, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,20 +22,12 @@ _COUNTS = "Counts instead of a file"
 _PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
 
 
-class RatedRows(StrEnum):
-    """Where the rated rows come from."""
-
-    sample = "sample"
-    calibration = "calibration"
+#: Where the rated rows come from.
+RatedRows = Literal["sample", "calibration"]
 
 
-class RateCorrection(StrEnum):
-    """For many comparisons."""
-
-    none = "none"
-    holm = "holm"
-    fdr = "fdr"
-    bonferroni = "bonferroni"
+#: For many comparisons.
+RateCorrection = Literal["none", "holm", "fdr", "bonferroni"]
 
 
 def alpha(
@@ -75,7 +66,7 @@ def alpha(
             "Rated rows are a random sample (of each system), or were chosen otherwise and "
             "tell how often the metric is right, no more.",
         ),
-    ] = RatedRows.sample,
+    ] = "sample",
     target: Annotated[
         options.Target | None,
         option(
@@ -102,9 +93,9 @@ def alpha(
     ] = None,
     correction: Annotated[
         RateCorrection, option("NAME", "Of the comparisons: none, holm, fdr or bonferroni.")
-    ] = RateCorrection.none,
+    ] = "none",
     confidence: Annotated[str, option("LEVEL", "Of the intervals, such as 0.95 or 95%.")] = "0.95",
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -128,24 +119,24 @@ def alpha(
         )
     priors = _priors(rho, eta)
     found: Any
-    target = target or (options.Target.pool if counts is None else options.Target.process)
+    target = target or ("pool" if counts is None else "process")
     if counts is not None:
         if any((human, metric, system, adequate, threshold)):
             raise typer.BadParameter("columns and cuts go with a FILE, not with --counts.")
-        found = success_rates_of(_counts(counts, pairs), priors, target.value)
+        found = success_rates_of(_counts(counts, pairs), priors, target)
     else:
         assert file is not None
         found = _rates(file, human, metric, system, quiet, priors, {
             "adequate": parse.cut("--adequate", adequate), "threshold": _threshold(threshold),
-            "pairs": pairs.value, "target": target.value,
+            "pairs": pairs, "target": target,
         })  # fmt: skip
     frame = found.to_frame(level)
-    kind = None if correction is RateCorrection.none else correction.value
+    kind = None if correction == "none" else correction
     several = len(found.posteriors) > 1
     pairwise = significance(found.posteriors, correction=kind) if several else None
     notes(found.notes, quiet)
     record = {
-        "metric": found.metric, "pairs": pairs.value, "target": target.value, "confidence": level,
+        "metric": found.metric, "pairs": pairs, "target": target, "confidence": level,
         "systems": frame.to_dict("records"),
         "comparisons": [] if pairwise is None else pairwise.to_frame().to_dict("records"),
         "correction": kind, "notes": list(found.notes),
@@ -161,7 +152,7 @@ def alpha(
                 "compare."
             )
 
-    emit(OutputFormat.json if json else output, record, rows, text)
+    emit("json" if json else output, record, rows, text)
 
 
 def _rates(
@@ -233,14 +224,14 @@ def _counts(text: str, pairs: RatedRows) -> Counts:
             f"--counts has {', '.join(cells)}, but rows rated by both come in four counts: tp, fn, "
             "fp and tn. Write the others too, as 0 if there are none."
         )
-    return Counts(**found, pairs=pairs.value)
+    return Counts(**found, pairs=pairs)
 
 
 def _show(
     out: Console, frame: pd.DataFrame, metric: str, target: options.Target, level: float
 ) -> None:
     what = "Share of adequate items in this test set"
-    if target is options.Target.process:
+    if target == "process":
         what = "Success rate of what made these items"
     out.print(f"[bold]{what}[/bold]" + (f", with {metric}" if metric else ""))
     out.print()

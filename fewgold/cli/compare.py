@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from fewgold._text import shorter
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, save_all, table
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,19 +24,12 @@ _SHEET = "A sheet of select --shared"
 _MOST = 15  # pairs to print
 
 
-class Correction(StrEnum):
-    """Corrections for many tests by name."""
-
-    holm = "holm"
-    fdr = "fdr"
-    none = "none"
+#: Corrections for many tests by name.
+Correction = Literal["holm", "fdr", "none"]
 
 
-class Unit(StrEnum):
-    """What varies independently."""
-
-    segment = "segment"
-    document = "document"
+#: What varies independently.
+Unit = Literal["segment", "document"]
 
 
 def compare(
@@ -88,9 +80,7 @@ def compare(
     unit: Annotated[
         Unit | None, option("UNIT", "What varies independently: segment or document.")
     ] = None,
-    correction: Annotated[
-        Correction, option("NAME", "Of many tests: holm, fdr or none.")
-    ] = Correction.holm,
+    correction: Annotated[Correction, option("NAME", "Of many tests: holm, fdr or none.")] = "holm",
     level: Annotated[str, option("LEVEL", "Chance of error, such as 0.05 or 5%.")] = "0.05",
     limits: options.ScaleEnds = None,
     higher_is_better: Annotated[
@@ -108,7 +98,7 @@ def compare(
     out: Annotated[
         Path | None, option("FOLDER", "Write tables and plots there.", "--out", "-o")
     ] = None,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -125,9 +115,9 @@ def compare(
 
     risk, ends = parse.confidence(level, "--level", "0.05"), parse.limits(limits)
     options: dict[str, Any] = {
-        "target": None if target is None else target.value,
-        "unit": None if unit is None else unit.value,
-        "correction": correction.value, "level": risk,
+        "target": target,
+        "unit": unit,
+        "correction": correction, "level": risk,
         "limits": ends if limits is None or "," in limits else limits.strip(),
         "higher_is_better": higher_is_better, "control": "never" if no_control else "auto",
         "adjust_raters": adjust_raters,
@@ -160,7 +150,7 @@ def compare(
             print(f"written: {path}")
 
     rows: Any = result.differences().to_dict("records")
-    emit(OutputFormat.json if json else output, record, rows, text)
+    emit("json" if json else output, record, rows, text)
 
 
 def _side(file: str, design: str | None) -> str | Path | None:

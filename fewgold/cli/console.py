@@ -125,14 +125,14 @@ def emit(
     text: Callable[[Console], None],
 ) -> None:
     """Print a result: the whole record as JSON, its rows as a table, or text for people."""
-    if how is OutputFormat.json:
+    if how == "json":
         print(to_json(record))
-    elif how is OutputFormat.text:
+    elif how == "text":
         text(console())
     else:
         names = list(rows[0])
         cells = [["" if v is None else str(v) for v in plain_value(list(r.values()))] for r in rows]
-        if how is OutputFormat.csv:
+        if how == "csv":
             csv.writer(sys.stdout, lineterminator="\n").writerows([names, *cells])
         else:
             print(_latex(names, [[_short(v) for v in plain_value(list(r.values()))] for r in rows]))
@@ -140,7 +140,7 @@ def emit(
 
 def show(json: bool, record: Mapping[str, Any], text: Callable[[Console], None]) -> None:
     """Print a result as JSON or as text for people."""
-    emit(OutputFormat.json if json else OutputFormat.text, record, [], text)
+    emit("json" if json else "text", record, [], text)
 
 
 def to_json(record: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fewgold.cli import options, parse
 from fewgold.cli.console import emit, pairs, progress, show
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, option
+from fewgold.cli.options import Json, Output, Quiet, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +45,7 @@ def demo(
             "what people think of each segment.",
         ),
     ] = None,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -118,7 +118,7 @@ def demo(
         "strategies": rows,
         "intervals": intervals,
     }
-    emit(OutputFormat.json if json else output, result, rows, lambda out: _show(out, result))
+    emit("json" if json else output, result, rows, lambda out: _show(out, result))
 
 
 def _intervals(pool: Any, gold: FloatArray, amount: Any, draws: int, seed: int) -> list[Any]:

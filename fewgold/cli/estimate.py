@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from fewgold._text import decimals, plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, escape, note, pairs, remarks
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, option
+from fewgold.cli.options import Json, Output, Quiet, argument, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,12 +24,8 @@ if TYPE_CHECKING:
 _TAILS = ("equal", "hdi")
 
 
-class Gaps(StrEnum):
-    """What to do about chosen segments without an answer."""
-
-    wait = "wait"
-    at_random = "at-random"
-    bounds = "bounds"
+#: What to do about chosen segments without an answer.
+Gaps = Literal["wait", "at-random", "bounds"]
 
 
 def estimate(
@@ -73,7 +68,7 @@ def estimate(
             "If some chosen segments have no answer: wait (refuse), at-random (chance left "
             "them out), bounds (they may have any score; needs --limits).",
         ),
-    ] = Gaps.wait,
+    ] = "wait",
     waves: Annotated[
         int | None,
         option("K", "Of a campaign: go by the first waves only, rated throughout.", min=1),
@@ -82,7 +77,7 @@ def estimate(
         bool | None,
         options.direction("Default: read from the ratings."),
     ] = None,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -110,7 +105,7 @@ def estimate(
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
-    if gaps is Gaps.bounds and study.partial.limits is None and passing is None:
+    if gaps == "bounds" and study.partial.limits is None and passing is None:
         raise typer.BadParameter(
             "--gaps bounds needs the ends of the scale, which are the worst that an unrated score "
             "can be: --limits LOW,HIGH (of fewgold init for a campaign)."
@@ -134,7 +129,7 @@ def estimate(
     }
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
-    emit(OutputFormat.json if json else output, result, [flat], lambda out: _show(out, result))
+    emit("json" if json else output, result, [flat], lambda out: _show(out, result))
 
 
 class _Study(NamedTuple):
@@ -154,7 +149,7 @@ def _of_campaign(
     from fewgold.campaign.study import waves_to_use
 
     with Campaign(file) as campaign:
-        if gaps is Gaps.at_random and waves is None:
+        if gaps == "at-random" and waves is None:
             waves = waves_to_use(campaign)
         settings, seeds = campaign.settings, [wave.seed for wave in campaign.waves[:waves]]
         return _Study(
@@ -175,7 +170,7 @@ def _of_sheet(
     partial = sheets.read_partial(
         input.read_sheet(file, columns, quiet), sample, id=id,
         score=columns[0] if len(columns) == 1 else columns, limits=ends,
-        gaps=gaps is not Gaps.wait,
+        gaps=gaps != "wait",
     )  # fmt: skip
     chosen = input.estimator_of(record, estimator, sample.pool)
     return _Study(partial, chosen, record["strategy"], record["seed"], level or 0.95)
@@ -199,7 +194,7 @@ def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) 
     from fewgold.missing import estimate as estimated
 
     try:
-        made = estimated(partial, chosen, gaps.value, level)
+        made = estimated(partial, chosen, gaps, level)
         result = made.to_dict(level)
     except DesignError as error:
         error.hints["cli"] = (

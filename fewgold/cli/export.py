@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -87,17 +86,8 @@ def write_tasks(
     return len(tasks.to_rate)
 
 
-class What(StrEnum):
-    """What is written."""
-
-    unrated = "unrated"
-    wanting = "wanting"
-    all = "all"
-    last = "last"
-    ratings = "ratings"
-    set_aside = "set-aside"
-    rejected = "rejected"
-    journal = "journal"
+#: What is written.
+What = Literal["unrated", "wanting", "all", "last", "ratings", "set-aside", "rejected", "journal"]
 
 
 def export(
@@ -120,7 +110,7 @@ def export(
             "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
             "rejected, journal.",
         ),
-    ] = What.unrated,
+    ] = "unrated",
     context: Annotated[
         int,
         option("K", "Neighbours of the document on either side, marked as not to be rated.", min=0),
@@ -138,19 +128,19 @@ def export(
     """
     from fewgold.campaign import Campaign
 
-    tasks = what in (What.unrated, What.wanting, What.all, What.last)
+    tasks = what in ("unrated", "wanting", "all", "last")
     check_target(out, to, force)
     with Campaign(campaign) as study:
         if tasks:
-            count = write_tasks(study, out, to, what.value, context, quiet)
-        elif what is What.ratings:
+            count = write_tasks(study, out, to, what, context, quiet)
+        elif what == "ratings":
             count = _write_ratings(study, out, to, context)
         else:
             count = _write_table(study, out, what)
-    record = {"campaign": campaign, "file": out, "what": what.value, "count": count}
+    record = {"campaign": campaign, "file": out, "what": what, "count": count}
 
     def text(screen: Console) -> None:
-        named = "segments to rate" if tasks else what.value
+        named = "segments to rate" if tasks else what
         screen.print(f"[bold]Wrote {count} {named}[/bold] to {escape(out)}.")
         if tasks:
             screen.print()
@@ -171,11 +161,11 @@ def _write_table(campaign: Campaign, out: str, what: What) -> int:
     from fewgold.io import as_text, cell, write_texts
 
     frame = {
-        What.set_aside: campaign.store.set_aside, What.rejected: campaign.store.rejected,
-        What.journal: campaign.store.journal,
+        "set-aside": campaign.store.set_aside, "rejected": campaign.store.rejected,
+        "journal": campaign.store.journal,
     }[what]()  # fmt: skip
     if not out.lower().endswith((".csv", ".tsv")):
-        raise typer.BadParameter(f"{what.value} is written as a .csv or .tsv file; got {out!r}.")
+        raise typer.BadParameter(f"{what} is written as a .csv or .tsv file; got {out!r}.")
     separator = "\t" if out.lower().endswith(".tsv") else ","
     rows = [[cell(v, separator) for v in row] for row in frame.itertuples(index=False)]
     write_texts({Path(out): as_text([list(map(str, frame.columns)), *rows], separator)})

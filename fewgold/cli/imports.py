@@ -30,7 +30,7 @@ def import_answers(
     ] = None,
     source: Annotated[
         str | None,
-        option("FORMAT", "OutputFormat, if it is not recognised by the content.", "--from"),
+        option("FORMAT", "Format, if it is not recognised by the content.", "--from"),
     ] = None,
     id: Annotated[str | None, option("FIELD", "Field of the segment's key or id.")] = None,
     human: Annotated[

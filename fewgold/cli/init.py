@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,19 +18,12 @@ _GOAL = "What is wanted"
 _RATERS = "Raters"
 
 
-class Repeats(StrEnum):
-    """Which of several answers of one rater counts."""
-
-    last = "last"
-    first = "first"
-    mean = "mean"
+#: Which of several answers of one rater counts.
+Repeats = Literal["last", "first", "mean"]
 
 
-class Among(StrEnum):
-    """How raters are put together."""
-
-    mean = "mean"
-    median = "median"
+#: How raters are put together.
+Among = Literal["mean", "median"]
 
 
 def init(
@@ -90,7 +82,7 @@ def init(
             "Of stopping, with --strategy random: kelly (guaranteed) or hall (sooner).",
             panel=_GOAL,
         ),
-    ] = options.StoppingRule.kelly,
+    ] = "kelly",
     each: Annotated[int, option("K", "Raters wanted for a segment.", panel=_RATERS, min=1)] = 1,
     repeats: Annotated[
         Repeats,
@@ -99,10 +91,10 @@ def init(
             "Answer that counts if a rater gives several: last, first or mean.",
             panel=_RATERS,
         ),
-    ] = Repeats.last,
+    ] = "last",
     among: Annotated[
         Among, option("HOW", "Score of several raters: mean or median.", panel=_RATERS)
-    ] = Among.mean,
+    ] = "mean",
     only_system: Annotated[
         str | None,
         option(
@@ -164,8 +156,8 @@ def init(
     pool = sheets.build_pool(table, found.columns)
     with Campaign.create(
         campaign, pool, name=name, strategy=strategy, seed=seed, limits=scale, tolerance=tolerance,
-        confidence=level, bound=bound, rule=rule.value, each=each, repeats=repeats.value,
-        among=among.value, question=question, system=only_system,
+        confidence=level, bound=bound, rule=rule, each=each, repeats=repeats,
+        among=among, question=question, system=only_system,
         higher_is_better=higher_is_better,
     ) as made:  # fmt: skip
         settings = made.settings

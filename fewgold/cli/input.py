@@ -105,11 +105,11 @@ def stays_on_disk(paths: Sequence[str], engine: EngineName) -> bool:
     """Whether a pool is read where it lies instead of being loaded."""
     first = paths[0]
     one_file = len(paths) == 1 and Path(first).is_file()
-    if engine is EngineName.memory:
+    if engine == "memory":
         if not one_file and first != "-":
             raise typer.BadParameter("--engine memory loads one file; several stay on disk.")
         return False
-    if engine is not EngineName.auto:
+    if engine != "auto":
         return True
     if len(paths) == 1 and Path(first).is_dir():
         from fewgold import formats
@@ -139,7 +139,7 @@ def start_engine(name: EngineName | str, memory: str | None, quiet: bool) -> Eng
     """An engine that shows a bar."""
     from fewgold.stored import make_engine
 
-    chosen = "duckdb" if name == EngineName.auto else str(name)
+    chosen = "duckdb" if name == "auto" else str(name)
     shown = None if quiet or not sys.stderr.isatty() else _Bar()
     return make_engine(chosen, memory=memory, progress=shown)
 

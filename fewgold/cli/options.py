@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -36,13 +35,8 @@ def direction(help: str) -> Any:
 # What is printed, and where files go
 
 
-class OutputFormat(StrEnum):
-    """How a result is printed."""
-
-    text = "text"
-    json = "json"
-    csv = "csv"
-    latex = "latex"
+#: How a result is printed.
+OutputFormat = Literal["text", "json", "csv", "latex"]
 
 
 Quiet = Annotated[bool, flag("--quiet", "No notes on stderr.", "-q")]
@@ -87,18 +81,12 @@ Orientation = Annotated[
 # Campaigns and sheets
 
 
-class Target(StrEnum):
-    """What a result is about: these very segments, or the system that made them."""
-
-    pool = "pool"
-    process = "process"
+#: What a result is about: these very segments, or the system that made them.
+Target = Literal["pool", "process"]
 
 
-class StoppingRule(StrEnum):
-    """Rules that say when to stop rating."""
-
-    kelly = "kelly"
-    hall = "hall"
+#: Rules that say when to stop rating.
+StoppingRule = Literal["kelly", "hall"]
 
 
 Campaign = Annotated[str, argument("CAMPAIGN", "Its folder or file.")]
@@ -131,13 +119,8 @@ Confidence = Annotated[
 _ON_DISK = "Pools on disk"
 
 
-class EngineName(StrEnum):
-    """What reads the pool."""
-
-    auto = "auto"
-    memory = "memory"
-    duckdb = "duckdb"
-    spark = "spark"
+#: What reads the pool.
+EngineName = Literal["auto", "memory", "duckdb", "spark"]
 
 
 Engine = Annotated[

@@ -13,84 +13,7 @@ from fewgold.cli.options import Json, Output, OutputFormat, Quiet, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
-    from fewgold.planning import Goal, Plan
-
-# What ``fewgold plan`` plans from: a scale, a guess, a pilot, earlier ratings, or rates.
-
-
-def plan_of(
-    source: str,
-    goal: Goal,
-    names: list[str] | None,
-    size: int | None,
-    cost: float,
-    quiet: bool,
-    guess: dict[str, Any],
-    data: dict[str, Any],
-    binary: dict[str, Any],
-) -> Plan:
-    """The plan from what is known: ``source`` is the option that told it."""
-    from fewgold import planning
-    from fewgold.planning import Outlook
-
-    if source == "--alpha":
-        return planning.plan_binary(goal, size=size, cost=cost, **binary)
-    if source == "--limits":
-        ends = parse.limits(data["limits"])
-        assert ends is not None
-        return planning.plan_worst_case(goal, ends, size, cost)
-    if source == "--sd":
-        return planning.plan(goal, Outlook(**guess, size=size, cost=cost), names)
-    if source == "--pilot":
-        return _from_pilot(goal, data, names, size, quiet)
-    from fewgold.cli.simulate import studies_of
-
-    studies = studies_of(data["history"], data["human"], quiet, data["cost"])
-    if goal.difference is not None:
-        from fewgold.planning import difference_studies
-
-        studies = difference_studies(studies)
-    with progress_bars(quiet) as bars:
-        return planning.plan_from_history(
-            goal, studies, None, names or _usual(studies), size=size, draws=data["draws"],
-            rng=data["seed"], progress=partial(bars, "replaying") if bars else None,
-        )  # fmt: skip
-
-
-def _usual(studies: Any) -> list[str]:
-    """The plain strategy, the metrics alone, and what we recommend."""
-    from fewgold import registry
-
-    pool = next(iter(studies.values())).pool
-    wanted = ["random+mean", *(["random+ridge"] if pool.metrics else [])]
-    return list(dict.fromkeys([*wanted, registry.recommended(pool)]))
-
-
-def _from_pilot(
-    goal: Goal, data: dict[str, Any], names: list[str] | None, size: int | None, quiet: bool
-) -> Plan:
-    from fewgold import planning, sheets
-    from fewgold.planning import Outlook
-
-    side = sheets.design_path(data["pilot"])
-    if not side.is_file():
-        raise DataError(
-            f"--pilot takes a sheet of fewgold select, rated, with its design file beside it; "
-            f"there is no {str(side)!r}. For other ratings give their sd with --sd, or the table "
-            "with --history if every segment is rated."
-        )
-    record, sample = input.open_sheet(data["pilot"], None, None, quiet)
-    column = record["score_column"] if data["human"] is None else data["human"]
-    ratings = sheets.read_ratings(data["pilot"], sample, score=column)
-    if goal.difference is not None:
-        raise typer.BadParameter(
-            "a pilot of one system tells the sd of its scores, not of differences. Give the sd of "
-            "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
-            "--history with several systems."
-        )
-    outlook = Outlook.from_pilot(ratings, size=size, assurance=data["assurance"])
-    return planning.plan(goal, outlook, names)
-
+    from fewgold.planning import Goal, Outlook, Plan
 
 _GOAL = "What is wanted"
 _GUESS = "From a guess"
@@ -187,7 +110,7 @@ def plan(
         option("C", "Of one metric rating, for --budget.", panel=_BINARY, parser=parse.number),
     ] = None,
     out: options.Drawing = None,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -207,7 +130,9 @@ def plan(
 
     [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
     """
-    how = OutputFormat.json if json else output
+    from fewgold import planning
+
+    how = "json" if json else output
     if budget is not None:
         _split(
             budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,
@@ -230,14 +155,25 @@ def plan(
     if assurance is not None and pilot is None:
         raise typer.BadParameter("--assurance goes with --pilot, whose sd may be too small.")
     names = parse.names(strategies) or None
-    found = plan_of(
-        named[0], goal, names, size, rating_cost, quiet,
-        {"sd": sd, "correlation": correlation, "slopes": metrics, "icc": icc,
-         "per_document": per_document},
-        {"limits": limits, "pilot": pilot, "assurance": assurance, "history": history,
-         "human": human, "cost": cost, "draws": draws, "seed": seed},
-        {"alpha": alpha, "rho": rho, "eta": eta, "metric": metric_ratings, "known": known},
-    )  # fmt: skip
+    if alpha is not None:
+        found = planning.plan_binary(
+            goal, size=size, cost=rating_cost, alpha=alpha, rho=rho, eta=eta,
+            metric=metric_ratings, known=known,
+        )  # fmt: skip
+    elif (ends := parse.limits(limits)) is not None:
+        found = planning.plan_worst_case(goal, ends, size, rating_cost)
+    elif history is not None:
+        found = _from_history(goal, history, human, cost, names, size, draws, seed, quiet)
+    else:
+        if sd is not None:
+            outlook = planning.Outlook(
+                sd=sd, correlation=correlation, slopes=metrics, icc=icc, per_document=per_document,
+                size=size, cost=rating_cost,
+            )  # fmt: skip
+        else:
+            assert pilot is not None
+            outlook = _from_pilot(goal, pilot, human, size, assurance, quiet)
+        found = planning.plan(goal, outlook, names)
     written = draw(found.plot, out, quiet)
     rows: Any = found.to_frame().to_dict("records")
     record = found.to_dict() | {"files": list(map(str, written))}
@@ -258,6 +194,55 @@ def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares:
     level = parse.confidence(confidence)
     chance = parse.confidence(power, "--power", "0.8")
     return Goal(half_width, difference, tolerance, confidence=level, power=chance)
+
+
+def _from_pilot(
+    goal: Goal, pilot: str, human: str | None, size: int | None, assurance: float | None,
+    quiet: bool,
+) -> Outlook:  # fmt: skip
+    """What a rated sheet tells of scores and metrics."""
+    from fewgold import sheets
+    from fewgold.planning import Outlook
+
+    side = sheets.design_path(pilot)
+    if not side.is_file():
+        raise DataError(
+            f"--pilot takes a sheet of fewgold select, rated, with its design file beside it; "
+            f"there is no {str(side)!r}. For other ratings give their sd with --sd, or the table "
+            "with --history if every segment is rated."
+        )
+    record, sample = input.open_sheet(pilot, None, None, quiet)
+    column = record["score_column"] if human is None else human
+    ratings = sheets.read_ratings(pilot, sample, score=column)
+    if goal.difference is not None:
+        raise typer.BadParameter(
+            "a pilot of one system tells the sd of its scores, not of differences. Give the sd of "
+            "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
+            "--history with several systems."
+        )
+    return Outlook.from_pilot(ratings, size=size, assurance=assurance)
+
+
+def _from_history(
+    goal: Goal, history: str, human: str | None, cost: str | None, names: list[str] | None,
+    size: int | None, draws: int, seed: int, quiet: bool,
+) -> Plan:  # fmt: skip
+    """The plan by replaying studies on ratings that are there."""
+    from fewgold import planning, registry
+    from fewgold.cli.simulate import rated_studies
+
+    studies = rated_studies(history, human, quiet, cost=cost)
+    if goal.difference is not None:
+        studies = planning.difference_studies(studies)
+    if names is None:  # the plain strategy, the metrics alone, and what we recommend
+        pool = next(iter(studies.values())).pool
+        usual = ["random+mean", *(["random+ridge"] if pool.metrics else [])]
+        names = list(dict.fromkeys([*usual, registry.recommended(pool)]))
+    with progress_bars(quiet) as bars:
+        return planning.plan_from_history(
+            goal, studies, None, names, size=size, draws=draws, rng=seed,
+            progress=partial(bars, "replaying") if bars else None,
+        )  # fmt: skip
 
 
 def _split(

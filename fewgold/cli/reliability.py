@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,11 +22,8 @@ _DEMO = "demo-"
 _ENOUGH = "How many documents are enough"
 
 
-class Resample(StrEnum):
-    """What the bootstrap draws."""
-
-    segments = "segments"
-    documents = "documents"
+#: What the bootstrap draws.
+Resample = Literal["segments", "documents"]
 
 
 def reliability(
@@ -60,7 +56,7 @@ def reliability(
     seed: options.SeedOfDraws = 0,
     resample: Annotated[
         Resample, option("WHAT", "Draw segments, as the paper, or whole documents.")
-    ] = Resample.segments,
+    ] = "segments",
     at: Annotated[
         str | None, option("1,2,5,…", "Numbers of documents, or all. Default: 30 of them.")
     ] = None,
@@ -99,7 +95,7 @@ def reliability(
     out: Annotated[
         Path | None, option("FOLDER", "Write tables and figures there.", "--out", "-o")
     ] = None,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -131,12 +127,12 @@ def reliability(
     with progress_bars(quiet) as bars:
         bar = None if bars is None else partial(bars, "orders")
         result = study(
-            table, orders=count, draws=draws, resample=resample.value, at=steps,
+            table, orders=count, draws=draws, resample=resample, at=steps,
             relative=not absolute, x_i=x_i, epsilon=epsilon, confidence=level, rng=seed,
             progress=bar, **columns,
         )  # fmt: skip
     written = [] if out is None else _save(result, plan, out, quiet)
-    _print(result, plan, written, OutputFormat.json if json else output)
+    _print(result, plan, written, "json" if json else output)
 
 
 def _orders(text: str) -> str | int:
@@ -258,7 +254,5 @@ def _print(
     if plan is not None:
         record["needed"] = plan.to_dict()
     told = result.summary() if plan is None else f"{result.summary()}\n\n{plan.summary()}"
-    rows: Any = (result.fits() if how is OutputFormat.latex else result.to_frame()).to_dict(
-        "records"
-    )
+    rows: Any = (result.fits() if how == "latex" else result.to_frame()).to_dict("records")
     emit(how, record, rows, lambda _: print_summary(told, written))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,18 +18,12 @@ if TYPE_CHECKING:
 _BUDGETS = "5%:50%:5%"
 
 
-class Paper(StrEnum):
-    """Papers whose tables can be made again."""
-
-    saldias = "saldias"
-    daniken = "daniken"
+#: Papers whose tables can be made again.
+Paper = Literal["saldias", "daniken"]
 
 
-class TextOrJson(StrEnum):
-    """How the result is printed."""
-
-    text = "text"
-    json = "json"
+#: How the result is printed.
+TextOrJson = Literal["text", "json"]
 
 
 def reproduce(
@@ -61,7 +54,7 @@ def reproduce(
             "Exit with 1 if a finding does not hold, or a figure differs for no known reason.",
         ),
     ] = False,
-    output: Annotated[TextOrJson, option("FORMAT", "text or json.", "--format")] = TextOrJson.text,
+    output: Annotated[TextOrJson, option("FORMAT", "text or json.", "--format")] = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -76,7 +69,7 @@ def reproduce(
     from fewgold import reproduce as library
     from fewgold.errors import DataError
 
-    if paper is Paper.daniken:
+    if paper == "daniken":
         odd = {"--demo": demo, "--resume": resume, "--no-incremental": not incremental}
         odd |= {"--n-jobs": n_jobs is not None, "--budgets": budgets != _BUDGETS}
         if any(odd.values()):
@@ -84,7 +77,7 @@ def reproduce(
             raise typer.BadParameter(f"{named} goes with saldias: daniken replays no data.")
         with progress_bars(quiet) as bar:
             tables = library.daniken(draws, rng=seed, progress=bar)
-        _finish(tables, out, json or output is TextOrJson.json, fail, quiet)
+        _finish(tables, out, json or output == "json", fail, quiet)
         return
     shares = [b for b in parse.budgets(budgets) if isinstance(b, float)]
     if len(shares) < len(parse.budgets(budgets)):
@@ -105,7 +98,7 @@ def reproduce(
             )
         except FileNotFoundError as error:
             raise DataError(f"{error} --demo runs the same on embedded synthetic data.") from None
-    _finish(made, out, json or output is TextOrJson.json, fail, quiet)
+    _finish(made, out, json or output == "json", fail, quiet)
 
 
 def _finish(

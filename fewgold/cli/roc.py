@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import draw, emit, table
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
 
-class ThresholdRule(StrEnum):
-    """Rules for thresholds by name."""
-
-    equal = "equal"
-    information = "information"
+#: Rules for thresholds by name.
+ThresholdRule = Literal["equal", "information"]
 
 
 def roc(
@@ -39,14 +35,14 @@ def roc(
     ] = None,
     rule: Annotated[
         ThresholdRule, option("NAME", "Threshold: equal (least |ρ-η|) or information (K).")
-    ] = ThresholdRule.equal,
+    ] = "equal",
     per_system: Annotated[
         bool, flag("--per-system", "A threshold for each system, not one for all.")
     ] = False,
     strict: Annotated[bool, flag("--strict", "Adequate is > the threshold, not >=.")] = False,
     confidence: Annotated[str, option("LEVEL", "Of the intervals of the AUC.")] = "0.95",
     out: options.Drawing = None,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -73,7 +69,7 @@ def roc(
     if not chosen:
         raise DataError("no column looks like a metric. Name them with --metrics.")
     found = roc_table(
-        table, human=human, metrics=chosen, system=system, adequate=passing, rule=rule.value,
+        table, human=human, metrics=chosen, system=system, adequate=passing, rule=rule,
         per_system=per_system, strict=strict, confidence=level,
         orientation={name: way for name, way in ways.items() if name in chosen},
     )  # fmt: skip
@@ -83,7 +79,7 @@ def roc(
     written = draw(found.plot, out, quiet)
     record = {
         "human": human, "adequate": None if passing is None else str(passing),
-        "rule": rule.value, "confidence": level, "rows": frame.to_dict("records"),
+        "rule": rule, "confidence": level, "rows": frame.to_dict("records"),
         "heterogeneity": [] if apart is None else apart.to_dict("records"),
         "files": list(map(str, written)),
     }  # fmt: skip
@@ -94,7 +90,7 @@ def roc(
             print(f"written: {path}")
 
     rows: Any = frame.to_dict("records")
-    emit(OutputFormat.json if json else output, record, rows, text)
+    emit("json" if json else output, record, rows, text)
 
 
 def _show(out: Console, frame: pd.DataFrame, apart: pd.DataFrame | None, level: float) -> None:

@@ -12,7 +12,7 @@ from fewgold._text import plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, notes, pairs, quoted, say, sheet_suffix, show
 from fewgold.cli.export import check_target, write_tasks
-from fewgold.cli.options import EngineName, Json, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Quiet, argument, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def select(
     more: Annotated[str | None, option("N|P%", "Draw further segments.", panel=_ON)] = None,
     to: Annotated[
         str | None,
-        option(
-            "FORMAT", "OutputFormat of -o, such as label-studio; see fewgold export.", panel=_ON
-        ),
+        option("FORMAT", "Format of -o, such as label-studio; see fewgold export.", panel=_ON),
     ] = None,
     next: Annotated[
         bool, flag("--next", "Hand out the next segment to rate, one at a time.", panel=_ON)
@@ -106,7 +104,7 @@ def select(
             "The sheet has a row for each system and does not tell which.",
         ),
     ] = False,
-    engine: options.Engine = EngineName.auto,
+    engine: options.Engine = "auto",
     memory: options.Memory = None,
     order: options.Order = None,
     force: Annotated[bool, flag("--force", "Overwrite existing files.")] = False,
@@ -133,7 +131,7 @@ def select(
             "--cost": cost, "--system": system, "--texts": texts, "--orientation": orientation,
             "--strategy": strategy, "--design": design, "--in-order": in_order or None,
             "--shared": shared or None, "--force": force or None, "--memory": memory,
-            "--order": order, "--engine": None if engine is EngineName.auto else engine,
+            "--order": order, "--engine": None if engine == "auto" else engine,
         })  # fmt: skip
         _select_wave(
             pool_file, out, budget=budget, cost_budget=cost_budget, risk=risk, more=more,

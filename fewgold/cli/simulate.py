@@ -24,68 +24,7 @@ if TYPE_CHECKING:
     from fewgold.simulation import Simulation
     from fewgold.simulation.studies import Study
 
-# Rated data to replay annotation on: a table that is parted into pools, or an embedded set.
-
-
 _DEMO = "demo-"
-_UNNAMED: dict[str, Any] = {"id": None, "document": None, "metrics": None, "cost": None}
-
-
-def rated_studies(
-    data: str,
-    human: str | None,
-    by: str | None,
-    given: dict[str, Any],
-    orientation: str | None,
-    rated_only: bool,
-    quiet: bool,
-) -> dict[str, Study]:
-    """Rated pools from a table whose columns are said or guessed, or embedded ones."""
-    from fewgold import io
-    from fewgold.simulation import studies_from_table
-
-    if data.startswith(_DEMO) and not Path(data).exists():
-        return _embedded(data.removeprefix(_DEMO))
-    parts = parse.names(by)
-    told = parse.names(human)
-    found = input.understand(
-        input.read_table(data, quiet), quiet, **given, texts=[], human=told or None, other=parts,
-        orientation=parse.orientation(orientation),
-    )  # fmt: skip
-    humans = found.some_humans()
-    if found.rater not in (None, *parts) and not parts:
-        one = found.per_output()
-        if len(one.table) < len(found.table):
-            found = one
-            note(f"{len(one.table)} outputs, the score of each the mean of its raters", quiet)
-    table, systems = found.table, found.system
-    columns = {k: v for k, v in found.columns.items() if k not in ("texts", "system")}
-    if not parts and systems is not None and table[columns["id"]].duplicated().any():
-        parts = [systems]
-        note(f"ids repeat, so each {parts[0]} is a pool of its own (--by)", quiet)
-    if columns.get("cost") is not None:
-        table = io.with_cost(table, columns["cost"])
-    studies, told = studies_from_table(
-        table, human=humans, by=parts, rated_only=rated_only, **columns
-    )
-    notes(told, quiet)
-    return studies
-
-
-def studies_of(
-    data: str, human: str | None, quiet: bool, cost: str | None = None
-) -> dict[str, Study]:
-    """Rated pools from a table whose columns are guessed, or embedded ones."""
-    return rated_studies(data, human, None, {**_UNNAMED, "cost": cost}, None, False, quiet)
-
-
-def _embedded(kind: str) -> dict[str, Study]:
-    from fewgold.datasets import demo_systems, load_demo
-    from fewgold.simulation.studies import Study
-
-    return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
-
-
 _WHERE = "Where it runs"
 
 
@@ -141,7 +80,7 @@ def simulate(
     rated_only: Annotated[
         bool, flag("--rated-only", "Leave out rows without a human score.")
     ] = False,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -169,8 +108,10 @@ def simulate(
     passing = parse.cut("--adequate", adequate)
     if resume and out is None:
         raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
-    roles = {"id": id, "document": document, "metrics": parse.names(metrics) or None, "cost": cost}
-    studies = rated_studies(data, human, by, roles, orientation, rated_only, quiet)
+    studies = rated_studies(
+        data, human, quiet, by=by, orientation=orientation, rated_only=rated_only, id=id,
+        document=document, metrics=parse.names(metrics) or None, cost=cost,
+    )  # fmt: skip
     if passing is not None:
         studies = {k: s._replace(gold=passing(s.gold).astype(float)) for k, s in studies.items()}
         asked["limits"] = (0.0, 1.0)
@@ -178,10 +119,58 @@ def simulate(
     with progress_bars(quiet) as bars, running_on(backend, scheduler, n_jobs), resumable(store):
         bar = partial(bars, "simulating") if bars else None
         result = run(studies, **asked, progress=bar, store=store, resume=resume)
-    _print(result, save_all(result, out, quiet), OutputFormat.json if json else output)
+    _print(result, save_all(result, out, quiet), "json" if json else output)
     lost = [s for s in result.strategies if all(c.failure for c in result.cells if c.strategy == s)]
     if lost:  # the table has the reasons; scripts need to know
         raise typer.Exit(1)
+
+
+def rated_studies(
+    data: str,
+    human: str | None,
+    quiet: bool,
+    *,
+    by: str | None = None,
+    orientation: str | None = None,
+    rated_only: bool = False,
+    **named: Any,
+) -> dict[str, Study]:
+    """Rated pools from a table whose columns are said or guessed, or embedded ones."""
+    from fewgold import io
+    from fewgold.simulation import studies_from_table
+
+    if data.startswith(_DEMO) and not Path(data).exists():
+        return _embedded(data.removeprefix(_DEMO))
+    parts = parse.names(by)
+    found = input.understand(
+        input.read_table(data, quiet), quiet, **named, texts=[], human=parse.names(human) or None,
+        other=parts, orientation=parse.orientation(orientation),
+    )  # fmt: skip
+    humans = found.some_humans()
+    if found.rater not in (None, *parts) and not parts:
+        one = found.per_output()
+        if len(one.table) < len(found.table):
+            found = one
+            note(f"{len(one.table)} outputs, the score of each the mean of its raters", quiet)
+    table, systems = found.table, found.system
+    columns = {k: v for k, v in found.columns.items() if k not in ("texts", "system")}
+    if not parts and systems is not None and table[columns["id"]].duplicated().any():
+        parts = [systems]
+        note(f"ids repeat, so each {parts[0]} is a pool of its own (--by)", quiet)
+    if columns.get("cost") is not None:
+        table = io.with_cost(table, columns["cost"])
+    studies, told = studies_from_table(
+        table, human=humans, by=parts, rated_only=rated_only, **columns
+    )
+    notes(told, quiet)
+    return studies
+
+
+def _embedded(kind: str) -> dict[str, Study]:
+    from fewgold.datasets import demo_systems, load_demo
+    from fewgold.simulation.studies import Study
+
+    return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
 
 
 def _print(result: Simulation, written: list[Path], how: OutputFormat) -> None:
@@ -194,5 +183,5 @@ def _print(result: Simulation, written: list[Path], how: OutputFormat) -> None:
         "failures": result.failures.to_dict("records"),
         "files": [str(path) for path in written],
     }
-    rows: Any = (result.ranking() if how is OutputFormat.latex else frame).to_dict("records")
+    rows: Any = (result.ranking() if how == "latex" else frame).to_dict("records")
     emit(how, record, rows, lambda _: print_summary(result.summary(), written))

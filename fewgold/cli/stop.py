@@ -9,7 +9,7 @@ import typer
 from fewgold._text import decimals, plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, escape, pairs
-from fewgold.cli.options import Json, Output, OutputFormat, argument, flag, option
+from fewgold.cli.options import Json, Output, argument, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,7 @@ def stop(
     rule: Annotated[
         options.StoppingRule,
         option("NAME", "kelly: guaranteed under any peeking; hall: approximate, sooner."),
-    ] = options.StoppingRule.kelly,
+    ] = "kelly",
     confidence: Annotated[str, option("LEVEL", "Of the interval, such as 0.95 or 95%.")] = "0.95",
     pool: options.Pool = None,
     design: options.SideFile = None,
@@ -52,7 +52,7 @@ def stop(
     fail_open: Annotated[
         bool, flag("--fail-open", "Exit with 1 while more ratings are needed.")
     ] = False,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
 ) -> None:
     """Say whether the ratings so far are enough.
@@ -81,14 +81,14 @@ def stop(
         "half_width": (ends[1] - ends[0]) / 2, "tolerance": tolerance, "mean": None,
         "confidence": level, "stopped_after": None, "more": None, "more_low": None,
         "more_high": None, "in_sheet": sample.n, "seed": record["seed"], "metric": metric,
-        "rule": rule.value,
+        "rule": rule,
         "rule_kind": sequence.RULES[rule].kind, "promise": sequence.RULES[rule].promise,
         "file": file, "signature": None,
     }  # fmt: skip
     if ratings is not None:
         path = sequence.path(ratings, tolerance, level, metric=metric, rule=rule)
         # Under a rule that holds whenever one looks, later ratings only help.
-        late = rule is options.StoppingRule.kelly or not path.stopped
+        late = rule == "kelly" or not path.stopped
         at = (ratings.n if late else path.stopped) - 1
         result |= {
             "stop": path.stopped > 0, "n": ratings.n, "low": path.low[at], "high": path.high[at],
@@ -98,7 +98,7 @@ def stop(
         if not path.stopped and ratings.n >= _ENOUGH:
             result |= _more(ratings, tolerance, level, metric, rule)
     result = plain_value(result)
-    how = OutputFormat.json if json else output
+    how = "json" if json else output
     emit(how, result, [result], lambda out: _show(out, result))
     if fail_open and not result["stop"]:
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from fewgold.cli import input
 from fewgold.cli.console import emit, notes
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, option
+from fewgold.cli.options import Json, Output, Quiet, argument, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +19,7 @@ def strategies(
         str | None, argument("[POOL]", "Table of segments: say what is recommended for it.")
     ] = None,
     id: Annotated[str | None, option("COLUMN", "Column of ids, if not called so.")] = None,
-    output: Output = OutputFormat.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -48,7 +48,7 @@ def strategies(
         for b in bounds
     ]
     record = {"recommended": best, "strategies": rows}
-    how = OutputFormat.json if json else output
+    how = "json" if json else output
     emit(how, record, rows, lambda out: _show(out, rows, best, pool))
 
 

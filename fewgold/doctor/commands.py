@@ -88,9 +88,9 @@ def _texts(seen: Seen) -> str:
     return f" --texts {shlex.quote(','.join(named))}"
 
 
-def _metrics(seen: Seen, blind: bool = False) -> str:
-    """``--metrics``, where a guess would take a column too many; ``blind`` to human columns."""
-    odd = [h for h in seen.human if not looks_human(h)] if blind else []
+def _metrics(seen: Seen, rated: bool = True) -> str:
+    """``--metrics``, where a guess would take a column too many, also from human scores."""
+    odd = [] if rated else [h for h in seen.human if not looks_human(h)]
     odd += [h for h in seen.humans if h not in seen.human and not looks_human(h)]
     if not seen.leaks and not odd and "metrics" not in seen.told:
         return ""
@@ -119,7 +119,7 @@ def _select(seen: Seen, fit: Able) -> Command | None:
     sheet = out_name(seen.path, "-to-rate.csv")
     text = f"fewgold select {_file(seen)} --budget {budget}{several}{_roles(seen)}"
     text += _texts(seen)
-    text += f"{_metrics(seen, blind=True)} --out {sheet}"
+    text += f"{_metrics(seen, rated=False)} --out {sheet}"
     what = "outputs of all systems on the same segments" if several else "segments"
     return Command(text, f"choose {what} for people to rate")
 
@@ -129,7 +129,7 @@ def _in_order(seen: Seen, fit: Able) -> Command | None:
         return None
     sheet = out_name(seen.path, "-in-order.csv")
     text = f"fewgold select {_file(seen)} --budget 100% --strategy random --in-order"
-    text += f"{_roles(seen)}{_texts(seen)}{_metrics(seen, blind=True)} --out {sheet}"
+    text += f"{_roles(seen)}{_texts(seen)}{_metrics(seen, rated=False)} --out {sheet}"
     return Command(text, "or rate from the top, until fewgold stop says that it is enough")
 
 
@@ -138,7 +138,7 @@ def _init(seen: Seen, fit: Able) -> Command | None:
         return None
     folder = out_name(seen.path, "-study")
     text = f"fewgold init {folder} {_file(seen)}{_roles(seen)}{_texts(seen)}"
-    text += _metrics(seen, blind=True)
+    text += _metrics(seen, rated=False)
     return Command(text, "or a campaign, which keeps samples and answers for days")
 
 

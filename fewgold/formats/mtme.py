@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -431,11 +432,14 @@ def _file_names(raters: list[str], score: str) -> dict[str, str]:
 def _documents(tasks: Tasks) -> list[str]:
     """A name without blanks for each segment's document; those without one are their own."""
     made: dict[str, str] = {}
+    taken: set[str] = set()
     keys = [s.document or f"\0{i}" for i, s in enumerate(tasks.segments, 1)]
     for i, (key, segment) in enumerate(zip(keys, tasks.segments, strict=True), 1):
         if key not in made:
-            name = "_".join(one_line(segment.document).split()) or f"segment_{i}"
-            made[key] = distinct(name, made.values())
+            base = "_".join(one_line(segment.document).split()) or f"segment_{i}"
+            names = itertools.chain([base], (f"{base}_{k}" for k in itertools.count(2)))
+            made[key] = next(name for name in names if name not in taken)
+            taken.add(made[key])
     return [made[key] for key in keys]
 
 

@@ -309,9 +309,6 @@ def score_bins(view: TableView, score: str, bins: int, size: int) -> MergedGroup
     return MergedGroups(Groups(cell, counts["cell_"].to_numpy(), own), into)
 
 
-# Documents of a pool on disk in a line in random order, and which of them holds a position.
-
-
 class Located(NamedTuple):
     """For each position the document, its size and the offset inside it."""
 

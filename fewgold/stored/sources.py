@@ -149,11 +149,6 @@ def _some(files: Sequence[str]) -> str:
     return ", ".join(files[:_SHOWN]) + more
 
 
-# What the columns of a pool on disk stand for, as SQL.
-#
-# Inside, columns go by names of their own, so that no query has to care about what users call them.
-
-
 _AS_THEY_ARE = {
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
     "BYTE", "SHORT", "INT", "LONG", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
@@ -163,7 +158,10 @@ _AS_THEY_ARE = {
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The roles of columns, as in `Pool.from_table`, and the order inside documents."""
+    """The roles of columns, as in `Pool.from_table`, and the order inside documents.
+
+    Inside, columns have names of their own, so that no query depends on what users call them.
+    """
 
     id: str
     document: str | None = None

@@ -21,9 +21,6 @@ from fewgold.stored.sources import kind
 if TYPE_CHECKING:
     import pandas as pd
 
-# Parquet files as one table of Spark, read as DuckDB reads them.
-
-
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 
 
