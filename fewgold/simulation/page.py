@@ -80,7 +80,7 @@ PLOTS = {
 }
 
 
-def figures(simulation: Simulation) -> dict[str, Any]:
+def _figures(simulation: Simulation) -> dict[str, Any]:
     kinds = [k for k in PLOTS if simulation.bounds or k not in ("bounds", "widths")]
     return figures_of(simulation.plot, kinds)
 
@@ -104,7 +104,7 @@ def page(simulation: Simulation) -> str:
             f"{simulation.baseline} at the same budget."
         )
     drawn = []
-    for kind, ax in figures(simulation).items():
+    for kind, ax in _figures(simulation).items():
         title, caption, alt = PLOTS[kind]
         drawn.append(report.Figure(title, plots.to_svg(ax, alt=alt), caption))
     sections: list[Any] = [
@@ -168,4 +168,4 @@ def save(simulation: Simulation, folder: str | Path) -> list[Path]:
     (Path(folder) / "failures.csv").unlink(missing_ok=True)  # of an earlier run
     if len(simulation.failures):
         frames["failures"] = simulation.failures
-    return save_result(folder, frames, {"report.html": page(simulation)}, figures(simulation))
+    return save_result(folder, frames, {"report.html": page(simulation)}, _figures(simulation))
