@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from fewgold._arrays import BoolArray, FloatArray, IntArray, codes_of
 from fewgold._statistics import adjusted_p_values, intraclass_correlation
 from fewgold._validate import Limits, as_limits, check_choice, check_confidence
-from fewgold.bayes import BinaryPosterior, RatedPosterior
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
@@ -28,6 +27,8 @@ from fewgold.sample import GapHandling, Ratings, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fewgold.bayes import RatedPosterior
 
 __all__ = ["PartialRatings", "estimate"]
 
@@ -62,6 +63,8 @@ def ratings_for(partial: PartialRatings, estimator: Estimator, gaps: str = "wait
     """Ratings for an estimator: all of them, or those that are there as chance left them."""
     if gaps == "wait":
         return partial.complete()
+    from fewgold.bayes import BinaryPosterior
+
     # The binary model knows one chance for all segments, so gaps have one as well.
     within = "sample" if isinstance(estimator, BinaryPosterior) else "groups"
     return partial.at_random(within=within)
@@ -389,6 +392,8 @@ class GapBounds:
 
 def _ends(estimate: Estimate, confidence: float) -> Interval:
     """The interval with as much left out below as above: one end of each is used."""
+    from fewgold.bayes import RatedPosterior
+
     if isinstance(estimate, RatedPosterior):
         return estimate.interval(confidence, "equal")
     return estimate.interval(confidence)

@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
-from typing import cast
+from typing import Any, cast
 
-from fewgold.bayes import BinaryPosterior
 from fewgold.bounds import BOUNDS, as_bound
 from fewgold.errors import UnknownNameError
 from fewgold.estimate import Bound
@@ -76,6 +75,12 @@ def _forest() -> Estimator:
     return Learned(CrossFit(model))
 
 
+def _binary_posterior(*args: Any, **more: Any) -> Estimator:
+    from fewgold.bayes import BinaryPosterior  # its models are loaded where they are asked for
+
+    return BinaryPosterior(*args, **more)
+
+
 _ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "mean": Mean,
     "cv-mean": lambda: ControlVariates(metrics="mean"),
@@ -87,7 +92,7 @@ _ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "cv-forest": _forest,
     "ridge": Ridge,
     "ridge-free": lambda: Ridge(signs=False),
-    "alpha": BinaryPosterior,
+    "alpha": _binary_posterior,
 }
 # Families of names with a part that the user fills in.
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
@@ -154,10 +159,10 @@ def _alpha(name: str, pool: Population | None) -> Estimator | None:
     whole = name.removeprefix("alpha-")
     match = _ALPHA.fullmatch(name)
     if pool is not None and whole in pool.metrics:  # a metric may have any name
-        return BinaryPosterior(whole)
+        return _binary_posterior(whole)
     if match is None or (pool is not None and match["metric"] not in pool.metrics):
         return None
-    return BinaryPosterior(match["metric"], threshold=(match["cut"] or "").lstrip(":") or None)
+    return _binary_posterior(match["metric"], threshold=(match["cut"] or "").lstrip(":") or None)
 
 
 def bound_names() -> list[str]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fewgold.report import StudyReport
 
 
-class Campaign(Desk):
+class Campaign:
     """A study that lives in a file, from the first draw to the number.
 
     Everything that changes it is written at once and whole: when a method returns, its effect
@@ -210,7 +210,7 @@ class Campaign(Desk):
 
         place = next_place(self, rater, hold)
         if place is None:
-            self.sample  # noqa: B018  (says so where nothing was drawn yet)
+            self.store.sample()  # an error where nothing was drawn yet
             return None
         return segment(self, place)
 

@@ -164,3 +164,8 @@ def test_the_last_act_is_known_when_answers_and_skips_alternate(campaign: Campai
     assert campaign.desk.last("ann") == ("answer", "form-1")
     campaign.desk.withdraw("ann", "form-1")
     assert campaign.desk.last("ann") == ("skip", segment.key)
+
+
+def test_a_campaign_has_a_store_and_a_desk_and_is_neither(campaign: Campaign) -> None:
+    assert not isinstance(campaign, type(campaign.store) | type(campaign.desk))
+    assert campaign.desk.store is campaign.store and not hasattr(campaign, "add_rater")

@@ -30,7 +30,7 @@ LONG = {
     "large-2": ("LocalCluster(", "LocalCluster(processes=False, "),
     "planning-1": ("draws=100", "draws=3"),
     "reliability-0": ("orders=20", "orders=2"),
-    "whole-documents-0": ("draws=200", "draws=3"),
+    "whole-documents-0": ("draws=200", "draws=8"),
     "09_compare_strategies": ("draws=40", "draws=2"),
     "10_plan": ("draws=50", "draws=2"),
     "13_own_bound": ("draws=500", "draws=50"),
