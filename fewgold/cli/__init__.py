@@ -10,7 +10,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 import typer.main
@@ -106,9 +106,9 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
-        bool, flag("--version", "Show the version.", callback=_show_version, is_eager=True)
-    ] = False,
+    version: bool = flag(
+        False, "--version", "Show the version.", callback=_show_version, is_eager=True
+    ),
 ) -> None:
     """Score a whole test set from few human ratings.
 
