@@ -22,11 +22,19 @@ _COLUMNS = "Columns"
 _COUNTS = "Counts instead of a file"
 _PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
 
-#: Where the rated rows come from.
-RatedRows = Literal["sample", "calibration"]
+RatedRows = Annotated[
+    Literal["sample", "calibration"],
+    described(
+        "sample|calibration",
+        "Rated rows are a random sample (of each system), or were chosen otherwise and "
+        "tell how often the metric is right, no more.",
+    ),
+]
 
-#: For many comparisons.
-RateCorrection = Literal["none", "holm", "fdr", "bonferroni"]
+RateCorrection = Annotated[
+    Literal["none", "holm", "fdr", "bonferroni"],
+    described("NAME", "Of the comparisons: none, holm, fdr or bonferroni."),
+]
 
 
 def alpha(
@@ -50,14 +58,7 @@ def alpha(
         "Metric scores that are a 1, such as '>=0.5'; or equal or information, which the "
         "rated rows choose.",
     ),
-    pairs: Annotated[
-        RatedRows,
-        described(
-            "sample|calibration",
-            "Rated rows are a random sample (of each system), or were chosen otherwise and "
-            "tell how often the metric is right, no more.",
-        ),
-    ] = "sample",
+    pairs: RatedRows = "sample",
     target: Annotated[
         options.Target | None,
         described(
@@ -80,9 +81,7 @@ def alpha(
     eta: float | None = option(
         None, "P", "Known true negative rate.", panel=_COUNTS, parser=parse.rate
     ),
-    correction: Annotated[
-        RateCorrection, described("NAME", "Of the comparisons: none, holm, fdr or bonferroni.")
-    ] = "none",
+    correction: RateCorrection = "none",
     confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
     output: Output = "text",
     json: Json = False,

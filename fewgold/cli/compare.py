@@ -23,11 +23,14 @@ _COLUMNS = "What the columns mean (a sheet of select --shared needs none of them
 _SHEET = "A sheet of select --shared"
 _MOST = 15  # pairs to print
 
-#: Corrections for many tests by name.
-Correction = Literal["holm", "fdr", "none"]
+Correction = Annotated[
+    Literal["holm", "fdr", "none"], described("NAME", "Of many tests: holm, fdr or none.")
+]
 
-#: What varies independently.
-Unit = Literal["segment", "document"]
+Unit = Annotated[
+    Literal["segment", "document"] | None,
+    described("UNIT", "What varies independently: segment or document."),
+]
 
 
 def compare(
@@ -63,12 +66,8 @@ def compare(
             "process where every segment is rated.",
         ),
     ] = None,
-    unit: Annotated[
-        Unit | None, described("UNIT", "What varies independently: segment or document.")
-    ] = None,
-    correction: Annotated[
-        Correction, described("NAME", "Of many tests: holm, fdr or none.")
-    ] = "holm",
+    unit: Unit = None,
+    correction: Correction = "holm",
     level: str = option("0.05", "LEVEL", "Chance of error, such as 0.05 or 5%."),
     limits: options.ScaleEnds = None,
     higher_is_better: bool | None = options.direction(

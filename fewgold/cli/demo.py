@@ -181,9 +181,25 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ],
     )
     out.print()
-    _verdict(out, result)
-    out.print()
-    _show_intervals(out, result)
+    worth = result["worth"]
+    if worth > n:
+        out.print(
+            f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
+            f"about {1 - n / worth:.0%} of the annotation is saved.\n"
+            f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
+            f"{result['draws']} repetitions; --draws {5 * result['draws']} tells more closely.)"
+        )
+    else:
+        out.print(f"So here {name} does no better than a plain random sample of {n}.")
+    out.print(
+        f"\n[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
+        "fewgold uses"
+    )
+    table = _table(["interval", "promise"], ["half of\nits width", "holds\ntruth"])
+    for row in result["intervals"]:
+        width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
+        table.add_row(row["bound"], row["kind"], width, holds)
+    out.print(table)
     out.print("\n[bold]With your own data[/bold], a table with a row a segment:")
     out.print("  [green]fewgold select pool.csv --budget 100 -o sample.csv[/green]")
     out.print("  (have the column [cyan]score[/cyan] of sample.csv filled in)")
@@ -201,31 +217,6 @@ def _table(texts: list[str], numbers: list[str]) -> Table:
     for title in numbers:
         table.add_column(title, justify="right", no_wrap=True)
     return table
-
-
-def _show_intervals(out: Console, result: dict[str, Any]) -> None:
-    out.print(
-        f"[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
-        "fewgold uses"
-    )
-    table = _table(["interval", "promise"], ["half of\nits width", "holds\ntruth"])
-    for row in result["intervals"]:
-        width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
-        table.add_row(row["bound"], row["kind"], width, holds)
-    out.print(table)
-
-
-def _verdict(out: Console, result: dict[str, Any]) -> None:
-    n, worth = result["n"], result["worth"]
-    if worth > n:
-        out.print(
-            f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
-            f"about {1 - n / worth:.0%} of the annotation is saved.\n"
-            f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
-            f"{result['draws']} repetitions; --draws {5 * result['draws']} tells more closely.)"
-        )
-    else:
-        out.print(f"So here {result['strategy']} does no better than a plain random sample of {n}.")
 
 
 def _save(folder: str, kind: str, system: str, json: bool) -> None:

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 #: Intervals of a posterior.
 _TAILS = ("equal", "hdi")
 
-#: What to do about chosen segments without an answer.
-Gaps = Literal["wait", "at-random", "bounds"]
+Gaps = Annotated[
+    Literal["wait", "at-random", "bounds"],
+    described(
+        "HOW",
+        "If some chosen segments have no answer: wait (refuse), at-random (chance left "
+        "them out), bounds (they may have any score; needs --limits).",
+    ),
+]
 
 
 def estimate(
@@ -53,14 +59,7 @@ def estimate(
         "CUT",
         "Count segments that people found adequate: scores such as '<=0' are a 1, all others a 0.",
     ),
-    gaps: Annotated[
-        Gaps,
-        described(
-            "HOW",
-            "If some chosen segments have no answer: wait (refuse), at-random (chance left "
-            "them out), bounds (they may have any score; needs --limits).",
-        ),
-    ] = "wait",
+    gaps: Gaps = "wait",
     waves: int | None = option(
         None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
     ),

@@ -86,8 +86,15 @@ def write_tasks(
     return len(tasks.to_rate)
 
 
-#: What is written.
-What = Literal["unrated", "wanting", "all", "last", "ratings", "set-aside", "rejected", "journal"]
+What = Annotated[
+    Literal["unrated", "wanting", "all", "last", "ratings", "set-aside", "rejected", "journal"],
+    described(
+        "WHAT",
+        "Segments to rate: unrated (default), wanting (fewer raters than --each of init "
+        "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
+        "rejected, journal.",
+    ),
+]
 
 
 def export(
@@ -100,15 +107,7 @@ def export(
         "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: by the file's "
         "name.",
     ),
-    what: Annotated[
-        What,
-        described(
-            "WHAT",
-            "Segments to rate: unrated (default), wanting (fewer raters than --each of init "
-            "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
-            "rejected, journal.",
-        ),
-    ] = "unrated",
+    what: What = "unrated",
     context: int = option(
         2, "K", "Neighbours of the document on either side, marked as not to be rated.", min=0
     ),

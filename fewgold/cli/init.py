@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 _GOAL = "What is wanted"
 _RATERS = "Raters"
 
-#: Which of several answers of one rater counts.
-Repeats = Literal["last", "first", "mean"]
+Repeats = Annotated[
+    Literal["last", "first", "mean"],
+    described(
+        "WHICH",
+        "Answer that counts if a rater gives several: last, first or mean.",
+        panel=_RATERS,
+    ),
+]
 
-#: How raters are put together.
-Among = Literal["mean", "median"]
+Among = Annotated[
+    Literal["mean", "median"],
+    described("HOW", "Score of several raters: mean or median.", panel=_RATERS),
+]
 
 
 def init(
@@ -69,17 +77,8 @@ def init(
         ),
     ] = "kelly",
     each: int = option(1, "K", "Raters wanted for a segment.", panel=_RATERS, min=1),
-    repeats: Annotated[
-        Repeats,
-        described(
-            "WHICH",
-            "Answer that counts if a rater gives several: last, first or mean.",
-            panel=_RATERS,
-        ),
-    ] = "last",
-    among: Annotated[
-        Among, described("HOW", "Score of several raters: mean or median.", panel=_RATERS)
-    ] = "mean",
+    repeats: Repeats = "last",
+    among: Among = "mean",
     only_system: str | None = option(
         None,
         "NAME",

@@ -22,8 +22,10 @@ _COLUMNS = "Columns"
 _DEMO = "demo-"
 _ENOUGH = "How many documents are enough"
 
-#: What the bootstrap draws.
-Resample = Literal["segments", "documents"]
+Resample = Annotated[
+    Literal["segments", "documents"],
+    described("WHAT", "Draw segments, as the paper, or whole documents."),
+]
 
 
 def reliability(
@@ -44,9 +46,7 @@ def reliability(
     orders: str = option("20", "N", "Random orders of the documents, or file."),
     draws: int = option(1500, "D", "Bootstrap samples.", min=2),
     seed: options.SeedOfDraws = 0,
-    resample: Annotated[
-        Resample, described("WHAT", "Draw segments, as the paper, or whole documents.")
-    ] = "segments",
+    resample: Resample = "segments",
     at: str | None = option(None, "1,2,5,…", "Numbers of documents, or all. Default: 30 of them."),
     absolute: bool = flag(False, "--absolute", "Do not divide by the mean, which may be near 0."),
     x_i: float = option(1.0, "X", "Where the tangent of x_min touches.", "--x-i"),

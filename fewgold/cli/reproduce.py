@@ -17,22 +17,20 @@ if TYPE_CHECKING:
 
 _BUDGETS = "5%:50%:5%"
 
-#: Papers whose tables can be made again.
-Paper = Literal["saldias", "daniken"]
+Paper = Annotated[
+    Literal["saldias", "daniken"],
+    typer.Argument(
+        metavar="PAPER",
+        help="saldias: Saldías et al. (2022); daniken: von Däniken et al. (2022) and (2023).",
+        show_default=False,
+    ),
+]
 
-#: How the result is printed.
-TextOrJson = Literal["text", "json"]
+TextOrJson = Annotated[Literal["text", "json"], described("FORMAT", "text or json.", "--format")]
 
 
 def reproduce(
-    paper: Annotated[
-        Paper,
-        typer.Argument(
-            metavar="PAPER",
-            help="saldias: Saldías et al. (2022); daniken: von Däniken et al. (2022) and (2023).",
-            show_default=False,
-        ),
-    ],
+    paper: Paper,
     draws: options.Draws = 100,
     budgets: str = option(_BUDGETS, "LIST", "Shares such as 5%:50%:5% or 10%,30%."),
     incremental: bool = flag(
@@ -48,7 +46,7 @@ def reproduce(
         "--fail",
         "Exit with 1 if a finding does not hold, or a figure differs for no known reason.",
     ),
-    output: Annotated[TextOrJson, described("FORMAT", "text or json.", "--format")] = "text",
+    output: TextOrJson = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 _COLUMNS = "Columns"
 
-#: Rules for thresholds by name.
-ThresholdRule = Literal["equal", "information"]
+ThresholdRule = Annotated[
+    Literal["equal", "information"],
+    described("NAME", "Threshold: equal (least |ρ-η|) or information (K)."),
+]
 
 
 def roc(
@@ -26,9 +28,7 @@ def roc(
     metrics: str | None = option(None, "A,B,…", "Automatic metrics.", panel=_COLUMNS),
     system: str | None = option(None, "COLUMN", "Systems; none for none.", panel=_COLUMNS),
     orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
-    rule: Annotated[
-        ThresholdRule, described("NAME", "Threshold: equal (least |ρ-η|) or information (K).")
-    ] = "equal",
+    rule: ThresholdRule = "equal",
     per_system: bool = flag(False, "--per-system", "A threshold for each system, not one for all."),
     strict: bool = flag(False, "--strict", "Adequate is > the threshold, not >=."),
     confidence: str = option("0.95", "LEVEL", "Of the intervals of the AUC."),
