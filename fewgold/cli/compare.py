@@ -108,6 +108,7 @@ def compare(
         "texts": [],
     }  # fmt: skip
     humans, signs = parse.names(human), parse.orientation(orientation)
+    columns: dict[str, Any]
     side = sheets.design_path(file) if design is None else design
     if design is not None or (file != "-" and Path(side).is_file()):
         if signs or any(named[k] is not None for k in ("document", "system", "metrics")):
@@ -115,7 +116,16 @@ def compare(
                 "the side file of the sheet brings the columns with it: leave out --system, "
                 "--document, --metrics and --orientation."
             )
-        frame, columns = _sheet(file, side, pool, humans, rater, id or "id", rated_only)
+        from fewgold.shared_sheets import load_shared, read_shared
+
+        shared = load_shared(side, pool)
+        frame = read_shared(file, shared, human=humans, rater=rater, id=id or "id", gaps=rated_only)
+        columns = {k: shared.columns.get(k) for k in ("id", "system", "document", "orientation")}
+        told = humans or [shared.score]
+        columns |= {
+            "human": told if len(told) > 1 else told[0], "rater": rater,
+            "metrics": shared.columns.get("metrics") or (), "sample": shared.sample,
+        }  # fmt: skip
     else:
         if pool is not None:
             raise typer.BadParameter("--pool belongs to a sheet with its side file.")
@@ -131,27 +141,6 @@ def compare(
 
     rows: Any = result.differences().to_dict("records")
     emit("json" if json else output, record, rows, text)
-
-
-def _sheet(
-    file: str,
-    side: str | Path,
-    pool: str | None,
-    humans: list[str],
-    rater: str | None,
-    id: str,
-    rated_only: bool,
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    from fewgold.shared_sheets import load_shared, read_shared
-
-    shared = load_shared(side, pool)
-    frame = read_shared(file, shared, human=humans, rater=rater, id=id, gaps=rated_only)
-    roles = {k: shared.columns.get(k) for k in ("id", "system", "document", "orientation")}
-    told = humans or [shared.score]
-    return frame, {
-        **roles, "human": told if len(told) > 1 else told[0],
-        "metrics": shared.columns.get("metrics") or (), "sample": shared.sample, "rater": rater,
-    }  # fmt: skip
 
 
 def _table(

@@ -5,6 +5,7 @@ The one table of wordings: ``fewgold strategies`` lists the short lines, reports
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -208,9 +209,8 @@ def describe_estimator(name: str, doc: str = "", *, how: str | None = None) -> D
 def _found(name: str, known: dict[str, Description], doc: str) -> Description:
     base = name.removesuffix("-printed")
     # docs-chunks3 goes on from docs-chunks, cv-comet from cv, docs-optimist not from docs-opt.
-    fitting = [key for key in known if base == key or base.startswith(f"{key}-")]
-    if base.removeprefix("docs-chunks").isdigit():
-        fitting.append("docs-chunks")
+    stem = re.sub(r"^docs-chunks\d+$", "docs-chunks", base)
+    fitting = [key for key in known if stem == key or stem.startswith(f"{key}-")]
     if not fitting:
         first = doc.strip().partition("\n")[0].strip() or f"{name}, a method of your own."
         return Description("", first, "")

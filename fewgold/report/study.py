@@ -18,6 +18,7 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate, LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators import Mean, Ridge
+from fewgold.report.sections import is_missing
 from fewgold.sample import Ratings, Sample
 
 if TYPE_CHECKING:
@@ -225,17 +226,11 @@ def checked_answers(answers: pd.DataFrame | None) -> pd.DataFrame | None:
         )
     frame = pd.DataFrame({"segment": [str(s) for s in answers["segment"].tolist()]})
     raters = answers["rater"].tolist() if "rater" in answers else [None] * len(answers)
-    frame["rater"] = [UNKNOWN if _nothing(r) else str(r) for r in raters]
+    frame["rater"] = [UNKNOWN if r == "" or is_missing(r) else str(r) for r in raters]
     frame["score"] = pd.to_numeric(answers["score"], errors="coerce").to_numpy(dtype=float)
     times = answers["time"].tolist() if "time" in answers else [None] * len(answers)
-    frame["time"] = ["" if _nothing(t) else str(t) for t in times]
+    frame["time"] = ["" if is_missing(t) else str(t) for t in times]
     return frame
-
-
-def _nothing(value: Any) -> bool:
-    import pandas as pd
-
-    return value is None or bool(pd.api.types.is_scalar(value) and pd.isna(value)) or value == ""
 
 
 # Looks at the estimate on the way, for the figure of how it settled, and the fewest ratings of one.
@@ -446,7 +441,8 @@ class StudyNumbers:
         times = used["time"].tolist() if (used["time"] != "").all() else None
         segments = [ids[s] for s in used["segment"]]
         made = Answers(segments, used["rater"].tolist(), used["score"].tolist(), times)
-        wanted = dict(zip(ids.values(), self.ratings.scores.tolist(), strict=True))
+        rated = self.ratings
+        wanted = dict(zip(rated.sample.ids.tolist(), rated.scores.tolist(), strict=True))
         for repeats in ("last", "mean", "first"):
             scores = made.scores(repeats=repeats)
             if scores.keys() == wanted.keys() and all(

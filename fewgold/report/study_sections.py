@@ -207,19 +207,38 @@ def diagnosed(study: StudyNumbers) -> Section:
         )
         shown = _short(study.correlations.head(ROWS), "metric")
         two: dict[str, Any] = dict.fromkeys(("r", "low", "high"), lambda v: fixed(v, 2))
-        parts += [report.Table("Metrics and human scores", shown, caption, two), _alike(study)]
+        parts.append(report.Table("Metrics and human scores", shown, caption, two))
+        caption = (
+            "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: "
+            "in standard deviations of the pool. Against chance: in standard errors of a plain "
+            "random sample; beyond 2 is rare, beyond 3 suspicious."
+        )
+        shown = _short(study.likeness.head(ROWS), "metric")
+        digits: dict[str, Any] = {
+            "difference": lambda v: fixed(v, 3), "chance": lambda v: fixed(v, 1)
+        }  # fmt: skip
+        names = {"pool": "pool mean", "sample": "sample mean", "chance": "against chance"}
+        parts.append(report.Table("Sample and pool", shown, caption, digits, names=names))
     parts.append(_weighted(study))
     strata = study.strata
     if strata is not None and len(strata) <= ROWS:
         caption = "Share: of the pool, by the weights."
-        formats: dict[str, Any] = {"share": lambda v: f"{v:.1%}"}
-        parts.append(report.Table("Strata", strata, caption, formats))
+        parts.append(report.Table("Strata", strata, caption, {"share": lambda v: f"{v:.1%}"}))
     elif strata is not None:
         fewest, most = int(strata["ratings"].min()), int(strata["ratings"].max())
         told = f"{len(strata)} strata, with {fewest} to {most} ratings each."
         parts.append(report.Text("Strata", told))
     if study.pulls is not None:
-        parts.append(_pulling(study))
+        caption = (
+            "By how much a segment moves the estimate, and its share of the sum of all squares. "
+            "If one dominates, look at its rating again."
+        )
+        formats = {
+            "pull": lambda v: f"{'+' if v > 0 else ''}{fixed(v, study.places + 1)}",
+            "share": lambda v: f"{v:.0%}",
+        }
+        shown = _short(study.pulls, "segment", "document")
+        parts.append(report.Table("Segments that pull most", shown, caption, formats))
     lead = "" if len(study.correlations) else "The pool has no automatic metrics to compare with."
     return report.Group("Diagnostics", parts, lead)
 
@@ -227,18 +246,6 @@ def diagnosed(study: StudyNumbers) -> Section:
 def _short(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """The same table, long names without their middle."""
     return frame.assign(**{c: [shorter(v) for v in frame[c]] for c in columns if c in frame})
-
-
-def _alike(study: StudyNumbers) -> Section:
-    frame = _short(study.likeness.head(ROWS), "metric")
-    caption = (
-        "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: in "
-        "standard deviations of the pool. Against chance: in standard errors of a plain random "
-        "sample; beyond 2 is rare, beyond 3 suspicious."
-    )
-    formats: dict[str, Any] = {"difference": lambda v: fixed(v, 3), "chance": lambda v: fixed(v, 1)}
-    names = {"pool": "pool mean", "sample": "sample mean", "chance": "against chance"}
-    return report.Table("Sample and pool", frame, caption, formats, names=names)
 
 
 def _weighted(study: StudyNumbers) -> Section:
@@ -258,20 +265,6 @@ def _weighted(study: StudyNumbers) -> Section:
         each = f"{d['fewest']}" if d["fewest"] == d["most"] else f"{d['fewest']} to {d['most']}"
         items.append(("ratings in each document reached", each))
     return report.Facts("Weights and documents", items)
-
-
-def _pulling(study: StudyNumbers) -> Section:
-    assert study.pulls is not None
-    frame = _short(study.pulls, "segment", "document")
-    caption = (
-        "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
-        "dominates, look at its rating again."
-    )
-    formats: dict[str, Any] = {
-        "pull": lambda v: f"{'+' if v > 0 else ''}{fixed(v, study.places + 1)}",
-        "share": lambda v: f"{v:.0%}",
-    }
-    return report.Table("Segments that pull most", frame, caption, formats)
 
 
 def answered(study: StudyNumbers) -> Section:
