@@ -57,8 +57,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     from fewgold.campaign.status import goal_line, stop_line
 
     sampled, rated, size = result["sampled"], result["rated"], result["pool_size"]
-    out.print(f"[bold]{escape(result['name'])}: {rated} of {sampled} sampled segments rated[/bold]")
-    out.print()
+    out.print(
+        f"[bold]{escape(result['name'])}: {rated} of {sampled} sampled segments rated[/bold]\n"
+    )
     waves = result["waves"]
     drawn = ", ".join(f"{w['n']} on {w['drawn_at'][:10]}" for w in waves[:6])
     if len(waves) > 6:

@@ -139,8 +139,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         verdict = "[yellow]Go on[/yellow]: the interval is not narrow enough yet."
     else:
         verdict = "[yellow]Go on[/yellow]: no row has a score yet."
-    out.print(f"[bold]{verdict}[/bold]")
-    out.print()
+    out.print(f"[bold]{verdict}[/bold]\n")
     middle = (result["low"] + result["high"]) / 2
     lines = [
         (

@@ -545,20 +545,21 @@ class StudyNumbers:
             return None
         first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
         looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
+        sample, scores, rows = self.ratings.sample, self.ratings.scores, []
         try:
-            rows = [self._row(self.estimator.estimate(self._first(k))) for k in looks[:-1]]
+            for k in looks[:-1]:
+                design = simple_design(k, self.size)
+                part = Sample(sample.pool, sample.indices[:k], design, info=sample.info)
+                rows.append(
+                    self._row(
+                        self.estimator.estimate(Ratings(part, scores[:k], self.ratings.limits))
+                    )
+                )
         except FewgoldError:  # an estimator that asks for more ratings
             return None
         rows.append(self._row(self.estimate, self.record))
         table = [(k, *row[1:5]) for k, row in zip(looks, rows, strict=True)]
         return pd.DataFrame(table, columns=["n", "value", "se", "low", "high"])
-
-    def _first(self, k: int) -> Ratings:
-        """The first ``k`` ratings of a simple random sample, as a sample of their own."""
-        sample = self.ratings.sample
-        design = simple_design(k, self.size)
-        part = Sample(sample.pool, sample.indices[:k], design, info=sample.info)
-        return Ratings(part, self.ratings.scores[:k], self.ratings.limits)
 
     @cached_property
     def half_width(self) -> float | None:
