@@ -43,7 +43,7 @@ def grid_slices(alphas: FloatArray, size: int = 1000) -> FloatArray:
     out = np.empty(alphas.size)
     for at, alpha in enumerate(alphas):
         p = alpha * x[:, None] + (1 - alpha) * (1 - x)
-        log_like = counts.metric_ones * np.log(p) + counts.metric_zeros * np.log1p(-p)
+        log_like = counts.metric_ones * np.log(p) + counts._metric_zeros * np.log1p(-p)
         out[at] = np.exp(prior + log_like + 1500).sum()
     return out
 

@@ -103,7 +103,7 @@ def ours(folder: str, task: str, sheet: str) -> None:
     }  # fmt: skip
     with StoredPool(folder, **columns) as pool:
         if task == "moments":
-            _ = pool.moments
+            _ = pool._scan.moments
             return
         strategy = f"{task}+ridge"
         sample = registry.strategy(strategy, pool).select(pool, BUDGET, rng=1)

@@ -22,13 +22,6 @@ _TABLES = 4
 _CELLS = 1 << 17
 
 
-def squared_distances(points: FloatArray, others: FloatArray) -> FloatArray:
-    """Squared Euclidean distances between columns of (p, m) and (p, n): (m, n)."""
-    # |x|² + |y|² − 2xy: one matrix product instead of a pass a metric.
-    lengths = (points**2).sum(0)[:, None] + (others**2).sum(0)
-    return np.asarray(lengths - 2.0 * (points.T @ others))
-
-
 class Nearest:
     """For each segment the rated ones, nearest first.
 
@@ -54,19 +47,19 @@ class Nearest:
         rows = np.atleast_2d(rows)
         n = rows.shape[-1]
         first = n if first is None else first
-        reach = self._reach(n, first)
-        if self._tabled and 2 * reach <= n:
-            return self._along(rows, part, first, reach)
+        looked_at = self._enough(n, first)
+        if self._tabled and 2 * looked_at <= n:
+            return self._along(rows, part, first, looked_at)
         return self._sorted(rows, part)[..., :first]
 
-    def _reach(self, n: int, first: int) -> int:
+    def _enough(self, n: int, first: int) -> int:
         """Neighbours to look at so that nearly always ``first`` of them are rated."""
         share = n / self.size
         return min(int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10, int(self.size))
 
-    def _along(self, rows: IntArray, part: slice, first: int, reach: int) -> NDArray[Any]:
+    def _along(self, rows: IntArray, part: slice, first: int, looked_at: int) -> NDArray[Any]:
         """Where many are rated, the nearest ones are met soon on the way from near to far."""
-        order = _order(self.points.tobytes(), len(self.points))[part, :reach]
+        order = _order(self.points.tobytes(), len(self.points))[part, :looked_at]
         draws, n = rows.shape
         found = np.empty((draws, len(order), first), dtype=np.int32)
         number = np.empty(self.size, dtype=np.int32)
@@ -156,14 +149,11 @@ def _keys(points: FloatArray, others: FloatArray, size: int) -> IntArray:
     return keys
 
 
-# Nearest rated neighbours, kept up to date rating by rating.
-
-
 class Neighbours:
     """The k nearest rated segments of every segment, for a batch of studies.
 
     A new rating is compared with the farthest neighbour so far, and only the segments that it
-    comes nearer to are looked at again: N comparisons a rating, and ever fewer changes.
+    comes nearer to are looked at again: N comparisons per rating, and ever fewer changes.
     """
 
     def __init__(self, points: FloatArray, k: int, draws: int) -> None:
@@ -178,7 +168,10 @@ class Neighbours:
 
     def add(self, rows: IntArray, scores: FloatArray) -> None:
         """One more rated segment in each study."""
-        near = squared_distances(self.points[:, rows], self.points)
+        # Squared distances as |x|² + |y|² − 2xy: one matrix product instead of a pass per metric.
+        new = self.points[:, rows]
+        lengths = (new**2).sum(0)[:, None] + (self.points**2).sum(0)
+        near = lengths - 2.0 * (new.T @ self.points)
         if self.count < self.k:  # every segment has room for it
             self._distance[..., self.count] = near
             self._score[..., self.count] = scores[:, None]

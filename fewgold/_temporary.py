@@ -53,7 +53,9 @@ class TemporaryFolder(Temporary):
     """
 
     def __init__(self, parent: str | Path | None = None, prefix: str = "fewgold-") -> None:
-        super().__init__(Path(parent or _default()), prefix)
+        with unbroken():  # Python makes a file to find out where folders go, and removes it
+            folder = Path(parent or tempfile.gettempdir())
+        super().__init__(folder, prefix)
         self.path.mkdir(mode=0o700)
 
 
@@ -62,12 +64,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def _default() -> str:
-    """Where temporary folders go. Python makes a file there to find out, and removes it."""
-    with unbroken():
-        return tempfile.gettempdir()
 
 
 @contextmanager

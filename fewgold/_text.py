@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -32,34 +30,47 @@ def pretty(record: Mapping[str, Any]) -> str:
     return text(record, 0) + "\n"
 
 
-def decimals(error: float | None) -> int:
-    """Digits after the point that show an error of this size to three digits.
+def decimals(error: float | None, digits: int = 3, *, unknown: int = 4) -> int:
+    """Digits after the point that show an error of this size to so many digits.
 
-    >>> decimals(0.357), decimals(12.0), decimals(None)
-    (3, 1, 4)
+    >>> decimals(0.357), decimals(12.0), decimals(0.357, 2), decimals(None)
+    (3, 1, 2, 4)
     """
     if error is None or not (math.isfinite(error) and error > 0):
-        return 4
-    return min(max(2 - math.floor(math.log10(error)), 0), 12)
+        return unknown
+    return min(max(digits - 1 - math.floor(math.log10(error)), 0), 12)
 
 
-def spelled(name: str, thing: Any, told: Collection[str] = ()) -> str:
+def cell(value: float, places: int, error: float = math.nan) -> str:
+    """A number with so many decimals for a table of text, ± its error where that is known.
+
+    >>> cell(0.5, 2), cell(0.5, 1, 0.1), cell(math.nan, 1), cell(math.inf, 1)
+    ('0.50', '0.5 ± 0.1', '–', '∞')
+    """
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:.{places}f}" + ("" if math.isnan(error) else f" ± {error:.{places}f}")
+
+
+def spelled(name: str, thing: Any, named: Collection[str] = ()) -> str:
     """The name of a method, and in brackets its fields that were chosen otherwise than usual.
 
-    ``told`` are the fields that the name tells already.
+    ``named`` are the fields that the name tells already.
     """
-    parts = _chosen(thing, told)
+    parts = _chosen(thing, named)
     return f"{name}({','.join(parts)})" if parts else name
 
 
-def _chosen(thing: Any, told: Collection[str] = ()) -> list[str]:
+def _chosen(thing: Any, named: Collection[str] = ()) -> list[str]:
     found: list[str] = []
     for f in fields(thing) if is_dataclass(thing) else ():
         value = getattr(thing, f.name)
-        if f.name in told or (type(value) is type(f.default) and value == f.default):
+        if f.name in named or (type(value) is type(f.default) and value == f.default):
             continue
         if is_dataclass(value) and not isinstance(value, type):  # a method within another
-            found += _chosen(value, getattr(value, "_told", ()))
+            found += _chosen(value, getattr(value, "_named_fields", ()))
         elif not hasattr(value, "get_params") or not repr(value).endswith("()"):
             found.append(f"{f.name}={_word(value)}")
     return found
@@ -72,9 +83,6 @@ def _word(value: Any) -> str:
     if isinstance(value, tuple | list):
         return "+".join(map(_word, value))
     return re.sub(r"[\s|]+| at 0x[0-9a-f]+", "", str(value))
-
-
-# Numbers with as many digits as their error justifies.
 
 
 _MOST = 9  # decimals before the exponent is written
@@ -111,7 +119,7 @@ def number(
 
 
 def fixed(value: float, places: int) -> str:
-    """A number with so many decimals, a true minus sign, and no minus before nought."""
+    """A number with so many decimals, a true minus sign, and no minus before 0."""
     text = f"{value:.{places}f}" if places <= _MOST else f"{value:.2e}"
     if text.startswith("-") and not text.strip("-0."):
         text = text[1:]
@@ -131,9 +139,6 @@ def _float(value: float | None) -> float:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):  # None, pandas.NA
         return math.nan
-
-
-# Counts, names and lists as they stand in sentences.
 
 
 def counted(count: int, noun: str) -> str:
@@ -163,17 +168,14 @@ def listed(names: list[str], most: int = 12) -> str:
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-# Numbers and tables that JSON knows.
-
-
 def plain_value(value: Any) -> Any:
-    """Numbers of numpy as Python's own; what is not finite becomes None."""
+    """The same value in types that JSON knows; what is not finite becomes None."""
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {str(k): plain_value(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set):
         return [plain_value(v) for v in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return plain_value(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)

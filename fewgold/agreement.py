@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fewgold._arrays import FloatArray, IntArray, codes_of
+from fewgold._arrays import FloatArray, IntArray
+from fewgold._statistics import correlation
+from fewgold._text import plain_value
 from fewgold._validate import check_choice, check_confidence
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import Interval, LinearEstimate
@@ -23,12 +24,9 @@ __all__ = [
     "Agreement",
     "Answers",
     "Components",
-    "RaterError",
     "krippendorff",
     "krippendorff_nominal",
 ]
-
-# Krippendorff's α.
 
 
 def krippendorff(y: FloatArray, item: IntArray) -> float:
@@ -73,9 +71,6 @@ def _shared(y: FloatArray, item: IntArray) -> tuple[FloatArray, IntArray]:
     """The ratings of items with two or more."""
     kept = np.bincount(item)[item] > 1
     return y[kept], item[kept]
-
-
-# What makes ratings differ: segments, raters, and all else.
 
 
 @dataclass(frozen=True)
@@ -139,9 +134,9 @@ def components(segment: IntArray, rater: IntArray, score: FloatArray) -> Compone
     y = score - mean[segment]
     table, cross = left @ left.T, left @ y
     values, axes = np.linalg.eigh(table)
-    told = values > 1e-9 * max(float(values[-1]), 1.0)
-    rank = int(told.sum())
-    explained = float((np.square(cross @ axes[:, told]) / values[told]).sum())
+    identified = values > 1e-9 * max(float(values[-1]), 1.0)
+    rank = int(identified.sum())
+    explained = float((np.square(cross @ axes[:, identified]) / values[identified]).sum())
     freedom = n - segments - rank
     circles = raters - rank
     if not rank or freedom <= 0:
@@ -161,7 +156,6 @@ def components(segment: IntArray, rater: IntArray, score: FloatArray) -> Compone
 
 Coded: TypeAlias = tuple[IntArray, IntArray, FloatArray]
 TARGETS = ("answers", "these", "any")
-_LEAST_SHARED = 3
 
 
 class RaterError(NamedTuple):
@@ -178,7 +172,7 @@ class Agreement:
     Parameters
     ----------
     table
-        A row a rater; `to_frame` explains the columns.
+        One row per rater; `to_frame` explains the columns.
     alpha, alpha_nominal
         Krippendorff's α for scores as numbers and as categories: 1 is perfect agreement, 0 that
         of chance; NaN where no segment has two raters, or no two scores differ.
@@ -211,7 +205,7 @@ class Agreement:
         return f"Agreement({size}, α = {self.alpha:.2f})"
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a rater.
+        """One row per rater.
 
         ===================  =====================================================================
         ``answers``          ratings given, repeats included
@@ -252,7 +246,7 @@ class Agreement:
         if target == "answers":
             return RaterError(se, df)
         weights, per, share = self._shares(estimate)
-        ratio = np.square(estimate.design.damping)
+        ratio = np.square(estimate.design._root_fpc)
         noise = self.components.residual * float((weights**2 * (1 - ratio) / per).sum())
         parts = [(se**2, df), (noise, float(self.components.freedom))]
         if target == "any":
@@ -272,9 +266,9 @@ class Agreement:
         It is cut at the ends of the scale, where the ratings of the estimate know them.
         """
         se, df = self.error(estimate, target)
-        reach = stdtrit(df, (1 + check_confidence(confidence)) / 2) * se if df > 0 else np.nan
+        half = stdtrit(df, (1 + check_confidence(confidence)) / 2) * se if df > 0 else np.nan
         value = float(estimate.value)
-        found = Interval(np.asarray(value - reach), np.asarray(value + reach))
+        found = Interval(np.asarray(value - half), np.asarray(value + half))
         return found.within(estimate.ratings.limits)
 
     def _shares(self, estimate: LinearEstimate) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -288,8 +282,8 @@ class Agreement:
                 f"{strange[:3]}. Give the answers that it was made from."
             )
         weights = np.array(estimate.design.weights)
-        if estimate.weighing is not None:
-            weights = weights * estimate.weighing
+        if estimate.g_weights is not None:
+            weights = weights * estimate.g_weights
         rows = np.array([place[i] for i in sampled])
         per = np.bincount(self.segment, minlength=len(self.ids)).astype(np.float64)
         each = np.zeros(len(self.ids))
@@ -315,38 +309,27 @@ class Agreement:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON: None where something cannot be told."""
         c = self.components
-        told = {
+        found: dict[str, Any] = plain_value({
             "alpha": self.alpha, "alpha_nominal": self.alpha_nominal, "icc": c.icc,
             "icc_consistency": c.icc_consistency, "variance_segment": c.segment,
             "variance_rater": c.rater, "variance_residual": c.residual, "repeat_sd": self.repeat_sd,
-        }  # fmt: skip
-        rows = [
-            {str(k): _plain(v) for k, v in row.items()} for row in self.table.to_dict("records")
-        ]
-        return {
-            **{k: _plain(v) for k, v in told.items()},
-            "segments": self.segments,
-            "shared_segments": self.shared,
-            "raters": rows,
-            "notes": list(self.notes),
-        }
+            "segments": self.segments, "shared_segments": self.shared,
+            "raters": self.table.to_dict("records"), "notes": self.notes,
+        })  # fmt: skip
+        return found
 
 
 def _text(value: float) -> str:
     return "unknown" if np.isnan(value) else f"{value:.3g}"
 
 
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def agree(ids: list[Any], names: list[Any], once: Coded, every: Coded) -> Agreement:
-    """The agreement of ratings, one a rater and segment (``once``), out of ``every`` answer."""
-    segment, rater, score = once
+def _agreement(ids: list[Any], names: list[Any], single: Coded, every: Coded) -> Agreement:
+    """The agreement of ratings, one a rater and segment (``single``), out of ``every`` answer."""
+    segment, rater, score = single
     per = np.bincount(segment)
     found = components(segment, rater, score)
     alpha, nominal = krippendorff(score, segment), krippendorff_nominal(score, segment)
-    spread, table = _by_rater(names, once, every)
+    spread, table = _by_rater(names, single, every)
     notes = _notes(names, score, per, found)
     return Agreement(
         table, alpha, nominal, found, spread, int(per.size), int((per > 1).sum()), ids, segment,
@@ -376,11 +359,11 @@ def _notes(
     return tuple(notes)
 
 
-def _by_rater(names: list[Any], once: Coded, every: Coded) -> tuple[float, pd.DataFrame]:
+def _by_rater(names: list[Any], single: Coded, every: Coded) -> tuple[float, pd.DataFrame]:
     """Spread of repeated answers, and the table of raters."""
     import pandas as pd
 
-    segment, rater, score = once
+    segment, rater, score = single
     per, total = np.bincount(segment), np.bincount(segment, score)
     _, value = np.unique(score, return_inverse=True)
     cell = segment * (int(value.max()) + 1) + value
@@ -405,7 +388,7 @@ def _by_rater(names: list[Any], once: Coded, every: Coded) -> tuple[float, pd.Da
                 "shared": m,
                 "deviation": float(gap.mean()) if m else np.nan,
                 "deviation_se": float(gap.std(ddof=1) / np.sqrt(m)) if m > 1 else np.nan,
-                "correlation": _correlation(score[both], rest[both]),
+                "correlation": correlation(score[both], rest[both]) if m > 2 else np.nan,
                 "same": float(same[both].mean()) if m else np.nan,
                 "repeats": len(twice),
                 "self_same": float((twice == 0).mean()) if len(twice) else np.nan,
@@ -424,19 +407,6 @@ def _repeated(cells: IntArray, scores: FloatArray) -> FloatArray:
     _, first, count = np.unique(cells, return_index=True, return_counts=True)
     last = cells.size - 1 - np.unique(cells[::-1], return_index=True)[1]
     return np.asarray(np.abs(scores[last] - scores[first])[count > 1])
-
-
-def _correlation(x: FloatArray, y: FloatArray) -> float:
-    if (
-        x.size < _LEAST_SHARED
-        or np.ptp(x) <= 0
-        or np.ptp(y) <= 1e-12 * max(np.abs(y).max(), 1e-300)
-    ):
-        return float("nan")
-    return float(np.corrcoef(x, y)[0, 1])
-
-
-# All answers as they came: who rated which segment, when, and how.
 
 
 REPEATS = ("last", "first", "mean")
@@ -520,55 +490,54 @@ class Answers:
             raise DataError("times must be of one kind, so that they can be sorted.") from None
 
     @cached_property
-    def _coded(self) -> tuple[IntArray, IntArray, FloatArray]:
+    def _coded(self) -> Coded:
         """Segment, rater and score of each answer in the order of time."""
         at = self._order
         scores = np.asarray(self.ratings)[at]
         return _codes(self.segments)[at], _codes(self.raters)[at], scores
 
     @cached_property
-    def ids(self) -> list[Any]:
+    def _ids(self) -> list[Any]:
         """Segments, in the order of their first row."""
         return list(dict.fromkeys(self.segments))
 
     @cached_property
-    def names(self) -> list[Any]:
+    def _names(self) -> list[Any]:
         """Raters, in the order of their first row."""
         return list(dict.fromkeys(self.raters))
 
-    def once(self, repeats: str = "last") -> tuple[IntArray, IntArray, FloatArray]:
-        """Segment, rater and score with one answer a rater and segment: (k,) each.
+    def _one_each(self, repeats: str) -> Coded:
+        """Segment, rater and score with one answer per rater and segment: (k,) each.
 
         Of repeats the ``last``, the ``first`` or their ``mean`` counts.
         """
         check_choice("repeats", repeats, REPEATS)
         segment, rater, score = self._coded
-        cell, inverse = np.unique(segment * len(self.names) + rater, return_inverse=True)
+        cell, inverse = np.unique(segment * len(self._names) + rater, return_inverse=True)
         if repeats == "mean":
             found = np.bincount(inverse, score) / np.bincount(inverse)
         else:
             found = np.empty(cell.size)
             step = 1 if repeats == "last" else -1  # of several to one place the last one stays
             found[inverse[::step]] = score[::step]
-        return cell // len(self.names), cell % len(self.names), found
+        return cell // len(self._names), cell % len(self._names), found
 
     def scores(self, *, repeats: str = "last", raters: str = "mean") -> dict[Any, float]:
-        """One score a segment: repeats of a rater first, then the mean or median of the raters."""
+        """One score per segment: first one per rater, then the mean or median of the raters."""
         check_choice("raters", raters, RATERS)
-        segment, _, score = self.once(repeats)
+        segment, _, score = self._one_each(repeats)
         middle = np.mean if raters == "mean" else np.median
         ends = np.flatnonzero(np.diff(segment)) + 1
         return {
-            i: float(middle(part)) for i, part in zip(self.ids, np.split(score, ends), strict=True)
+            i: float(middle(part)) for i, part in zip(self._ids, np.split(score, ends), strict=True)
         }
 
     def agreement(self, repeats: str = "last") -> Agreement:
         """How far raters agree with each other and with themselves."""
-        return agree(self.ids, self.names, self.once(repeats), self._coded)
+        return _agreement(self._ids, self._names, self._one_each(repeats), self._coded)
 
 
 def _codes(labels: Sequence[Any]) -> IntArray:
     """Whole numbers in the order of first appearance, for labels of any kind."""
     place: dict[Any, int] = {}
-    found: NDArray[Any] = np.array([place.setdefault(k, len(place)) for k in labels])
-    return codes_of(found)
+    return np.array([place.setdefault(label, len(place)) for label in labels], dtype=np.int64)

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 
 class FewgoldError(ValueError):
-    """Base of all errors that fewgold raises on purpose."""
+    """Base of all errors that fewgold raises on purpose.
+
+    Parameters
+    ----------
+    message
+        What was expected and what came.
+    code
+        A short name for programs that act on the error; the sentences may change.
+    hints
+        What to do about it, by audience: ``"python"`` (shown by ``str``), ``"cli"``, ``"web"``.
+    """
+
+    def __init__(
+        self, message: str, *, code: str = "", hints: Mapping[str, str] | None = None
+    ) -> None:
+        self.message, self.code, self.hints = message, code, dict(hints or {})
+        super().__init__(self.message_for("python"))
+
+    def message_for(self, audience: str) -> str:
+        """The message with the hint for an audience; with that for Python if it has none."""
+        hint = self.hints.get(audience, self.hints.get("python", ""))
+        return f"{self.message} {hint}".rstrip()
 
 
 class DataError(FewgoldError):
@@ -34,4 +55,5 @@ class UnknownNameError(FewgoldError):
         parts.append(f"Known: {', '.join(names) if names else 'none'}.")
         if hint:
             parts.append(hint)
-        super().__init__(" ".join(parts))
+        self.kind, self.name, self.known = kind, name, tuple(names)
+        super().__init__(" ".join(parts), code="unknown-name")

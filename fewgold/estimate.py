@@ -10,9 +10,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._text import spelled
+from fewgold._text import plain_value, spelled
 from fewgold._validate import check_confidence
 from fewgold.sample import Design, Ratings
+
+__all__ = ["Bound", "Estimate", "Interval", "LinearEstimate"]
 
 _WITHOUT_LIMITS = "without the limits of the scale there is no interval: give them"
 
@@ -64,8 +66,8 @@ class Bound(ABC):
     designs and estimates, ``reference`` where it is proved or described.
     """
 
-    name: ClassVar[str]
-    kind: ClassVar[str]
+    name: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
     assumes: ClassVar[str] = ""
     reference: ClassVar[str] = ""
 
@@ -113,17 +115,17 @@ class LinearEstimate:
         True when the control was tuned on these ratings, which finite-sample bounds do not allow.
     parameters
         (...) effective number of parameters that were fitted to the ratings.
-    weighing
-        (..., n) how much more than its weight a rating counts for through fitted slopes. The
-        variance is that of the residuals times this factor, so that slopes from few ratings are
-        not taken for known ones.
+    g_weights
+        (..., n) how much more than its weight a rating counts for through fitted slopes, known as
+        g-weights (Särndal, Swensson and Wretman 1992). The variance is that of the residuals times
+        this factor, so that slopes from few ratings are not taken for known ones.
     limits
         Ends of the scale of the residuals, where known.
     control_range
         By how much the control itself varies over the pool: residuals span that much more than
         scores.
     notes
-        What a reader must know, such as a control that was left out for want of ratings.
+        What a reader must know, such as a control left out because there are too few ratings.
     """
 
     offset: FloatArray
@@ -133,7 +135,7 @@ class LinearEstimate:
     method: str
     tuned: bool = False
     parameters: FloatArray | float = 0.0
-    weighing: FloatArray | None = None
+    g_weights: FloatArray | None = None
     limits: tuple[float, float] | None = None
     control_range: float = 0.0
     notes: tuple[str, ...] = ()
@@ -156,7 +158,7 @@ class LinearEstimate:
             residuals=self.residuals[k],
             ratings=self.ratings.draw(k),
             parameters=np.asarray(spent)[k] if np.ndim(spent) else spent,
-            weighing=None if self.weighing is None else self.weighing[k],
+            g_weights=None if self.g_weights is None else self.g_weights[k],
         )
 
     @property
@@ -176,21 +178,20 @@ class LinearEstimate:
         ``design`` is another one to look at the same ratings with, such as without groups.
         """
         left = self.residuals[..., None, :]
-        if self.weighing is not None:
-            left = self.weighing[..., None, :] * self.design.centred(left)
+        if self.g_weights is not None:
+            left = self.g_weights[..., None, :] * self.design._centred(left)
         return np.asarray((design or self.design).deviations(left)[..., 0, :])
 
     @cached_property
     def df(self) -> FloatArray:
         """Degrees of freedom of the standard error, less the share that fitted slopes took."""
-        return np.asarray(self.design.df * self._kept)
+        return np.asarray(self.design.df * self._df_share)
 
     @cached_property
-    def _kept(self) -> FloatArray:
-        """Share of the freedom for slopes that is left after fitting them."""
-        freedom = self.design.freedom
-        kept = 1.0 - self.parameters / np.where(freedom > 0, freedom, 1.0)
-        return np.asarray(np.clip(kept, 0.0, 1.0))
+    def _df_share(self) -> FloatArray:
+        """Share of the degrees of freedom that is left after fitting slopes."""
+        df = self.design._slope_df
+        return np.asarray(np.clip(1.0 - self.parameters / np.where(df > 0, df, 1.0), 0.0, 1.0))
 
     @cached_property
     def value(self) -> FloatArray:
@@ -200,21 +201,21 @@ class LinearEstimate:
     @cached_property
     def se(self) -> FloatArray:
         """Standard error; infinite where the ratings are too few to tell."""
-        certain = self.design.certain
-        lost = ~certain & ((self.df <= 0) | self.design.blind)
-        variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._kept))
+        certain = self.design._census
+        lost = ~certain & ((self.df <= 0) | self.design._lonely)
+        variance = np.where(certain, 0.0, self._moments[1] / np.where(lost, 1.0, self._df_share))
         return np.asarray(np.where(lost, np.inf, np.sqrt(variance)))
 
     @cached_property
     def spreadless(self) -> BoolArray:
-        """True where ratings show no spread to go by, though some segments are not rated.
+        """True where ratings show no spread, though some segments are not rated.
 
         All are equal, or equal within each stratum, or just what the metrics say.
         """
         scores = self.ratings.scores
         size = np.ptp(scores, axis=-1)
         flat = (size == 0) | (self.se <= 1e-10 * size)
-        return np.asarray(flat & ~self.design.certain & (self.n > 1))
+        return np.asarray(flat & ~self.design._census & (self.n > 1))
 
     def interval(self, confidence: float = 0.95, bound: Bound | None = None) -> Interval:
         """The interval at ``confidence``, by the estimator's bound or another one."""
@@ -269,10 +270,10 @@ class LinearEstimate:
         low, high = self.interval(confidence)
         used = self.bound.resolve(self, confidence)
         return {
-            "value": _plain(self.value),
-            "se": _plain(self.se),
-            "low": _plain(low),
-            "high": _plain(high),
+            "value": plain_value(self.value),
+            "se": plain_value(self.se),
+            "low": plain_value(low),
+            "high": plain_value(high),
             "confidence": confidence,
             "bound": used.name,
             "bound_kind": used.kind,
@@ -280,7 +281,7 @@ class LinearEstimate:
             "method": self.method,
             "n": self.n,
             "pool_size": len(self.ratings.sample.pool),
-            "df": _plain(self.df),
+            "df": plain_value(self.df),
             "notes": list(self.remarks),
             "signature": self.signature(confidence),
         }
@@ -291,19 +292,11 @@ def signature(ratings: Ratings, method: str, interval: str, confidence: float) -
     sample = ratings.sample
     parts = {
         "est": method,
-        "design": sample.info.get("sampler", sample.design.kind),
+        "design": sample.info.sampler or sample.design._label,
         "n": ratings.n,
         "N": len(sample.pool),
         "ci": interval,
         "level": f"{confidence:.10g}",
-        **ratings.signed(),
+        **ratings._signed(),
     }
     return "|".join(f"{k}:{v}" for k, v in parts.items())
-
-
-def _plain(value: Any) -> Any:
-    """Numbers that JSON knows: infinities become None."""
-    array = np.asarray(value, dtype=np.float64)
-    if array.ndim:
-        return [_plain(v) for v in array]
-    return float(array) if np.isfinite(array) else None

@@ -14,10 +14,9 @@ from fewgold._validate import Limits, as_limits, check_count
 from fewgold.bounds import as_bound
 from fewgold.errors import BudgetError
 from fewgold.estimate import Bound, Estimate
-from fewgold.pool import Pool
+from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Annotate, Budget, Sampler
-from fewgold.stored import StoredPool
 
 
 class Estimator(ABC):
@@ -46,18 +45,18 @@ class Estimator(ABC):
         return type(self).__name__
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         """Fields that the name tells, or that make the sample and the interval."""
         return ("sampler", "bound")
 
     @property
     def spelled(self) -> str:
         """The name, and in brackets what was chosen otherwise than usual: for signatures."""
-        return spelled(self.name, self, self._told)
+        return spelled(self.name, self, self._named_fields)
 
     def select(
         self,
-        pool: Pool | StoredPool,
+        pool: Population,
         budget: Budget,
         *,
         draws: int | None = None,
@@ -92,9 +91,11 @@ class Estimator(ABC):
         if count > n:
             raise BudgetError(f"{n} ratings cannot come in {count} waves. Ask for fewer waves.")
         sizes = np.diff(np.arange(count + 1) * n // count).tolist()
-        ratings = self.sampler.replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
-        seed = {"seed": int(rng)} if isinstance(rng, int | np.integer) else {}
-        sample = replace(ratings.sample, info={**ratings.sample.info, **seed})
+        ratings = self.sampler._replay(pool, annotate, sizes, draws=draws, rng=as_rng(rng))
+        info = ratings.sample.info
+        if isinstance(rng, int | np.integer):
+            info = replace(info, seeds=(int(rng),))
+        sample = replace(ratings.sample, info=info)
         return Ratings(sample, ratings.scores, as_limits(limits))
 
     def run(self, pool: Pool, annotate: Annotate, budget: Budget, **options: Any) -> Estimate:

@@ -10,427 +10,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray, codes_of
+from fewgold._statistics import adjusted_p_values, intraclass_correlation
 from fewgold._validate import Limits, as_limits, check_choice, check_confidence
-from fewgold.bayes import BinaryPosterior, RatedPosterior
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import Estimate, Interval, LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.sample import Ratings, Sample
+from fewgold.sample import GapHandling, Ratings, Sample
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHOICES", "GapBounds", "PartialRatings", "estimate", "ratings_for"]
+    from fewgold.bayes import RatedPosterior
 
-# The design of the segments that were answered, had chance decided which they are.
+__all__ = ["PartialRatings", "estimate"]
 
-
-#: What the kind of such a design ends in: bounds with a guarantee do not take it.
-WITH_GAPS = " with gaps"
-# Segments of a unit, on average, from which it has a response rate of its own; and those of a class
-# of neighbours.
-_LARGE, _ENOUGH = 8, 20
+#: What to do about sampled segments without an answer.
+CHOICES = ("wait", "at-random", "bounds")
 
 
-def classes(design: Design) -> tuple[IntArray, IntArray]:
-    """Within which segments are taken to be missing at random, and what is compared: (n,) both.
-
-    Strata, where these were drawn from; units, where they are large; else the groups. Neighbours on
-    a line are too few for a response rate of their own, which would make weights uneven for
-    nothing: groups with the same weight are put together along the line, before any answer is
-    looked at, until there are twenty segments.
-    """
-    groups = _codes(design.groups)
-    if design.strata is not None:
-        return _codes(design.strata), groups
-    groups = _codes(_widened(groups, design.weights)[groups])
-    if design.units is not None and design.n >= _LARGE * np.unique(design.units).size:
-        return _codes(design.units), groups
-    return groups, groups
-
-
-def _widened(groups: IntArray, weights: FloatArray) -> IntArray:
-    """New label of each group: neighbours of one weight together until they are enough."""
-    size = np.bincount(groups)
-    most, least = np.zeros(size.size), np.full(size.size, np.inf)
-    np.maximum.at(most, groups, weights)
-    np.minimum.at(least, groups, weights)
-    label, held = np.zeros(size.size, dtype=np.int64), int(size[0])
-    for g in range(1, size.size):
-        ends = max(most[g - 1], most[g]), min(least[g - 1], least[g])
-        alike = ends[0] - ends[1] <= 1e-9 * ends[0]
-        last = alike and int(size[g:].sum()) < _ENOUGH  # too few are left for a class of their own
-        joined = alike and (held < _ENOUGH or last)
-        label[g] = label[g - 1] + (not joined)
-        held = held + int(size[g]) if joined else int(size[g])
-    return label
-
-
-def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
-    """The design of the answered segments: a second phase, in which chance drew them.
-
-    Given how many of each class were answered, every such set of them is as likely as any other.
-    So the answered ones stand for their class, w' = w/ρ with the response rate ρ, and the mean of
-    the answered has the mean of the sample as its expectation: its variance is that of the full
-    sample plus that of the second phase, and both can be seen in the answered (Särndal, Swensson
-    and Wretman 1992, section 15.6). Of a deviation e from the group's mean the first phase makes
-    the share (influence · e)²/ρ and the second (w e)² (1 − ρ)/ρ², which add up to
-    (w' e)² (1 − π ρ) where influence is w √(1 − π).
-
-    A class without any answer gives its weight to its group, a group without any to the one beside
-    it. A group with one answered unit is compared with its neighbour, as lone strata are.
-
-    Balance is dropped. The answered segments are balanced by chance only, so that the second phase
-    has all of their spread; for the first this is too large, as it leaves out what balancing won.
-
-    Units that were drawn as a whole and are answered in part: the spread of their estimated means
-    has that of the second phase in it, and the correction for the pool's size, 1 − π ρ instead of
-    1 − π on what differs between units, is on the safe side by a share of π (1 − ρ).
+def estimate(
+    partial: PartialRatings, estimator: Estimator, gaps: str = "wait", confidence: float = 0.95
+) -> Estimate | GapBounds:
+    """The score of the pool.
 
     Parameters
     ----------
-    design
-        Of the whole sample, (n,).
-    keep
-        (n,) True where answered; at least one.
-    within
-        ``groups`` for the classes of the design, ``sample`` where the chance of an answer is the
-        same throughout: then weights stay as even as they were, and all units are compared with
-        each other, because chance may have left any of them.
-    """
-    whole = np.zeros(design.n, dtype=np.int64)
-    cells, groups = (whole, whole) if within == "sample" else classes(design)
-    weights = _refilled(design.weights, keep, cells, groups)
-    before = design.weights[keep]
-    rate = np.minimum(before / weights, 1.0)
-    influence = np.sqrt(np.square(design.influence[keep]) / rate + (1 - rate) * weights**2)
-    units = None if design.units is None else codes_of(design.units[keep])
-    return Design(
-        kind=design.kind.removesuffix(WITH_GAPS) + WITH_GAPS,
-        size=design.size,
-        weights=weights,
-        inclusion=design.inclusion[keep] * rate,
-        groups=_comparable(_codes(groups[keep]), units, influence),
-        influence=influence,
-        units=units,
-        strata=None if design.strata is None else _codes(design.strata[keep]),
-        unbiased=design.unbiased,
-    )
-
-
-def _codes(labels: IntArray) -> IntArray:
-    """Labels as 0, 1, … in their own order, in which neighbours are neighbours."""
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64).ravel()
-
-
-def _refilled(
-    weights: FloatArray, keep: BoolArray, cells: IntArray, groups: IntArray
-) -> FloatArray:
-    """Weights of the answered segments (r,), which carry those of the unanswered as well."""
-    left = weights[keep]
-    due, held = np.bincount(cells, weights), np.bincount(cells[keep], left, cells.max() + 1)
-    left = left * (due / np.where(held > 0, held, 1.0))[cells[keep]]
-    due = np.bincount(groups, weights)
-    held = np.bincount(groups[keep], left, due.size)
-    count = np.bincount(groups[keep], minlength=due.size)
-    there = np.flatnonzero(count)
-    load = due.copy()
-    for lost in np.flatnonzero(count == 0):
-        place = int(np.searchsorted(there, lost))
-        beside = there[max(place - 1, 0) : place + 1]
-        # Of the neighbours on both sides, the one whose answers have less to carry so far.
-        load[beside[np.argmin((load / np.maximum(count, 1))[beside])]] += due[lost]
-    return np.asarray(left * (load / np.where(held > 0, held, 1.0))[groups[keep]])
-
-
-def _comparable(groups: IntArray, units: IntArray | None, influence: FloatArray) -> IntArray:
-    """Groups in which units can be compared: a lone one joins the next with chance in it."""
-    first = np.arange(groups.size) if units is None else np.unique(units, return_index=True)[1]
-    members = np.bincount(groups[first], minlength=int(groups.max()) + 1)
-    open_ones = np.flatnonzero(np.bincount(groups, influence) > 0)
-    label = np.arange(members.size)
-    for place, group in enumerate(open_ones):
-        if members[group] > 1 or (label == label[group]).sum() > 1:
-            continue
-        others = open_ones if open_ones.size > 1 else label
-        at = place if open_ones.size > 1 else int(group)
-        if others.size > 1:
-            other = others[at + 1] if at + 1 < others.size else others[at - 1]
-            label[group] = label[other]
-    return _codes(label[groups])
-
-
-# Do gaps depend on what is known of the segments?
-
-
-_PERMUTATIONS = 4999
-_SEED = 20220101
-
-
-class Known(NamedTuple):
-    """Something known of every sampled segment."""
-
-    name: str
-    kind: str  # metric, cost, length or order
-    values: FloatArray
-
-
-def diagnose(sample: Sample, keep: BoolArray) -> pd.DataFrame:
-    """Compare unrated with rated segments in all that is known of both.
-
-    One row for each metric, the cost, the length of each text, the place in the sample (raters who
-    stop early leave the end), and documents (whether gaps come in bunches).
-
-    ==============  ============================================================================
-    ``rated``       mean over the rated segments
-    ``unrated``     mean over the unrated ones
-    ``difference``  unrated less rated, in standard deviations over the sample; for documents the
-                    intraclass correlation of gaps, about 0 by chance and 1 for whole documents
-    ``p``           chance of a difference as large if every set of so many gaps were as likely
-    ``p_within``    the same with the number of gaps in each group of the design kept: what
-                    `at_random` assumes. NaN where no group has both rated and unrated segments
-                    that differ
-    ``p_holm``      ``p`` for all rows together (Holm): below 0.05 for some row, by chance, in no
-                    more than 5 % of studies
-    ==============  ============================================================================
-
-    Chances are found by permuting the gaps, with a fixed seed, so they need no assumption about
-    the values. That nothing is found does not show that gaps are at random: they may depend on the
-    very scores that are missing.
-    """
-    import pandas as pd
-
-    gone, columns = ~keep, list(_known(sample))
-    rows, statistics = [], []
-    for known in columns:
-        x = known.values
-        spread = float(x.std(ddof=1))
-        rated, unrated = (float(x[k].mean()) if k.any() else np.nan for k in (keep, gone))
-        rows.append((known.name, known.kind, rated, unrated, (unrated - rated) / spread))
-        statistics.append(x)
-    pool = sample.pool
-    documents = None if pool.documents is None else codes_of(pool.documents[sample.indices])
-    whole = np.zeros(sample.n, dtype=np.int64)
-    table = np.array(statistics).reshape(len(columns), sample.n)
-    chances = [
-        _chances(table, gone, label, documents) for label in (whole, classes(sample.design)[0])
-    ]
-    if documents is not None and documents.max() > 0:
-        rows.append(("documents", "documents", np.nan, np.nan, _bunching(gone, documents)))
-    else:
-        chances = [found[: len(columns)] for found in chances]
-    names = ("known", "kind", "rated", "unrated", "difference")
-    frame = pd.DataFrame(rows, columns=list(names))
-    frame["p"], frame["p_within"] = chances
-    frame["p_holm"] = _holm(chances[0])
-    return frame
-
-
-def sentences(frame: pd.DataFrame, level: float = 0.05) -> tuple[str, ...]:
-    """What a report says of the rows that are significant when all are taken together."""
-    found = []
-    for row in frame[frame["p_holm"] < level].to_dict("records"):
-        chance = f"p = {row['p_holm']:.2g} for all comparisons together"
-        if np.isfinite(row["p_within"]):
-            chance += f", {row['p_within']:.2g} within groups of the design"
-        larger = row["difference"] > 0
-        if row["kind"] == "documents":
-            what = "come in bunches, by document"
-        elif row["kind"] == "order":
-            what = f"stand {'later' if larger else 'earlier'} in the list"
-        else:
-            size = f"by {abs(row['difference']):.2g} standard deviations"
-            what = f"have {'higher' if larger else 'lower'} {row['known']}, {size}"
-        found.append(f"unrated segments {what} ({chance}): they are not missing at random")
-    return tuple(found)
-
-
-def _known(sample: Sample) -> Iterator[Known]:
-    """All that varies over the sample and is a number, or can be counted."""
-    pool, rows = sample.pool, sample.indices
-    every = [Known(name, "metric", values[rows]) for name, values in pool.metrics.items()]
-    if pool.cost is not None:
-        every.append(Known("cost", "cost", pool.cost[rows]))
-    for name, texts in pool.texts.items():
-        if texts.dtype.kind in "OU":
-            lengths = [float(len(str(text))) for text in texts[rows].tolist()]
-            every.append(Known(f"length of {name}", "length", np.array(lengths)))
-    every.append(Known("place in the sample", "order", np.arange(1.0, sample.n + 1)))
-    return (known for known in every if np.ptp(known.values) > 0)
-
-
-def _bunching(gone: BoolArray, documents: IntArray) -> float:
-    """Correlation of gaps within documents: intraclass, by the analysis of variance."""
-    size, n = np.bincount(documents), gone.size
-    count = size.size
-    mean = np.bincount(documents, gone) / size
-    inside = float((size * mean * (1 - mean)).sum())
-    between = float((size * np.square(mean - gone.mean())).sum())
-    if n == count or inside + between == 0:
-        return float("nan")
-    inside, between = inside / (n - count), between / (count - 1)
-    usual = (n - np.square(size).sum() / n) / (count - 1)
-    return float((between - inside) / (between + (usual - 1) * inside))
-
-
-def _chances(
-    table: FloatArray, gone: BoolArray, label: IntArray, documents: IntArray | None
-) -> FloatArray:
-    """P-values of the columns (p, n), and of bunching by document: (p + 1,)."""
-    rng = np.random.default_rng(_SEED)
-    base = np.argsort(label, kind="stable")
-    centred = table - table.mean(-1, keepdims=True)
-    share = (np.bincount(label, gone) / np.bincount(label))[label]
-    seen, more = np.empty((_PERMUTATIONS, len(table))), np.zeros(_PERMUTATIONS)
-    for k in range(_PERMUTATIONS):
-        moved = np.empty(gone.shape)
-        moved[base] = gone[np.argsort(label + rng.random(gone.size))]
-        seen[k] = centred @ (moved - share)
-        if documents is not None:
-            more[k] = _grouped(moved, documents)
-    own = centred @ (gone - share)
-    hair = 1e-9 * np.abs(centred).sum(-1)
-    found = np.append(
-        (1 + (np.abs(seen) >= np.abs(own) - hair).sum(0)) / (_PERMUTATIONS + 1.0),
-        np.nan if documents is None else _upper(more, _grouped(gone.astype(np.float64), documents)),
-    )
-    still = np.append(np.ptp(seen, axis=0) <= hair, np.ptp(more) <= 1e-9)
-    return np.asarray(np.where(still, np.nan, found))
-
-
-def _grouped(gone: FloatArray, documents: IntArray) -> float:
-    return float((np.square(np.bincount(documents, gone)) / np.bincount(documents)).sum())
-
-
-def _upper(many: FloatArray, own: float) -> float:
-    return float((1 + (many >= own - 1e-9).sum()) / (_PERMUTATIONS + 1.0))
-
-
-def _holm(p: FloatArray) -> FloatArray:
-    """P-values for all that are not NaN together (Holm 1979)."""
-    found = np.full(p.shape, np.nan)
-    known = np.flatnonzero(np.isfinite(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    scaled = p[order] * (order.size - np.arange(order.size))
-    found[order] = np.minimum(np.maximum.accumulate(scaled), 1.0) if order.size else []
-    return found
-
-
-# An interval that holds whatever the unrated scores are.
-
-
-@dataclass(frozen=True, eq=False)
-class GapBounds:
-    """The mean of the pool between two extremes: all unrated scores at one end of the scale.
-
-    Let each segment of the pool be one that would be rated or one that would not. Scores with the
-    latter at the low end are a variable like any other, rated throughout the sample, and its mean
-    over the pool is no more than that of the scores. So the lower end of its interval lies above
-    the mean of the pool no more often than a lower end may; likewise the upper end, with the
-    unrated at the high end. Nothing is assumed of the unrated scores, only that which segments go
-    unrated does not depend on which others were drawn.
-
-    Parameters
-    ----------
-    low, high
-        Estimates with the unrated at the low and at the high end of the scale.
-    unrated, sampled
-        Segments without a rating, and all that were drawn.
+    partial
+        Scores with gaps, or without.
+    estimator
+        Makes the estimate.
+    gaps
+        ``wait``: refuse while there are any. ``at-random``: take them as made by chance, with a
+        warning in the result. ``bounds``: assume nothing, and let them have any score of the scale.
     confidence
-        Level of the interval unless another is asked for.
-    before
-        What was assumed of gaps in earlier waves, as a sentence and as signatures have it.
+        Of the interval of bounds, unless another is asked for.
     """
-
-    low: LinearEstimate | RatedPosterior
-    high: LinearEstimate | RatedPosterior
-    unrated: int
-    sampled: int
-    confidence: float = 0.95
-    before: tuple[str, str] | None = None
-
-    def __repr__(self) -> str:
-        low, high = self.region
-        return f"GapBounds({low:.4f} to {high:.4f}, {self.unrated} of {self.sampled} unrated)"
-
-    @property
-    def region(self) -> Interval:
-        """The estimates at both extremes: what the gaps alone leave open."""
-        return Interval(self.low.value, self.high.value)
-
-    def interval(self, confidence: float | None = None) -> Interval:
-        """The interval: what the gaps and the drawing together leave open."""
-        level = self.confidence if confidence is None else confidence
-        return Interval(_ends(self.low, level).low, _ends(self.high, level).high)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        mine = (
-            f"{self.unrated} of {self.sampled} segments are unrated, and may have any score: "
-            "nothing is assumed of them",
-        )
-        early = () if self.before is None else (f"in an earlier wave, {self.before[0]}",)
-        own = [n for e in (self.low, self.high) for n in e.remarks if n not in e.ratings.warnings]
-        return (*mine, *early, *dict.fromkeys(own))
-
-    def signature(self, confidence: float | None = None) -> str:
-        """All that is needed to tell how the interval was made, in one line."""
-        level = self.confidence if confidence is None else confidence
-        gaps = f"gaps:{self.unrated}-worst-case"
-        if self.before is not None:
-            gaps += f"+{self.before[1]}"
-        parts = self.low.signature(level).split("|")
-        return "|".join(gaps if part.startswith("gaps:") else part for part in parts)
-
-    def summary(self, confidence: float | None = None) -> str:
-        """A few lines for people."""
-        level = self.confidence if confidence is None else confidence
-        (first, last), (low, high) = self.region, self.interval(level)
-        lines = [
-            f"{first:.4f} to {last:.4f}, whatever the unrated scores are",
-            f"{100 * level:.10g}% interval {low:.4f} to {high:.4f} ({self._label(level)})",
-            f"from {self.sampled - self.unrated} of {len(self.low.ratings.sample.pool)} segments",
-            *(f"note: {note}" for note in self.notes),
-            self.signature(level),
-        ]
-        return "\n".join(lines)
-
-    def _label(self, level: float) -> str:
-        return str(self.low.to_dict(level)["bound_label"])
-
-    def to_dict(self, confidence: float | None = None) -> dict[str, Any]:
-        """The bounds in plain numbers, for JSON."""
-        level = self.confidence if confidence is None else confidence
-        told = self.low.to_dict(level)
-        kept = ("bound", "bound_kind", "bound_label", "method", "pool_size")
-        low, high = self.interval(level)
-        return {
-            "region": [float(end) for end in self.region],
-            "low": float(low),
-            "high": float(high),
-            "confidence": level,
-            **{name: told[name] for name in kept if name in told},
-            "n": self.sampled - self.unrated,
-            "unrated": self.unrated,
-            "notes": list(self.notes),
-            "signature": self.signature(level),
-        }
+    check_choice("gaps", gaps, CHOICES)
+    if gaps == "bounds" and partial.missing.size:
+        return partial.bounds(estimator, confidence)
+    return estimator.estimate(ratings_for(partial, estimator, gaps))
 
 
-def _ends(estimate: Estimate, confidence: float) -> Interval:
-    """The interval with as much left out below as above: one end of each is used."""
-    if isinstance(estimate, RatedPosterior):
-        return estimate.interval(confidence, "equal")
-    return estimate.interval(confidence)
+def ratings_for(partial: PartialRatings, estimator: Estimator, gaps: str = "wait") -> Ratings:
+    """Ratings for an estimator: all of them, or those that are there as chance left them."""
+    if gaps == "wait":
+        return partial.complete()
+    from fewgold.bayes import BinaryPosterior
+
+    # The binary model knows one chance for all segments, so gaps have one as well.
+    within = "sample" if isinstance(estimator, BinaryPosterior) else "groups"
+    return partial.at_random(within=within)
 
 
 _SHOWN = 20
@@ -498,26 +135,26 @@ class PartialRatings:
         return f"PartialRatings({self.rated} of {self.sample.n} rated)"
 
     @property
-    def keep(self) -> BoolArray:
+    def _keep(self) -> BoolArray:
         """True where rated: (n,)."""
         return np.asarray(np.isfinite(self.scores))
 
     @property
     def rated(self) -> int:
         """How many segments have a rating."""
-        return int(self.keep.sum())
+        return int(self._keep.sum())
 
     @property
     def missing(self) -> NDArray[Any]:
         """The ids of the unrated segments, in the order of the sample."""
-        return np.asarray(self.sample.ids[~self.keep])
+        return np.asarray(self.sample.ids[~self._keep])
 
     def cut(self, cut: Cut | str) -> PartialRatings:
         """1 (adequate) or 0 from each score, unrated ones left so, as `Ratings.cut` does."""
         passing = Cut.parse(cut)
-        told = replace(self.sample, info={**self.sample.info, "adequate": str(passing)})
+        told = replace(self.sample, info=replace(self.sample.info, adequate=str(passing)))
         scores = np.full(self.scores.shape, np.nan)
-        scores[self.keep] = passing(self.scores[self.keep])
+        scores[self._keep] = passing(self.scores[self._keep])
         return PartialRatings(told, scores, (0.0, 1.0))
 
     def complete(self) -> Ratings:
@@ -528,8 +165,14 @@ class PartialRatings:
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         raise DataError(
             f"{len(names)} of {self.sample.n} segments are unrated: {', '.join(names[:_SHOWN])}"
-            f"{more}. Have them rated, or say how to go on: at_random() takes the gaps for chance, "
-            "bounds(estimator) reckons with the worst."
+            f"{more}. Have them rated, or say how to go on:",
+            code="unrated",
+            hints={
+                "python": "at_random() takes the gaps for chance, bounds(estimator) reckons with "
+                "the worst.",
+                "cli": "--gaps at-random takes the gaps for chance, --gaps bounds reckons with the "
+                "worst.",
+            },
         )
 
     def at_random(self, *, within: str = "groups") -> Ratings:
@@ -551,14 +194,14 @@ class PartialRatings:
         if self.rated == self.sample.n:
             return self._answered()
         lost, of = self._counts()
-        design = answered(self.sample.design, self.keep, within)
-        told = {
-            "gaps": f"{lost} of {of} segments are unrated, taken as missing at random: the "
-            "interval rests on that",
-            "gaps_signed": f"{lost}-at-random" + ("-anywhere" if within == "sample" else ""),
-            "unrated": lost,
-        }
-        return self._answered(design, told)
+        design = answered(self.sample.design, self._keep, within)
+        gaps = GapHandling(
+            f"{lost} of {of} segments are unrated, taken as missing at random: the interval rests "
+            "on that",
+            f"{lost}-at-random" + ("-anywhere" if within == "sample" else ""),
+            lost,
+        )
+        return self._answered(design, gaps)
 
     def bounds(self, estimator: Estimator, confidence: float = 0.95) -> GapBounds:
         """What the pool's mean may be, whatever the unrated scores are: nothing is assumed of them.
@@ -574,8 +217,7 @@ class PartialRatings:
         check_confidence(confidence)
         low, high = (self._filled(float(end)) for end in self.limits)
         made: list[Any] = [estimator.estimate(end) for end in (low, high)]
-        info, of = self.sample.info, self.sample.n
-        before = (info["gaps"], info["gaps_signed"]) if "gaps" in info else None
+        before, of = self.sample.info.gaps, self.sample.n
         return GapBounds(made[0], made[1], of - self.rated, of, confidence, before)
 
     def diagnosis(self) -> pd.DataFrame:
@@ -583,7 +225,7 @@ class PartialRatings:
 
         See `fewgold.missing.diagnose` for the columns, and `findings` for sentences.
         """
-        return diagnose(self.sample, self.keep)
+        return diagnose(self.sample, self._keep)
 
     def findings(self) -> tuple[str, ...]:
         """What speaks against missing at random, in sentences; empty if nothing does.
@@ -592,37 +234,35 @@ class PartialRatings:
         drawing: what was rated first is a random sample too.
         """
         frame = self.diagnosis()
-        if self.sample.design.kind == "simple":
+        if self.sample.design.drawn_as("simple"):
             frame = frame[frame["kind"] != "order"]
-        return sentences(frame)
+        return _sentences(frame)
 
     def _counts(self) -> tuple[int, int]:
         """Unrated segments and all that were drawn, those given up in earlier waves included."""
-        before = int(self.sample.info.get("unrated", 0))
+        gaps = self.sample.info.gaps
+        before = 0 if gaps is None else gaps.unrated
         return self.sample.n - self.rated + before, self.sample.n + before
 
-    def _answered(self, design: Any = None, told: Mapping[str, Any] | None = None) -> Ratings:
-        keep, whole = self.keep, self.sample
+    def _answered(self, design: Design | None = None, gaps: GapHandling | None = None) -> Ratings:
+        keep, whole = self._keep, self.sample
         if design is None:
             if keep.all():
-                return Ratings(whole, self.scores, self._ends)
+                return Ratings(whole, self.scores, as_limits(self.limits))
             design = answered(whole.design, keep)
-        part = Sample(whole.pool, whole.indices[keep], design, info={**whole.info, **(told or {})})
-        return Ratings(part, self.scores[keep], self._ends)
-
-    @property
-    def _ends(self) -> tuple[float, float] | None:
-        return as_limits(self.limits)
+        info = replace(whole.info, gaps=gaps or whole.info.gaps)
+        part = Sample(whole.pool, whole.indices[keep], design, info=info)
+        return Ratings(part, self.scores[keep], as_limits(self.limits))
 
     def _filled(self, end: float) -> Ratings:
         """The unrated scores put at one end of the scale."""
-        keep, info = self.keep, dict(self.sample.info)
+        keep, sample = self._keep, self.sample
         if not keep.all():
-            lost, of = self.sample.n - self.rated, self.sample.n
-            info["gaps"] = f"{lost} of {of} segments are unrated, counted as {end:g}"
-            info["gaps_signed"] = f"{lost}-as-{end:g}"
-        sample = replace(self.sample, info=info)
-        return Ratings(sample, np.where(keep, self.scores, end), self._ends)
+            lost = sample.n - self.rated
+            note = f"{lost} of {sample.n} segments are unrated, counted as {end:g}"
+            gaps = GapHandling(note, f"{lost}-as-{end:g}")
+            sample = replace(sample, info=replace(sample.info, gaps=gaps))
+        return Ratings(sample, np.where(keep, self.scores, end), as_limits(self.limits))
 
 
 def _as_scores(sample: Sample, scores: Any) -> FloatArray:
@@ -654,40 +294,355 @@ def _as_scores(sample: Sample, scores: Any) -> FloatArray:
     return found
 
 
-# An estimate from scores with gaps, by the choice that was made about them.
+@dataclass(frozen=True, eq=False)
+class GapBounds:
+    """The mean of the pool between two extremes: all unrated scores at one end of the scale.
 
-
-#: What to do about sampled segments without an answer.
-CHOICES = ("wait", "at-random", "bounds")
-
-
-def estimate(
-    partial: PartialRatings, estimator: Estimator, gaps: str = "wait", confidence: float = 0.95
-) -> Estimate | GapBounds:
-    """The score of the pool.
+    Each segment of the pool would be rated or would not. With the latter at the low end, scores are
+    a variable known throughout the sample, whose mean over the pool is at most that of the scores.
+    So the lower end of its interval lies above the mean of the pool no more often than a lower end
+    may; likewise the upper end, with the unrated at the high end. Nothing is assumed of the unrated
+    scores, only that which segments go unrated does not depend on which others were drawn.
 
     Parameters
     ----------
-    partial
-        Scores with gaps, or without.
-    estimator
-        Makes the estimate.
-    gaps
-        ``wait``: refuse while there are any. ``at-random``: take them as made by chance, with a
-        warning in the result. ``bounds``: assume nothing, and let them have any score of the scale.
+    low, high
+        Estimates with the unrated at the low and at the high end of the scale.
+    unrated, sampled
+        Segments without a rating, and all that were drawn.
     confidence
-        Of the interval of bounds, unless another is asked for.
+        Level of the interval unless another is asked for.
+    before
+        What was assumed of gaps in earlier waves, as a sentence and as signatures have it.
     """
-    check_choice("gaps", gaps, CHOICES)
-    if gaps == "bounds" and partial.missing.size:
-        return partial.bounds(estimator, confidence)
-    return estimator.estimate(ratings_for(partial, estimator, gaps))
+
+    low: LinearEstimate | RatedPosterior
+    high: LinearEstimate | RatedPosterior
+    unrated: int
+    sampled: int
+    confidence: float = 0.95
+    before: GapHandling | None = None
+
+    def __repr__(self) -> str:
+        low, high = self.region
+        return f"GapBounds({low:.4f} to {high:.4f}, {self.unrated} of {self.sampled} unrated)"
+
+    @property
+    def region(self) -> Interval:
+        """The estimates at both extremes: what the gaps alone leave open."""
+        return Interval(self.low.value, self.high.value)
+
+    def interval(self, confidence: float | None = None) -> Interval:
+        """The interval: what the gaps and the drawing together leave open."""
+        level = self.confidence if confidence is None else confidence
+        return Interval(_ends(self.low, level).low, _ends(self.high, level).high)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        mine = (
+            f"{self.unrated} of {self.sampled} segments are unrated, and may have any score: "
+            "nothing is assumed of them",
+        )
+        early = () if self.before is None else (f"in an earlier wave, {self.before.note}",)
+        own = [n for e in (self.low, self.high) for n in e.remarks if n not in e.ratings.warnings]
+        return (*mine, *early, *dict.fromkeys(own))
+
+    def signature(self, confidence: float | None = None) -> str:
+        """All that is needed to tell how the interval was made, in one line."""
+        level = self.confidence if confidence is None else confidence
+        gaps = f"gaps:{self.unrated}-worst-case"
+        if self.before is not None:
+            gaps += f"+{self.before.code}"
+        parts = self.low.signature(level).split("|")
+        return "|".join(gaps if part.startswith("gaps:") else part for part in parts)
+
+    def summary(self, confidence: float | None = None) -> str:
+        """A few lines for people."""
+        level = self.confidence if confidence is None else confidence
+        (first, last), (low, high) = self.region, self.interval(level)
+        label = self.low.to_dict(level)["bound_label"]
+        lines = [
+            f"{first:.4f} to {last:.4f}, whatever the unrated scores are",
+            f"{100 * level:.10g}% interval {low:.4f} to {high:.4f} ({label})",
+            f"from {self.sampled - self.unrated} of {len(self.low.ratings.sample.pool)} segments",
+            *(f"note: {note}" for note in self.notes),
+            self.signature(level),
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self, confidence: float | None = None) -> dict[str, Any]:
+        """The bounds in plain numbers, for JSON."""
+        level = self.confidence if confidence is None else confidence
+        told = self.low.to_dict(level)
+        kept = ("bound", "bound_kind", "bound_label", "method", "pool_size")
+        low, high = self.interval(level)
+        return {
+            "region": [float(end) for end in self.region],
+            "low": float(low),
+            "high": float(high),
+            "confidence": level,
+            **{name: told[name] for name in kept if name in told},
+            "n": self.sampled - self.unrated,
+            "unrated": self.unrated,
+            "notes": list(self.notes),
+            "signature": self.signature(level),
+        }
 
 
-def ratings_for(partial: PartialRatings, estimator: Estimator, gaps: str = "wait") -> Ratings:
-    """Ratings for an estimator: all of them, or those that are there as chance left them."""
-    if gaps == "wait":
-        return partial.complete()
-    # The binary model knows one chance for all segments, so gaps have one as well.
-    within = "sample" if isinstance(estimator, BinaryPosterior) else "groups"
-    return partial.at_random(within=within)
+def _ends(estimate: Estimate, confidence: float) -> Interval:
+    """The interval with as much left out below as above: one end of each is used."""
+    from fewgold.bayes import RatedPosterior
+
+    if isinstance(estimate, RatedPosterior):
+        return estimate.interval(confidence, "equal")
+    return estimate.interval(confidence)
+
+
+# The design of the answered segments, had chance decided which they are ---------------------------
+
+# Segments of a unit, on average, from which it has a response rate of its own; and those of a class
+# of neighbours.
+_LARGE, _ENOUGH = 8, 20
+
+
+def classes(design: Design) -> tuple[IntArray, IntArray]:
+    """Classes in which segments are missing at random, and groups that are compared: (n,) both.
+
+    Strata, where these were drawn from; units, where they are large; else the groups. Neighbours on
+    a line are too few for a response rate of their own, which would only make weights uneven:
+    groups with the same weight are joined along the line, before any answer is looked at, until
+    there are twenty segments.
+    """
+    groups = _codes(design.groups)
+    if design.strata is not None:
+        return _codes(design.strata), groups
+    groups = _codes(_joined_groups(groups, design.weights)[groups])
+    if design.units is not None and design.n >= _LARGE * np.unique(design.units).size:
+        return _codes(design.units), groups
+    return groups, groups
+
+
+def _joined_groups(groups: IntArray, weights: FloatArray) -> IntArray:
+    """New label of each group: neighbours of one weight together until they are enough."""
+    size = np.bincount(groups)
+    most, least = np.zeros(size.size), np.full(size.size, np.inf)
+    np.maximum.at(most, groups, weights)
+    np.minimum.at(least, groups, weights)
+    label, held = np.zeros(size.size, dtype=np.int64), int(size[0])
+    for g in range(1, size.size):
+        ends = max(most[g - 1], most[g]), min(least[g - 1], least[g])
+        alike = ends[0] - ends[1] <= 1e-9 * ends[0]
+        last = alike and int(size[g:].sum()) < _ENOUGH  # too few are left for a class of their own
+        joined = alike and (held < _ENOUGH or last)
+        label[g] = label[g - 1] + (not joined)
+        held = held + int(size[g]) if joined else int(size[g])
+    return label
+
+
+def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
+    """The design of the answered segments: a second phase, in which chance drew them.
+
+    Given how many of each class were answered, every such set of them is as likely as any other.
+    So the answered ones stand for their class, w' = w/ρ with the response rate ρ, and the mean of
+    the answered has the mean of the sample as its expectation: its variance is that of the full
+    sample plus that of the second phase, and both can be seen in the answered (Särndal, Swensson
+    and Wretman 1992, section 15.6). Of a deviation e from the group's mean the first phase makes
+    the share (influence · e)²/ρ and the second (w e)² (1 − ρ)/ρ², which add up to
+    (w' e)² (1 − π ρ) where influence is w √(1 − π).
+
+    A class without any answer gives its weight to its group, a group without any to the one beside
+    it. A group with one answered unit is compared with its neighbour, as lone strata are.
+
+    Balance is dropped. The answered segments are balanced by chance only, so that the second phase
+    has all of their spread; for the first this is too large, as it leaves out what balancing won.
+
+    Units that were drawn as a whole and are answered in part: the spread of their estimated means
+    has that of the second phase in it, and the correction for the pool's size, 1 − π ρ instead of
+    1 − π on what differs between units, is on the safe side by a share of π (1 − ρ).
+
+    Parameters
+    ----------
+    design
+        Of the whole sample, (n,).
+    keep
+        (n,) True where answered; at least one.
+    within
+        ``groups`` for the classes of the design, ``sample`` where the chance of an answer is the
+        same throughout: then weights stay as even as they were, and all units are compared with
+        each other, because chance may have left any of them.
+    """
+    whole = np.zeros(design.n, dtype=np.int64)
+    cells, groups = (whole, whole) if within == "sample" else classes(design)
+    weights = _response_weights(design.weights, keep, cells, groups)
+    before = design.weights[keep]
+    rate = np.minimum(before / weights, 1.0)
+    influence = np.sqrt(np.square(design.influence[keep]) / rate + (1 - rate) * weights**2)
+    units = None if design.units is None else codes_of(design.units[keep])
+    return Design(
+        kind=design.kind,
+        size=design.size,
+        weights=weights,
+        inclusion=design.inclusion[keep] * rate,
+        groups=_comparable(_codes(groups[keep]), units, influence),
+        influence=influence,
+        units=units,
+        strata=None if design.strata is None else _codes(design.strata[keep]),
+        unbiased=design.unbiased,
+        gaps=True,
+    )
+
+
+def _codes(labels: IntArray) -> IntArray:
+    """Labels as 0, 1, … in their own order, in which neighbours are neighbours."""
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64).ravel()
+
+
+def _response_weights(
+    weights: FloatArray, keep: BoolArray, cells: IntArray, groups: IntArray
+) -> FloatArray:
+    """Weights of the answered segments (r,), which carry those of the unanswered as well."""
+    left = weights[keep]
+    due, held = np.bincount(cells, weights), np.bincount(cells[keep], left, cells.max() + 1)
+    left = left * (due / np.where(held > 0, held, 1.0))[cells[keep]]
+    due = np.bincount(groups, weights)
+    held = np.bincount(groups[keep], left, due.size)
+    count = np.bincount(groups[keep], minlength=due.size)
+    there = np.flatnonzero(count)
+    load = due.copy()
+    for lost in np.flatnonzero(count == 0):
+        place = int(np.searchsorted(there, lost))
+        beside = there[max(place - 1, 0) : place + 1]
+        # Of the neighbours on both sides, the one whose answers have less to carry so far.
+        load[beside[np.argmin((load / np.maximum(count, 1))[beside])]] += due[lost]
+    return np.asarray(left * (load / np.where(held > 0, held, 1.0))[groups[keep]])
+
+
+def _comparable(groups: IntArray, units: IntArray | None, influence: FloatArray) -> IntArray:
+    """Groups in which units can be compared: a lone one joins the next with chance in it."""
+    first = np.arange(groups.size) if units is None else np.unique(units, return_index=True)[1]
+    members = np.bincount(groups[first], minlength=int(groups.max()) + 1)
+    open_ones = np.flatnonzero(np.bincount(groups, influence) > 0)
+    label = np.arange(members.size)
+    for place, group in enumerate(open_ones):
+        if members[group] > 1 or (label == label[group]).sum() > 1:
+            continue
+        others = open_ones if open_ones.size > 1 else label
+        at = place if open_ones.size > 1 else int(group)
+        if others.size > 1:
+            other = others[at + 1] if at + 1 < others.size else others[at - 1]
+            label[group] = label[other]
+    return _codes(label[groups])
+
+
+# Whether gaps depend on what is known of the segments ---------------------------------------------
+
+_PERMUTATIONS = 4999
+_SEED = 20220101
+
+
+def diagnose(sample: Sample, keep: BoolArray) -> pd.DataFrame:
+    """Compare unrated with rated segments in all that is known of both.
+
+    One row for each metric, the cost, the length of each text, the place in the sample (raters who
+    stop early leave the end), and documents (whether gaps come in bunches).
+
+    ==============  ============================================================================
+    ``rated``       mean over the rated segments
+    ``unrated``     mean over the unrated ones
+    ``difference``  unrated less rated, in standard deviations over the sample; for documents the
+                    intraclass correlation of gaps, about 0 by chance and 1 for whole documents
+    ``p``           chance of a difference as large if every set of so many gaps were as likely
+    ``p_within``    the same with the number of gaps in each group of the design kept: what
+                    `at_random` assumes. NaN where no group has both rated and unrated segments
+                    that differ
+    ``p_holm``      ``p`` for all rows together (Holm): below 0.05 for some row, by chance, in no
+                    more than 5 % of studies
+    ==============  ============================================================================
+
+    Chances are found by permuting the gaps, with a fixed seed, so they need no assumption about
+    the values. That nothing is found does not show that gaps are at random: they may depend on the
+    very scores that are missing.
+    """
+    import pandas as pd
+
+    gone, rows, columns = ~keep, [], []
+    for name, kind, x in _known(sample):
+        rated, unrated = (float(x[k].mean()) if k.any() else np.nan for k in (keep, gone))
+        rows.append((name, kind, rated, unrated, (unrated - rated) / float(x.std(ddof=1))))
+        columns.append(x)
+    pool = sample.pool
+    documents = None if pool.documents is None else codes_of(pool.documents[sample.indices])
+    if documents is not None and documents.max() > 0:
+        icc = float(intraclass_correlation(gone.astype(np.float64), documents))
+        rows.append(("documents", "documents", np.nan, np.nan, icc))
+    table = np.array(columns).reshape(len(columns), sample.n)
+    whole, within = np.zeros(sample.n, dtype=np.int64), classes(sample.design)[0]
+    p, p_within = (_chances(table, gone, c, documents)[: len(rows)] for c in (whole, within))
+    frame = pd.DataFrame(rows, columns=["known", "kind", "rated", "unrated", "difference"])
+    return frame.assign(p=p, p_within=p_within, p_holm=adjusted_p_values(p, "holm"))
+
+
+def _sentences(frame: pd.DataFrame, level: float = 0.05) -> tuple[str, ...]:
+    """What a report says of the rows that are significant when all are taken together."""
+    found = []
+    for row in frame[frame["p_holm"] < level].to_dict("records"):
+        chance = f"p = {row['p_holm']:.2g} for all comparisons together"
+        if np.isfinite(row["p_within"]):
+            chance += f", {row['p_within']:.2g} within groups of the design"
+        larger = row["difference"] > 0
+        if row["kind"] == "documents":
+            what = "come in bunches, by document"
+        elif row["kind"] == "order":
+            what = f"stand {'later' if larger else 'earlier'} in the list"
+        else:
+            size = f"by {abs(row['difference']):.2g} standard deviations"
+            what = f"have {'higher' if larger else 'lower'} {row['known']}, {size}"
+        found.append(f"unrated segments {what} ({chance}): they are not missing at random")
+    return tuple(found)
+
+
+def _known(sample: Sample) -> Iterator[tuple[str, str, FloatArray]]:
+    """Name, kind and values of all that varies over the sample and can be counted."""
+    pool, rows = sample.pool, sample.indices
+    every = [(name, "metric", values[rows]) for name, values in pool.metrics.items()]
+    if pool.cost is not None:
+        every.append(("cost", "cost", pool.cost[rows]))
+    for name, texts in pool.texts.items():
+        if texts.dtype.kind in "OU":
+            lengths = [float(len(str(text))) for text in texts[rows].tolist()]
+            every.append((f"length of {name}", "length", np.array(lengths)))
+    every.append(("place in the sample", "order", np.arange(1.0, sample.n + 1)))
+    return (known for known in every if np.ptp(known[2]) > 0)
+
+
+def _chances(
+    table: FloatArray, gone: BoolArray, classes: IntArray, documents: IntArray | None
+) -> FloatArray:
+    """P-values of the columns (p, n), and of bunching by document: (p + 1,).
+
+    Gaps are permuted within classes; the more that one document has, the larger the sum of squares
+    of their counts.
+    """
+    rng = np.random.default_rng(_SEED)
+    base = np.argsort(classes, kind="stable")
+    centred = table - table.mean(-1, keepdims=True)
+    share = (np.bincount(classes, gone) / np.bincount(classes))[classes]
+
+    def bunching(missing: FloatArray) -> float:
+        if documents is None:
+            return 0.0
+        counts = np.square(np.bincount(documents, missing)) / np.bincount(documents)
+        return float(counts.sum())
+
+    seen, bunched = np.empty((_PERMUTATIONS, len(table))), np.empty(_PERMUTATIONS)
+    for k in range(_PERMUTATIONS):
+        moved = np.empty(gone.shape)
+        moved[base] = gone[np.argsort(classes + rng.random(gone.size))]
+        seen[k], bunched[k] = centred @ (moved - share), bunching(moved)
+    rounding = np.append(1e-9 * np.abs(centred).sum(-1), 1e-9)
+    own = np.append(np.abs(centred @ (gone - share)), bunching(gone.astype(np.float64)))
+    permuted = np.column_stack([np.abs(seen), bunched])
+    found = (1 + (permuted >= own - rounding).sum(0)) / (_PERMUTATIONS + 1.0)
+    constant = np.append(np.ptp(seen, axis=0), np.ptp(bunched)) <= rounding
+    return np.asarray(np.where(constant, np.nan, found))

@@ -1,14 +1,18 @@
-"""The segments that could be annotated, and what is known of each beforehand."""
+"""The segments that could be annotated, and what is known of each beforehand.
+
+`Population` is what samplers, estimators and files ask of any pool. `Pool` holds all segments in
+memory; `fewgold.stored.StoredPool` leaves them on disk.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +20,68 @@ from numpy.typing import NDArray
 from fewgold import io
 from fewgold._arrays import FloatArray, IntArray, codes_of
 from fewgold._validate import as_names, no_number
+from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
 
 _ROOM = 10**7  # characters in a column of texts of one width
+
+
+class Population(Protocol):
+    """Segments to draw from, in memory or on disk: what every pool can be asked.
+
+    Samplers have a hook for each kind of pool, and the pool calls the one that suits it
+    (`_draw_with`, `_draw_beside`, `_cost_with`). So nobody else has to know which kind it is.
+    """
+
+    def __len__(self) -> int: ...
+    @property
+    def metrics(self) -> Collection[str]: ...
+    @property
+    def binary_metrics(self) -> tuple[str, ...]: ...
+    @property
+    def has_documents(self) -> bool: ...
+    @property
+    def n_documents(self) -> int: ...
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def _has_cost(self) -> bool: ...
+    @property
+    def _total_cost(self) -> float: ...
+    @property
+    def _known_n_documents(self) -> int | None:
+        """The number of documents, or None where counting them would take a pass over files."""
+
+    @property
+    def _source(self) -> tuple[str, int]:
+        """What reads the segments, ``memory`` or an engine, and from how many files."""
+
+    def _metric_values(self, metric: str) -> FloatArray:
+        """A metric over the whole pool, or the composite (``"mean"``): (N,)."""
+
+    def _digests(self) -> dict[str, str]:
+        """A digest of each part, to say later which one changed."""
+
+    def _with_rows(self, ids: Mapping[int, str]) -> Pool:
+        """A pool in memory with at least these rows, given by row number and id."""
+
+    def _can_use(self, sampler: Any) -> bool:
+        """Whether the sampler can draw from a pool of this kind."""
+
+    def _draw_with(
+        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+    ) -> tuple[Pool, IntArray, Design]:
+        """n segments (``draws`` times, if not None): a pool that holds them, rows and design."""
+
+    def _draw_beside(
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+    ) -> tuple[Pool, IntArray, Design]:
+        """n further segments beside the ``rated`` rows of ``pool``, drawn before."""
+
+    def _cost_with(self, sampler: Any, n: int) -> tuple[float, float]:
+        """Mean and variance of what n segments cost if the sampler draws them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +91,9 @@ class Pool:
     Parameters
     ----------
     ids
-        One label a segment, all different.
+        One label per segment, all different.
     metrics
-        Scores of automatic metrics or judges, an array of N numbers a metric.
+        Scores of automatic metrics or judges, an array of N numbers per metric.
     documents
         The document (conversation, article) that each segment belongs to.
     cost
@@ -93,9 +155,9 @@ class Pool:
             object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What can be worked out again is not worth sending to a worker.
-        again = ("_standard", "_alone", "_composite", "passages")
-        state = {k: v for k, v in self.__dict__.items() if k not in again}
+        # What is quickly computed is not worth sending to a worker.
+        cached = ("_standardised", "_composite", "_passages")
+        state = {k: v for k, v in self.__dict__.items() if k not in cached}
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -122,7 +184,7 @@ class Pool:
         texts: Sequence[str] | str = (),
         orientation: Mapping[str, int] | None = None,
     ) -> Pool:
-        """A pool from any dataframe (pandas, polars, pyarrow, …), one row a segment.
+        """A pool from any dataframe (pandas, polars, pyarrow, …), one row per segment.
 
         ``metrics=None`` takes no metric: a column of human scores is numeric too, and must never
         slip in among the metrics.
@@ -186,21 +248,21 @@ class Pool:
         return codes_of(self.documents)
 
     @cached_property
-    def passages(self) -> IntArray:
+    def _passages(self) -> IntArray:
         """What each segment is read in, as a whole number: its document, as one system wrote it."""
-        if not self.has_several_systems:
+        if not self._has_several_systems:
             return self.codes
         assert self.system is not None
         systems = codes_of(self.system)
         return codes_of(self.codes * (int(systems.max()) + 1) + systems)
 
     @cached_property
-    def has_several_systems(self) -> bool:
+    def _has_several_systems(self) -> bool:
         """Whether the segments are known to come from more than one system."""
         return self.system is not None and bool((self.system != self.system[0]).any())
 
     def matrix(self, names: Iterable[str] | None = None) -> FloatArray:
-        """Metric scores, one row a metric: (p, N)."""
+        """Metric scores, one row per metric: (p, N)."""
         chosen = list(self.metrics) if names is None else list(as_names(names))
         for name in chosen:
             if name not in self.metrics:
@@ -214,23 +276,30 @@ class Pool:
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics with mean 0 and standard deviation 1 over the pool: (p, N), read-only."""
-        chosen = list(self.metrics) if names is None else list(as_names(names))
-        if chosen == list(self.metrics):
-            return self._standard
-        if len(chosen) != 1:
-            return _standardise(self.matrix(chosen))
-        if chosen[0] not in self._alone:
-            self._alone[chosen[0]] = _standardise(self.matrix(chosen))
-        return self._alone[chosen[0]]
+        chosen = tuple(self.metrics if names is None else as_names(names))
+        if chosen not in self._standardised:
+            z = _standardise(self.matrix(chosen))
+            if len(chosen) > 1 and chosen != tuple(self.metrics):
+                return z
+            self._standardised[chosen] = z
+        return self._standardised[chosen]
 
     @cached_property
-    def _standard(self) -> FloatArray:
-        return _standardise(self.matrix())
-
-    @cached_property
-    def _alone(self) -> dict[str, FloatArray]:
-        """Single metrics, standardised, that were asked for before."""
+    def _standardised(self) -> dict[tuple[str, ...], FloatArray]:
+        """What was asked for before: all metrics, and single ones."""
         return {}
+
+    @property
+    def _rows_in_memory(self) -> bool:
+        """Whether the metrics of all segments are in memory, and not only of the drawn ones."""
+        return True
+
+    def _moments_of(
+        self, models: Sequence[Callable[[FloatArray], FloatArray]]
+    ) -> list[tuple[float, float]]:
+        """Mean and standard deviation over the pool of what each model predicts, (m, p) to (m,)."""
+        predicted = [model(self.standardised().T) for model in models]
+        return [(float(p.mean()), float(p.std())) for p in predicted]
 
     def composite(self) -> FloatArray:
         """Mean of the standardised metrics, each turned so that larger is better: (N,).
@@ -244,36 +313,29 @@ class Pool:
     def _composite(self) -> FloatArray:
         names = [m for m in self.metrics if self.orientation.get(m) != 0] or list(self.metrics)
         z = self.standardised(names)
-        signs = np.array([float(self.orientation.get(m, 0)) for m in names])
-        if not signs.any():
-            values, vectors = np.linalg.eigh(z @ z.T)
-            first = vectors[:, int(values.argmax())]
-            signs = np.sign(first) * (np.sign(first.sum()) or 1.0)
-        else:
-            lead = (signs[:, None] * z).mean(0)
-            signs = np.where(signs == 0, np.sign(z @ lead), signs)
-        signs[signs == 0] = 1.0
+        known = np.array([float(self.orientation.get(m, 0)) for m in names])
+        signs = oriented(known, z @ z.T)
         mean: FloatArray = (signs[:, None] * z).mean(0)
         mean.setflags(write=False)
         return mean
 
-    def standard_composite(self) -> FloatArray:
+    def _standard_composite(self) -> FloatArray:
         """The composite with mean 0 and standard deviation 1: (N,)."""
         mean = self.composite()
         spread = mean.std()
         return np.asarray((mean - mean.mean()) / (spread if spread > 0 else 1.0))
 
-    def gram(self, names: Iterable[str] | None = None) -> FloatArray:
+    def _gram(self, names: Iterable[str] | None = None) -> FloatArray:
         """Mean products of standardised metrics, or of the composite (``"mean"``): (p, p)."""
-        z = self.standard_composite()[None] if names == "mean" else self.standardised(names)
+        z = self._standard_composite()[None] if names == "mean" else self.standardised(names)
         return np.asarray(z @ z.T / len(self))
 
-    def range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
+    def _range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
         """Least and largest value that a weighted sum of standardised metrics takes."""
         total = weights @ self.standardised(names)
         return float(total.min()), float(total.max())
 
-    def everywhere(self, metric: str) -> FloatArray:
+    def _metric_values(self, metric: str) -> FloatArray:
         """A metric over the whole pool, or the composite (``"mean"``): (N,)."""
         return self.composite() if metric == "mean" else self.matrix([metric])[0]
 
@@ -298,12 +360,85 @@ class Pool:
         digest = hashlib.sha256()
         for labels in (self.ids, self.documents):
             if labels is not None:
-                digest.update("\x1f".join(map(str, labels.tolist())).encode() + b"\x1e")
+                digest.update(_as_bytes(labels) + b"\x1e")
         for name in sorted(self.metrics):
             digest.update(name.encode() + b"\x1f" + self.metrics[name].tobytes())
         if self.cost is not None:
             digest.update(b"cost\x1f" + self.cost.tobytes())
         return digest.hexdigest()[:16]
+
+    def _digests(self) -> dict[str, str]:
+        labels = {"ids": self.ids, "documents": self.documents}
+        found = {k: _as_bytes(v) for k, v in labels.items() if v is not None}
+        found |= {f"metric {k}": v.tobytes() for k, v in self.metrics.items()}
+        if self.cost is not None:
+            found["cost"] = self.cost.tobytes()
+        return {k: hashlib.sha256(v).hexdigest()[:12] for k, v in found.items()}
+
+    @property
+    def _has_cost(self) -> bool:
+        return self.cost is not None
+
+    @property
+    def _total_cost(self) -> float:
+        assert self.cost is not None
+        return float(self.cost.sum())
+
+    @property
+    def _known_n_documents(self) -> int | None:
+        return self.n_documents
+
+    @property
+    def _source(self) -> tuple[str, int]:
+        return "memory", 1
+
+    def _with_rows(self, ids: Mapping[int, str]) -> Pool:
+        return self
+
+    def _can_use(self, sampler: Any) -> bool:
+        return True
+
+    def _draw_with(
+        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+    ) -> tuple[Pool, IntArray, Design]:
+        rows, design = sampler._draw(self, n, draws or 1, rng)
+        return (self, rows[0], design.draw(0)) if draws is None else (self, rows, design)
+
+    def _draw_beside(
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+    ) -> tuple[Pool, IntArray, Design]:
+        rows, designs = [], []
+        for taken in np.atleast_2d(rated):
+            rest = np.setdiff1d(np.arange(len(self)), taken)
+            chosen, design = sampler._draw(self.take(rest), n, 1, rng)
+            rows.append(rest[chosen[0]])
+            designs.append(design.draw(0))
+        if rated.ndim == 1:
+            return self, rows[0], designs[0]
+        return self, np.stack(rows), Design._stack(designs)
+
+    def _cost_with(self, sampler: Any, n: int) -> tuple[float, float]:
+        found: tuple[float, float] = sampler._cost_moments(self, self.cost, n)
+        return found
+
+
+def oriented(signs: FloatArray, products: FloatArray) -> FloatArray:
+    """Signs (p,) of metrics, those of unknown orientation (0) by how they correlate with others.
+
+    ``products`` (p, p) are in proportion to the correlations. Without any known sign metrics are
+    turned the way the first principal component has them.
+    """
+    if not signs.any():
+        values, vectors = np.linalg.eigh(products)
+        first = vectors[:, int(values.argmax())]
+        signs = np.sign(first) * (np.sign(first.sum()) or 1.0)
+    else:
+        signs = np.where(signs == 0, np.sign(products @ signs), signs)
+    return np.where(signs == 0, 1.0, signs)
+
+
+def _as_bytes(labels: NDArray[Any]) -> bytes:
+    return "\x1f".join(map(str, labels.tolist())).encode()
 
 
 def _standardise(x: FloatArray) -> FloatArray:

@@ -13,15 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
-from typing import cast
+from typing import Any, cast
 
-from fewgold.bayes import BinaryPosterior
 from fewgold.bounds import BOUNDS, as_bound
 from fewgold.errors import UnknownNameError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
-from fewgold.pool import Pool
+from fewgold.pool import Population
 from fewgold.samplers import (
     Balanced,
     ByMetric,
@@ -32,7 +31,18 @@ from fewgold.samplers import (
     Stratified,
     Systematic,
 )
-from fewgold.stored import StoredPool
+
+__all__ = [
+    "bound",
+    "bound_names",
+    "estimator",
+    "estimator_names",
+    "recommended",
+    "sampler",
+    "sampler_names",
+    "strategy",
+    "strategy_names",
+]
 
 #: What we recommend where the pool has metrics, where it has none, and where it stays on disk.
 RECOMMENDED = "docs-balanced+ridge"
@@ -65,6 +75,12 @@ def _forest() -> Estimator:
     return Learned(CrossFit(model))
 
 
+def _binary_posterior(*args: Any, **more: Any) -> Estimator:
+    from fewgold.bayes import BinaryPosterior  # its models are loaded where they are asked for
+
+    return BinaryPosterior(*args, **more)
+
+
 _ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "mean": Mean,
     "cv-mean": lambda: ControlVariates(metrics="mean"),
@@ -76,7 +92,7 @@ _ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "cv-forest": _forest,
     "ridge": Ridge,
     "ridge-free": lambda: Ridge(signs=False),
-    "alpha": BinaryPosterior,
+    "alpha": _binary_posterior,
 }
 # Families of names with a part that the user fills in.
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
@@ -98,7 +114,7 @@ def sampler_names() -> list[str]:
     return [*_SAMPLERS, *_plugins("samplers")]
 
 
-def estimator_names(pool: Pool | StoredPool | None = None) -> list[str]:
+def estimator_names(pool: Population | None = None) -> list[str]:
     """Names of all estimators, plug-ins included, with one ``cv-`` name for each metric."""
     metrics = [] if pool is None else [f"cv-{m}" for m in pool.metrics]
     if pool is not None:
@@ -119,7 +135,7 @@ def sampler(name: str) -> Sampler:
     return made
 
 
-def estimator(name: str, pool: Pool | StoredPool | None = None) -> Estimator:
+def estimator(name: str, pool: Population | None = None) -> Estimator:
     """The estimator of that name; ``cv-<metric>`` is checked against the pool, if one is given."""
     known = {**_ESTIMATORS, **_plugins("estimators")}
     if name in known:
@@ -138,15 +154,15 @@ def estimator(name: str, pool: Pool | StoredPool | None = None) -> Estimator:
     raise UnknownNameError("estimator", name, estimator_names(pool), _HINT)
 
 
-def _alpha(name: str, pool: Pool | StoredPool | None) -> Estimator | None:
+def _alpha(name: str, pool: Population | None) -> Estimator | None:
     """The binary model with a metric: ``alpha-judge``, ``alpha-comet>=0.5``, ``alpha-qe:bins``."""
     whole = name.removeprefix("alpha-")
     match = _ALPHA.fullmatch(name)
     if pool is not None and whole in pool.metrics:  # a metric may have any name
-        return BinaryPosterior(whole)
+        return _binary_posterior(whole)
     if match is None or (pool is not None and match["metric"] not in pool.metrics):
         return None
-    return BinaryPosterior(match["metric"], threshold=(match["cut"] or "").lstrip(":") or None)
+    return _binary_posterior(match["metric"], threshold=(match["cut"] or "").lstrip(":") or None)
 
 
 def bound_names() -> list[str]:
@@ -160,7 +176,7 @@ def bound(name: str) -> Bound:
     return as_bound(name, {**BOUNDS, **plugins})
 
 
-def strategy(name: str, pool: Pool | StoredPool | None = None) -> Estimator:
+def strategy(name: str, pool: Population | None = None) -> Estimator:
     """An estimator with its sampler, from a name such as ``docs-prop+cv-knn``.
 
     A sampler alone takes the mean; an estimator alone takes its usual sampler.
@@ -177,7 +193,7 @@ def strategy(name: str, pool: Pool | StoredPool | None = None) -> Estimator:
     return estimator(second, pool).with_sampler(sampler(first))
 
 
-def strategy_names(pool: Pool | StoredPool | None = None) -> list[str]:
+def strategy_names(pool: Population | None = None) -> list[str]:
     """The strategies of Saldías et al. (2022) and ours: what a simulation compares by default.
 
     For a pool without documents or metrics, only those that do without.
@@ -214,10 +230,10 @@ def strategy_names(pool: Pool | StoredPool | None = None) -> list[str]:
     return [name for name in names if name not in without]
 
 
-def recommended(pool: Pool | StoredPool) -> str:
+def recommended(pool: Population) -> str:
     """The strategy that we recommend for this pool."""
-    if isinstance(pool, StoredPool) and pool.metrics:
-        return ON_DISK if pool.has_documents else "metrics-prop+ridge"
-    if pool.metrics:
+    if pool.metrics and pool._can_use(Balanced()):
         return RECOMMENDED
+    if pool.metrics:
+        return ON_DISK if pool.has_documents else "metrics-prop+ridge"
     return WITHOUT_METRICS if pool.has_documents else "random+mean"

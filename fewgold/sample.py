@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,91 @@ from fewgold.pool import Pool
 __all__ = ["Design", "Ratings", "Sample"]
 
 
+@dataclass(frozen=True)
+class GapHandling:
+    """What was done about sampled segments without a rating.
+
+    ``note`` is for readers, ``code`` for signatures; ``unrated`` counts the segments that were
+    given up, which the sample does not list any more.
+    """
+
+    note: str
+    code: str
+    unrated: int = 0
+
+
+@dataclass(frozen=True)
+class SampleInfo:
+    """Where a sample and its ratings come from: what signatures, files and reports tell of it.
+
+    Parameters
+    ----------
+    samplers, seeds
+        Names of the samplers, and the seeds where known: one, or one per wave if they differ.
+    adequate
+        The cut that made 0 and 1 of the scores, such as ``"<= 0"``.
+    gaps
+        What was done about segments without a rating.
+    """
+
+    samplers: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    adequate: str | None = None
+    gaps: GapHandling | None = None
+
+    @property
+    def sampler(self) -> str | None:
+        """The sampler; of waves that differ all of them, as ``random+docs-sys``."""
+        return "+".join(self.samplers) or None
+
+    @property
+    def seed(self) -> int | str | None:
+        """The seed; of waves that differ all of them, as ``1+2``."""
+        if len(self.seeds) > 1:
+            return "+".join(map(str, self.seeds))
+        return self.seeds[0] if self.seeds else None
+
+    def then(self, wave: SampleInfo) -> SampleInfo:
+        """What is known of two waves together."""
+
+        def both(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+            return first if first == second else first + second
+
+        return SampleInfo(
+            both(self.samplers, wave.samplers),
+            both(self.seeds, wave.seeds),
+            wave.adequate or self.adequate,
+            wave.gaps or self.gaps,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What files keep, by name; without what is not known."""
+        gaps = self.gaps
+        found = {
+            "sampler": self.sampler,
+            "seed": self.seed,
+            "adequate": self.adequate,
+            "gaps": None if gaps is None else gaps.note,
+            "gaps_signed": None if gaps is None else gaps.code,
+            "unrated": None if gaps is None else gaps.unrated or None,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> SampleInfo:
+        """From what a file keeps."""
+        sampler, seed = record.get("sampler"), record.get("seed")
+        gaps = None
+        if "gaps" in record:
+            gaps = GapHandling(record["gaps"], record["gaps_signed"], int(record.get("unrated", 0)))
+        return cls(
+            () if sampler is None else tuple(str(sampler).split("+")),
+            () if seed is None else tuple(int(s) for s in str(seed).split("+")),
+            record.get("adequate"),
+            gaps,
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Rows of a pool to annotate, (n,) for a study or (draws, n) for a simulation.
@@ -34,7 +119,7 @@ class Sample:
     design: Design
     given: Ratings | None = None
     joined: Design | None = None
-    info: Mapping[str, Any] = field(default_factory=dict)
+    info: SampleInfo = SampleInfo()
 
     def __post_init__(self) -> None:
         if self.indices.shape != self.design.weights.shape:
@@ -46,7 +131,7 @@ class Sample:
     def __repr__(self) -> str:
         draws = "" if self.indices.ndim == 1 else f"{self.indices.shape[0]} draws of "
         more = "" if self.given is None else f", beside {self.given.n} rated before"
-        return f"Sample({draws}{self.n} of {len(self.pool)} segments, {self.design.kind}{more})"
+        return f"Sample({draws}{self.n} of {len(self.pool)} segments, {self.design._label}{more})"
 
     @property
     def n(self) -> int:
@@ -66,9 +151,9 @@ class Sample:
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics of the sampled segments, standardised over the pool: (..., p, n)."""
-        return self.columns(self.pool.standardised(names))
+        return self._columns(self.pool.standardised(names))
 
-    def columns(self, table: FloatArray) -> FloatArray:
+    def _columns(self, table: FloatArray) -> FloatArray:
         """The sampled segments' part of a table over the pool: (p, N) -> (..., p, n)."""
         return np.moveaxis(np.take(table, self.indices, axis=1), 0, -2)
 
@@ -126,12 +211,12 @@ class Sample:
         return found.reshape(self.indices.shape)
 
     def _join(self, given: Ratings, fresh: Ratings) -> Ratings:
-        design = self.joined or given.sample.design.then(self.design, len(self.pool))
+        design = self.joined or given.sample.design._then(self.design, len(self.pool))
         whole = Sample(
             self.pool,
             np.concatenate([given.sample.indices, self.indices], -1),
             design,
-            info=_both(given.sample.info, self.info),
+            info=given.sample.info.then(self.info),
         )
         scores = np.concatenate([given.scores, fresh.scores], -1)
         return Ratings(whole, scores, fresh.limits or given.limits)
@@ -150,15 +235,6 @@ class Sample:
         turns = np.broadcast_to(np.arange(order.shape[-1]) % k, order.shape)
         np.put_along_axis(labels, order, turns, axis=-1)
         return labels
-
-
-def _both(first: Mapping[str, Any], then: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known of two waves: seeds and samplers that differ are named both, as ``1+2``."""
-    joined = {**first, **then}
-    for key in first.keys() & then.keys():
-        if first[key] != then[key]:
-            joined[key] = f"{first[key]}+{then[key]}"
-    return joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,28 +284,29 @@ class Ratings:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What every result made from these ratings must say, such as what became of gaps."""
-        return (self.sample.info["gaps"],) if "gaps" in self.sample.info else ()
+        gaps = self.sample.info.gaps
+        return () if gaps is None else (gaps.note,)
 
-    def signed(self) -> dict[str, str]:
+    def _signed(self) -> dict[str, str]:
         """What signatures tell of the ratings: seed, pool, scores, version, scale, gaps and
         orientations that the names of the metrics do not tell."""
         from fewgold._version import __version__
 
+        info, pool = self.sample.info, self.sample.pool
         found = {
-            "seed": str(self.sample.info.get("seed", "none")),
-            "pool": self.sample.pool.fingerprint[:6],
+            "seed": "none" if info.seed is None else str(info.seed),
+            "pool": pool.fingerprint[:6],
             "y": hashlib.sha256(self.scores.tobytes()).hexdigest()[:6],
             "v": __version__,
         }
-        pool = self.sample.pool
         if own := told_orientation(pool.orientation, pool.metrics):
             found["orient"] = own
         if self.limits is not None:
             found["scale"] = "{:.10g}-{:.10g}".format(*self.limits)
-        if "adequate" in self.sample.info:
-            found["adequate"] = self.sample.info["adequate"].replace(" ", "")
-        if "gaps_signed" in self.sample.info:
-            found["gaps"] = self.sample.info["gaps_signed"]
+        if info.adequate is not None:
+            found["adequate"] = info.adequate.replace(" ", "")
+        if info.gaps is not None:
+            found["gaps"] = info.gaps.code
         return found
 
     def cut(self, cut: Cut | str) -> Ratings:
@@ -238,8 +315,8 @@ class Ratings:
         Their mean is the share of adequate segments, whatever the estimator.
         """
         passing = Cut.parse(cut)
-        told = replace(self.sample, info={**self.sample.info, "adequate": str(passing)})
-        return Ratings(told, passing(self.scores).astype(np.float64), (0.0, 1.0))
+        sample = replace(self.sample, info=replace(self.sample.info, adequate=str(passing)))
+        return Ratings(sample, passing(self.scores).astype(np.float64), (0.0, 1.0))
 
     def draw(self, k: int | IntArray) -> Ratings:
         """The ``k``-th of a batch of draws."""

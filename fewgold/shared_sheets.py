@@ -76,12 +76,7 @@ def save_shared(
         chosen = chosen[np.argsort(sample.pool.codes[chosen], kind="stable")]
     texts = list(columns.get("texts") or ())
     heads = [ID, SEGMENT, *([DOCUMENT] if sample.pool.documents is not None else []), *texts, score]
-    double = [name for name in heads if heads.count(name) > 1]
-    if double:
-        raise DataError(
-            f"the sheet would have two columns {double[0]!r}. Rename the text column, or choose "
-            "another name for the score with --score-column."
-        )
+    sheets.check_header(heads)
     rng = np.random.default_rng([seed, len(sample.pool)])
     total = sum(len(rows[label(columns["id"], i)]) for i in sample.pool.ids[chosen].tolist())
     lines: list[list[str]] = [[io.neutral(name) for name in heads]]
@@ -114,7 +109,7 @@ def _places(table: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, dict[s
     return found
 
 
-def load_shared(path: str | Path, pool_path: str | Path | None = None) -> Shared:
+def load_shared(path: str | Path | sheets.Record, pool_path: str | Path | None = None) -> Shared:
     """What is needed to read a sheet of several systems back, from its side file."""
     record = sheets.read_record(path)
     if "systems" not in record:
@@ -122,10 +117,10 @@ def load_shared(path: str | Path, pool_path: str | Path | None = None) -> Shared
             "this sheet holds one system only. Its score is that of: fewgold estimate. To compare "
             "systems, select segments with --shared."
         )
-    table = sheets.pool_table(path, pool_path)
-    with sheets.intact(path):
+    table = sheets.pool_table(record, pool_path)
+    with sheets.intact(record.path):
         columns = dict(record["pool"]["columns"])
-        sample = sheets.load_sample(path, build_joint_pool(table, columns))
+        sample = sheets.load_sample(record, build_joint_pool(table, columns))
         key = {row["id"]: (row["segment"], row["system"]) for row in record["systems"]["rows"]}
         return Shared(table, columns, sample, key, record["score_column"])
 
@@ -139,7 +134,7 @@ def read_shared(
     id: str = ID,
     gaps: bool = False,
 ) -> pd.DataFrame:
-    """The pool's table with the scores of a rated sheet, a row an output (and rater).
+    """The pool's table with the scores of a rated sheet, one row per output (and rater).
 
     Rows that are missing or empty are outputs that nobody rated: an error unless ``gaps`` says
     that chance left them out. ``human`` names one column of scores or several, a rater each.
@@ -155,10 +150,8 @@ def read_shared(
             )
     sheet = sheet[~sheet.map(io.is_empty).all(axis=1)]
     found = [str(i).strip() for i in sheet[id]]
-    refuse(
-        "are not in the sample", [i for i in found if i not in shared.key],
-        "Is it another sample's file?",
-    )  # fmt: skip
+    foreign = [i for i in found if i not in shared.key]
+    refuse("are not in the sample", foreign, "Is it another sample's file?")
     if rater is None:
         twice = sorted(i for i, count in Counter(found).items() if count > 1)
         refuse(

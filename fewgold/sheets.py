@@ -6,7 +6,6 @@ order unless asked for. The side file ``<sheet>.design.json`` holds the rest, it
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shlex
@@ -24,21 +23,20 @@ from numpy.typing import NDArray
 from fewgold import formats, io
 from fewgold._text import pretty
 from fewgold._version import __version__
-from fewgold.design import Design
+from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import alias, holds_name
 from fewgold.io import neutral, refuse
 from fewgold.missing import PartialRatings
-from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
-from fewgold.stored import Engine, Excerpt, StoredPool
-from fewgold.stored.pool import reopen, rows_of
+from fewgold.pool import Pool, Population
+from fewgold.sample import Ratings, Sample, SampleInfo
+from fewgold.stored import Engine
+from fewgold.stored.pool import reopen
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Designs and pools as plain records: what every file of a study stores, its floats exact.
-
+# Designs and pools as plain records: what every file of a study stores, its floats exact ----------
 
 # Fields of a Design that have a value for each segment, by the name of one such value.
 _FLOATS = {"weight": "weights", "inclusion": "inclusion", "influence": "influence"}
@@ -46,7 +44,7 @@ _WHOLE = {"group": "groups", "unit": "units", "stratum": "strata"}
 
 
 def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
-    """A design, with one entry a segment in the order of drawing."""
+    """A design, with one entry per segment in the order of drawing."""
     columns = {"id": [str(i) for i in pool.ids[indices]], "index": indices.tolist()}
     for key, name in (_FLOATS | _WHOLE).items():
         if getattr(design, name) is not None:
@@ -56,19 +54,20 @@ def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
     segments = [
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]
-    head = {"kind": design.kind, "size": design.size, "unbiased": design.unbiased}
+    head = {"kind": design._label, "size": design.size, "unbiased": design.unbiased}
     return {**head, "segments": segments}
 
 
 def rated(given: Ratings) -> dict[str, Any]:
+    """A sample with its scores, as `drawn` stores it."""
     record = drawn(given.sample.pool, given.sample.indices, given.sample.design)
     limits = None if given.limits is None else list(given.limits)
-    return {
-        **record, "scores": given.scores.tolist(), "limits": limits, "info": dict(given.sample.info)
-    }  # fmt: skip
+    info = given.sample.info.to_dict()
+    return {**record, "scores": given.scores.tolist(), "limits": limits, "info": info}
 
 
 def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64], Design]:
+    """The rows and the design that `drawn` stored, checked against the pool."""
     segments = record["segments"]
     indices = np.array([s["index"] for s in segments], dtype=np.int64)
     if indices.size and not (indices.min() >= 0 and indices.max() < len(pool)):
@@ -83,31 +82,17 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
                 arrays[name] = np.array([s[key] for s in segments], dtype=dtype)
     if "balance" in segments[0]:
         arrays["balance"] = np.array([s["balance"] for s in segments], dtype=np.float64).T
+    kind, gaps = DesignKind.parse(record["kind"])
     return indices, Design(
-        kind=record["kind"], size=record["size"], unbiased=record["unbiased"], **arrays
+        kind=kind, size=record["size"], unbiased=record["unbiased"], gaps=gaps, **arrays
     )
 
 
-def digests(pool: Pool | StoredPool) -> dict[str, str]:
-    """A digest of each part of a pool, to say later which one changed."""
-    if isinstance(pool, Excerpt):
-        pool = pool.store
-    if isinstance(pool, StoredPool):
-        return pool.digests()
-    labels = {"ids": pool.ids, "documents": pool.documents}
-    found = {
-        k: "\x1f".join(map(str, v.tolist())).encode() for k, v in labels.items() if v is not None
-    }
-    found |= {f"metric {k}": v.tobytes() for k, v in pool.metrics.items()}
-    if pool.cost is not None:
-        found["cost"] = pool.cost.tobytes()
-    return {k: hashlib.sha256(v).hexdigest()[:12] for k, v in found.items()}
-
-
-def check_pool(stored: Mapping[str, Any], pool: Pool | StoredPool) -> None:
+def check_pool(stored: Mapping[str, Any], pool: Population) -> None:
+    """Refuse a pool that is not the one of the record, and say what changed."""
     if stored["fingerprint"] == pool.fingerprint:
         return
-    then, now = stored["digests"], digests(pool)
+    then, now = stored["digests"], pool._digests()
     reasons = [f"{k} changed" for k in then if k in now and now[k] != then[k]]
     reasons += [f"{k} is gone" for k in then if k not in now]
     reasons += [f"{k} is new" for k in now if k not in then]
@@ -246,12 +231,13 @@ def save_sample(
     separator = "\t" if name.lower().endswith(".tsv") else ","
     text = sheet(sample, score, separator, in_order=in_order) if text is None else text
     where = _places(pool_path, side.parent)
+    engine, _ = sample.pool._source
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "fewgold": __version__,
         "strategy": strategy,
-        "sampler": sample.info.get("sampler"),
-        "seed": sample.info.get("seed"),
+        "sampler": sample.info.sampler,
+        "seed": sample.info.seed,
         "n": sample.n,
         "budget": budget,
         "score_column": score,
@@ -259,9 +245,9 @@ def save_sample(
             "path": where,
             "size": len(sample.pool),
             "fingerprint": sample.pool.fingerprint,
-            "digests": digests(sample.pool),
+            "digests": sample.pool._digests(),
             "columns": {**columns, "orientation": dict(sample.pool.orientation)},
-            **_engine_of(sample.pool),
+            **({} if engine == "memory" else {"engine": engine}),
         },
         "sample": drawn(sample.pool, sample.indices, sample.design),
         "given": None if sample.given is None else rated(sample.given),
@@ -295,7 +281,7 @@ def sheet(
     pool = sample.pool
     rows = place = sample.indices
     own = {int(i): _masked(pool, i) for i in place}
-    if not in_order and pool.has_several_systems:
+    if not in_order and pool._has_several_systems:
         rows = np.array(sorted(own, key=lambda i: (own[i][-1], i)))
     elif not in_order:
         by_document = place if pool.documents is None else pool.codes[place] * len(pool) + place
@@ -303,12 +289,7 @@ def sheet(
     labels = [ID] if pool.documents is None else [ID, DOCUMENT]
     shown: dict[str, Any] = {name: {i: own[i][k] for i in own} for k, name in enumerate(labels)}
     names = [*shown, *pool.texts, score]
-    double = [name for name in names if names.count(name) > 1]
-    if double:
-        raise DataError(
-            f"the sheet would have two columns {double[0]!r}. Rename the text column, or choose "
-            "another name for the score with --score-column."
-        )
+    check_header(names)
     shown |= pool.texts
     body = [
         [*(io.cell(column[i], separator) for column in shown.values()), ""] for i in rows.tolist()
@@ -324,22 +305,43 @@ def sheet(
     return io.as_text([[*map(neutral, shown), score], *body], separator)
 
 
+def check_header(names: Sequence[str]) -> None:
+    """Refuse a sheet that would have two columns of one name."""
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise DataError(
+            f"the sheet would have two columns {double!r}. Rename the text column, or choose "
+            "another name for the score with --score-column."
+        )
+
+
 def _masked(pool: Pool, place: Any) -> tuple[Any, ...]:
     """The id of a segment and its document, if it has one, as raters may see them."""
     system = () if pool.system is None else (str(pool.system[place]),)
-    labels = (
-        [pool.ids[place]] if pool.documents is None else [pool.ids[place], pool.documents[place]]
-    )
+    labels = [of[place] for of in (pool.ids, pool.documents) if of is not None]
 
     def shown(label: Any, *of: str) -> Any:
-        told = pool.has_several_systems or any(holds_name(str(label), name) for name in system)
+        told = pool._has_several_systems or any(holds_name(str(label), name) for name in system)
         return alias(pool.fingerprint, *of, str(label)) if told else label
 
     return tuple(shown(label, *(system if k else ())) for k, label in enumerate(labels))
 
 
-def read_record(path: str | Path) -> dict[str, Any]:
-    """The side file as written by `save_sample`, its schema checked."""
+class Record(dict[str, Any]):
+    """The fields of a side file, and the path that it was read from.
+
+    Read it once with `read_record` and hand it to whatever takes the path of a side file.
+    """
+
+    def __init__(self, path: Path, fields: Mapping[str, Any]) -> None:
+        super().__init__(fields)
+        self.path = path
+
+
+def read_record(path: str | Path | Record) -> Record:
+    """The side file as written by `save_sample`, its schema checked; a `Record` as it is."""
+    if isinstance(path, Record):
+        return path
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -356,32 +358,33 @@ def read_record(path: str | Path) -> dict[str, Any]:
             f"reads {SCHEMA!r}. Give the .design.json file of a sample, and the fewgold that "
             "wrote it."
         )
-    assert isinstance(record, dict)
-    return record
+    return Record(Path(path), record)
 
 
-def commands(sheet: str | Path, pool: str | None = None) -> list[str]:
+def commands(sheet: str | Path, pool: str | None = None, record: Record | None = None) -> list[str]:
     """The lines for a shell that draw the segments of a sheet again, a line for each wave.
 
     Files are named as seen from where ``sheet`` is: a relative path makes relative paths. ``pool``
-    is where the pool is now, if it has moved.
+    is where the pool is now, if it has moved; ``record`` the side file, if it was read already.
     """
     side = design_path(sheet)
-    record = read_record(side)
+    record = read_record(side) if record is None else record
     with intact(side):
-        told = record.get("select") or _told(record)
+        told = record.get("select") or _recorded_options(record)
         stored = record["pool"]["path"]
         places = [pool] if pool is not None else [stored] if isinstance(stored, str) else stored
-        files = [_from(p, side.parent if pool is None else Path()) for p in places or ["-"]]
-        given = told["given"] and _from(told["given"], side.parent)
-        again = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
+        files = [
+            _seen_from_here(p, side.parent if pool is None else Path()) for p in places or ["-"]
+        ]
+        given = told["given"] and _seen_from_here(told["given"], side.parent)
+        copy = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
         words = ["fewgold", "select", *files, *(["--given", given] if given else [])]
-        words += [*told["options"], "-o", _from(again.as_posix(), Path())]
+        words += [*told["options"], "-o", _seen_from_here(copy.as_posix(), Path())]
     before = commands(given, pool) if given and design_path(given).is_file() else []
     return [*before, shlex.join(words)]
 
 
-def _told(record: Mapping[str, Any]) -> dict[str, Any]:
+def _recorded_options(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a side file without the options of ``fewgold select`` tells of them."""
     columns, options = record["pool"]["columns"], {"--strategy": record["strategy"]}
     if record["given"] is None:
@@ -403,7 +406,7 @@ def _told(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"given": given, "options": [*words, *(["--shared"] if "systems" in record else [])]}
 
 
-def _from(path: str, folder: Path) -> str:
+def _seen_from_here(path: str, folder: Path) -> str:
     """A path that is stored as seen from ``folder``, as seen from where we are."""
     if path == "-" or "://" in path:
         return path
@@ -412,11 +415,11 @@ def _from(path: str, folder: Path) -> str:
 
 
 def load_pool(
-    path: str | Path,
+    path: str | Path | Record,
     pool_path: str | Path | Sequence[str] | None = None,
     engine: Engine | None = None,
     tell: Callable[[str], None] | None = None,
-) -> Pool | StoredPool:
+) -> Population:
     """The pool that a side file speaks of, read from its recorded place or from ``pool_path``.
 
     A pool on disk is opened and stays there; ``engine`` reads it, the kind that chose by default.
@@ -424,18 +427,18 @@ def load_pool(
     """
     record = read_record(path)
     if "engine" in record["pool"]:
-        with intact(path):
-            return reopen(record["pool"], Path(path).parent, pool_path, engine)
+        with intact(record.path):
+            return reopen(record["pool"], record.path.parent, pool_path, engine)
     if "systems" in record:
-        sheet = shlex.quote(str(path).removesuffix(".design.json"))
+        sheet = shlex.quote(str(record.path).removesuffix(".design.json"))
         raise DataError(
             "this sheet holds several systems. To compare them, and write tables and plots: "
             f"fewgold compare {sheet} -o results"
         )
     if pool_path is not None and not isinstance(pool_path, str | Path):
         raise DataError("this sample was drawn from one table; got several files. Name that one.")
-    table = pool_table(path, pool_path, tell)
-    with intact(path):
+    table = pool_table(record, pool_path, tell)
+    with intact(record.path):
         for name in record["pool"]["columns"].get("metrics") or () if tell is not None else ():
             how = io.column_of(table[name], name).read_as if name in table.columns else ""
             if how and tell is not None:
@@ -444,17 +447,17 @@ def load_pool(
 
 
 def pool_table(
-    path: str | Path,
+    path: str | Path | Record,
     pool_path: str | Path | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> pd.DataFrame:
     """The table that the pool of a side file was made from; ``tell`` hears what is odd about it."""
     record = read_record(path)
-    with intact(path):
+    with intact(record.path):
         stored = record["pool"]["path"]
         if pool_path is None and stored is None:
             raise DataError("the pool came from standard input. Say which file it is with --pool.")
-        place = Path(path).parent / stored if pool_path is None else pool_path
+        place = record.path.parent / stored if pool_path is None else pool_path
         if str(place) != "-" and not Path(place).exists():
             raise DataError(
                 f"the pool is not at {str(place)!r} any more. Say where it is with --pool."
@@ -462,24 +465,25 @@ def pool_table(
         return open_table(place, tell)
 
 
-def load_sample(path: str | Path, pool: Pool | StoredPool) -> Sample:
+def load_sample(path: str | Path | Record, pool: Population) -> Sample:
     """The sample of a side file. Refuses a pool that is not the one it was drawn from."""
     record = read_record(path)
-    with intact(path):
+    with intact(record.path):
         check_pool(record["pool"], pool)
-        if isinstance(pool, StoredPool):
-            pool = rows_of([record["given"], record["sample"]], pool)
-        indices, design = design_of(record["sample"], pool)
-        info = {k: record[k] for k in ("sampler", "seed") if record[k] is not None}
-        sample = Sample(pool, indices, design, info=info)
+        waves = [wave for wave in (record["given"], record["sample"]) if wave]
+        rows = {s["index"]: s["id"] for wave in waves for s in wave["segments"]}
+        held = pool._with_rows(rows)
+        indices, design = design_of(record["sample"], held)
+        info = SampleInfo.from_dict({k: record[k] for k in ("sampler", "seed")})
+        sample = Sample(held, indices, design, info=info)
         if record["given"] is None:
             return sample
-        earlier, how = design_of(record["given"], pool)
+        earlier, how = design_of(record["given"], held)
         scores = np.array(record["given"]["scores"], dtype=np.float64)
         limits = record["given"]["limits"]
-        before = Sample(pool, earlier, how, info=record["given"]["info"])
+        before = Sample(held, earlier, how, info=SampleInfo.from_dict(record["given"]["info"]))
         given = Ratings(before, scores, None if limits is None else (limits[0], limits[1]))
-        joined = None if record["joined"] is None else design_of(record["joined"], pool)[1]
+        joined = None if record["joined"] is None else design_of(record["joined"], held)[1]
         return replace(sample, given=given, joined=joined)
 
 
@@ -493,7 +497,7 @@ def read_ratings(
 ) -> Ratings:
     """The scores of a filled-in sheet (or of its table), joined on id in any order of rows.
 
-    ``score`` may name several columns, one a rater, to take their mean. Every segment of the
+    ``score`` may name several columns, one per rater, to take their mean. Every segment of the
     sample must be there once, with a number, and nothing else: leaving some out biases the result.
     """
     return read_partial(path, sample, id=id, score=score, limits=limits).complete()
@@ -543,10 +547,14 @@ def read_partial(
         row[[c[0] for c in cells]] = io.scores_of(name, names, values, _UNRATED)
     if len(columns) == 1:
         return PartialRatings(sample, table[0], limits)
-    known = np.isfinite(table)
-    total = np.where(known, table, 0.0).sum(0)
-    mean = np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
-    return PartialRatings(sample, mean if gaps else table.mean(0), limits)
+    return PartialRatings(sample, mean_of_known(table) if gaps else table.mean(0), limits)
+
+
+def mean_of_known(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of each column over the rows that have a number there; NaN where none has."""
+    known = np.isfinite(scores)
+    total = np.where(known, scores, 0.0).sum(0)
+    return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
 
 
 _UNRATED = (
@@ -572,10 +580,6 @@ def intact(path: str | Path) -> Iterator[None]:
             f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Take the side file as it "
             "was written; drawing again with the same seed makes it anew."
         ) from error
-
-
-def _engine_of(pool: Pool) -> dict[str, str]:
-    return {"engine": pool.store.engine.name} if isinstance(pool, Excerpt) else {}
 
 
 def _places(paths: str | Path | Sequence[str] | None, folder: Path) -> str | list[str] | None:

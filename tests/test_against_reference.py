@@ -180,7 +180,7 @@ def test_two_waves_of_simple_random():
     wave = SimpleRandom().draw(POOL, 7, given=first, rng=1)
     scores = np.r_[first.scores, GOLD[wave.indices]]
     value, variance = two_waves(first.scores, GOLD[wave.indices], SIZE)
-    joined = first.sample.design.then(wave.design, SIZE)
+    joined = first.sample.design._then(wave.design, SIZE)
     mean, covariance = joined.moments(scores[None, :])
     assert mean[0] == pytest.approx(value, rel=1e-12)
     assert covariance[0, 0] == pytest.approx(variance, rel=1e-10)
@@ -295,12 +295,12 @@ def test_ridge_takes_the_strength_of_least_leave_one_out_error(seed):
     losses = [ridge_leave_one_out(y, x, s * n) for s in STRENGTHS]
     best = STRENGTHS[int(np.argmin(losses))]
     fit = Theirs(alpha=best * n).fit(x, y)
-    beta, lever, inverse = ridge_slopes(centred(x, y), np.zeros(4))
+    beta, leverage, inverse = ridge_slopes(centred(x, y), np.zeros(4))
     np.testing.assert_allclose(inverse @ (centred(x, y)[1:] @ centred(x, y)[0]), beta, rtol=1e-9)
     np.testing.assert_allclose(beta, fit.coef_, rtol=1e-8, atol=1e-10)
     own = x - x.mean(0)
     hat = own @ np.linalg.solve(own.T @ own + best * n * np.eye(4), own.T)
-    np.testing.assert_allclose(lever, np.diag(hat), rtol=1e-9)
+    np.testing.assert_allclose(leverage, np.diag(hat), rtol=1e-9)
     cv = RidgeCV(alphas=[s * n for s in STRENGTHS]).fit(x, y)
     assert cv.alpha_ == pytest.approx(best * n)
 

@@ -17,8 +17,8 @@ from fewgold.cut import Cut
 from fewgold.estimators import Mean
 from fewgold.planning import Setting, information, measurable_difference
 from fewgold.pool import Pool
-from fewgold.reliability import CubicFit, PowerFit, power_fit
 from fewgold.reliability.bootstrap import segment_means
+from fewgold.reliability.fits import CubicFit, PowerFit, power_fit
 from fewgold.samplers import Incremental, SimpleRandom
 
 ROOT = Path(__file__).parent.parent
@@ -258,7 +258,7 @@ def test_004_incremental_allocation_is_biased() -> None:
     rare, even = np.repeat([0.0, 25.0], [16, 4]), np.repeat([0.0, 1.0], [10, 10])
     gold = np.concatenate([rare, even])
     pool = Pool(np.array([f"s{i}" for i in range(40)]), documents=np.repeat([0, 1], 20))
-    ratings = Incremental("human").replay(
+    ratings = Incremental("human")._replay(
         pool, lambda s: gold[s.indices], [1] * 12, draws=1000, rng=np.random.default_rng(0)
     )
     value = Mean().estimate(ratings).value

@@ -60,11 +60,11 @@ def test_a_simple_sample_with_gaps_is_a_smaller_simple_sample():
     design = ratings.sample.design
     np.testing.assert_allclose(design.weights, 1 / r)
     np.testing.assert_allclose(design.inclusion, r / size)
-    made, y = Mean(bound=Student()).estimate(ratings), partial.scores[partial.keep]
+    made, y = Mean(bound=Student()).estimate(ratings), partial.scores[partial._keep]
     assert made.value == pytest.approx(y.mean())
     assert made.se == pytest.approx(np.sqrt((1 - r / size) * y.var(ddof=1) / r))
     assert made.df == pytest.approx(r - 1)
-    assert design.kind == "simple with gaps"
+    assert design._label == "simple with gaps"
     assert ratings.n == partial.rated == r
     assert set(partial.missing) | set(ratings.sample.ids) == set(partial.sample.ids)
 
@@ -93,12 +93,12 @@ def test_a_stratified_sample_with_gaps_is_that_of_the_textbook():
     design = partial.sample.design
     taken = np.bincount(design.strata)
     sizes = np.rint(taken / design.inclusion[np.searchsorted(design.strata, range(taken.size))])
-    keep = partial.keep
+    keep = partial._keep
     value, variance = stratified(partial.scores[keep], design.strata[keep], sizes)
     made = Mean().estimate(partial.at_random())
     assert made.value == pytest.approx(value)
     assert made.se**2 == pytest.approx(variance)
-    assert made.design.freedom == keep.sum() - taken.size
+    assert made.design._slope_df == keep.sum() - taken.size
 
 
 def test_every_systematic_sample_and_every_set_of_answers():
@@ -133,7 +133,7 @@ def test_every_pair_of_waves_and_every_set_of_answers():
     )
     first = SimpleRandom().draw(pool, 3, rng=0).design
     wave = SimpleRandom().draw(pool.take(np.arange(4)), 3, rng=0).design
-    design = first.then(wave, 7)
+    design = first._then(wave, 7)
     full, se2 = spread_over(pool, gold, rows, design, np.ones((1, 6), dtype=bool))
     np.testing.assert_allclose(full.mean(), gold.mean(), **TIGHT)
     np.testing.assert_allclose(se2.mean(), full.var(), **TIGHT)
@@ -166,9 +166,9 @@ def test_weights_sum_to_one_for_every_sampler(sampler, lost, within):
     ratings = partial.at_random(within=within)
     design, before = ratings.sample.design, partial.sample.design
     assert design.weights.sum() == pytest.approx(1)
-    assert (design.weights >= before.weights[partial.keep] * (1 - 1e-12)).all()
-    rate = before.weights[partial.keep] / design.weights
-    np.testing.assert_allclose(design.inclusion, before.inclusion[partial.keep] * rate)
+    assert (design.weights >= before.weights[partial._keep] * (1 - 1e-12)).all()
+    rate = before.weights[partial._keep] / design.weights
+    np.testing.assert_allclose(design.inclusion, before.inclusion[partial._keep] * rate)
     # The formula for influence comes to the usual one where the design's is the usual one.
     usual = design.weights * np.sqrt(1 - design.inclusion)
     np.testing.assert_allclose(design.influence, usual, atol=1e-12)
@@ -221,7 +221,7 @@ def test_a_stratum_with_one_answer_is_compared_with_its_neighbour():
     np.testing.assert_array_equal(last.groups, [0, 0, 1, 1, 1])
     all_lone = by_hand([0, 2, 4]).sample.design
     assert np.unique(all_lone.groups).size == 1
-    assert not all_lone.blind
+    assert not all_lone._lonely
 
 
 def test_a_stratum_taken_whole_and_answered_whole_stays_settled():
@@ -278,7 +278,7 @@ def test_adaptive_samples_stay_marked_as_biased(spread):
     scores = gold[sample.indices]
     scores[::4] = np.nan
     made = estimator.estimate(PartialRatings(sample, scores).at_random())
-    assert made.design.kind == "adaptive with gaps"
+    assert made.design._label == "adaptive with gaps"
     assert made.design.weights.sum() == pytest.approx(1)
     assert any("does not give an unbiased mean" in note for note in made.remarks)
 
@@ -347,8 +347,8 @@ def test_waiting_lists_what_is_unrated():
 
 def test_scores_by_id():
     partial = demo_gaps()
-    ids = partial.sample.ids[partial.keep].tolist()
-    known = dict(zip(ids, partial.scores[partial.keep].tolist(), strict=True))
+    ids = partial.sample.ids[partial._keep].tolist()
+    known = dict(zip(ids, partial.scores[partial._keep].tolist(), strict=True))
     for given in (known, pd.Series(known), known | {partial.missing[0]: None}):
         found = PartialRatings(partial.sample, given)
         np.testing.assert_array_equal(found.scores, partial.scores)

@@ -20,10 +20,10 @@ def columns() -> tuple[np.ndarray, np.ndarray]:
 def test_standardised_metrics_have_mean_0_and_standard_deviation_1_over_the_pool() -> None:
     first, second = columns()
     pool = Pool(np.arange(N), {"first": first, "second": second})
-    for z in (pool.standardised(), pool.standardised(["second"]), pool.standard_composite()):
+    for z in (pool.standardised(), pool.standardised(["second"]), pool._standard_composite()):
         np.testing.assert_allclose(z.mean(-1), 0.0, atol=1e-12)
         np.testing.assert_allclose(np.square(z).sum(-1) / N, 1.0)
-    np.testing.assert_allclose(np.diag(pool.gram()), 1.0)
+    np.testing.assert_allclose(np.diag(pool._gram()), 1.0)
 
 
 @pytest.mark.parametrize("orientation", [{"first": 1}, {"first": -1}, {}])

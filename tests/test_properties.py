@@ -62,7 +62,7 @@ def pools(draw):
 
 def hopeless(design):
     """Where the ratings cannot show a spread at all."""
-    return (design.df <= 0) | design.blind
+    return (design.df <= 0) | design._lonely
 
 
 # Samplers -----------------------------------------------------------------------------------

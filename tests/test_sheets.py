@@ -89,7 +89,7 @@ def assert_same(a: Sample, b: Sample) -> None:
             np.testing.assert_array_equal(first, second, strict=True)
     for name in ("kind", "size", "unbiased"):
         assert getattr(a.design, name) == getattr(b.design, name)
-    assert dict(a.info) == dict(b.info)
+    assert a.info == b.info
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -569,3 +569,11 @@ def test_costs_that_are_refused() -> None:
             sheets.build_pool(table, {"id": "id", "cost": cost})
     with pytest.raises(DataError, match="must hold a number"):
         sheets.build_pool(table, {"id": "id", "cost": "3*text"})
+
+
+def test_a_record_that_was_read_serves_in_place_of_its_path(pool: Pool, tmp_path: Path) -> None:
+    side = save(draw(pool), tmp_path / "a.csv")
+    record = sheets.read_record(side)
+    assert record.path == side and sheets.read_record(record) is record
+    side.unlink()  # nothing reads it a second time
+    assert sheets.load_sample(record, pool).ids.tolist() == draw(pool).ids.tolist()

@@ -372,7 +372,7 @@ def top_up_simple(pool, gold, first, design, n2):
             perms.append([*chosen, *sorted({*range(left)} - {*chosen})])
     before = np.array(before)
     count = len(before) // len(first)
-    stacked = type(design).stack([design.draw(i // count) for i in range(len(before))])
+    stacked = type(design)._stack([design.draw(i // count) for i in range(len(before))])
     given = Sample(pool, before, stacked).rate(gold[before])
     wave = SimpleRandom().draw(pool, n2, given=given, rng=Scripted(permutation=perms))
     return wave.rate(gold[wave.indices])
@@ -403,7 +403,7 @@ def test_three_simple_random_waves():
         for chosen in combinations(range(3), 2):
             rows.append(k)
             perms.append([*chosen, *sorted({0, 1, 2} - {*chosen})])
-    stacked = type(design).stack([two.sample.design.draw(k) for k in rows])
+    stacked = type(design)._stack([two.sample.design.draw(k) for k in rows])
     before = two.sample.indices[rows]
     given = Sample(pool, before, stacked).rate(gold[before])
     wave = SimpleRandom().draw(pool, 2, given=given, rng=Scripted(permutation=perms))

@@ -4,16 +4,14 @@ from fewgold.bayes.batch import moments
 from fewgold.bayes.cells import CellPosterior, bins, tally
 from fewgold.bayes.comparison import Significance, probability_greater, significance
 from fewgold.bayes.counts import Counts, patterns
-from fewgold.bayes.estimator import BinaryPosterior, RatedPosterior, is_binary
+from fewgold.bayes.estimator import BinaryPosterior, RatedPosterior
 from fewgold.bayes.finite import CELLS, PoolPosterior, ProcessPosterior
-from fewgold.bayes.naive import NaiveTable, naive_table
-from fewgold.bayes.posterior import AlphaPosterior, RatePosterior, Rates
+from fewgold.bayes.posterior import AlphaPosterior, Posterior
 from fewgold.bayes.preferences import PreferencePosterior, outcomes
 from fewgold.bayes.priors import Pooled, Priors, RaterPriors, Separate, Trend
 from fewgold.bayes.raters import RaterPosterior
-from fewgold.bayes.roc import Roc, RocPoint, RocTable, roc_table
-from fewgold.bayes.success import SuccessRates, success_rates, success_rates_of
-from fewgold.bayes.thresholds import choose_cut, choose_cuts
+from fewgold.bayes.roc import Roc, RocPoint, RocTable, choose_cut, choose_cuts, roc_table
+from fewgold.bayes.success import NaiveTable, SuccessRates, naive_table, success_rates
 
 __all__ = [
     "CELLS",
@@ -24,14 +22,13 @@ __all__ = [
     "NaiveTable",
     "PoolPosterior",
     "Pooled",
+    "Posterior",
     "PreferencePosterior",
     "Priors",
     "ProcessPosterior",
-    "RatePosterior",
     "RatedPosterior",
     "RaterPosterior",
     "RaterPriors",
-    "Rates",
     "Roc",
     "RocPoint",
     "RocTable",
@@ -42,7 +39,6 @@ __all__ = [
     "bins",
     "choose_cut",
     "choose_cuts",
-    "is_binary",
     "moments",
     "naive_table",
     "outcomes",
@@ -51,6 +47,5 @@ __all__ = [
     "roc_table",
     "significance",
     "success_rates",
-    "success_rates_of",
     "tally",
 ]

@@ -5,35 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._statistics import adjusted_pairs
 from fewgold._validate import check_choice
-from fewgold.bayes.density import Curve, between
-from fewgold.bayes.posterior import Steps
+from fewgold.bayes.density import Curve, chance_greater
+from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.errors import FewgoldError
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-# Which of two success rates is larger.
-
-
-class Posterior(Protocol):
-    """Anything with a distribution: a curve, or steps with their masses."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def mean(self) -> FloatArray: ...
-    @property
-    def var(self) -> FloatArray: ...
-    @property
-    def laws(self) -> Sequence[Any]: ...
 
 
 def probability_greater(first: Posterior, second: Posterior, method: str = "exact") -> Any:
@@ -72,24 +58,24 @@ def probability_greater(first: Posterior, second: Posterior, method: str = "exac
             f"{second.shape}."
         ) from None
     if check_choice("method", method, ("exact", "normal")) == "normal":
-        gap, spread = first.mean - second.mean, np.sqrt(first.var + second.var)
+        gap, spread = first.mean - second.mean, np.hypot(first.sd, second.sd)
         certain = spread <= 0
         chance = np.where(
             certain, 0.5 * (1 + np.sign(gap)), ndtr(gap / np.where(certain, 1.0, spread))
         )
         return chance if shape else float(chance)
-    ones, twos = _laws(first, shape), _laws(second, shape)
-    known: dict[tuple[int, int], float] = {}  # equal counts share their law
-    for one, two in zip(ones, twos, strict=True):
+    pairs = list(zip(_spread(first, shape), _spread(second, shape), strict=True))
+    known: dict[tuple[int, int], float] = {}  # equal counts share their distribution
+    for one, two in pairs:
         if (id(one), id(two)) not in known:
             known[id(one), id(two)] = _chance(one, two)
-    found = [known[id(one), id(two)] for one, two in zip(ones, twos, strict=True)]
+    found = [known[id(one), id(two)] for one, two in pairs]
     return np.array(found).reshape(shape) if shape else found[0]
 
 
-def _laws(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]:
-    """The distribution of each of a batch that was spread to ``shape``."""
-    each: Sequence[Curve | Steps] = posterior.laws
+def _spread(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]:
+    """The distribution of each of a batch that was broadcast to ``shape``."""
+    each = posterior._distributions
     at = np.broadcast_to(np.arange(len(each)).reshape(posterior.shape), shape)
     return [each[int(k)] for k in at.ravel()]
 
@@ -102,7 +88,7 @@ def _chance(first: Curve | Steps, second: Curve | Steps) -> float:
         return float(first.mass @ second.cdf(first.values))
     if isinstance(second, Steps):
         return 1 - _chance(second, first)
-    return between(first.panels, second.panels)
+    return chance_greater(first.panels, second.panels)
 
 
 def _middle(steps: Steps, x: FloatArray) -> FloatArray:
@@ -111,9 +97,6 @@ def _middle(steps: Steps, x: FloatArray) -> FloatArray:
     upto = np.searchsorted(steps.values, x + 1e-12, side="right")
     before = np.searchsorted(steps.values, x - 1e-12, side="right")
     return np.asarray(0.5 * (sums[upto] + sums[before]))
-
-
-# Which systems differ, as a matrix, a frame, text and a figure.
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,18 +123,18 @@ class Significance:
     correction: str | None = None
 
     def __repr__(self) -> str:
-        found = int((np.triu(self.reached, 1) > 0).sum())
+        found = int((np.triu(self._reached, 1) > 0).sum())
         pairs = len(self.names) * (len(self.names) - 1) // 2
         return f"Significance({found} of {pairs} pairs differ at {self.levels[0]:g})"
 
     @property
-    def reached(self) -> IntArray:
+    def _reached(self) -> IntArray:
         """How many of the levels each pair reaches: (k, k)."""
         reached = (self.p[..., None] < np.array(self.levels)).sum(-1)
         np.fill_diagonal(reached, 0)
         return np.asarray(reached)
 
-    def matrix(self) -> pd.DataFrame:
+    def _matrix(self) -> pd.DataFrame:
         """P(row > column)."""
         import pandas as pd
 
@@ -164,37 +147,26 @@ class Significance:
         """
         import pandas as pd
 
-        reached = self.reached
-        rows = []
+        reached, rows = self._reached, []
         for i, j in combinations(range(len(self.names)), 2):
             depth = int(reached[i, j])
-            rows.append(
-                {
-                    "first": self.names[i],
-                    "second": self.names[j],
-                    "difference": float(self.means[i] - self.means[j]),
-                    "probability": float(self.probability[i, j]),
-                    "p": float(self.p[i, j]),
-                    "level": self.levels[depth - 1] if depth else np.nan,
-                }
-            )
+            rows.append({
+                "first": self.names[i], "second": self.names[j],
+                "difference": float(self.means[i] - self.means[j]),
+                "probability": float(self.probability[i, j]), "p": float(self.p[i, j]),
+                "level": self.levels[depth - 1] if depth else np.nan,
+            })  # fmt: skip
         return pd.DataFrame(rows)
 
     def summary(self) -> str:
         """The matrix as text, with a star for each level."""
-        reached = self.reached
-        heads = [f"{n} ({m:.2f})" for n, m in zip(self.names, self.means, strict=True)]
-        lines = []
-        for i, head in enumerate(heads):
-            cells = [
-                "–" if i == j else _shown_chance(self.probability[i, j]) + "*" * reached[i, j]
-                for j in range(len(heads))
-            ]
-            lines.append([head, *cells])
-        deepest = len(self.levels)
-        for line in lines:  # numbers stay below each other
-            line[1:] = [c + " " * (deepest - c.count("*")) for c in line[1:]]
-        lines = [["", *self.names], *lines]
+        reached, deepest = self._reached, len(self.levels)
+        lines = [["", *self.names]]
+        for i, (name, mean) in enumerate(zip(self.names, self.means, strict=True)):
+            lines.append([f"{name} ({mean:.2f})"])
+            for j, chance in enumerate(self.probability[i]):
+                shown = "–" if i == j else _shown_chance(chance) + "*" * reached[i, j]
+                lines[-1].append(shown + " " * (deepest - shown.count("*")))  # numbers line up
         width = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         shown = [
             "  ".join([line[0].ljust(width[0]), *map(str.rjust, line[1:], width[1:])]).rstrip()
@@ -209,7 +181,7 @@ class Significance:
         from fewgold.plots import significance_matrix
 
         return significance_matrix(
-            self.matrix(), self.reached, ax, levels=self.levels, means=self.means,
+            self._matrix(), self._reached, ax, levels=self.levels, means=self.means,
             note=f"after {self.correction} correction" if self.correction else "",
         )  # fmt: skip
 
@@ -219,7 +191,7 @@ def _shown_chance(p: float) -> str:
     return ">.999" if p >= 0.9995 else "<.001" if p < 0.0005 else f"{p:.3f}"
 
 
-CORRECTIONS = {"holm": "holm", "fdr": "fdr_bh", "bonferroni": "bonferroni"}
+CORRECTIONS = ("holm", "fdr", "bonferroni")
 
 
 def significance(
@@ -280,12 +252,18 @@ def significance(
     if len(names) < 2:
         raise FewgoldError(f"a comparison needs two systems or more; got {len(names)}.")
     if correction is not None:
-        check_choice("correction", correction, tuple(CORRECTIONS))
+        check_choice("correction", correction, CORRECTIONS)
     asked = tuple(sorted({float(level) for level in levels}, reverse=True))
     if not asked or not all(0 < level < 1 for level in asked):
         raise FewgoldError(f"levels must be numbers between 0 and 1; got {levels!r}.")
     check_choice("method", method, ("exact", "normal"))
-    each = [_check_single(name, posterior) for name, posterior in posteriors.items()]
+    for name, posterior in posteriors.items():
+        if posterior.shape:
+            raise FewgoldError(
+                f"expected one posterior for each system; {name!r} is a batch of shape "
+                f"{posterior.shape}. Take one of it with draw(k)."
+            )
+    each = list(posteriors.values())
     size = len(each)
     probability = np.full((size, size), 0.5)
     for i, j in combinations(range(size), 2):
@@ -294,25 +272,6 @@ def significance(
         probability[j, i] = 1 - probability[i, j]
     tails = 2 * np.minimum(probability, probability.T)
     if correction is not None:
-        tails = _corrected(tails, CORRECTIONS[correction])
+        tails = adjusted_pairs(tails, correction)
     means = np.array([float(p.mean) for p in each])
     return Significance(names, means, probability, tails, asked, correction)
-
-
-def _check_single(name: str, posterior: Posterior) -> Posterior:
-    if posterior.shape:
-        raise FewgoldError(
-            f"expected one posterior for each system; {name!r} is a batch of shape "
-            f"{posterior.shape}. Take one of it with draw(k)."
-        )
-    return posterior
-
-
-def _corrected(tails: FloatArray, method: str) -> FloatArray:
-    from statsmodels.stats.multitest import multipletests
-
-    upper = np.triu_indices(len(tails), 1)
-    adjusted = np.ones_like(tails)
-    adjusted[upper] = multipletests(tails[upper], method=method)[1]
-    adjusted.T[upper] = adjusted[upper]
-    return adjusted

@@ -12,8 +12,6 @@ from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice
 from fewgold.errors import DataError
 
-# Labels and counts as they come, checked and as arrays.
-
 
 def whole_numbers(name: str, value: Any) -> IntArray:
     """Counts: whole numbers, none negative."""
@@ -43,9 +41,6 @@ def as_labels(name: str, values: ArrayLike) -> BoolArray:
             "first."
         )
     return np.asarray(ones)
-
-
-# Labels by people and scores by a metric of the same items, checked before they are compared.
 
 
 def paired(human: ArrayLike, metric: ArrayLike) -> tuple[BoolArray, FloatArray]:
@@ -81,7 +76,12 @@ def check_two_classes(labels: BoolArray) -> None:
         )
 
 
-_PAIRS = ("sample", "calibration")
+def hit_rates(tp: int, fn: int, fp: int, tn: int) -> tuple[float, float]:
+    """ρ and η as a 2 × 2 table has them; NaN where it has no item of a class."""
+    return tp / (tp + fn) if tp + fn else np.nan, tn / (tn + fp) if tn + fp else np.nan
+
+
+_WHO = ("human", "metric")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Counts:
     pairs: str = "sample"
 
     def __post_init__(self) -> None:
-        check_choice("pairs", self.pairs, _PAIRS)
+        check_choice("pairs", self.pairs, ("sample", "calibration"))
         names = [f.name for f in fields(self) if f.name != "pairs"]
         whole = [whole_numbers(name, getattr(self, name)) for name in names]
         try:
@@ -134,7 +134,7 @@ class Counts:
         for name, array in zip(names, whole, strict=True):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        for kind in ("human", "metric"):
+        for kind in _WHO:
             ones, total = getattr(self, f"{kind}_ones"), getattr(self, f"{kind}_total")
             if np.any(ones > total):
                 at = np.argmax(ones > total)
@@ -170,31 +170,19 @@ class Counts:
         >>> Counts.from_labels(paired=([1, 1, 0], [1, 0, 0]), metric=[1, 1, 0])
         Counts(tp=1, fn=1, tn=1, metric_ones=2, metric_total=3)
         """
-        alone, theirs, ours, auto = (
-            as_labels(name, values)
-            for name, values in (
-                ("human", human),
-                ("paired human", paired[0]),
-                ("paired metric", paired[1]),
-                ("metric", metric),
-            )
-        )
+        alone, auto = as_labels("human", human), as_labels("metric", metric)
+        theirs, ours = (as_labels(f"paired {n}", v) for n, v in zip(_WHO, paired, strict=True))
         if theirs.shape[-1] != ours.shape[-1]:
             raise DataError(
                 f"paired needs one human and one metric label for each item; got "
                 f"{theirs.shape[-1]} and {ours.shape[-1]}."
             )
         return cls(
-            human_ones=alone.sum(-1),
-            human_total=np.array(alone.shape[-1]),
-            tp=(theirs & ours).sum(-1),
-            fn=(theirs & ~ours).sum(-1),
-            fp=(~theirs & ours).sum(-1),
-            tn=(~theirs & ~ours).sum(-1),
-            metric_ones=auto.sum(-1),
-            metric_total=np.array(auto.shape[-1]),
-            pairs=pairs,
-        )
+            human_ones=alone.sum(-1), human_total=np.array(alone.shape[-1]),
+            tp=(theirs & ours).sum(-1), fn=(theirs & ~ours).sum(-1),
+            fp=(~theirs & ours).sum(-1), tn=(~theirs & ~ours).sum(-1),
+            metric_ones=auto.sum(-1), metric_total=np.array(auto.shape[-1]), pairs=pairs,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         named = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -215,14 +203,13 @@ class Counts:
 
     def flipped(self) -> Counts:
         """The counts when 0 and 1 of the metric change places: for one with ρ + η < 1."""
-        return replace(
-            self,
-            tp=self.fn,
-            fn=self.tp,
-            fp=self.tn,
-            tn=self.fp,
-            metric_ones=self.metric_zeros,
-        )
+        ones = self._metric_zeros
+        return replace(self, tp=self.fn, fn=self.tp, fp=self.tn, tn=self.fp, metric_ones=ones)
+
+    @property
+    def _cells(self) -> tuple[int, int, int, int]:
+        """The 2 × 2 table of one study: tp, fn, fp and tn."""
+        return int(self.tp), int(self.fn), int(self.fp), int(self.tn)
 
     @property
     def paired_total(self) -> IntArray:
@@ -230,7 +217,7 @@ class Counts:
         return np.asarray(self.tp + self.fn + self.fp + self.tn)
 
     @property
-    def metric_zeros(self) -> IntArray:
+    def _metric_zeros(self) -> IntArray:
         """Items that only the metric rated, and gave a 0."""
         return np.asarray(self.metric_total - self.metric_ones)
 
@@ -246,15 +233,12 @@ class Counts:
         return np.asarray(alone + (self.fp + self.tn) * (self.pairs == "sample"))
 
 
-# Several metrics on the same items: the categories are the patterns of their ratings.
-#
-# One metric after the other, as if each had rated items of its own, counts what they share twice: a
-# metric and its copy would make the result surer. A pattern is counted once. The price is more
-# categories, most of them with few ratings, which is why those are drawn together (`Pooled`).
-
-
 def patterns(labels: ArrayLike) -> tuple[IntArray, tuple[str, ...]]:
-    """The pattern of each item, of those that occur.
+    """The pattern of several metrics' ratings of each item, of those that occur.
+
+    One metric after the other, as if each had rated items of its own, counts what they share twice:
+    a metric and its copy would make the result surer. A pattern is counted once. The price is more
+    categories, most of them with few ratings, which is why those are drawn together (`Pooled`).
 
     Parameters
     ----------

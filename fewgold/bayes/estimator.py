@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,24 +12,24 @@ from numpy.typing import ArrayLike
 from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike
 from fewgold._validate import check_choice
 from fewgold.bayes.cells import CellPosterior, bins, tally
-from fewgold.bayes.counts import Counts
-from fewgold.bayes.finite import PoolPosterior, ProcessPosterior
-from fewgold.bayes.posterior import AlphaPosterior, Readout
+from fewgold.bayes.counts import Counts, hit_rates
+from fewgold.bayes.density import Curve
+from fewgold.bayes.finite import posterior_of
+from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import Pooled, Priors, Trend
-from fewgold.bayes.thresholds import RULES, choose_cuts
+from fewgold.bayes.roc import RULES, choose_cuts
 from fewgold.cut import Cut, binary
 from fewgold.errors import DesignError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound, Interval, signature
 from fewgold.estimator import Estimator
-from fewgold.pool import Pool
+from fewgold.pool import Population
 from fewgold.sample import Design, Ratings, Sample
 from fewgold.samplers import Budget, Sampler, SimpleRandom
-from fewgold.stored import StoredPool
 
-# What a metric says of every segment of a pool: 0 or 1, or one of several categories.
-
+# What a metric says of every segment of a pool ---
 
 Threshold: TypeAlias = "float | str | Cut | None"
+_FEW = 5  # rated segments of each class, before a metric is said to point the wrong way
 
 
 class Coded(NamedTuple):
@@ -38,11 +38,6 @@ class Coded(NamedTuple):
     labels: BoolArray
     how: str  # such as "comet >= 0.5", for summaries and signatures
     notes: tuple[str, ...] = ()
-
-
-def is_binary(values: FloatArray) -> bool:
-    """True for a metric that is 0 or 1 everywhere."""
-    return bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def coded(
@@ -76,11 +71,11 @@ def check_binary(metric: str, scores: FloatArray) -> BoolArray:
     return binary(scores, f"scores of {metric!r} without a threshold", hint)
 
 
-def scores_of(pool: Pool | StoredPool, metric: str) -> FloatArray:
+def scores_of(pool: Population, metric: str) -> FloatArray:
     """The scores of a metric; a name that the pool does not know is an error."""
     if metric not in pool.metrics:
         raise UnknownNameError("metric", metric, pool.metrics)
-    return pool.everywhere(metric)
+    return pool._metric_values(metric)
 
 
 def _chosen(ratings: Ratings, adequate: BoolArray, metric: str, rule: str, sign: str) -> Coded:
@@ -124,7 +119,7 @@ def check_design(design: Design) -> None:
         np.ptp(x, axis=-1).max(initial=0.0) > 1e-9 * x.max()
         for x in (design.weights, design.inclusion)
     ]
-    if any(unequal) and design.kind.endswith("with gaps"):
+    if any(unequal) and design.gaps:
         raise DesignError(
             "this model takes samples in which every segment had the same chance, and by the gaps "
             'chances differ. Say that gaps are alike everywhere, at_random(within="sample"), or '
@@ -133,8 +128,8 @@ def check_design(design: Design) -> None:
     if any(unequal) or not design.unbiased:
         raise DesignError(
             f"this model takes samples in which every segment had the same chance, and this one "
-            f"({design.kind}) has unequal chances. Draw with random, docs-prop or docs-sys, or use "
-            "an estimator that weighs: mean, cv-multi or ridge."
+            f"({design._label}) has unequal chances. Draw with random, docs-prop or docs-sys, or "
+            "use an estimator that weighs: mean, cv-multi or ridge."
         )
 
 
@@ -142,7 +137,7 @@ def check_sample(ratings: Ratings) -> tuple[str, ...]:
     """Refuse samples that the model does not describe; notes on those that it describes roughly."""
     design = ratings.sample.design
     check_design(design)
-    if design.kind == "simple" or ratings.sample.info.get("sampler") == "random":
+    if design.drawn_as("simple") or ratings.sample.info.samplers == ("random",):
         return ()
     return (
         "the sample is taken for a plain random one: that it was spread out makes the estimate "
@@ -150,42 +145,26 @@ def check_sample(ratings: Ratings) -> tuple[str, ...]:
     )
 
 
-def worse_than_chance(metric: str, rho: float, eta: float) -> str:
-    """What to say of a metric with ρ + η ≤ 1."""
+def worse_than_chance(metric: str, counts: Counts) -> tuple[str, ...]:
+    """A note where a single study shows a metric that is right less often than chance."""
+    if counts.shape or min(counts.tp + counts.fn, counts.fp + counts.tn) < _FEW:
+        return ()
+    rho, eta = hit_rates(*counts._cells)
+    if rho + eta > 1:
+        return ()
     return (
         f"{metric} is right on {rho:.0%} of adequate and {eta:.0%} of inadequate items, no better "
         "than chance (ρ + η ≤ 1): it tells little, or its 0 and 1 are exchanged. Turn the cut "
         "round, such as '<= …' instead of '>= …'; the estimate is the same either way unless the "
-        "priors favour one"
+        "priors favour one",
     )
-
-
-# A posterior together with the ratings that it came from.
 
 
 _KINDS = {"equal": "credible interval with equal tails", "hdi": "shortest credible interval"}
 
 
-class Posterior(Protocol):
-    """What the models of this package have in common."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def mean(self) -> FloatArray: ...
-    @property
-    def sd(self) -> FloatArray: ...
-    @property
-    def laws(self) -> Sequence[Any]: ...
-    def draw(self, k: Any) -> Any: ...
-    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval: ...
-    def cdf(self, x: ArrayLike) -> FloatArray: ...
-    def quantile(self, p: ArrayLike) -> FloatArray: ...
-    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray: ...
-
-
 @dataclass(frozen=True, eq=False)
-class RatedPosterior(Readout):
+class RatedPosterior(Posterior):
     """Posterior of the success rate, from the ratings of a sample: an estimate like the others.
 
     Parameters
@@ -224,31 +203,19 @@ class RatedPosterior(Readout):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the batch; () for one study."""
         return self.posterior.shape
 
     @property
-    def mean(self) -> FloatArray:
-        """Posterior mean."""
-        return self.posterior.mean
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        return self.posterior._moments
 
     @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation."""
-        return self.posterior.sd
-
-    @property
-    def laws(self) -> Sequence[Any]:
-        """What comparisons go by."""
-        return self.posterior.laws
+    def _distributions(self) -> Sequence[Curve | Steps]:
+        return self.posterior._distributions
 
     def draw(self, k: Any) -> RatedPosterior:
         """The ``k``-th of a batch, or a smaller batch."""
         return replace(self, posterior=self.posterior.draw(k), ratings=self.ratings.draw(k))
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(success rate ≤ x): (*batch, *x.shape)."""
-        return self.posterior.cdf(x)
 
     def quantile(self, p: ArrayLike) -> FloatArray:
         """Where the CDF reaches ``p``: (*batch, *p.shape)."""
@@ -304,32 +271,22 @@ class RatedPosterior(Readout):
         counts = getattr(self.posterior, "counts", None)
         if self.shape or counts is None or not int(counts.paired_total):
             return {}
-        yes, no = int(counts.tp + counts.fn), int(counts.tn + counts.fp)
-        return {
-            "rho": int(counts.tp) / yes if yes else None,
-            "eta": int(counts.tn) / no if no else None,
-        }
+        rates = zip(("rho", "eta"), hit_rates(*counts._cells), strict=True)
+        return {name: None if np.isnan(rate) else rate for name, rate in rates}
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
         return {
-            **super().to_dict(confidence),
-            "bound_label": self._label,
-            "method": self.method,
-            "metric": self.how,
-            "target": self.target,
-            **self._hits,
-            "n": self.ratings.n,
-            "pool_size": len(self.ratings.sample.pool),
-            "notes": list(self.remarks),
+            **super().to_dict(confidence), "bound_label": self._label, "method": self.method,
+            "metric": self.how, "target": self.target, **self._hits, "n": self.ratings.n,
+            "pool_size": len(self.ratings.sample.pool), "notes": list(self.remarks),
             "signature": self.signature(confidence),
-        }
+        }  # fmt: skip
 
 
 _CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."
 _BINS = "bins"
 _JOINTLY = 4  # metrics; with more, patterns are too many and too rare, and the estimate is biased
-_FEW = 5  # rated segments of each class, before a metric is said to point the wrong way
 
 
 @dataclass(frozen=True)
@@ -413,13 +370,13 @@ class BinaryPosterior(Estimator):
         return "-".join(["alpha", *names]) + how
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         named = () if isinstance(self.threshold, Mapping) else ("threshold",)
-        return (*super()._told, "metric", "target", *named)
+        return (*super()._named_fields, "metric", "target", *named)
 
     def select(
         self,
-        pool: Pool | StoredPool,
+        pool: Population,
         budget: Budget,
         *,
         draws: int | None = None,
@@ -452,7 +409,7 @@ class BinaryPosterior(Estimator):
             posterior, ratings, self.spelled, how, str(self.bound), self.target, (*notes, *more)
         )
 
-    def _names(self, pool: Pool | StoredPool) -> tuple[str, ...]:
+    def _names(self, pool: Population) -> tuple[str, ...]:
         if self.metric is None:
             return pool.binary_metrics
         return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)
@@ -472,10 +429,8 @@ class BinaryPosterior(Estimator):
                 f"no metric is used: none of {', '.join(unused)} is 0 or 1. Name one with a "
                 f"threshold, such as alpha-{unused[0]}:bins or alpha-{unused[0]}:equal",
             )
-        if self.target == "process":
-            return AlphaPosterior(counts, self.priors or Priors()), notes
         left = len(ratings.sample.pool) - ratings.n
-        return PoolPosterior(counts, self.priors, unrated=left), notes
+        return posterior_of(counts, self.priors, self.target, unrated=left), notes
 
     def _single(
         self, ratings: Ratings, adequate: BoolArray, metric: str
@@ -491,25 +446,14 @@ class BinaryPosterior(Estimator):
             labels.labels.astype(np.int64), ratings.sample.indices, adequate, count=2
         )
         counts = Counts(
-            tp=rated[..., 1, 1],
-            fn=rated[..., 0, 1],
-            fp=rated[..., 1, 0],
-            tn=rated[..., 0, 0],
-            metric_ones=unrated[..., 1],
-            metric_total=unrated.sum(-1),
-            pairs=self.pairs,
-        )
-        notes = (*labels.notes, *_pointing(counts, metric))
-        return self._posterior(counts), labels.how, notes
-
-    def _posterior(self, counts: Counts) -> Posterior:
+            tp=rated[..., 1, 1], fn=rated[..., 0, 1], fp=rated[..., 1, 0], tn=rated[..., 0, 0],
+            metric_ones=unrated[..., 1], metric_total=unrated.sum(-1), pairs=self.pairs,
+        )  # fmt: skip
+        known = None
         if self.pairs == "calibration":
             known = Counts(human_ones=counts.tp + counts.fn, human_total=counts.paired_total)
-            pool = PoolPosterior(counts, self.priors, known=known)
-            return pool if self.target == "pool" else ProcessPosterior(pool)
-        if self.target == "process":
-            return AlphaPosterior(counts, self.priors or Priors())
-        return PoolPosterior(counts, self.priors)
+        posterior = posterior_of(counts, self.priors, self.target, known=known)
+        return posterior, labels.how, (*labels.notes, *worse_than_chance(metric, counts))
 
     def _jointly(
         self, ratings: Ratings, adequate: BoolArray, names: tuple[str, ...]
@@ -561,16 +505,3 @@ class BinaryPosterior(Estimator):
         notes = tuple(dict.fromkeys([note, *(n for f in found for n in f.notes)]))
         posterior = CellPosterior(rated, unrated, self.target, Trend())
         return posterior, " and ".join(f.how for f in found), notes
-
-
-def _pointing(counts: Counts, metric: str) -> tuple[str, ...]:
-    """A note where a single study shows a metric that is right less often than chance."""
-    if counts.shape:
-        return ()
-    yes, no = int(counts.tp + counts.fn), int(counts.fp + counts.tn)
-    if min(yes, no) < _FEW:
-        return ()
-    rho, eta = int(counts.tp) / yes, int(counts.tn) / no
-    if rho + eta > 1:
-        return ()
-    return (worse_than_chance(metric, rho, eta),)

@@ -11,32 +11,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaln
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import check_choice, check_confidence
+from fewgold._arrays import FloatArray, IntArray
 from fewgold.bayes.counts import Counts
-from fewgold.bayes.density import Curve, PanelCurve, Panels, shortest
-from fewgold.bayes.mixture import Mixture, Shapes, Weights, shapes, urns, weights
-from fewgold.bayes.posterior import Readout, StepReadout, Steps, check_chances
+from fewgold.bayes.density import Curve, Panels
+from fewgold.bayes.mixture import Mixture, Mixtures, Shapes, beta_binomial_rows, mixtures, shapes
+from fewgold.bayes.posterior import AlphaPosterior, Posterior, Steps, check_chances
 from fewgold.bayes.priors import Priors
 from fewgold.bayes.quadrature import check_possible
 from fewgold.errors import FewgoldError
-from fewgold.estimate import Interval
 
 #: A uniform prior over the four cells of the 2 × 2 table: uniform ρ and η, and α ~ Beta(2, 2).
 CELLS = Priors(alpha=(2.0, 2.0))
 
 
-@dataclass(frozen=True, eq=False)
-class PoolPosterior(StepReadout):
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolPosterior(Posterior):
     """Posterior of the share of adequate items in this test set, rated and unrated together.
 
-    Its intervals are credible intervals. Counts that are arrays make a batch.
+    Counts that are arrays make a batch.
 
     Parameters
     ----------
@@ -84,38 +82,37 @@ class PoolPosterior(StepReadout):
             raise FewgoldError(
                 f"unrated must be a whole number of 0 or more; got {self.unrated!r}."
             )
-        if np.any(self.size == 0):
+        if np.any(self._size == 0):
             raise FewgoldError("the test set has no items; give counts, or unrated=.")
-        if self._priors.known:
-            check_possible(shapes(self.counts, self._priors), self._rates)
+        if self._priors._known_rates is not None:
+            check_possible(shapes(self.counts, self._priors), self._priors._known_rates)
 
-    def __repr__(self) -> str:
-        if self.shape:
-            return f"PoolPosterior(a batch of shape {self.shape})"
-        return f"PoolPosterior({float(self.mean):.4f} ± {float(self.sd):.4f}, {self.counts!r})"
+    @property
+    def _about(self) -> str:
+        return f", {self.counts!r}"
+
+    @property
+    def _source(self) -> str:
+        rated = int(self._rated)
+        return f"of the {int(self._size)} items of this test set, {rated} of them rated by humans"
 
     @property
     def _priors(self) -> Priors:
         return self.priors or Priors()
 
     @property
-    def _rates(self) -> tuple[float, float]:
-        return cast(tuple[float, float], (self._priors.rho, self._priors.eta))
-
-    @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the batch; () for one posterior."""
         return self.counts.shape
 
     @property
-    def rated(self) -> Any:
+    def _rated(self) -> Any:
         """Items of the test set that humans rated."""
         return self.counts.adequate + self.counts.inadequate + self.known.human_total
 
     @property
-    def size(self) -> Any:
+    def _size(self) -> Any:
         """Items of the test set."""
-        return self.rated + self.counts.metric_total + self.unrated
+        return self._rated + self.counts.metric_total + self.unrated
 
     def draw(self, k: Any) -> PoolPosterior:
         """The ``k``-th of a batch, or a smaller batch."""
@@ -129,7 +126,7 @@ class PoolPosterior(StepReadout):
         # number of adequate items is as likely beforehand, every number in the rest is so too.
         priors = replace(self._priors, alpha=(1.0, 1.0)) if self._picked else self._priors
         table = shapes(self.counts, priors)
-        columns = [*table, self.size, self.counts.adequate + self.known.human_ones]
+        columns = [*table, self._size, self.counts.adequate + self.known.human_ones]
         flat = np.stack([np.ravel(column).astype(np.float64) for column in columns], axis=-1)
         rows, where = np.unique(flat, axis=0, return_inverse=True)
         *fields, size, adequate = rows.T.copy()
@@ -140,8 +137,8 @@ class PoolPosterior(StepReadout):
     def _picked(self) -> bool:
         return bool(np.any(self.known.human_total > 0))
 
-    def _reweighed(self, rows: IntArray, found: Weights) -> Weights:
-        """Weights of s for a prior of α that is not uniform, over all items of the test set."""
+    def _reweighed(self, rows: IntArray, found: Mixtures) -> Mixtures:
+        """Mixtures of s for a prior of α that is not uniform, over all items of the test set."""
         _, sizes, known, _ = self._distinct
         a, b = self._priors.alpha
         ones = (known[rows] + found.first)[:, None] + np.arange(found.mass.shape[1])
@@ -151,22 +148,22 @@ class PoolPosterior(StepReadout):
         log_w = betaln(a + ones, b + zeros) - betaln(1 + ones, 1 + zeros)
         log_w -= np.where(found.mass > 0, log_w, -np.inf).max(-1, keepdims=True)
         mass = found.mass * np.exp(np.where(inside & (found.mass > 0), log_w, -np.inf))
-        return Weights(found.first, mass / mass.sum(-1, keepdims=True))
+        return replace(found, mass=mass / mass.sum(-1, keepdims=True))
 
-    def _groups(self) -> Iterator[tuple[IntArray, Weights]]:
+    def _groups(self) -> Iterator[tuple[IntArray, Mixtures]]:
         """Rows of like size of the distinct posteriors, and the chances of s for each."""
         table = self._distinct[0]
         if self.unrated:
             n = np.full(table.a0.size, float(self.unrated))
-            yield np.arange(table.a0.size), Weights(*urns(table.a0, table.b0, n))
+            law = table.a0, table.b0, n
+            yield np.arange(table.a0.size), Mixtures(*beta_binomial_rows(*law), *law)
         else:
             plain = self._priors.alpha == (1.0, 1.0) or not self._picked
-            for rows, found in weights(table, self._rates if self._priors.known else None):
+            for rows, found in mixtures(table, self._priors._known_rates):
                 yield rows, found if plain else self._reweighed(rows, found)
 
     @cached_property
-    def steps(self) -> list[Steps]:
-        """The distribution of each posterior of the batch, in order."""
+    def _distributions(self) -> list[Steps]:
         _, sizes, known, where = self._distinct
         out: dict[int, Steps] = {}
         for rows, found in self._groups():
@@ -182,12 +179,11 @@ class PoolPosterior(StepReadout):
         flat = (table.a0 == table.ar + table.br) & (table.b0 == table.ae + table.be)
         if self.unrated:
             unrated = np.full(sizes.size, float(self.unrated))
-            mean, variance = _urn_moments(table.a0, table.b0, unrated)
-        elif (
-            flat.all() and not self._priors.known and not self._picked
-        ):  # s is the sum of two independent numbers
-            ones = _urn_moments(table.ar, table.be, table.m)
-            zeros = _urn_moments(table.br, table.ae, table.k)
+            mean, variance = _beta_binomial_moments(table.a0, table.b0, unrated)
+        elif flat.all() and not self._priors.known and not self._picked:
+            # s is the sum of two independent numbers
+            ones = _beta_binomial_moments(table.ar, table.be, table.m)
+            zeros = _beta_binomial_moments(table.br, table.ae, table.k)
             mean, variance = ones[0] + zeros[0], ones[1] + zeros[1]
         else:
             mean, variance = np.empty(sizes.size), np.empty(sizes.size)
@@ -199,19 +195,9 @@ class PoolPosterior(StepReadout):
         return mean[where].reshape(self.shape), sd[where].reshape(self.shape)
 
     @property
-    def mean(self) -> FloatArray:
-        """Posterior mean."""
-        return self._moments[0]
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation; 0 when every item is rated."""
-        return self._moments[1]
-
-    @property
     def mode(self) -> FloatArray:
         """The likeliest share."""
-        return self._stack([step.values[step.mass.argmax()] for step in self.steps])
+        return self._stack([step.values[step.mass.argmax()] for step in self._distributions])
 
     def quantile(self, p: ArrayLike) -> FloatArray:
         """Smallest share whose CDF reaches ``p``: (*batch, *p.shape)."""
@@ -223,33 +209,22 @@ class PoolPosterior(StepReadout):
             below = np.cumsum(found.mass, axis=-1)
             held = found.mass > 0
             last = held.shape[1] - 1 - held[:, ::-1].argmax(-1)
-            at = _reached(below, flat)
+            at = np.stack([np.searchsorted(row, flat) for row in below])
             at = np.clip(at, held.argmax(-1)[:, None], last[:, None])
             out[rows] = (known[rows, None] + found.first[:, None] + at) / sizes[rows, None]
         return np.asarray(out[where].reshape(self.shape + chances.shape))
 
-    @property
-    def _source(self) -> str:
-        rated = int(self.rated)
-        return f"of the {int(self.size)} items of this test set, {rated} of them rated by humans"
 
-
-def _urn_moments(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _beta_binomial_moments(
+    a: FloatArray, b: FloatArray, n: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Mean and variance of BetaBinomial(n; a, b)."""
     c = a + b
     return n * a / c, n * a * b * (c + n) / (c * c * (c + 1))
 
 
-def _reached(below: FloatArray, p: FloatArray) -> IntArray:
-    """How many of the running sums (B, n) are below each chance (q,): (B, q)."""
-    return np.stack([np.searchsorted(row, p) for row in below])
-
-
-# From the share in a test set to the rate of the process that made it.
-
-
-@dataclass(frozen=True, eq=False)
-class ProcessPosterior(Readout):
+@dataclass(frozen=True, eq=False, repr=False)
+class ProcessPosterior(Posterior):
     """Posterior of α behind a test set, some items of which were picked by their class.
 
     The test set is a sample of the process; what is left of it after picking is not. Given that T
@@ -279,14 +254,8 @@ class ProcessPosterior(Readout):
 
     pool: PoolPosterior
 
-    def __repr__(self) -> str:
-        if self.shape:
-            return f"ProcessPosterior(a batch of shape {self.shape})"
-        return f"ProcessPosterior({float(self.mean):.4f} ± {float(self.sd):.4f})"
-
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the batch; () for one posterior."""
         return self.pool.shape
 
     def draw(self, k: Any) -> ProcessPosterior:
@@ -295,61 +264,40 @@ class ProcessPosterior(Readout):
 
     @cached_property
     def _mixtures(self) -> list[Mixture]:
-        a, b = (self.pool.priors or Priors()).alpha
-        sizes = np.broadcast_to(self.pool.size, self.shape).ravel()
+        a, b = self.pool._priors.alpha
+        sizes = np.broadcast_to(self.pool._size, self.shape).ravel()
         found = []
-        for step, size in zip(self.pool.steps, sizes, strict=True):
+        for step, size in zip(self.pool._distributions, sizes, strict=True):
             first = round(float(step.values[0] * size))
             found.append(Mixture(first, step.mass / step.mass.sum(), a, b, float(size)))
         return found
 
     @cached_property
-    def laws(self) -> list[Curve]:
-        """The density of each posterior of the batch: what comparisons go by."""
-        return [PanelCurve(Panels.fit(m.log_density), m.log_density) for m in self._mixtures]
+    def _distributions(self) -> list[Curve]:
+        return [Panels.fit(m.log_density) for m in self._mixtures]
 
     @cached_property
-    def _moments(self) -> FloatArray:
-        return np.array([m.moments() for m in self._mixtures]).reshape(*self.shape, 2)
-
-    @property
-    def mean(self) -> FloatArray:
-        """Posterior mean."""
-        return np.asarray(self._moments[..., 0])
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation."""
-        return np.asarray(np.sqrt(self._moments[..., 1]))
-
-    def _each(self, answers: list[Any]) -> FloatArray:
-        array = np.array(answers, dtype=np.float64)
-        return array.reshape(self.shape + array.shape[1:])
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(α ≤ x): (*batch, *x.shape)."""
-        at = np.asarray(x, dtype=np.float64)
-        return self._each([law.cdf(at) for law in self.laws])
-
-    def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``: (*batch, *p.shape)."""
-        chances = check_chances(p)
-        return self._each([law.quantile(chances) for law in self.laws])
-
-    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
-        """Credible interval: equal tails, or ``kind="hdi"``, the shortest of all."""
-        tail = 0.5 - 0.5 * check_confidence(confidence)
-        if check_choice("kind", kind, ("equal", "hdi")) == "equal":
-            ends = self.quantile([tail, 1 - tail])
-        else:
-            ends = self._each([shortest(law, confidence) for law in self.laws])
-        return Interval(ends[..., 0], ends[..., 1])
-
-    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
-        """Independent draws of α: (*batch, size)."""
-        generator = as_rng(rng)
-        return self._each([law.quantile(generator.random(size)) for law in self.laws])
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        mean, variance = np.array([m.moments() for m in self._mixtures]).T
+        return mean.reshape(self.shape), np.sqrt(variance).reshape(self.shape)
 
     @property
     def _source(self) -> str:
-        return f"from {int(self.pool.size)} items, {int(self.pool.rated)} of them rated by humans"
+        return f"from {int(self.pool._size)} items, {int(self.pool._rated)} of them rated by humans"
+
+
+def posterior_of(
+    counts: Counts,
+    priors: Priors | None,
+    target: str,
+    *,
+    unrated: int = 0,
+    known: Counts | None = None,
+) -> AlphaPosterior | PoolPosterior | ProcessPosterior:
+    """Of the success rate in this test set (``"pool"``), or of what made the items."""
+    if known is not None:
+        pool = PoolPosterior(counts, priors, known=known)
+        return pool if target == "pool" else ProcessPosterior(pool)
+    if target == "pool":
+        return PoolPosterior(counts, priors, unrated)
+    return AlphaPosterior(counts, priors or Priors())

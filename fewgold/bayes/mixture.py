@@ -8,24 +8,25 @@ j of the k zeros. Then p^m (1 − p)^k is a sum over i and j of products of powe
     f(i) = BetaBinomial(i; m, ar, be),    g(j) = BetaBinomial(j; k, br, ae),
     S(s) = Γ(a0 + s) Γ(b0 + N − s) / (Γ(ar + br + s) Γ(ae + be + N − s)).
 
-`_factors` has f, g and S, `_convolution` their product.
+`mixture` sums one study with all digits; `mixtures` does a batch by one FFT, and hands the studies
+for which that is not exact enough to `mixture`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from scipy import fft
-from scipy.special import betaln, gammaln
+from scipy.special import betainc, betaln, gammaln
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes.counts import Counts
+from fewgold.bayes.density import log_sum
 from fewgold.bayes.priors import Priors
-
-# What the priors become with the counts: the shapes of the Betas of a study.
 
 
 class Shapes(NamedTuple):
@@ -55,6 +56,12 @@ class Shapes(NamedTuple):
         """The same with adequate and inadequate exchanged: α → 1 − α, ρ ↔ 1 − η."""
         return Shapes(self.b0, self.a0, self.be, self.ae, self.br, self.ar, self.m, self.k)
 
+    def distinct(self) -> tuple[Shapes, IntArray]:
+        """Shapes (n,) without repeats, and which of them each of the batch has, flat."""
+        table = np.stack([field.ravel() for field in self], axis=-1)
+        rows, where = np.unique(table, axis=0, return_inverse=True)
+        return Shapes(*rows.T.copy()), where.ravel()
+
     def draw(self, k: object) -> Shapes:
         """One of a batch, or a smaller batch."""
         return Shapes(*(field[k] for field in self))  # type: ignore[call-overload]
@@ -69,70 +76,95 @@ def shapes(counts: Counts, priors: Priors) -> Shapes:
         cells = (counts.tp, rho[0]), (counts.fn, rho[1]), (counts.tn, eta[0]), (counts.fp, eta[1])
         hits = tuple(ones * count + prior for count, prior in cells)
     rate = ones * counts.adequate + a, ones * counts.inadequate + b
-    return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts.metric_zeros))
+    return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts._metric_zeros))
 
 
-def beta_moments(shape: Shapes) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of Beta(a0, b0)."""
-    total = shape.a0 + shape.b0
-    mean = shape.a0 / total
-    return mean, mean * (shape.b0 / total) / (total + 1)
+# Beta-binomial chances, from the ratios of their neighbours ---
+
+_SAFE = 900.0  # 2^900 is still a number
 
 
-# Sequences of beta-binomial chances, from the ratios of their neighbours.
-#
-# `_mixture` says what f, g and S are. The logarithms are summed up step by step, which loses fewer
-# digits than differences of log Γ.
+def _ratio(i: FloatArray, a: FloatArray, b: FloatArray, n: FloatArray) -> FloatArray:
+    """BetaBinomial(i + 1; n, a, b) / BetaBinomial(i; n, a, b), and 0 from i = n on."""
+    rest = np.maximum(b + (n - 1 - i), 1e-300)
+    return np.asarray(np.maximum(n - i, 0.0) * (a + i) / ((i + 1) * rest))
 
 
-_SURE = 1e-15  # a known rate of 0 or 1 is off by no more than rounding
+def log_beta_binomial(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
+    """Log chances of 0, 1, …, n of BetaBinomial(n; a, b), but for a constant: (..., n + 1).
 
-
-def factors(
-    shape: Shapes, rates: tuple[float, float] | None = None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Logarithms of f, g and S."""
-    a0, b0, ar, br, ae, be, m, k = (float(x) for x in shape)
-    i, j, s = (np.arange(n, dtype=np.float64) for n in (m, k, m + k))
-    rest = m + k - 1 - s
-    if rates is None:
-        return (
-            _running((m - i) * (ar + i), (i + 1) * (be + (m - 1 - i))),
-            _running((k - j) * (br + j), (j + 1) * (ae + (k - 1 - j))),
-            _running((a0 + s) * (ae + be + rest), (ar + br + s) * (b0 + rest)),
-        )
-    # f and g are binomial, and nothing of ρ and η is integrated.
-    rho, eta = (min(max(rate, _SURE), 1 - _SURE) for rate in rates)
-    return (
-        _running((m - i) * rho, (i + 1) * (1 - eta)),
-        _running((k - j) * (1 - rho), (j + 1) * eta),
-        _running(a0 + s, b0 + rest),
-    )
-
-
-def urn(a: float, b: float, n: int) -> FloatArray:
-    """Chances of 0, 1, …, n of BetaBinomial(n; a, b)."""
+    The logarithms of the ratios are summed up, which loses fewer digits than differences of log Γ.
+    """
     i = np.arange(n, dtype=np.float64)
-    logs = _running((n - i) * (a + i), (i + 1) * (b + (n - 1 - i)))
-    chance = np.exp(logs - logs.max())
-    return np.asarray(chance / chance.sum())
+    return _running(_ratio(i, a[..., None], b[..., None], np.array(float(n))))
 
 
-def _running(up: FloatArray, down: FloatArray) -> FloatArray:
-    """Logarithms of a sequence from the ratios of its neighbours; more exact than log Γ."""
-    return np.concatenate([[0.0], np.cumsum(np.log(up / down))])
+def _running(ratios: FloatArray) -> FloatArray:
+    """Logarithms of a sequence that starts at 1, from the ratios of its neighbours."""
+    logs = np.zeros((*ratios.shape[:-1], ratios.shape[-1] + 1))
+    np.cumsum(np.log(ratios), axis=-1, out=logs[..., 1:])
+    return logs
 
 
-# A convolution that is exact far out in its tails, weighed by a third sequence.
+def beta_binomial(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
+    """Chances of 0, 1, …, n of BetaBinomial(n; a, b) for a and b (G,): (G, n + 1).
+
+    C(n, i) B(a + i, b + n − i) is a product of a rising and a falling sequence, each a running
+    product of ratios; where those are too large for a number, of logarithms.
+    """
+    if a.max() + b.max() + n < _SAFE:
+        i = np.arange(n, dtype=np.float64)
+        chance, falling = np.ones((2, a.size, n + 1))
+        np.cumprod((a[:, None] + i) / (i + 1), axis=1, out=chance[:, 1:])
+        np.cumprod((b[:, None] + i) / (i + 1), axis=1, out=falling[:, 1:])
+        chance *= falling[:, ::-1]
+    else:
+        chance = log_beta_binomial(a, b, n)
+        np.exp(chance - chance.max(1, keepdims=True), out=chance)
+    chance /= chance.sum(1, keepdims=True)
+    return chance
+
+
+def peak_window(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """A place near the peak of BetaBinomial(n; a, b), and how far it goes to either side.
+
+    Beyond, less than e^−40 of it is left: a normal tail ends at 9 sd, an exponential one at 41.
+    """
+    total = a + b
+    sd = np.sqrt(n * a * b * (total + n) / (total + 1)) / total
+    far = sd * (9.0 + 36.0 / np.sqrt(np.minimum(np.minimum(a, b), total))) + 10
+    centre = np.floor(np.clip(n * a / total, 0, n))
+    left, right = np.minimum(centre, far), np.minimum(n - centre, far)
+    return centre.astype(np.int64), left.astype(np.int64), right.astype(np.int64)
+
+
+def beta_binomial_rows(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Where each row starts, and BetaBinomial(n; a, b) from there, for a, b and n (B,).
+
+    Built outwards from a place near the peak, so that nothing overflows where it matters.
+    """
+    centre, left, right = peak_window(a, b, n)
+    a, b, n, mid = (np.asarray(x, dtype=np.float64)[:, None] for x in (a, b, n, centre))
+    up = _ratio(mid + np.arange(right.max()), a, b, n)
+    down = _ratio(n - mid + np.arange(left.max()), b, a, n)  # the same, counted from the other end
+    values = _outwards(up, down)
+    return centre - left.max(), values / values.sum(-1, keepdims=True)
+
+
+def _outwards(up: FloatArray, down: FloatArray) -> FloatArray:
+    """Values around a 1 in the middle, from the ratios of neighbours going up and going down."""
+    left = np.cumprod(down, axis=-1)[:, ::-1]
+    return np.concatenate([left, np.ones((len(up), 1)), np.cumprod(up, axis=-1)], axis=-1)
+
+
+# One study: the convolution, exact far out in its tails ---
 #
 # All terms of f ∗ g are positive, so a direct sum loses no digits; a convolution by FFT does, since
 # its error is relative to the largest value and S may put the weight far out in the tail. So f and
-# g
-# are tilted, f(i) e^{θi} and g(j) e^{θj}: that multiplies f ∗ g by e^{θs} and moves its peak to
-# where
-# it is needed. Where one tilt does not reach, the next starts at its end.
+# g are tilted, f(i) e^{θi} and g(j) e^{θj}: that multiplies f ∗ g by e^{θs} and moves its peak to
+# where it is needed. Where one tilt does not suffice, the next starts at its end.
 
-
+_SURE = 1e-15  # a known rate of 0 or 1 is off by no more than rounding
 #: Weights below e^−DROP of the largest are left out.
 DROP = 46.0
 # Convolutions of up to so many products are summed directly, which keeps all digits down to e^−600.
@@ -140,9 +172,99 @@ _DIRECT = 300_000
 # An FFT is wrong by about 1e-16 of the norms: above this share of them 9 digits are right.
 _RELIABLE = 1e-7
 _POINTS = 400  # to find the first tilt with
+# Above so many components the density is summed from those near α.
+_MANY = 30_000
 
 
-def product(
+class Mixture(NamedTuple):
+    """Weights of the components s = first, first + 1, …, and the parameters of the Betas."""
+
+    first: int
+    weights: FloatArray
+    a0: float
+    b0: float
+    total: float
+
+    def _components(self, of: slice = slice(None)) -> tuple[FloatArray, FloatArray]:
+        """Parameters of the Betas, or of some of them."""
+        s = self.first + np.arange(*of.indices(self.weights.size), dtype=np.float64)
+        return self.a0 + s, self.b0 + (self.total - s)
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance."""
+        size = np.array(self.a0 + self.b0 + self.total)
+        mean, variance = _moments(self.weights, self._components()[0], size)
+        return float(mean), float(variance)
+
+    def log_density(self, alpha: FloatArray, beta: FloatArray) -> FloatArray:
+        """Log density of α at ``alpha`` = 1 − ``beta``, each (n,)."""
+        if self.weights.size > _MANY:
+            # A component matters near its own mean only: within 15 sd no weight makes up for it.
+            far = 15 * np.sqrt(self.total * alpha * beta) + 100
+            first = np.floor(self.total * alpha - far) - self.first
+            last = np.ceil(self.total * alpha + far) - self.first
+            ends = np.clip(np.stack([first, last + 1]), 0, self.weights.size).astype(np.int64)
+            at = zip(alpha[:, None], beta[:, None], *ends, strict=True)
+            return np.array([self._log_sum(x, y, slice(low, high))[0] for x, y, low, high in at])
+        step = max(1, 2_000_000 // self.weights.size)
+        parts = [
+            self._log_sum(alpha[start : start + step], beta[start : start + step], slice(None))
+            for start in range(0, alpha.size, step)
+        ]
+        return np.concatenate(parts)
+
+    def _log_sum(self, alpha: FloatArray, beta: FloatArray, of: slice) -> FloatArray:
+        """Log density from some of the components."""
+        weights = self.weights[of]
+        keep = weights > 0
+        if not keep.any():
+            return np.full(alpha.size, -1e300)
+        a, b = (shape[keep] for shape in self._components(of))
+        terms = np.multiply.outer(np.log(alpha), a - 1) + np.multiply.outer(np.log(beta), b - 1)
+        terms += np.log(weights[keep]) - betaln(a, b)
+        return log_sum(terms)
+
+
+def _moments(mass: FloatArray, a: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of a mixture of Beta(a, size − a), weights ``mass`` (..., n)."""
+    mean = np.vecdot(mass, a) / size
+    within = np.vecdot(mass, a * (size[..., None] - a)) / (size * size * (size + 1))
+    gaps = a / size[..., None] - mean[..., None]
+    return mean, np.asarray(within + np.vecdot(mass, gaps * gaps))
+
+
+def mixture(shape: Shapes, rates: tuple[float, float] | None = None) -> Mixture:
+    """The mixture for one set of shapes (scalars); ``rates`` are ρ and η where they are known."""
+    first, log_w = log_weights(*log_factors(shape, rates))
+    weights = np.exp(log_w - log_w.max())
+    size = float(shape.total)
+    return Mixture(first, weights / weights.sum(), float(shape.a0), float(shape.b0), size)
+
+
+def log_factors(
+    shape: Shapes, rates: tuple[float, float] | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Logarithms of f, g and S."""
+    a0, b0, ar, br, ae, be, m, k = (float(x) for x in shape)
+    s = np.arange(m + k, dtype=np.float64)
+    rest = m + k - 1 - s
+    if rates is None:
+        return (
+            log_beta_binomial(np.array(ar), np.array(be), int(m)),
+            log_beta_binomial(np.array(br), np.array(ae), int(k)),
+            _running((a0 + s) * (ae + be + rest) / ((ar + br + s) * (b0 + rest))),
+        )
+    # f and g are binomial, and nothing of ρ and η is integrated.
+    rho, eta = (min(max(rate, _SURE), 1 - _SURE) for rate in rates)
+    i, j = np.arange(m, dtype=np.float64), np.arange(k, dtype=np.float64)
+    return (
+        _running((m - i) * rho / ((i + 1) * (1 - eta))),
+        _running((k - j) * (1 - rho) / ((j + 1) * eta)),
+        _running((a0 + s) / (b0 + rest)),
+    )
+
+
+def log_weights(
     log_f: FloatArray, log_g: FloatArray, log_s: FloatArray, direct: bool | None = None
 ) -> tuple[int, FloatArray]:
     """Log of S(s) (f ∗ g)(s) on the range of s that matters, and where the range starts.
@@ -171,7 +293,7 @@ def product(
             log_w[high + 1 : end + 1] = right[high + 1 - start :] + log_s[high + 1 : end + 1]
             high = end
     if stuck and not direct:
-        return product(log_f, log_g, log_s, direct=True)
+        return log_weights(log_f, log_g, log_s, direct=True)
     kept = np.flatnonzero(log_w > log_w.max() - DROP)
     return int(kept[0]), log_w[kept[0] : kept[-1] + 1]
 
@@ -233,53 +355,241 @@ def _tilted(
     return origin + low, origin + high, np.log(h[low : high + 1]) + scale - tilt * s
 
 
-# Beta-binomial chances of many studies, a row each, around their peaks.
+# A batch of studies ---
 #
-# They are built outwards from a place near the peak by products of the ratios of neighbours, so
-# that
-# nothing overflows where it matters and no logarithm is needed.
+# Beta(a0 + s, b0 + N − s) is at most x with chance I(s), which falls from 1 to 0 as s grows. With
+# T = a0 + b0 + N its steps are
+#
+#     I(s) − I(s + 1) = D(s) = Γ(T) x^a (1 − x)^(T − a − 1) / (Γ(a + 1) Γ(T − a)),    a = a0 + s,
+#
+# a binomial distribution but for the shifts a0 and b0. Summed by parts, the CDF of the mixture is
+# Σ C(s) D(s) with C the running sums of its weights W, and x p(x) = Σ (a0 + s) W(s) D(s). Only the
+# s near T x matter, a window that grows with √N. Newton's steps start from the quantile of s.
+
+_WINDOWED = 1 << 16  # values of D that are worked on at once
+_STEPS = 100
+_SETTLED, _EPSILON = 1e-6, 3e-16
 
 
-_REACH, _SKEW = 9.0, 36.0
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """Mixtures of a batch: ``mass`` (B, n) of the components s = first, first + 1, … of each."""
+
+    first: IntArray
+    mass: FloatArray
+    a0: FloatArray
+    b0: FloatArray
+    total: FloatArray
+
+    def row(self, k: int) -> tuple[int, FloatArray]:
+        """The first component of one study, and the masses from there on."""
+        kept = np.flatnonzero(self.mass[k])
+        return int(self.first[k]) + int(kept[0]), self.mass[k, kept[0] : kept[-1] + 1]
+
+    @property
+    def _size(self) -> FloatArray:
+        return np.asarray(self.a0 + self.b0 + self.total)
+
+    @cached_property
+    def _below(self) -> FloatArray:
+        return np.cumsum(self.mass, axis=-1)
+
+    @cached_property
+    def _padded(self) -> tuple[FloatArray, FloatArray]:
+        """(a0 + s) W(s) and C(s) with a column more on either side, for all components beyond."""
+        a = (self.a0 + self.first)[:, None] + np.arange(self.mass.shape[1])
+        slopes = np.pad(self.mass * a, ((0, 0), (1, 1)))
+        sums = np.pad(np.pad(self._below, ((0, 0), (1, 0))), ((0, 0), (0, 1)), "edge")
+        return slopes.ravel(), sums.ravel()
+
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """Means and variances."""
+        a = (self.a0 + self.first)[:, None] + np.arange(self.mass.shape[1])
+        return _moments(self.mass, a, self._size)
+
+    def quantile(self, p: FloatArray) -> FloatArray:
+        """Where the CDFs are p (q,): (B, q)."""
+        rows = len(self.mass)
+        row, chance = np.repeat(np.arange(rows), p.size), np.tile(p, rows)
+        x = self._start(p).ravel()
+        low, high = np.zeros(x.size), np.ones(x.size)
+        todo = np.flatnonzero((chance > 0) & (chance < 1))
+        x[chance <= 0], x[chance >= 1] = 0.0, 1.0
+        for _ in range(_STEPS):
+            if not todo.size:
+                break
+            at, here = x[todo], row[todo]
+            cdf, density = self.cdf_and_pdf(here, at)
+            over = cdf - chance[todo]
+            low[todo] = np.where(over < 0, at, low[todo])
+            high[todo] = np.where(over < 0, high[todo], at)
+            step = over / np.where(density > 0, density, np.inf)
+            moved = at - step
+            inside = (moved > low[todo]) & (moved < high[todo]) & (density > 0)
+            x[todo] = np.where(inside, moved, 0.5 * (low[todo] + high[todo]))
+            # Newton's error goes down with the square of the step, in units of tail / density.
+            tail = np.minimum(chance[todo], 1 - chance[todo])
+            small = np.maximum(_SETTLED * tail / np.maximum(density, 1e-300), _EPSILON * at)
+            near = (np.abs(step) < small) & (density > 0)
+            x[todo[near]] = np.clip(moved[near], 0.0, 1.0)
+            todo = todo[~near & (high[todo] - low[todo] > _EPSILON * at)]
+        return np.asarray(x.reshape(rows, p.size))
+
+    def _start(self, p: FloatArray) -> FloatArray:
+        """Quantiles of the means of the components, spread to the sd of the mixture."""
+        size = self._size
+        s = self.first[:, None] + np.arange(self.mass.shape[1])
+        mean = np.vecdot(self.mass, s)
+        between = np.vecdot(self.mass, (s - mean[:, None]) ** 2)
+        centre = (self.a0 + mean) / size
+        within = size * size * centre * (1 - centre) / (size + 1)
+        at = (self._below[:, None, :] < p[:, None]).sum(-1)
+        wide = np.sqrt((between + within) / np.maximum(between, 1e-3 * within + 1e-9))
+        spread = mean[:, None] + (self.first[:, None] + at - mean[:, None]) * wide[:, None]
+        start = (self.a0[:, None] + spread) / size[:, None]
+        inner = 0.5 / size[:, None]
+        return np.asarray(np.clip(start, inner, 1 - inner))
+
+    def cdf_and_pdf(self, row: IntArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """CDF and density of the mixtures of these rows at x, one each."""
+        size = self._size[row]
+        spread = np.sqrt(size * x * (1 - x))
+        far = np.minimum(8.3 * spread + 25, self.total[row]).astype(np.int64)
+        order = np.argsort(far, kind="stable")
+        cdf, density = np.empty(x.size), np.empty(x.size)
+        start = 0
+        while start < order.size:
+            some = order[start : start + max(1, _WINDOWED // (2 * int(far[order[start]]) + 1))]
+            cdf[some], density[some] = self._window(row[some], x[some], int(far[some[-1]]))
+            start += some.size
+        return cdf, density
+
+    def _window(self, row: IntArray, x: FloatArray, far: int) -> tuple[FloatArray, FloatArray]:
+        """The sums over the components that are no further than ``far`` from the peak of D."""
+        a0, b0, total, first = (y[row] for y in (self.a0, self.b0, self.total, self.first))
+        peak = np.clip(np.floor((a0 + b0 + total - 1) * x - a0), 0, total)
+        left, right = min(far, int(peak.max())), min(far, int((total - peak).max()))
+        odds = (x / (1 - x))[:, None]
+        ahead, back = np.arange(right), np.arange(1, left + 1)
+        up = odds * ((b0 + total - 1 - peak)[:, None] - ahead) / ((a0 + peak + 1)[:, None] + ahead)
+        down = ((a0 + peak + 1)[:, None] - back) / ((b0 + total - 1 - peak)[:, None] + back) / odds
+        if np.any(peak + right > total):
+            up[peak[:, None] + ahead >= total[:, None]] = 0.0
+        if np.any(peak < left):
+            down[back > peak[:, None]] = 0.0
+        a, b = a0 + peak, b0 + total - peak
+        top = np.exp(a * np.log(x) + (b - 1) * np.log1p(-x) - np.log(a) - betaln(a, b))
+        steps = np.empty((x.size, left + right + 1))
+        np.cumprod(down, axis=-1, out=steps[:, left - 1 :: -1] if left else down)
+        steps[:, left] = 1.0
+        np.cumprod(up, axis=-1, out=steps[:, left + 1 :])
+        width = self.mass.shape[1] + 2
+        start = peak.astype(np.int64) - left - first + 1
+        at = np.clip(start[:, None] + np.arange(left + right + 1), 0, width - 1)
+        at += (row * width)[:, None]
+        density = top * np.vecdot(np.take(self._padded[0], at), steps) / x
+        below = np.take(self._padded[1], at)
+        end = peak + right >= total
+        if end.any():  # the last component has no next one: its own I, in place of a step
+            last = (total - peak).astype(np.int64)[end] + left
+            steps[np.flatnonzero(end), last] = 0.0
+        cdf = top * np.vecdot(below, steps)
+        cdf[end] += betainc(a0 + total, b0, x)[end]
+        return np.asarray(cdf), np.asarray(density)
 
 
-def span_of(a: FloatArray, b: FloatArray, n: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """A place near the peak of BetaBinomial(n; a, b), and how far it goes to either side.
+# Weights of many mixtures by one FFT ---
+#
+# One FFT without a tilt does when S is nearly flat over the bulk of f ∗ g, which it is when the
+# human ratings are the paired ones. The round-off that S makes of the FFT is bounded: a row in
+# which it may exceed 1e-12 of the mass is summed by `mixture`.
 
-    Beyond, less than e^−40 of it is left: a normal tail ends at 9 sd, an exponential one at 41.
-    """
-    total = a + b
-    sd = np.sqrt(n * a * b * (total + n) / (total + 1)) / total
-    reach = sd * (_REACH + _SKEW / np.sqrt(np.minimum(np.minimum(a, b), total))) + 10
-    centre = np.floor(np.clip(n * a / total, 0, n))
-    left, right = np.minimum(centre, reach), np.minimum(n - centre, reach)
-    return centre.astype(np.int64), left.astype(np.int64), right.astype(np.int64)
-
-
-def around_one(up: FloatArray, down: FloatArray) -> FloatArray:
-    """Values around a 1 in the middle, from the ratios of neighbours going up and going down."""
-    left = np.cumprod(down, axis=-1)[:, ::-1]
-    return np.concatenate([left, np.ones((len(up), 1)), np.cumprod(up, axis=-1)], axis=-1)
+_ROUNDING = 1e-15  # of an FFT, relative to the norms of what it convolves
+_LOST = 1e-12  # share of the mass
+_OUTSIDE = 1e-9  # the same for what lies beyond the row, by a bound that is far from sharp
+_AT_ONCE = 1 << 17  # values, so that they stay in the cache
+_HUGE = 200_000  # components
 
 
-def urns(
-    a: FloatArray, b: FloatArray, n: FloatArray, span: tuple[IntArray, ...] | None = None
-) -> tuple[IntArray, FloatArray]:
-    """Where each row starts, and BetaBinomial(n; a, b) from there, of which the sum is 1."""
-    centre, left, right = span_of(a, b, n) if span is None else span
-    a, b, n, mid = (np.asarray(x, dtype=np.float64)[:, None] for x in (a, b, n, centre))
-    i = mid + np.arange(right.max())
-    up = np.maximum(n - i, 0.0) * (a + i) / ((i + 1) * np.maximum(b + n - 1 - i, 1e-300))
-    i = mid - 1 - np.arange(left.max())
-    down = np.maximum(i + 1, 0.0) * (b + n - 1 - i) / ((n - i) * np.maximum(a + i, 1e-300))
-    values = around_one(up, down)
-    return centre - left.max(), values / values.sum(-1, keepdims=True)
+def mixtures(
+    shape: Shapes, rates: tuple[float, float] | None = None
+) -> Iterator[tuple[IntArray, Mixtures]]:
+    """The mixtures of shapes (B,): groups of rows of like size, with the weights of each."""
+    if rates is not None:
+        yield from _one_by_one(shape, rates, np.arange(shape.a0.size))
+        return
+    huge = shape.total > _HUGE
+    for row in np.flatnonzero(huge):
+        yield np.array([row]), _huge(*(float(x) for x in shape.draw(row)))
+    rows = np.flatnonzero(~huge)
+    spans = [peak_window(*law) for law in _beta_binomials(shape.draw(rows))]
+    width = np.sum([left + right + 1 for _, left, right in spans], axis=0)
+    order = np.argsort(width, kind="stable")
+    hard, start = [np.empty(0, dtype=np.int64)], 0
+    while start < order.size:
+        some = order[start : start + max(1, _AT_ONCE // int(width[order[start]]))]
+        start += some.size
+        found, good = _weight_rows(shape.draw(rows[some]))
+        if good.any():
+            betas = (x[good] for x in (found.a0, found.b0, found.total))
+            yield rows[some[good]], Mixtures(found.first[good], found.mass[good], *betas)
+        hard.append(rows[some[~good]])
+    yield from _one_by_one(shape, None, np.concatenate(hard))
 
 
-# The factor S of `_mixture` in rows, and a bound on what of it lies outside of them.
+@lru_cache(maxsize=1)
+def _huge(*values: float) -> Mixtures:
+    """Of one study, kept: the next question is likely to be about the same."""
+    shape = Shapes(*(np.array([x]) for x in values))
+    found, good = _weight_rows(shape)
+    return found if good[0] else next(_one_by_one(shape, None, np.array([0])))[1]
 
 
-def bound_beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray) -> FloatArray:
+def _one_by_one(
+    shape: Shapes, rates: tuple[float, float] | None, rows: IntArray
+) -> Iterator[tuple[IntArray, Mixtures]]:
+    """By the sum that keeps all digits."""
+    for row in rows:
+        one = mixture(shape.draw(row), rates)
+        numbers = (np.array([x]) for x in (one.a0, one.b0, one.total))
+        yield np.array([row]), Mixtures(np.array([one.first]), one.weights[None], *numbers)
+
+
+def _beta_binomials(shape: Shapes) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
+    """f and g, as (a, b, n)."""
+    return [(shape.ar, shape.be, shape.m), (shape.br, shape.ae, shape.k)]
+
+
+def _weight_rows(shape: Shapes) -> tuple[Mixtures, BoolArray]:
+    """The mixtures of some studies, and for which of them they are exact enough."""
+    (start, f), (other, g) = (beta_binomial_rows(*law) for law in _beta_binomials(shape))
+    first = start + other
+    size = f.shape[1] + g.shape[1] - 1
+    length = fft.next_fast_len(size, real=True)
+    mass = fft.irfft(fft.rfft(f, length) * fft.rfft(g, length), length)[:, :size]
+    noise = _ROUNDING * np.sqrt(np.vecdot(f, f) * np.vecdot(g, g))
+    mass[mass < noise[:, None]] = 0.0
+    held = np.flatnonzero(mass.any(0))
+    first, size = first + held[0], int(held[-1] - held[0]) + 1
+    mass = mass[:, held[0] : held[-1] + 1]
+    s = first[:, None] + np.arange(size)
+    mass *= (s >= 0) & (s <= shape.total[:, None])
+    if np.any(shape.a0 != shape.ar + shape.br) or np.any(shape.b0 != shape.ae + shape.be):
+        with np.errstate(over="ignore", invalid="ignore"):
+            factor = _factor_rows(shape, first, size)
+            mass *= factor
+            outside = noise * _factor_beyond(shape, first, size, factor)
+            noise *= factor.sum(-1)
+    else:
+        outside = noise * shape.total
+        noise *= size
+    total = mass.sum(-1)
+    good = np.isfinite(total) & (noise < _LOST * total) & (outside < _OUTSIDE * total)
+    mass /= np.where(good, total, 1.0)[:, None]
+    return Mixtures(first, mass, shape.a0, shape.b0, shape.total), good
+
+
+def _factor_beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray) -> FloatArray:
     """A bound on the sum of S over all s outside a row, in the units of ``factor``.
 
     S is a product of two factors, each of which only rises or only falls with s.
@@ -301,7 +611,7 @@ def bound_beyond(shape: Shapes, first: IntArray, size: int, factor: FloatArray) 
     return np.asarray(bound * here)
 
 
-def factor_rows(shape: Shapes, first: IntArray, size: int) -> FloatArray:
+def _factor_rows(shape: Shapes, first: IntArray, size: int) -> FloatArray:
     """S(s) of s = first, …, first + size − 1, but for a constant; 0 where there is no such s."""
     a0, b0, ar, br, ae, be, m, k = (x[:, None] for x in shape)
     total = m + k
@@ -322,200 +632,12 @@ def factor_rows(shape: Shapes, first: IntArray, size: int) -> FloatArray:
     rest = total - 1 - s
     inside = (s >= 0).astype(np.float64)
     down = inside * (ar + br + s) * (b0 + rest) / (np.maximum(a0 + s, 1e-300) * (ae + be + rest))
-    values = around_one(up, down)
+    values = _outwards(up, down)
     at = (first - middle)[:, None] + left + np.arange(size)
     return np.asarray(np.take_along_axis(values, np.clip(at, 0, values.shape[1] - 1), axis=1))
 
 
-# Weights of many mixtures by one FFT, and where that is exact enough.
-#
-# One FFT without a tilt does when S is nearly flat over the bulk of f ∗ g, which it is when the
-# human
-# ratings are the paired ones. The round-off that S makes of the FFT is bounded: a row in which it
-# may
-# exceed 1e-12 of the mass is not good.
-
-
-_ROUNDING = 1e-15  # of an FFT, relative to the norms of what it convolves
-_LOST = 1e-12  # share of the mass
-_OUTSIDE = 1e-9  # the same for what lies beyond the row, by a bound that is far from sharp
-
-
-class Weights(NamedTuple):
-    """Mixtures of a batch: ``mass`` (B, n) of the components s = first, first + 1, … of each."""
-
-    first: IntArray
-    mass: FloatArray
-
-    def row(self, k: int) -> tuple[int, FloatArray]:
-        """The first component of one study, and the masses from there on."""
-        kept = np.flatnonzero(self.mass[k])
-        return int(self.first[k]) + int(kept[0]), self.mass[k, kept[0] : kept[-1] + 1]
-
-
-def both_urns(shape: Shapes) -> list[tuple[FloatArray, FloatArray, FloatArray]]:
-    """The two Beta-binomials, as (a, b, n)."""
-    return [(shape.ar, shape.be, shape.m), (shape.br, shape.ae, shape.k)]
-
-
-def weight_rows(shape: Shapes, spans: list[tuple[IntArray, ...]]) -> tuple[Weights, BoolArray]:
-    """Weights of some studies, and where they are good."""
-    parts = [urns(*urn, span) for urn, span in zip(both_urns(shape), spans, strict=True)]
-    (start, f), (other, g) = parts
-    first = start + other
-    size = f.shape[1] + g.shape[1] - 1
-    length = fft.next_fast_len(size, real=True)
-    mass = fft.irfft(fft.rfft(f, length) * fft.rfft(g, length), length)[:, :size]
-    noise = _ROUNDING * np.sqrt(np.vecdot(f, f) * np.vecdot(g, g))
-    mass[mass < noise[:, None]] = 0.0
-    held = np.flatnonzero(mass.any(0))
-    first, size = first + held[0], int(held[-1] - held[0]) + 1
-    mass = mass[:, held[0] : held[-1] + 1]
-    s = first[:, None] + np.arange(size)
-    mass *= (s >= 0) & (s <= shape.total[:, None])
-    if np.any(shape.a0 != shape.ar + shape.br) or np.any(shape.b0 != shape.ae + shape.be):
-        with np.errstate(over="ignore", invalid="ignore"):
-            factor = factor_rows(shape, first, size)
-            mass *= factor
-            outside = noise * bound_beyond(shape, first, size, factor)
-            noise *= factor.sum(-1)
-    else:
-        outside = noise * shape.total
-        noise *= size
-    total = mass.sum(-1)
-    good = np.isfinite(total) & (noise < _LOST * total) & (outside < _OUTSIDE * total)
-    return Weights(first, mass / np.where(good, total, 1.0)[:, None]), good
-
-
-# Above so many components the density is summed from those near α.
-_MANY = 30_000
-
-
-class Mixture(NamedTuple):
-    """Weights of the components s = first, first + 1, …, and the parameters of the Betas."""
-
-    first: int
-    weights: FloatArray
-    a0: float
-    b0: float
-    total: float
-
-    def _components(self, of: slice = slice(None)) -> tuple[FloatArray, FloatArray]:
-        """Parameters of the Betas, or of some of them."""
-        s = self.first + np.arange(*of.indices(self.weights.size), dtype=np.float64)
-        return self.a0 + s, self.b0 + (self.total - s)
-
-    def moments(self) -> tuple[float, float]:
-        """Mean and variance."""
-        a, b = self._components()
-        size = self.a0 + self.b0 + self.total
-        mean = float(self.weights @ a) / size
-        within = float(self.weights @ (a * b)) / (size * size * (size + 1))
-        return mean, within + float(self.weights @ (a / size - mean) ** 2)
-
-    def log_density(self, alpha: FloatArray, beta: FloatArray) -> FloatArray:
-        """Log density of α at ``alpha`` = 1 − ``beta``, each (n,)."""
-        if self.weights.size > _MANY:
-            # A component matters near its own mean only: within 15 sd no weight makes up for it.
-            reach = 15 * np.sqrt(self.total * alpha * beta) + 100
-            first = np.floor(self.total * alpha - reach) - self.first
-            last = np.ceil(self.total * alpha + reach) - self.first
-            ends = np.clip(np.stack([first, last + 1]), 0, self.weights.size).astype(np.int64)
-            at = zip(alpha[:, None], beta[:, None], *ends, strict=True)
-            return np.array([self._log_sum(x, y, slice(low, high))[0] for x, y, low, high in at])
-        step = max(1, 2_000_000 // self.weights.size)
-        parts = [
-            self._log_sum(alpha[start : start + step], beta[start : start + step], slice(None))
-            for start in range(0, alpha.size, step)
-        ]
-        return np.concatenate(parts)
-
-    def _log_sum(self, alpha: FloatArray, beta: FloatArray, of: slice) -> FloatArray:
-        """Log density from some of the components."""
-        weights = self.weights[of]
-        keep = weights > 0
-        if not keep.any():
-            return np.full(alpha.size, -1e300)
-        a, b = (shape[keep] for shape in self._components(of))
-        terms = np.multiply.outer(np.log(alpha), a - 1) + np.multiply.outer(np.log(beta), b - 1)
-        terms += np.log(weights[keep]) - betaln(a, b)
-        top = terms.max(-1)
-        terms -= top[:, None]
-        return np.asarray(top + np.log(np.exp(terms, out=terms).sum(-1)))
-
-
-def mixture(shape: Shapes, rates: tuple[float, float] | None = None) -> Mixture:
-    """The mixture for one set of shapes (scalars); ``rates`` are ρ and η where they are known."""
-    first, log_w = product(*factors(shape, rates))
-    weights = np.exp(log_w - log_w.max())
-    size = float(shape.total)
-    return Mixture(first, weights / weights.sum(), float(shape.a0), float(shape.b0), size)
-
-
-# Weights of the mixtures of many studies at once.
-#
-# The convolution f ∗ g and the factor S of `_mixture`, in rows of like size. A row for which an FFT
-# is not exact enough is handed to `mixture`.
-
-
-_AT_ONCE = 1 << 17  # values, so that they stay in the cache
-_HUGE = 200_000  # components
-
-
-def weights(
-    shape: Shapes, rates: tuple[float, float] | None = None
-) -> Iterator[tuple[IntArray, Weights]]:
-    """The mixtures of shapes (B,): groups of rows of like size, with the weights of each."""
-    if rates is not None:
-        yield from _singly(shape, rates, np.arange(shape.a0.size))
-        return
-    huge = shape.total > _HUGE
-    if huge.any():
-        for row in np.flatnonzero(huge):
-            yield np.array([row]), _huge(*(float(x) for x in shape.draw(row)))
-        left = np.flatnonzero(~huge)
-        for rows, found in weights(shape.draw(left)):
-            yield left[rows], found
-        return
-    spans = [span_of(a, b, n) for a, b, n in both_urns(shape)]
-    width = np.sum([left + right + 1 for _, left, right in spans], axis=0)
-    order = np.argsort(width, kind="stable")
-    hard, start = [], 0
-    while start < order.size:
-        some = order[start : start + max(1, _AT_ONCE // int(width[order[start]]))]
-        found, good = weight_rows(
-            shape.draw(some), [tuple(x[some] for x in span) for span in spans]
-        )
-        if good.any():
-            yield some[good], Weights(found.first[good], found.mass[good])
-        hard.append(some[~good])
-        start += some.size
-    if hard:
-        yield from _singly(shape, None, np.concatenate(hard))
-
-
-@lru_cache(maxsize=1)
-def _huge(*values: float) -> Weights:
-    """Of one study, kept: the next question is likely to be about the same."""
-    shape = Shapes(*(np.array([x]) for x in values))
-    spans = [span_of(a, b, n) for a, b, n in both_urns(shape)]
-    found, good = weight_rows(shape, [*spans])
-    if good[0]:
-        return found
-    part = mixture(shape.draw(0))
-    return Weights(np.array([part.first]), part.weights[None])
-
-
-def _singly(
-    shape: Shapes, rates: tuple[float, float] | None, rows: IntArray
-) -> Iterator[tuple[IntArray, Weights]]:
-    """One by one, by the way that keeps all digits."""
-    for row in rows:
-        part = mixture(shape.draw(row), rates)
-        yield np.array([row]), Weights(np.array([part.first]), part.weights[None])
-
-
-# Draws of the hidden counts: how many ones and zeros of the metric are adequate items.
+# Draws of α, ρ and η, by way of the hidden counts: how many of the metric's ones are adequate ---
 #
 # s, the adequate items of both kinds together, comes from the weights of the mixture. Given s, the
 # chance of i among the ones is f(i) g(s − i), which is log-concave where no shape is below 1. Then
@@ -523,12 +645,45 @@ def _singly(
 # peak where it has fallen by e, and geometric tails through these, which lie above.
 
 
+# Above so many metric-only ratings, joint samples come by weighting where the weights are flat.
+_LARGE, _FLAT = 1_000_000, 20.0
+_PROPOSALS = 50  # for each draw
+
+
+def sample_rates(
+    shape: Shapes, size: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Draws of α, ρ and η from their joint posterior, each (size,).
+
+    Exact: draw the hidden numbers of adequate items, then α, ρ and η, which are Betas given these.
+    With many metric-only ratings by weighting draws of the reverse factorisation instead.
+    """
+    up = float(shape.a0 - shape.ar - shape.br)
+    down = float(shape.b0 - shape.ae - shape.be)
+    if shape.total <= _LARGE or max(abs(up), abs(down)) > _FLAT:
+        i, j = draw_hidden(shape, size, rng)
+        hidden = i + j, shape.total - i - j
+        alpha = rng.beta(shape.a0 + hidden[0], shape.b0 + hidden[1])
+        rho = rng.beta(shape.ar + i, shape.br + j)
+        eta = rng.beta(shape.ae + shape.k - j, shape.be + shape.m - i)
+        return alpha, rho, eta
+    many = _PROPOSALS * size
+    psi = rng.beta(shape.m + shape.ar + shape.be, shape.k + shape.br + shape.ae, many)
+    hit, miss = rng.beta(shape.ar, shape.be, many), rng.beta(shape.br, shape.ae, many)
+    alpha = psi * hit + (1 - psi) * miss
+    log_w = up * np.log(alpha) + down * np.log1p(-alpha)
+    weight = np.exp(log_w - log_w.max())
+    chosen = rng.choice(many, size, p=weight / weight.sum())
+    alpha, psi, hit, miss = (x[chosen] for x in (alpha, psi, hit, miss))
+    return alpha, psi * hit / alpha, (1 - psi) * (1 - miss) / (1 - alpha)
+
+
 def draw_hidden(
     shape: Shapes, size: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Draws of i and j, the adequate items among the ones and the zeros of the metric."""
-    log_f, log_g, log_s = factors(shape)
-    first, log_w = product(log_f, log_g, log_s)
+    log_f, log_g, log_s = log_factors(shape)
+    first, log_w = log_weights(log_f, log_g, log_s)
     weights = np.exp(log_w - log_w.max())
     drawn = first + rng.choice(weights.size, size, p=weights / weights.sum())
     concave = min(float(x) for x in (shape.ar, shape.br, shape.ae, shape.be)) >= 1
@@ -573,7 +728,7 @@ def _by_rejection(
     top = log_chance(mode)
     right = _first(fallen_at, mode, high)
     left = np.asarray(mode - _first(fallen_back, np.zeros_like(mode), np.asarray(mode - low)))
-    sides = []
+    tails = []
     for end, last in ((left, low), (right, high)):
         gap = np.abs(end - mode)
         fallen = log_chance(end) - top
@@ -581,17 +736,17 @@ def _by_rejection(
         open_ = (end != last) & (gap > 0) & (slope < 0)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             mass = np.exp(fallen + slope) / -np.expm1(slope)
-        sides.append((fallen, np.where(open_, slope, -1.0), np.where(open_, mass, 0.0)))
+        tails.append((fallen, np.where(open_, slope, -1.0), np.where(open_, mass, 0.0)))
     centre = (right - left + 1).astype(np.float64)
     out = np.empty(drawn.size, dtype=np.int64)
     todo = np.arange(drawn.size)
     while todo.size:
-        at = rng.random(todo.size) * (centre + sides[0][2] + sides[1][2])[todo]
+        at = rng.random(todo.size) * (centre + tails[0][2] + tails[1][2])[todo]
         i = left[todo] + np.minimum(at, centre[todo] - 1).astype(np.int64)
         bound = top[todo].copy()
         for sign, end, (fallen, slope, mass), start in (
-            (-1, left, sides[0], centre),
-            (1, right, sides[1], centre + sides[0][2]),
+            (-1, left, tails[0], centre),
+            (1, right, tails[1], centre + tails[0][2]),
         ):
             here = (at >= start[todo]) & (at < (start + mass)[todo])
             rows = todo[here]

@@ -1,76 +1,122 @@
-"""The posterior of the success rate α, which is an estimate like any other."""
+"""The posterior of the success rate α, which is an estimate like any other.
+
+`Posterior` turns distributions, curves or steps, into the parts of an estimate: every model of this
+package is one. `AlphaPosterior` is the model of von Däniken et al. (2022).
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes import quadrature
 from fewgold.bayes.batch import METHODS, batch_panels, batch_quantiles, by_mixture, moments, smooth
 from fewgold.bayes.counts import Counts
-from fewgold.bayes.density import (
-    BetaCurve,
-    Curve,
-    PanelCurve,
-    Panels,
-    between,
-    gauss_legendre,
-    shortest,
-    shrink,
-)
-from fewgold.bayes.mixture import Shapes, draw_hidden, mixture, shapes
+from fewgold.bayes.density import BetaCurve, Curve, Panels
+from fewgold.bayes.mixture import Shapes, mixture, sample_rates, shapes
 from fewgold.bayes.priors import Priors
-from fewgold.bayes.quadrature import (
-    Segment,
-    by_quadrature,
-    log_evidence,
-    log_evidence_at,
-    log_inside,
-    log_joint,
-    narrowest,
-    outer_rule,
-)
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Interval
 
-# What all posteriors say of themselves: value, se, summary, plain numbers.
+
+class Steps(NamedTuple):
+    """A distribution on the shares ``values``, in order, with masses ``mass``.
+
+    Shares are fractions, and rounded: hence the small numbers below.
+    """
+
+    values: FloatArray
+    mass: FloatArray
+
+    @property
+    def below(self) -> FloatArray:
+        """P(share ≤ value) at each value."""
+        return np.minimum(np.cumsum(self.mass), 1.0)
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        """P(share ≤ x)."""
+        at = np.searchsorted(self.values, x + 1e-12, side="right")
+        return np.asarray(np.append(0.0, self.below)[at])
+
+    def quantile(self, p: FloatArray) -> FloatArray:
+        """Smallest share whose CDF reaches ``p``."""
+        at = np.searchsorted(self.below, p - 1e-13)
+        return np.asarray(self.values[np.minimum(at, self.values.size - 1)])
+
+    def shortest(self, confidence: float) -> FloatArray:
+        """Ends of the shortest interval that holds ``confidence``."""
+        below = self.below
+        last = np.searchsorted(below, np.append(0.0, below[:-1]) + confidence - 1e-13)
+        fits = last < self.values.size
+        last = np.minimum(last, self.values.size - 1)
+        width = np.where(fits, self.values[last] - self.values, np.inf)
+        best = int(width.round(12).argmin())  # the first of equal ones
+        return self.values[[best, int(last[best])]]
+
+    def sample(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Independent draws."""
+        return rng.choice(self.values, size, p=self.mass / self.mass.sum())
 
 
-class Readout(ABC):
-    """Turns mean, sd and interval into the parts of an estimate."""
+class Posterior(ABC):
+    """Posterior distribution of a success rate, or a batch of them: an estimate like the others.
+
+    Its intervals are credible intervals: given the priors and the data, the rate lies in them with
+    the stated probability.
+    """
 
     @property
     @abstractmethod
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch; () for one posterior."""
 
     @property
     @abstractmethod
-    def mean(self) -> FloatArray: ...
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        """Means and sds, each of the batch's shape."""
 
     @property
     @abstractmethod
-    def sd(self) -> FloatArray: ...
-
-    @abstractmethod
-    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval: ...
+    def _distributions(self) -> Sequence[Curve | Steps]:
+        """The distribution of each posterior of the batch, in order."""
 
     @property
     @abstractmethod
-    def _source(self) -> str: ...
+    def _source(self) -> str:
+        """What it was made from, in a line."""
 
     @property
-    def var(self) -> FloatArray:
-        """Posterior variance."""
-        return np.asarray(self.sd**2)
+    def _about(self) -> str:
+        """What its repr says beside mean and sd."""
+        return ""
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        if self.shape:
+            return f"{kind}(a batch of shape {self.shape})"
+        return f"{kind}({float(self.mean):.4f} ± {float(self.sd):.4f}{self._about})"
+
+    def draw(self, k: Any) -> Posterior:
+        """The ``k``-th of a batch, or a smaller batch."""
+        raise FewgoldError("this is one posterior and no batch to draw from.")
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean."""
+        return np.asarray(self._moments[0])
+
+    @property
+    def sd(self) -> FloatArray:
+        """Posterior standard deviation; of a test set 0 when every item is rated."""
+        return np.asarray(self._moments[1])
 
     @property
     def value(self) -> FloatArray:
@@ -82,31 +128,57 @@ class Readout(ABC):
         """Posterior standard deviation, where other estimates have a standard error."""
         return self.sd
 
+    def _stack(self, answers: Sequence[Any]) -> FloatArray:
+        """An answer of each posterior: (*batch, …)."""
+        array = np.array(answers, dtype=np.float64)
+        return array.reshape(self.shape + array.shape[1:])
+
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """P(rate ≤ x): (*batch, *x.shape)."""
+        at = np.asarray(x, dtype=np.float64)
+        return self._stack([each.cdf(at) for each in self._distributions])
+
+    def quantile(self, p: ArrayLike) -> FloatArray:
+        """Where the CDF reaches ``p``: (*batch, *p.shape)."""
+        chances = check_chances(p)
+        return self._stack([each.quantile(chances) for each in self._distributions])
+
+    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
+        """Credible interval: equal tails, or ``kind="hdi"``, the shortest.
+
+        Shares of a test set are steps, so it holds a little more than ``confidence``.
+        """
+        check_confidence(confidence)
+        if check_choice("kind", kind, ("equal", "hdi")) == "equal":
+            ends = self.quantile([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence])
+        else:
+            ends = self._stack([each.shortest(confidence) for each in self._distributions])
+        return Interval(np.asarray(ends[..., 0]), np.asarray(ends[..., 1]))
+
+    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
+        """Independent draws: (*batch, size)."""
+        generator = as_rng(rng)
+        return self._stack([each.sample(size, generator) for each in self._distributions])
+
     def summary(self, confidence: float = 0.95) -> str:
         """A few lines for people."""
         self._check_single("summary")
         low, high = self.interval(confidence)
-        return "\n".join(
-            [
-                f"{float(self.mean):.4f} ± {float(self.sd):.4f} (posterior mean and sd)",
-                f"{100 * confidence:.6g}% credible interval {low:.4f} to {high:.4f} (equal tails)",
-                self._source,
-            ]
+        return (
+            f"{float(self.mean):.4f} ± {float(self.sd):.4f} (posterior mean and sd)\n"
+            f"{100 * confidence:.6g}% credible interval {low:.4f} to {high:.4f} (equal tails)\n"
+            f"{self._source}"
         )
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
         low, high = self.interval(confidence)
         return {
-            "value": self.mean.tolist(),
-            "se": self.sd.tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "confidence": confidence,
-            "bound": "posterior",
+            "value": self.mean.tolist(), "se": self.sd.tolist(), "low": low.tolist(),
+            "high": high.tolist(), "confidence": confidence, "bound": "posterior",
             "bound_kind": "credible",
             "bound_label": "posterior, credible interval with equal tails",
-        }
+        }  # fmt: skip
 
     def _check_single(self, name: str) -> None:
         if self.shape:
@@ -124,229 +196,6 @@ def check_chances(p: ArrayLike) -> FloatArray:
     return chances
 
 
-# Posteriors that are steps: shares with their masses, of a finite test set or of draws.
-
-
-class Steps(NamedTuple):
-    """A distribution on the shares ``values``, in order, with masses ``mass``."""
-
-    values: FloatArray
-    mass: FloatArray
-
-    @property
-    def below(self) -> FloatArray:
-        """P(share ≤ value) at each value."""
-        return np.minimum(np.cumsum(self.mass), 1.0)
-
-
-class StepReadout(Readout):
-    """CDF, quantiles and intervals from the steps of each posterior of a batch, in order."""
-
-    @property
-    @abstractmethod
-    def steps(self) -> list[Steps]: ...
-
-    @property
-    def laws(self) -> list[Steps]:
-        """What comparisons go by."""
-        return self.steps
-
-    def _stack(self, answers: list[Any]) -> FloatArray:
-        array = np.array(answers, dtype=np.float64)
-        return array.reshape(self.shape + array.shape[1:])
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(share ≤ x): (*batch, *x.shape)."""
-        at = np.asarray(x, dtype=np.float64) + 1e-12  # shares are fractions, and rounded
-        found = [np.searchsorted(step.values, at, side="right") for step in self.steps]
-        sums = [np.append(0.0, step.below) for step in self.steps]
-        return self._stack([total[k] for total, k in zip(sums, found, strict=True)])
-
-    def quantile(self, p: ArrayLike) -> FloatArray:
-        """Smallest share whose CDF reaches ``p``: (*batch, *p.shape)."""
-        chances = check_chances(p) - 1e-13
-        out = []
-        for step in self.steps:
-            at = np.searchsorted(step.below, chances)
-            out.append(step.values[np.minimum(at, step.values.size - 1)])
-        return self._stack(out)
-
-    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
-        """Credible interval: equal tails, or ``kind="hdi"``, the shortest. Shares of a test set
-        are steps, so it holds a little more than ``confidence``."""
-        check_confidence(confidence)
-        if check_choice("kind", kind, ("equal", "hdi")) == "equal":
-            ends = self.quantile([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence])
-        else:
-            ends = self._stack([_shortest(step, confidence) for step in self.steps])
-        return Interval(ends[..., 0], ends[..., 1])
-
-    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
-        """Independent draws of the share: (*batch, size)."""
-        generator = as_rng(rng)
-        return self._stack([generator.choice(s.values, size, p=s.mass) for s in self.steps])
-
-
-def _shortest(step: Steps, confidence: float) -> FloatArray:
-    """Ends of the shortest interval that holds ``confidence``."""
-    before = np.append(0.0, step.below[:-1])
-    last = np.searchsorted(step.below, before + confidence - 1e-13)
-    fits = last < step.values.size
-    last = np.minimum(last, step.values.size - 1)
-    width = np.where(fits, step.values[last] - step.values, np.inf)
-    best = int(width.round(12).argmin())  # the first of equal ones
-    return step.values[[best, int(last[best])]]
-
-
-# What the ratings tell about the metric: the posteriors of ρ and η.
-#
-# Ratings by the metric alone tell about ρ and η too, since p = αρ + (1 − α)(1 − η) ties them to α.
-
-
-_PANELS, _NODES, _DROP = 6, 16, 30.0
-_AT_ONCE = 16
-_HALF_PI = 0.5 * np.pi
-# Above so many metric-only ratings, joint samples come by weighting where the weights are flat.
-_LARGE, _FLAT = 1_000_000, 20.0
-_PROPOSALS = 50  # for each draw
-
-
-def rho_curve(shape: Shapes) -> Curve:
-    """The marginal posterior of ρ."""
-    if not shape.total:
-        return BetaCurve(float(shape.ar), float(shape.br))
-
-    def log_density(rho: FloatArray, rest: FloatArray) -> FloatArray:
-        return _log_marginal(shape, rho, rest)
-
-    powers = float(shape.ar), float(shape.br)
-    return PanelCurve(Panels.fit(log_density, tolerance=1e-8, powers=powers))
-
-
-def _log_marginal(shape: Shapes, rho: FloatArray, rest: FloatArray) -> FloatArray:
-    """Log density of ρ, α and η integrated out: α outside, η inside."""
-    out = np.asarray(xlogy(shape.ar - 1, rho) + xlogy(shape.br - 1, rest))
-    x, w = gauss_legendre(_NODES)
-    steps = ((np.arange(_PANELS)[:, None] + x) / _PANELS).ravel()
-    log_w = np.log(np.tile(w, _PANELS))
-    for start in range(0, rho.size, _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
-        rate = rho[rows, None], rest[rows, None]
-
-        def log_f(omega: FloatArray, rate: tuple[FloatArray, FloatArray] = rate) -> FloatArray:
-            s, c = np.sin(omega), np.cos(omega)
-            inside = log_inside(shape, 0, (s * s, c * c), rate)
-            return (2 * shape.a0 - 1) * np.log(s) + (2 * shape.b0 - 1) * np.log(c) + inside
-
-        low, high = np.zeros(rate[0].shape[0]), np.full(rate[0].shape[0], _HALF_PI)
-        low, high = shrink(log_f, low, high, _DROP, points=24)
-        values = log_f(low[:, None] + (high - low)[:, None] * steps) + log_w
-        top = values.max(-1)
-        out[rows] += top + np.log(np.exp(values - top[:, None]).sum(-1)) + np.log(high - low)
-    return out
-
-
-def sample_rates(
-    shape: Shapes, size: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Draws of α, ρ and η from their joint posterior, each (size,).
-
-    Exact: draw the hidden numbers of adequate items, then α, ρ and η, which are Betas given these.
-    With many metric-only ratings by weighting draws of the reverse factorisation instead.
-    """
-    up = float(shape.a0 - shape.ar - shape.br)
-    down = float(shape.b0 - shape.ae - shape.be)
-    if shape.total <= _LARGE or max(abs(up), abs(down)) > _FLAT:
-        i, j = draw_hidden(shape, size, rng)
-        hidden = i + j, shape.total - i - j
-        alpha = rng.beta(shape.a0 + hidden[0], shape.b0 + hidden[1])
-        rho = rng.beta(shape.ar + i, shape.br + j)
-        eta = rng.beta(shape.ae + shape.k - j, shape.be + shape.m - i)
-        return alpha, rho, eta
-    many = _PROPOSALS * size
-    psi = rng.beta(shape.m + shape.ar + shape.be, shape.k + shape.br + shape.ae, many)
-    hit, miss = rng.beta(shape.ar, shape.be, many), rng.beta(shape.br, shape.ae, many)
-    alpha = psi * hit + (1 - psi) * miss
-    log_w = up * np.log(alpha) + down * np.log1p(-alpha)
-    weight = np.exp(log_w - log_w.max())
-    chosen = rng.choice(many, size, p=weight / weight.sum())
-    alpha, psi, hit, miss = (x[chosen] for x in (alpha, psi, hit, miss))
-    return alpha, psi * hit / alpha, (1 - psi) * (1 - miss) / (1 - alpha)
-
-
-# Does a 1 of the metric speak for an adequate item? The chance that ρ + η > 1.
-#
-# At a given α the quadrature of `_quadrature` runs over x = ρ and y = 1 − η; each segment inside is
-# cut where x = y, and both parts are summed.
-
-
-_ALPHAS, _CHANCE_NODES = 40, 24
-_CHANCE_DROP = 30.0
-
-
-def chance_informative(shape: Shapes, panels: Panels | None) -> float:
-    """P(ρ + η > 1) for one set of shapes.
-
-    ``panels`` are those of the density of α; not needed without ratings by the metric alone.
-    """
-    if panels is None:
-        return float(_independent(shape))
-    edges = panels.edges if max(panels.ends) > 0 else panels.edges[[0, -1]]
-    x, w = gauss_legendre(_ALPHAS)
-    omega = (edges[:-1, None] + np.diff(edges)[:, None] * x).ravel()
-    mass = panels.at_angle(omega)[0] * (w * np.diff(edges)[:, None]).ravel()
-    omega = np.concatenate([edges[:1], omega, edges[-1:]])
-    mass = np.concatenate([[panels.ends[0]], mass, [panels.ends[1]]])
-    omega, mass = omega[mass > 1e-12 * mass.max()], mass[mass > 1e-12 * mass.max()]
-    alpha, beta = np.sin(omega) ** 2, np.cos(omega) ** 2
-    choice = narrowest(shape, alpha, beta)
-    chance = np.empty(alpha.size)
-    for outer in np.unique(choice):
-        rows = choice == outer
-        chance[rows] = _given(shape, int(outer), alpha[rows], beta[rows])
-    return float(np.clip(mass @ chance / mass.sum(), 0.0, 1.0))
-
-
-def _independent(shape: Shapes) -> float:
-    """Without ratings by the metric alone ρ and η are two Betas: P(ρ > 1 − η)."""
-    one = BetaCurve(float(shape.ar), float(shape.br))
-    two = BetaCurve(float(shape.be), float(shape.ae))
-    return between(one.panels, two.panels)
-
-
-def _given(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """P(x > y) at each α (n,)."""
-    theta, segment, log_weight = outer_rule(shape, outer, alpha, beta)
-    low, high = np.zeros_like(theta), np.full_like(theta, _HALF_PI)
-    low, high = shrink(segment.log, low, high, _CHANCE_DROP)
-    cut, above = _cut(segment, outer, theta)
-    middle = np.clip(cut, low, high)
-    parts = [_part(segment, *ends) + log_weight for ends in ((low, middle), (middle, high))]
-    top = np.max(parts, axis=(0, 2))[:, None]
-    sums = [np.exp(part - top).sum(-1) for part in parts]
-    return np.asarray(sums[above] / (sums[0] + sums[1]))
-
-
-def _cut(segment: Segment, outer: int, theta: FloatArray) -> tuple[FloatArray, int]:
-    """The θ inside at which x = y, and whether x > y before (0) or after it (1)."""
-    if outer < 2:  # s is y, or x, and is cut at the other rate, which is the outer one
-        return theta, outer
-    (_, x_low, dx), _ = segment.rising
-    (_, y_low, dy) = segment.falling[1]
-    share = (y_low + dy - x_low) / np.maximum(dx + dy, 1e-300)
-    return np.asarray(np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0)))), 1
-
-
-def _part(segment: Segment, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Log of the integral over a part of each segment; very low where the part is empty."""
-    x, w = gauss_legendre(_CHANCE_NODES)
-    width = high - low
-    values = segment.log(low[..., None] + width[..., None] * x) + np.log(w)
-    top = values.max(-1)
-    total = top + np.log(np.exp(values - top[..., None]).sum(-1))
-    return np.asarray(total + np.log(np.maximum(width, 1e-290)))
-
-
 # A mixture of more components than this is slower to draw than the quadrature.
 _COMPONENTS = 30_000
 # Up to so many quantiles are found without drawing the density.
@@ -361,12 +210,11 @@ class Rates(NamedTuple):
     eta: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class AlphaPosterior(Readout):
+@dataclass(frozen=True, eq=False, repr=False)
+class AlphaPosterior(Posterior):
     """Posterior of α, the success rate of the process that made the items.
 
-    Its intervals are credible intervals: given the priors and the data, α lies in them with the
-    stated probability. Counts that are arrays make a batch of posteriors.
+    Counts that are arrays make a batch of posteriors.
 
     Parameters
     ----------
@@ -408,17 +256,26 @@ class AlphaPosterior(Readout):
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
-        if self.priors.known:
-            quadrature.check_possible(self._shapes, self._known_rates)
+        if self.priors._known_rates is not None:
+            quadrature.check_possible(self._shapes, self.priors._known_rates)
 
-    def __repr__(self) -> str:
-        if self.shape:
-            return f"AlphaPosterior(a batch of shape {self.shape})"
-        return f"AlphaPosterior({float(self.mean):.4f} ± {float(self.sd):.4f}, {self.counts!r})"
+    @property
+    def _about(self) -> str:
+        return f", {self.counts!r}"
+
+    @property
+    def _source(self) -> str:
+        c = self.counts
+        told = (
+            f"from {int(c.human_total)} human, {int(c.paired_total)} paired and "
+            f"{int(c.metric_total)} metric ratings"
+        )
+        if self.priors._known_rates is not None and sum(self.priors._known_rates) <= 1:
+            told += "; rho + eta = 1, so those of the metric tell nothing"
+        return told
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the batch; () for one posterior."""
         return self.counts.shape
 
     def draw(self, k: Any) -> AlphaPosterior:
@@ -429,35 +286,18 @@ class AlphaPosterior(Readout):
     def _shapes(self) -> Shapes:
         return shapes(self.counts, self.priors)
 
-    @property
-    def _known_rates(self) -> tuple[float, float]:
-        return cast(tuple[float, float], (self.priors.rho, self.priors.eta))
+    @cached_property
+    def _distinct(self) -> tuple[Shapes, IntArray]:
+        """Shapes without repeats (n,), and which of them each posterior of the batch has."""
+        return self._shapes.distinct()
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         return moments(self.counts, self.priors, self.method)
 
-    @property
-    def mean(self) -> FloatArray:
-        """Posterior mean."""
-        return self._moments[0]
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation."""
-        return self._moments[1]
-
     @cached_property
-    def _distinct(self) -> tuple[Shapes, IntArray]:
-        """Shapes without repeats (n,), and which of them each posterior of the batch has."""
-        table = np.stack([field.ravel() for field in self._shapes], axis=-1)
-        rows, where = np.unique(table, axis=0, return_inverse=True)
-        return Shapes(*rows.T.copy()), where.ravel()
-
-    @cached_property
-    def curves(self) -> list[Curve]:
-        """The density of each posterior of the batch, in order; equal counts share one."""
-        rows, where = self._distinct
+    def _distributions(self) -> list[Curve]:
+        rows, where = self._distinct  # equal counts share one
         made = self._curves_of(np.arange(rows.a0.size))
         return [made[k] for k in where]
 
@@ -465,9 +305,8 @@ class AlphaPosterior(Readout):
         """The densities of some of the distinct posteriors."""
         rows, where = self._distinct
         made: dict[int, Curve] = {}
-        if self.method in ("auto", "mixture", "reverse") and not self.priors.known:
-            quick = batch_panels(rows.draw(chosen))
-            made = {int(chosen[k]): PanelCurve(panels) for k, panels in quick.items()}
+        if self.method != "quadrature" and not self.priors.known:
+            made = {int(chosen[k]): p for k, p in batch_panels(rows.draw(chosen)).items()}
         mean, sd = (x.ravel() for x in self._moments) if len(made) < chosen.size else ((), ())
         for k in chosen:
             if int(k) not in made:
@@ -476,102 +315,77 @@ class AlphaPosterior(Readout):
         return made
 
     def _curve(self, shape: Shapes, mean: float, sd: float) -> Curve:
+        rates = self.priors._known_rates
+        powers = float(shape.a0), float(shape.b0)
         if not shape.total:
-            return BetaCurve(float(shape.a0), float(shape.b0))
-        if self.priors.known and self.method != "mixture":
-            rates = self._known_rates
+            return BetaCurve(*powers)
+        if rates is not None and self.method != "mixture":
 
             def log_density(alpha: FloatArray, beta: FloatArray) -> FloatArray:
                 return quadrature.log_density_known(shape, rates, alpha, beta)
 
         elif self.method == "quadrature" or not (self.method == "mixture" or by_mixture(shape)):
-            return PanelCurve(by_quadrature(shape))
+            return quadrature.by_quadrature(shape)
         else:
-            parts = mixture(shape, self._known_rates if self.priors.known else None)
-            few = parts.weights.size <= _COMPONENTS
-            if not few and self.method != "mixture" and smooth(shape):
-                return PanelCurve(by_quadrature(shape))
+            parts = mixture(shape, rates)
+            if parts.weights.size > _COMPONENTS and self.method != "mixture" and smooth(shape):
+                return quadrature.by_quadrature(shape)
             log_density = parts.log_density
         # The tails of these densities are no heavier than exponential, so 40 sd hold all mass.
         window = max(0.0, mean - 40 * sd), min(1.0, mean + 40 * sd)
-        powers = float(shape.a0), float(shape.b0)
-        return PanelCurve(Panels.fit(log_density, window, powers=powers))
-
-    @property
-    def laws(self) -> list[Curve]:
-        """What comparisons go by."""
-        return self.curves
-
-    def _each(self, ask: Callable[[Curve], Any]) -> FloatArray:
-        """An answer of each posterior: (*batch, …)."""
-        answers = np.array([ask(curve) for curve in self.curves], dtype=np.float64)
-        return answers.reshape(self.shape + answers.shape[1:])
+        return Panels.fit(log_density, window, powers=powers)
 
     @cached_property
     def mode(self) -> FloatArray:
         """Where the density is highest."""
-        return self._each(lambda curve: curve.mode)
+        return self._stack([curve.mode for curve in self._distributions])
 
     def pdf(self, x: ArrayLike) -> FloatArray:
         """Density at ``x``: (*batch, *x.shape)."""
         at = np.asarray(x, dtype=np.float64)
-        return self._each(lambda curve: curve.pdf(at))
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(α ≤ x): (*batch, *x.shape)."""
-        at = np.asarray(x, dtype=np.float64)
-        return self._each(lambda curve: curve.cdf(at))
+        return self._stack([curve.pdf(at) for curve in self._distributions])
 
     def quantile(self, p: ArrayLike) -> FloatArray:
         """Where the CDF reaches ``p``: (*batch, *p.shape)."""
         chances = check_chances(p)
-        if chances.size > _FEW or "curves" in self.__dict__ or self.method == "quadrature":
-            return self._each(lambda curve: curve.quantile(chances))
+        drawn = "_distributions" in self.__dict__
+        if chances.size > _FEW or drawn or self.method == "quadrature":
+            return super().quantile(chances)
         rows, where = self._distinct
-        rates = self._known_rates if self.priors.known else None
         flat = chances.ravel()
-        found, done = batch_quantiles(rows, rates, flat, self.method == "mixture")
+        sums = self.method == "mixture"
+        found, done = batch_quantiles(rows, self.priors._known_rates, flat, sums)
         if not done.all():
             at = np.flatnonzero(~done)
             curves = self._curves_of(at)
             found[at] = [curves[int(k)].quantile(flat) for k in at]
         return np.asarray(found[where].reshape(self.shape + chances.shape))
 
-    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
-        """Credible interval: equal tails, or ``kind="hdi"``, the shortest of all."""
-        check_confidence(confidence)
-        if check_choice("kind", kind, ("equal", "hdi")) == "equal":
-            ends = self.quantile([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence])
-        else:
-            ends = self._each(lambda curve: shortest(curve, confidence))
-        return Interval(ends[..., 0], ends[..., 1])
-
-    def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
-        """Independent draws of α: (*batch, size)."""
-        generator = as_rng(rng)
-        return self._each(lambda curve: curve.quantile(generator.random(size)))
-
     def sample_rates(self, size: int, *, rng: RNGLike = None) -> Rates:
         """Independent draws of (α, ρ, η) from the joint posterior of one study."""
         self._check_single("sample_rates")
-        if self.priors.known:
+        if self.priors._known_rates is not None:
             alpha = self.sample(size, rng=rng)
-            return Rates(alpha, *(np.full(size, rate) for rate in self._known_rates))
+            return Rates(alpha, *(np.full(size, rate) for rate in self.priors._known_rates))
         return Rates(*sample_rates(self._shapes, size, as_rng(rng)))
 
     @cached_property
     def rho(self) -> RatePosterior:
         """Marginal posterior of ρ = P(metric 1 | adequate)."""
-        self._check_single("rho")
         self._check_estimated("rho")
-        return RatePosterior(rho_curve(self._shapes), False)
+        return RatePosterior(quadrature.rho_curve(self._shapes), False)
 
     @cached_property
     def eta(self) -> RatePosterior:
         """Marginal posterior of η = P(metric 0 | inadequate)."""
-        self._check_single("eta")
         self._check_estimated("eta")
-        return RatePosterior(rho_curve(self._shapes.mirrored), True)
+        return RatePosterior(quadrature.rho_curve(self._shapes.mirrored), True)
+
+    def _check_estimated(self, name: str) -> None:
+        self._check_single(name)
+        if self.priors.known:
+            rate = getattr(self.priors, name)
+            raise FewgoldError(f"{name} is known to be {rate:g}: it has no posterior.")
 
     def joint(self, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
         """Density of (ρ, η) given the data, at arrays that broadcast; of one study.
@@ -592,16 +406,16 @@ class AlphaPosterior(Readout):
         one, two = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (rho, eta)))
         inside = ((one >= 0) & (one <= 1) & (two >= 0) & (two <= 1)).ravel()
         out = np.zeros(one.size)
-        logs = log_joint(self._shapes, one.ravel()[inside], two.ravel()[inside])
+        logs = quadrature.log_joint(self._shapes, one.ravel()[inside], two.ravel()[inside])
         out[inside] = np.exp(logs - self._log_evidence)
         return out.reshape(one.shape)
 
     @cached_property
     def _log_evidence(self) -> float:
         if by_mixture(self._shapes):
-            return log_evidence(self._shapes)
+            return quadrature.log_evidence(self._shapes)
         at = float(self.mean)
-        return log_evidence_at(self._shapes, at, float(self.pdf(at)))
+        return quadrature.log_evidence_at(self._shapes, at, float(self.pdf(at)))
 
     @cached_property
     def informative(self) -> FloatArray:
@@ -616,31 +430,15 @@ class AlphaPosterior(Readout):
         >>> [float(AlphaPosterior(c).informative.round(4)) for c in (counts, counts.flipped())]
         [0.0, 1.0]
         """
-        if self.priors.known:
-            return np.full(self.shape, float(sum(self._known_rates) > 1))
+        if self.priors._known_rates is not None:
+            return np.full(self.shape, float(sum(self.priors._known_rates) > 1))
         rows, where = self._distinct
         curves = self._curves_of(np.flatnonzero(rows.total > 0))
         found = np.empty(rows.a0.size)
         for k in range(rows.a0.size):
-            one = rows.draw(k)
-            found[k] = chance_informative(one, curves[k].panels if k in curves else None)
+            panels = curves[k].panels if k in curves else None
+            found[k] = quadrature.chance_informative(rows.draw(k), panels)
         return found[where].reshape(self.shape)
-
-    def _check_estimated(self, name: str) -> None:
-        if self.priors.known:
-            rate = getattr(self.priors, name)
-            raise FewgoldError(f"{name} is known to be {rate:g}: it has no posterior.")
-
-    @property
-    def _source(self) -> str:
-        c = self.counts
-        told = (
-            f"from {int(c.human_total)} human, {int(c.paired_total)} paired and "
-            f"{int(c.metric_total)} metric ratings"
-        )
-        if self.priors.known and sum(self._known_rates) <= 1:
-            told += "; rho + eta = 1, so those of the metric tell nothing"
-        return told
 
 
 @dataclass(frozen=True, eq=False)

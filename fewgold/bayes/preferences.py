@@ -7,9 +7,10 @@ the unrated items of a category are Dirichlet-multinomial.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,22 +18,13 @@ from scipy import fft
 from scipy.special import gammaln
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import check_choice, check_count
-from fewgold.bayes.cells import (
-    TARGETS,
-    CellPosterior,
-    check_cells,
-    describe,
-    share_prior,
-    stretched,
-)
-from fewgold.bayes.posterior import StepReadout, Steps
+from fewgold._validate import check_count
+from fewgold.bayes.cells import CategoryPosterior, CellPosterior, share_prior, stretched
+from fewgold.bayes.posterior import Steps
 from fewgold.bayes.priors import Separate
 from fewgold.errors import DataError, FewgoldError
 
 LOSS, TIE, WIN = 0, 1, 2
-# Of larger test sets the quantiles come from draws.
-_LARGE = 5_000
 
 
 def outcomes(differences: ArrayLike, tie: float = 0.0) -> IntArray:
@@ -51,8 +43,8 @@ def outcomes(differences: ArrayLike, tie: float = 0.0) -> IntArray:
     return np.asarray(1 + (gaps > tie).astype(np.int64) - (gaps < -tie))
 
 
-@dataclass(frozen=True, eq=False)
-class PreferencePosterior(StepReadout):
+@dataclass(frozen=True, eq=False, repr=False)
+class PreferencePosterior(CategoryPosterior):
     """Posterior of the net preference, the share of wins less that of losses.
 
     `win`, `tie` and `loss` are the posteriors of the shares. Within each category of the metric the
@@ -94,29 +86,18 @@ class PreferencePosterior(StepReadout):
     prior: float = 1.0 / 3.0
     draws: int = 4096
 
+    _classes: ClassVar[int] = 3
+    _largest: ClassVar[int] = 5_000
+
     def __post_init__(self) -> None:
-        check_choice("target", self.target, TARGETS)
+        super().__post_init__()
         check_count("draws", self.draws, 100)
         if not 0 < self.prior < np.inf:
             raise FewgoldError(f"prior must be a positive number of ratings; got {self.prior!r}.")
-        rated, unrated = check_cells(self.rated, self.unrated, 3)
-        object.__setattr__(self, "rated", rated)
-        object.__setattr__(self, "unrated", unrated)
-
-    def __repr__(self) -> str:
-        if self.shape:
-            return f"PreferencePosterior(a batch of shape {self.shape})"
-        found = f"{float(self.mean):.4f} ± {float(self.sd):.4f}"
-        return f"PreferencePosterior({found}, {self.target})"
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the batch; () for one posterior."""
-        return self.unrated.shape[:-1]
-
-    def draw(self, k: Any) -> PreferencePosterior:
-        """The ``k``-th of a batch, or a smaller batch."""
-        return replace(self, rated=self.rated[k], unrated=self.unrated[k])
+    def _about(self) -> str:
+        return f", {self.target}"
 
     def _share(self, outcome: int) -> CellPosterior:
         ones = self.rated[..., outcome]
@@ -139,14 +120,11 @@ class PreferencePosterior(StepReadout):
         """The share of losses."""
         return self._share(LOSS)
 
-    @property
-    def mean(self) -> FloatArray:
-        """Posterior mean of the net preference."""
-        return np.asarray(self.win.mean - self.loss.mean)
-
     @cached_property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation of the net preference."""
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        return np.asarray(self.win.mean - self.loss.mean), self._sd()
+
+    def _sd(self) -> FloatArray:
         a = self.rated + self.prior
         total = a.sum(-1)
         net = (a[..., WIN] - a[..., LOSS]) / total
@@ -168,18 +146,16 @@ class PreferencePosterior(StepReadout):
         below, upto = self.cdf(-2e-12), self.cdf(0.0)
         return np.asarray(1 - 0.5 * (below + upto))
 
-    @property
-    def _exact(self) -> bool:
-        return self.target == "pool" and int(self.unrated.sum(-1).max()) <= _LARGE
+    def _cells(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Rated (J, 3) and unrated (J,) pairs of each posterior of the batch."""
+        count = self.unrated.shape[-1]
+        return zip(self.rated.reshape(-1, count, 3), self.unrated.reshape(-1, count), strict=True)
 
     @cached_property
-    def steps(self) -> list[Steps]:
-        """The distribution of the net preference, of each posterior of the batch in order."""
-        count = self.unrated.shape[-1]
-        cells = zip(self.rated.reshape(-1, count, 3), self.unrated.reshape(-1, count), strict=True)
+    def _distributions(self) -> list[Steps]:
         if self._exact:
-            return [_net_steps(self.prior, rated, rest) for rated, rest in cells]
-        drawn = [self._drawn(*one, self.draws, np.random.default_rng(0)) for one in cells]
+            return [_net_steps(self.prior, *one) for one in self._cells()]
+        drawn = [self._drawn(*one, self.draws, np.random.default_rng(0)) for one in self._cells()]
         places = zip(drawn, self.mean.ravel(), self.sd.ravel(), strict=True)
         return [stretched(values, mean, sd, low=-1.0) for values, mean, sd in places]
 
@@ -200,13 +176,7 @@ class PreferencePosterior(StepReadout):
         generator = as_rng(rng)
         if self._exact:
             return super().sample(size, rng=generator)
-        count = self.unrated.shape[-1]
-        cells = zip(self.rated.reshape(-1, count, 3), self.unrated.reshape(-1, count), strict=True)
-        return self._stack([self._drawn(*one, size, generator) for one in cells])
-
-    @property
-    def _source(self) -> str:
-        return describe(self.rated, self.unrated, self.target)
+        return self._stack([self._drawn(*one, size, generator) for one in self._cells()])
 
 
 def _net_steps(prior: float, rated: IntArray, unrated: IntArray) -> Steps:

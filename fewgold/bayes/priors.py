@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, gammaln, ndtri, xlogy
 
 from fewgold._arrays import FloatArray, batches
-from fewgold.bayes.density import shrink
+from fewgold.bayes.density import mass_window
 from fewgold.errors import FewgoldError
 
 Beta: TypeAlias = tuple[float, float]
@@ -61,6 +61,11 @@ class Priors:
         """True when the hit rates of the metric are given numbers."""
         return not isinstance(self.rho, tuple)
 
+    @property
+    def _known_rates(self) -> tuple[float, float] | None:
+        """ρ and η where they are given numbers."""
+        return cast(tuple[float, float], (self.rho, self.eta)) if self.known else None
+
     def flipped(self) -> Priors:
         """The priors when 0 and 1 of the metric change places, as in `Counts.flipped`.
 
@@ -71,7 +76,7 @@ class Priors:
         """
         if isinstance(self.rho, tuple) and isinstance(self.eta, tuple):
             return replace(self, rho=self.rho[::-1], eta=self.eta[::-1])
-        rho, eta = cast(tuple[float, float], (self.rho, self.eta))
+        rho, eta = cast(tuple[float, float], self._known_rates)
         return replace(self, rho=1 - rho, eta=1 - eta)
 
 
@@ -89,9 +94,6 @@ def _rate(name: str, rate: float) -> float:
     if not 0 <= rate <= 1:
         raise FewgoldError(f"a known {name} must lie between 0 and 1; got {rate!r}.")
     return float(rate)
-
-
-# What is known of raters before any answer.
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class RaterPriors:
         for name in ("alpha", "rho", "eta", "metric_rho", "metric_eta"):
             object.__setattr__(self, name, beta_pair(name, getattr(self, name)))
 
-    def shapes(self, humans: int, metrics: int) -> tuple[FloatArray, FloatArray]:
+    def _shapes(self, humans: int, metrics: int) -> tuple[FloatArray, FloatArray]:
         """Shapes a and b of α, then ρ of each rater, then η of each: (1 + 2R,) each."""
         rho = [self.rho] * humans + [self.metric_rho] * metrics
         eta = [self.eta] * humans + [self.metric_eta] * metrics
@@ -133,9 +135,15 @@ class RaterPriors:
         return a, b
 
 
-# What a prior makes of the ratings of categories: a mixture over the nodes of a rule.
+# Rates of metric categories ---
+#
+# v_j = P(adequate | category j). Given the strength κ and the centres μ_j, v_j ~ Beta(κ μ_j,
+# κ (1 − μ_j)), so that a category with few ratings is drawn to its centre as if by κ further
+# ratings. Neither κ nor the place θ and the slope of the centres are plugged in: they are summed
+# over, each with its posterior weight.
 
-
+_DROP = 14.0
+_AT_ONCE = 50_000  # numbers in the arrays of one block
 #: Panels of the rule for θ: for distributions, and for mean and sd.
 PANELS, FEW_PANELS = 64, 32
 
@@ -157,7 +165,99 @@ class CellPrior(Protocol):
     ``panels`` says how finely a rate is cut where it is summed over.
     """
 
-    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes: ...
+    def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes: ...
+
+
+@dataclass(frozen=True)
+class Separate:
+    """Each category by itself: v_j ~ Beta(a, b), uniform by default.
+
+    With many categories or few ratings it draws the result to a/(a + b): use it where each
+    category has some ten ratings, or to get what `PoolPosterior` gives for one metric.
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        beta_pair("Separate", (self.a, self.b))
+
+    def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+        return _single_node(rated, self.a, self.b)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Categories are drawn to a common rate, by as much as the ratings say that they agree.
+
+    Parameters
+    ----------
+    rate
+        (a, b) of the Beta prior of the overall rate Σ_j (share of j in the pool) μ_j.
+    strengths
+        Values of κ, equally likely beforehand: from categories that tell nearly all (½) to such
+        that tell nearly nothing (128).
+    """
+
+    rate: Beta = (1.0, 1.0)
+    strengths: tuple[float, ...] = (0.5, 2.0, 8.0, 32.0, 128.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", beta_pair("rate", self.rate))
+        _check_strengths(self.strengths)
+
+    def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+        flat = np.zeros((len(items), 1))
+        return _shrunk(rated, items, flat, (0.0,), self.strengths, self.rate, panels)
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Categories in order are drawn to a trend over them, rising, falling or flat.
+
+    The centres are μ_j = logistic(θ + slope · z_j), with z_j the normal score of the middle of
+    category j in the pool, or the ``places`` given. What does not follow the trend is left to κ, so
+    that a metric whose best values lie in its middle does little harm.
+
+    Parameters
+    ----------
+    rate, strengths
+        As for `Pooled`.
+    slopes
+        Values of the slope, weighed beforehand as by a standard normal density.
+    places
+        Where the categories lie; by default their normal scores, in the order of their numbers.
+    """
+
+    rate: Beta = (1.0, 1.0)
+    strengths: tuple[float, ...] = (2.0, 16.0, 128.0)
+    slopes: tuple[float, ...] = (-2.5, -1.5, -0.75, 0.0, 0.75, 1.5, 2.5)
+    places: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", beta_pair("rate", self.rate))
+        _check_strengths(self.strengths)
+
+    def _nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
+        models = self._places(items), self.slopes, self.strengths, self.rate
+        return _shrunk(rated, items, *models, panels)
+
+    def _places(self, items: FloatArray) -> FloatArray:
+        if self.places is None:
+            middle = np.cumsum(items, axis=-1) - 0.5 * items
+            share = middle / np.maximum(items.sum(-1, keepdims=True), 1)
+            return np.asarray(ndtri(np.clip(share, 1e-4, 1 - 1e-4)))
+        if len(self.places) != items.shape[-1]:
+            raise FewgoldError(
+                f"places must have one number for each category; got {len(self.places)} for "
+                f"{items.shape[-1]} categories."
+            )
+        return np.broadcast_to(np.asarray(self.places, dtype=np.float64), items.shape)
+
+
+def _check_strengths(strengths: tuple[float, ...]) -> None:
+    if not strengths or not all(0 < k < np.inf for k in strengths):
+        raise FewgoldError(f"strengths must be positive numbers; got {strengths!r}.")
 
 
 @lru_cache(maxsize=8)
@@ -185,35 +285,19 @@ def interpolation(panels: int, skip: int) -> FloatArray:
     return np.asarray(matrix / matrix.sum(1, keepdims=True))
 
 
-def single_node(rated: FloatArray, a: float, b: float) -> Nodes:
+def _single_node(rated: FloatArray, a: float, b: float) -> Nodes:
     """Where nothing is summed over: v_j ~ Beta(a, b), with the ratings (D, J, 2) counted in."""
     cells = rated[:, None, None]
     return Nodes(np.ones((len(rated), 1, 1)), a + cells[..., 1], b + cells[..., 0])
 
 
-# Rates of categories that are drawn to their centres, summed over how strongly and to where.
-#
-# Neither the strength κ nor the place θ and the slope of the centres are plugged in: they are
-# summed
-# over, each with its posterior weight.
-
-
-_DROP = 14.0
-_AT_ONCE = 50_000  # numbers in the arrays of one block
-
-
-def shrunk(
-    rated: FloatArray,
-    items: FloatArray,
-    places: FloatArray,
-    slopes: tuple[float, ...],
-    strengths: tuple[float, ...],
-    rate: Beta,
-    panels: int,
-) -> Nodes:
+def _shrunk(
+    rated: FloatArray, items: FloatArray, places: FloatArray, slopes: tuple[float, ...],
+    strengths: tuple[float, ...], rate: Beta, panels: int,
+) -> Nodes:  # fmt: skip
     """The mixture over κ, slopes and θ, in blocks of the batch that fit the cache."""
     if rated.shape[-2] == 1:  # nothing to be drawn to: its rate is the overall rate
-        return single_node(rated, *rate)
+        return _single_node(rated, *rate)
     wide = len(strengths) * len(slopes) * panels * rated.shape[-2]
     parts = []
     for rows in batches(len(rated), max(1, _AT_ONCE // wide)):
@@ -236,8 +320,7 @@ def _integrated(model: _Models, offset: FloatArray, log_prior: FloatArray, panel
         log_slope = -np.log(np.sin(omega) * np.cos(omega))
         return np.asarray(model.log_posterior(_theta(omega), offset) + log_slope)
 
-    ends = np.zeros(offset.shape[:2]), np.full(offset.shape[:2], 0.5 * np.pi)
-    low, high = shrink(log_f, *ends, _DROP)
+    low, high = mass_window(log_f, offset.shape[:2], _DROP)
     x, w = fejer(panels)
     omega = low[..., None] + (high - low)[..., None] * x
     log_w = log_f(omega) + np.log((high - low)[..., None] * w) + log_prior
@@ -283,104 +366,3 @@ def _log_rising(start: FloatArray, steps: FloatArray) -> FloatArray:
     """log of start (start + 1) … (start + steps − 1)."""
     start = np.maximum(start, 1e-300)
     return np.asarray(gammaln(start + steps) - gammaln(start))
-
-
-# What is known of the rates of metric categories before any rating.
-#
-# v_j = P(adequate | category j). Given the strength κ and the centres μ_j, v_j ~ Beta(κ μ_j,
-# κ (1 − μ_j)), so that a category with few ratings is drawn to its centre as if by κ further
-# ratings.
-# Neither κ nor the centres are plugged in: they are summed over, each with its posterior weight.
-
-
-@dataclass(frozen=True)
-class Separate:
-    """Each category by itself: v_j ~ Beta(a, b), uniform by default.
-
-    With many categories or few ratings it draws the result to a/(a + b): use it where each
-    category has some ten ratings, or to get what `PoolPosterior` gives for one metric.
-    """
-
-    a: float = 1.0
-    b: float = 1.0
-
-    def __post_init__(self) -> None:
-        beta_pair("Separate", (self.a, self.b))
-
-    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
-        return single_node(rated, self.a, self.b)
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """Categories are drawn to a common rate, by as much as the ratings say that they agree.
-
-    Parameters
-    ----------
-    rate
-        (a, b) of the Beta prior of the overall rate Σ_j (share of j in the pool) μ_j.
-    strengths
-        Values of κ, equally likely beforehand: from categories that tell nearly all (½) to such
-        that tell nearly nothing (128).
-    """
-
-    rate: Beta = (1.0, 1.0)
-    strengths: tuple[float, ...] = (0.5, 2.0, 8.0, 32.0, 128.0)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", beta_pair("rate", self.rate))
-        _check_strengths(self.strengths)
-
-    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
-        nowhere = np.zeros((len(items), 1))
-        models = (0.0,), self.strengths, self.rate
-        return shrunk(rated, items, nowhere, *models, panels)
-
-
-@dataclass(frozen=True)
-class Trend:
-    """Categories in order are drawn to a trend over them, rising, falling or flat.
-
-    The centres are μ_j = logistic(θ + slope · z_j), with z_j the normal score of the middle of
-    category j in the pool, or the ``places`` given. What does not follow the trend is left to κ, so
-    that a metric whose best values lie in its middle does little harm.
-
-    Parameters
-    ----------
-    rate, strengths
-        As for `Pooled`.
-    slopes
-        Values of the slope, weighed beforehand as by a standard normal density.
-    places
-        Where the categories lie; by default their normal scores, in the order of their numbers.
-    """
-
-    rate: Beta = (1.0, 1.0)
-    strengths: tuple[float, ...] = (2.0, 16.0, 128.0)
-    slopes: tuple[float, ...] = (-2.5, -1.5, -0.75, 0.0, 0.75, 1.5, 2.5)
-    places: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", beta_pair("rate", self.rate))
-        _check_strengths(self.strengths)
-
-    def nodes(self, rated: FloatArray, items: FloatArray, panels: int = PANELS) -> Nodes:
-        models = self.slopes, self.strengths, self.rate
-        return shrunk(rated, items, self._places(items), *models, panels)
-
-    def _places(self, items: FloatArray) -> FloatArray:
-        if self.places is None:
-            middle = np.cumsum(items, axis=-1) - 0.5 * items
-            share = middle / np.maximum(items.sum(-1, keepdims=True), 1)
-            return np.asarray(ndtri(np.clip(share, 1e-4, 1 - 1e-4)))
-        if len(self.places) != items.shape[-1]:
-            raise FewgoldError(
-                f"places must have one number for each category; got {len(self.places)} for "
-                f"{items.shape[-1]} categories."
-            )
-        return np.broadcast_to(np.asarray(self.places, dtype=np.float64), items.shape)
-
-
-def _check_strengths(strengths: tuple[float, ...]) -> None:
-    if not strengths or not all(0 < k < np.inf for k in strengths):
-        raise FewgoldError(f"strengths must be positive numbers; got {strengths!r}.")

@@ -1,11 +1,13 @@
-"""The density of α by integrating ρ and η out, at any number of ratings.
+"""Integrals over the rates α, ρ and η by Gauss–Legendre rules, at any number of ratings.
 
-For fixed α the three rates x = ρ, y = 1 − η and z = p lie on the plane αx + (1 − α)y = z, and the
-integrand is a product of three Beta kernels, one of each, so its logarithm is concave where the
-shapes are 1 or more. The narrowest of the three is integrated outside: seen along it, the ends of
-the other two are smooth. Inside is the segment of the plane that is left, along which all rates
-are linear. Both use the arcsine coordinate, in which shapes of ½, 1, 1½, … have no singularity at
-the ends, and Gauss–Legendre rules on windows outside which nothing matters.
+The density of α, with ρ and η integrated out: for fixed α the three rates x = ρ, y = 1 − η and
+z = p lie on the plane αx + (1 − α)y = z, and the integrand is a product of three Beta kernels, one
+of each, so its logarithm is concave where the shapes are 1 or more. The narrowest of the three is
+integrated outside: seen along it, the ends of the other two are smooth. Inside is the segment of
+the plane that is left, along which all rates are linear. Both use the arcsine coordinate.
+
+Also here: the density of α where ρ and η are known, the joint density of ρ and η and that of each
+alone, and the chance that ρ + η > 1.
 """
 
 from __future__ import annotations
@@ -19,23 +21,40 @@ from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
 from fewgold._arrays import FloatArray, batches
 from fewgold.bayes.density import (
-    Bank,
+    TINY,
+    BetaCurve,
+    Curve,
     LogDensity,
     LogFunction,
+    PanelBatch,
     Panels,
-    density_window,
+    arcsine,
+    chance_greater,
     gauss_legendre,
     interpolated,
+    log_integral,
+    log_sum,
+    mass_window,
     panel_nodes,
-    shrink,
+    to_omega,
 )
-from fewgold.bayes.mixture import Shapes, factors, product
+from fewgold.bayes.mixture import Shapes, log_factors, log_weights
 from fewgold.errors import DataError, FewgoldError
 
-_DROP = 30.0
-_NODES = 32
-_HALF_PI = 0.5 * np.pi
-_TINY = 1e-290
+# Where logarithms fall this far below the largest they are left out, and the nodes of a rule: of
+# the nested integrals,
+_DROP, _NODES = 30.0, 32
+# of the single one where ρ and η are known (with its panels),
+_KNOWN_DROP, _KNOWN_NODES, _KNOWN_PANELS = 40.0, 24, 6
+# of the joint density of ρ and η, of the marginal one of ρ,
+_JOINT_DROP, _JOINT_NODES, _JOINT_PANELS = 36.0, 20, 4
+_RHO_NODES, _RHO_PANELS, _RHO_AT_ONCE = 16, 6, 16
+# and of the chance that ρ + η > 1.
+_ALPHAS, _CHANCE_NODES = 40, 24
+# Values of α to interpolate the nested integrals from, and by how much this may be wrong.
+_INTERPOLATED, _INTERPOLATES = (24, 48), 3e-8
+
+# The density of α by nested integrals ---
 
 # A rate and its complement, without the cancellation of 1 − x.
 Rate = tuple[FloatArray, FloatArray]
@@ -51,16 +70,16 @@ class Segment(NamedTuple):
     def log(self, theta: FloatArray) -> FloatArray:
         """Log integrand at s = sin² θ, with the measure of θ, for θ (..., n)."""
         s, c = np.sin(theta) ** 2, np.cos(theta) ** 2
-        out = np.asarray(0.5 * np.log(np.maximum(s * c, _TINY)))
+        out = np.asarray(0.5 * np.log(np.maximum(s * c, TINY)))
         for terms, at in ((self.rising, s), (self.falling, c)):
             for power, u, v in terms:
                 if power:
                     value = u[..., None] + v[..., None] * at
-                    out += power * np.log(np.maximum(value, _TINY))
+                    out += power * np.log(np.maximum(value, TINY))
         return out
 
 
-def segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> Segment:
+def _segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> Segment:
     """The segment that is left when x (0), y (1) or z (2) has the value ``rate``."""
     a, b = alpha
     one, none = np.ones_like(rate[0]), np.zeros_like(rate[0])
@@ -76,57 +95,48 @@ def segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> Segment:
     y_low, y_rest = (np.maximum(0.0, 1 - r / b) for r in (rate[1], rate[0]))
     rising = [(float(shape.ar - 1), x_low, dx), (float(shape.ae - 1), y_rest, dy)]
     falling = [(float(shape.br - 1), x_rest, dx), (float(shape.be - 1), y_low, dy)]
-    return Segment(rising, falling, np.log(np.maximum(length, _TINY)) - np.log(a) - np.log(b))
+    return Segment(rising, falling, np.log(np.maximum(length, TINY)) - np.log(a) - np.log(b))
 
 
 def _inner(segment: Segment, like: FloatArray) -> FloatArray:
     """Log terms (..., n) of the integral along each segment, (...) of the shape of ``like``."""
     x, w = gauss_legendre(_NODES)
-    low, high = shrink(segment.log, np.zeros_like(like), np.full_like(like, _HALF_PI), _DROP)
+    low, high = mass_window(segment.log, like.shape, _DROP)
     theta = low[..., None] + (high - low)[..., None] * x
     return np.asarray(segment.log(theta) + np.log(w) + np.log(high - low)[..., None])
 
 
-def log_inside(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> FloatArray:
+def _log_inside(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> FloatArray:
     """Log of the inner integral at α and a value of the outer rate, arrays that broadcast."""
     a, b, one, zero = (np.array(x) for x in np.broadcast_arrays(*alpha, *rate))
-    segment = segment_at(shape, outer, (a, b), (one, zero))
-    values = _inner(segment, a)
-    top = values.max(-1)
-    return np.asarray(top + np.log(np.exp(values - top[..., None]).sum(-1)) + segment.log_measure)
+    segment = _segment_at(shape, outer, (a, b), (one, zero))
+    return np.asarray(log_sum(_inner(segment, a)) + segment.log_measure)
 
 
-def _outer_powers(shape: Shapes, outer: int) -> tuple[float, float]:
-    """Exponents of the outer rate and its complement, with the measure of θ."""
-    up, down = ((shape.ar, shape.br), (shape.be, shape.ae), (shape.m + 1, shape.k + 1))[outer]
-    return float(up) - 0.5, float(down) - 0.5
-
-
-def outer_rule(
+def _outer_rule(
     shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray
 ) -> tuple[FloatArray, Segment, FloatArray]:
     """Nodes θ (n, …) of the outer integral at each α (n,), what is inside, and log weights."""
-    up, down = _outer_powers(shape, outer)
+    kernels = ((shape.ar, shape.br), (shape.be, shape.ae), (shape.m + 1, shape.k + 1))
+    up, down = (float(power) - 0.5 for power in kernels[outer])  # with the measure of θ
 
     def line(theta: FloatArray) -> tuple[Segment, FloatArray]:
         s, c = np.sin(theta) ** 2, np.cos(theta) ** 2
         ends = (alpha[:, None], beta[:, None])
-        segment = segment_at(shape, outer, ends, (s, c))
-        mine = xlogy(up, np.maximum(s, _TINY)) + xlogy(down, np.maximum(c, _TINY))
+        segment = _segment_at(shape, outer, ends, (s, c))
+        mine = xlogy(up, np.maximum(s, TINY)) + xlogy(down, np.maximum(c, TINY))
         return segment, mine + segment.log_measure
 
     def profile(theta: FloatArray) -> FloatArray:
         """Largest value inside, or nearly."""
         segment, mine = line(theta)
-        low, high = np.zeros_like(theta), np.full_like(theta, _HALF_PI)
-        low, high = shrink(segment.log, low, high, 1.0)
+        low, high = mass_window(segment.log, theta.shape, 1.0)
         return mine + segment.log(0.5 * (low + high)[..., None])[..., 0]
 
-    edges = np.zeros_like(alpha), np.full_like(alpha, _HALF_PI)
-    low, high = shrink(profile, *edges, _DROP)
+    low, high = mass_window(profile, alpha.shape, _DROP)
     cuts = [low, high]
     if outer == 2:  # where an end of the segment jumps from one side of the square to the next
-        kinks = np.arcsin(np.sqrt(np.stack([np.minimum(alpha, beta), np.maximum(alpha, beta)])))
+        kinks = to_omega(np.stack([np.minimum(alpha, beta), np.maximum(alpha, beta)]))
         inside = (kinks > low) & (kinks < high)
         if inside.any():
             cuts = [low, *np.clip(kinks, low, high), high]
@@ -135,17 +145,10 @@ def outer_rule(
     theta = np.concatenate([a[:, None] + (b - a)[:, None] * x for a, b in pieces], axis=1)
     weight = np.concatenate([(b - a)[:, None] * w for a, b in pieces], axis=1)
     segment, mine = line(theta)
-    return theta, segment, np.asarray(mine + np.log(np.maximum(weight, _TINY)))
+    return theta, segment, np.asarray(mine + np.log(np.maximum(weight, TINY)))
 
 
-def _log_terms(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """Log terms (n, …) of the integral over ρ and η at each α (n,), with ``outer`` outside."""
-    theta, segment, log_weight = outer_rule(shape, outer, alpha, beta)
-    terms = _inner(segment, theta) + log_weight[..., None]
-    return np.asarray(terms.reshape(alpha.size, -1))
-
-
-def narrowest(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray:
+def _narrowest(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray:
     """Which of x, y and z to integrate outside: the one that moves p the least."""
     spread = [
         np.sqrt(a * b / (a + b + 1)) / (a + b)
@@ -160,22 +163,15 @@ def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArra
     out = xlogy(shape.a0 - 1, alpha) + xlogy(shape.b0 - 1, beta)
     if not shape.total:
         return np.asarray(out)
-    choice = narrowest(shape, alpha, beta)
+    choice = _narrowest(shape, alpha, beta)
     for outer in range(3):
         here = np.flatnonzero(choice == outer)
         for start in range(0, here.size, 64):  # keeps the arrays in the cache
             rows = here[start : start + 64]
-            terms = _log_terms(shape, outer, alpha[rows], beta[rows])
-            top = terms.max(-1)
-            out[rows] += top + np.log(np.exp(terms - top[:, None]).sum(-1))
+            theta, segment, log_weight = _outer_rule(shape, outer, alpha[rows], beta[rows])
+            terms = _inner(segment, theta) + log_weight[..., None]
+            out[rows] += log_sum(terms.reshape(rows.size, -1))
     return np.asarray(out)
-
-
-# The density of α of one study by nested quadrature, interpolated where that is exact enough.
-
-
-# Values of α to interpolate the quadrature from, and by how much this may be wrong.
-_INTERPOLATED, _INTERPOLATES = (24, 48), 3e-8
 
 
 def by_quadrature(shape: Shapes) -> Panels:
@@ -199,7 +195,7 @@ def _by_quadrature(*values: float) -> Panels:
         return np.asarray(xlogy(shape.a0 - 1, alpha) + xlogy(shape.b0 - 1, beta))
 
     powers = float(shape.a0), float(shape.b0)
-    low, high = density_window(exact)
+    low, high = (float(end) for end in mass_window(arcsine(exact), (), 36.0))
     for nodes in _INTERPOLATED:
         rest = interpolated(lambda a, b: exact(a, b) - prior(a, b), low, high, nodes)
         between = low + (high - low) * (np.arange(1, 10) / 10 + 0.013)
@@ -215,16 +211,11 @@ def _by_quadrature(*values: float) -> Panels:
     return Panels.fit(exact, powers=powers)
 
 
-# The posterior of α when the hit rates of the metric are known: one integral, for a batch.
+# The hit rates are known: one integral, for a batch ---
 #
 # p(α) ∝ α^(a0 − 1) (1 − α)^(b0 − 1) p^m (1 − p)^k with p = αρ + (1 − α)(1 − η) (von Däniken et al.
 # 2022, section 3.2). With a uniform prior its mode is their Theorem 1, (m/N + η − 1)/(ρ + η − 1)
 # clipped to [0, 1].
-
-
-_KNOWN_PANELS, _KNOWN_NODES = 6, 24
-_KNOWN_DROP = 40.0
-_ROUNDING = 1e-12
 
 
 def log_density_known(
@@ -246,7 +237,7 @@ def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
     ratings: the end of a scale in a table of accuracies, and no mistake.
     """
     rho, eta = rates
-    if rho + eta < 1 - _ROUNDING and np.any(shape.total > 0):
+    if rho + eta < 1 - 1e-12 and np.any(shape.total > 0):
         raise FewgoldError(
             f"known rho and eta must add up to 1 or more; got rho={rho:g} and eta={eta:g}, a "
             "metric that is wrong more often than a coin. If these are error rates, give 1 − rate. "
@@ -260,85 +251,68 @@ def check_possible(shape: Shapes, rates: tuple[float, float]) -> None:
         )
 
 
-def known_bank(shape: Shapes, rates: tuple[float, float]) -> tuple[Bank, FloatArray]:
+def known_panels(shape: Shapes, rates: tuple[float, float]) -> tuple[PanelBatch, FloatArray]:
     """Densities of α for shapes (n,), and the error of each, relative to its peak."""
-    log_f, low, high = _window(shape, rates)
+    log_f, low, high = _known_window(shape, rates)
     values = log_f(panel_nodes(low, high, _KNOWN_PANELS + 2))
-    return Bank.fit(low, high, np.exp(values - values.max(-1, keepdims=True)))
+    return PanelBatch.fit(low, high, np.exp(values - values.max(-1, keepdims=True)))
 
 
 def known_moments(shape: Shapes, rates: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
     """Mean and variance of α for shapes (n,)."""
-    log_f, low, high = _window(shape, rates)
-    x, w = gauss_legendre(_KNOWN_NODES)
-    steps = ((np.arange(_KNOWN_PANELS)[:, None] + x) / _KNOWN_PANELS).ravel()
-    omega = low[:, None] + (high - low)[:, None] * steps
+    log_f, low, high = _known_window(shape, rates)
+    x, w = gauss_legendre(_KNOWN_NODES, _KNOWN_PANELS)
+    omega = low[:, None] + (high - low)[:, None] * x
     values = log_f(omega)
-    weight = np.exp(values - values.max(-1, keepdims=True)) * np.tile(w, _KNOWN_PANELS)
+    weight = np.exp(values - values.max(-1, keepdims=True)) * w
     weight /= weight.sum(-1, keepdims=True)
     alpha = np.sin(omega) ** 2
     mean = np.vecdot(weight, alpha)
     return mean, np.vecdot(weight, (alpha - mean[:, None]) ** 2)
 
 
-def _window(
+def _known_window(
     shape: Shapes, rates: tuple[float, float]
 ) -> tuple[LogFunction, FloatArray, FloatArray]:
     """Log density of ω = arcsin √α, and the window (n,) that holds it."""
-
-    def log_f(omega: FloatArray) -> FloatArray:
-        s, c = np.sin(omega), np.cos(omega)
-        return np.asarray(log_density_known(shape, rates, s * s, c * c) + np.log(s * c))
-
-    low, high = np.zeros(shape.a0.shape), np.full(shape.a0.shape, 0.5 * np.pi)
-    low, high = shrink(log_f, low, high, _KNOWN_DROP, points=24)
-    return log_f, low, high
+    log_f = arcsine(lambda alpha, beta: log_density_known(shape, rates, alpha, beta))
+    return log_f, *mass_window(log_f, shape.a0.shape, _KNOWN_DROP, points=24)
 
 
-# The joint posterior density of the metric's hit rates ρ and η.
+# The hit rates are estimated: their joint and marginal posteriors ---
 #
+# Ratings by the metric alone tell about ρ and η too, since p = αρ + (1 − α)(1 − η) ties them to α.
 # At given ρ and η what is left is an integral over α, that of a metric with known rates. It is
 # divided by the evidence Z, the sum of all terms of the mixture.
 
 
-_JOINT_PANELS, _JOINT_NODES = 4, 20
-_JOINT_DROP = 36.0
-_AT_ONCE = 1000
-
-
 def log_joint(shape: Shapes, rho: FloatArray, eta: FloatArray) -> FloatArray:
     """Log of the joint density at ρ and η (n,), but for the evidence."""
-    parts = [_log_inside(shape, rho[rows], eta[rows]) for rows in batches(rho.size, _AT_ONCE)]
+    parts = [np.empty(0)]
+    for rows in batches(rho.size, 1000):
+        hit, right = rho[rows, None], eta[rows, None]
+
+        def log_f(
+            omega: FloatArray, hit: FloatArray = hit, right: FloatArray = right
+        ) -> FloatArray:
+            """Log of 2 α^(a0 − 1) (1 − α)^(b0 − 1) p^m (1 − p)^k dα/dω at each pair of rates."""
+            s, c = np.sin(omega), np.cos(omega)
+            one = s * s * hit + c * c * (1 - right)
+            zero = s * s * (1 - hit) + c * c * right
+            out = (2 * shape.a0 - 1) * np.log(s) + (2 * shape.b0 - 1) * np.log(c) + np.log(2)
+            return np.asarray(
+                out + xlogy(shape.m, np.maximum(one, TINY)) + xlogy(shape.k, np.maximum(zero, TINY))
+            )
+
+        parts.append(log_integral(log_f, hit.shape[:1], _JOINT_DROP, _JOINT_NODES, _JOINT_PANELS))
     hits = xlogy(shape.ar - 1, rho) + xlog1py(shape.br - 1, -rho)
     misses = xlogy(shape.ae - 1, eta) + xlog1py(shape.be - 1, -eta)
-    return np.asarray(np.concatenate([np.empty(0), *parts]) + hits + misses)
-
-
-def _log_inside(shape: Shapes, rho: FloatArray, eta: FloatArray) -> FloatArray:
-    """Log ∫ α^(a0 − 1) (1 − α)^(b0 − 1) p^m (1 − p)^k dα at each pair of rates."""
-    hit, right = rho[:, None], eta[:, None]
-
-    def log_f(omega: FloatArray) -> FloatArray:
-        s, c = np.sin(omega), np.cos(omega)
-        one = s * s * hit + c * c * (1 - right)
-        zero = s * s * (1 - hit) + c * c * right
-        out = (2 * shape.a0 - 1) * np.log(s) + (2 * shape.b0 - 1) * np.log(c)
-        out += xlogy(shape.m, np.maximum(one, _TINY)) + xlogy(shape.k, np.maximum(zero, _TINY))
-        return np.asarray(out)
-
-    low, high = shrink(
-        log_f, np.zeros(rho.size), np.full(rho.size, _HALF_PI), _JOINT_DROP, points=24
-    )
-    x, w = gauss_legendre(_JOINT_NODES)
-    steps = ((np.arange(_JOINT_PANELS)[:, None] + x) / _JOINT_PANELS).ravel()
-    values = log_f(low[:, None] + (high - low)[:, None] * steps)
-    values += np.log(np.tile(w, _JOINT_PANELS) * 2 / _JOINT_PANELS)
-    return np.asarray(logsumexp(values, axis=-1) + np.log(high - low))
+    return np.asarray(np.concatenate(parts) + hits + misses)
 
 
 def log_evidence(shape: Shapes) -> float:
     """Log of the integral of `log_joint` over ρ and η, by the mixture."""
-    _, log_w = product(*factors(shape))
+    _, log_w = log_weights(*log_factors(shape))
     a0, b0, ar, br, ae, be, m, k = (float(x) for x in shape)
     start = betaln(a0, b0 + m + k) + betaln(ar, br) + betaln(ae + k, be + m)
     return float(start + logsumexp(log_w))
@@ -348,3 +322,88 @@ def log_evidence_at(shape: Shapes, alpha: float, density: float) -> float:
     """The same, from the density of α at one value: for very many ratings."""
     at = np.array([alpha])
     return float(log_density(shape, at, 1 - at)[0] + np.log(4 / density))
+
+
+def rho_curve(shape: Shapes) -> Curve:
+    """The marginal posterior of ρ."""
+    powers = float(shape.ar), float(shape.br)
+    if not shape.total:
+        return BetaCurve(*powers)
+    return Panels.fit(lambda x, y: _log_marginal(shape, x, y), tolerance=1e-8, powers=powers)
+
+
+def _log_marginal(shape: Shapes, rho: FloatArray, rest: FloatArray) -> FloatArray:
+    """Log density of ρ, α and η integrated out: α outside, η inside."""
+    out = np.asarray(xlogy(shape.ar - 1, rho) + xlogy(shape.br - 1, rest))
+    for rows in batches(rho.size, _RHO_AT_ONCE):
+        rate = rho[rows, None], rest[rows, None]
+
+        def log_f(omega: FloatArray, rate: Rate = rate) -> FloatArray:
+            s, c = np.sin(omega), np.cos(omega)
+            inside = _log_inside(shape, 0, (s * s, c * c), rate)
+            return (2 * shape.a0 - 1) * np.log(s) + (2 * shape.b0 - 1) * np.log(c) + inside
+
+        out[rows] += log_integral(log_f, rate[0].shape[:1], _DROP, _RHO_NODES, _RHO_PANELS)
+    return out
+
+
+# Does a 1 of the metric speak for an adequate item? The chance that ρ + η > 1 ---
+#
+# At a given α the nested integrals run over x = ρ and y = 1 − η; each segment inside is cut where
+# x = y, and both parts are summed.
+
+
+def chance_informative(shape: Shapes, panels: Panels | None) -> float:
+    """P(ρ + η > 1) for one set of shapes.
+
+    ``panels`` are those of the density of α; not needed without ratings by the metric alone.
+    """
+    if panels is None:
+        # Without ratings by the metric alone ρ and η are two Betas: P(ρ > 1 − η).
+        one = BetaCurve(float(shape.ar), float(shape.br))
+        two = BetaCurve(float(shape.be), float(shape.ae))
+        return chance_greater(one.panels, two.panels)
+    edges = panels.edges if max(panels.ends) > 0 else panels.edges[[0, -1]]
+    x, w = gauss_legendre(_ALPHAS)
+    omega = (edges[:-1, None] + np.diff(edges)[:, None] * x).ravel()
+    mass = panels.at_omega(omega)[0] * (w * np.diff(edges)[:, None]).ravel()
+    omega = np.concatenate([edges[:1], omega, edges[-1:]])
+    mass = np.concatenate([[panels.ends[0]], mass, [panels.ends[1]]])
+    omega, mass = omega[mass > 1e-12 * mass.max()], mass[mass > 1e-12 * mass.max()]
+    alpha, beta = np.sin(omega) ** 2, np.cos(omega) ** 2
+    choice = _narrowest(shape, alpha, beta)
+    chance = np.empty(alpha.size)
+    for outer in np.unique(choice):
+        rows = choice == outer
+        chance[rows] = _chance_at(shape, int(outer), alpha[rows], beta[rows])
+    return float(np.clip(mass @ chance / mass.sum(), 0.0, 1.0))
+
+
+def _chance_at(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -> FloatArray:
+    """P(x > y) at each α (n,)."""
+    theta, segment, log_weight = _outer_rule(shape, outer, alpha, beta)
+    low, high = mass_window(segment.log, theta.shape, _DROP)
+    cut, above = _cut(segment, outer, theta)
+    middle = np.clip(cut, low, high)
+    parts = [_part(segment, *ends) + log_weight for ends in ((low, middle), (middle, high))]
+    top = np.max(parts, axis=(0, 2))[:, None]
+    sums = [np.exp(part - top).sum(-1) for part in parts]
+    return np.asarray(sums[above] / (sums[0] + sums[1]))
+
+
+def _cut(segment: Segment, outer: int, theta: FloatArray) -> tuple[FloatArray, int]:
+    """The θ inside at which x = y, and whether x > y before (0) or after it (1)."""
+    if outer < 2:  # s is y, or x, and is cut at the other rate, which is the outer one
+        return theta, outer
+    (_, x_low, dx), _ = segment.rising
+    (_, y_low, dy) = segment.falling[1]
+    share = (y_low + dy - x_low) / np.maximum(dx + dy, 1e-300)
+    return to_omega(share), 1
+
+
+def _part(segment: Segment, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Log of the integral over a part of each segment; very low where the part is empty."""
+    x, w = gauss_legendre(_CHANCE_NODES)
+    width = high - low
+    values = segment.log(low[..., None] + width[..., None] * x) + np.log(w)
+    return np.asarray(log_sum(values) + np.log(np.maximum(width, TINY)))

@@ -13,14 +13,11 @@ from scipy.special import expit
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence, check_count
-from fewgold.bayes.density import Curve, PanelCurve, Panels, shortest
-from fewgold.bayes.mixture import Mixture, urn
-from fewgold.bayes.posterior import Readout, Steps, check_chances
+from fewgold.bayes.density import Curve, Panels
+from fewgold.bayes.mixture import Mixture, beta_binomial
+from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import RaterPriors
 from fewgold.errors import DataError, FewgoldError
-from fewgold.estimate import Interval
-
-# Answers of several raters, sorted into patterns: items with the same answers are alike.
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +75,6 @@ class Answers:
         return int(np.isfinite(self.patterns).sum(-1).max())
 
 
-# Whether chains have met, and how many independent draws they are worth.
-
-
 class Health(NamedTuple):
     """Split R-hat and effective number of draws of each quantity."""
 
@@ -113,18 +107,14 @@ def health(draws: FloatArray) -> Health:
     return Health(np.nan_to_num(rhat, nan=np.inf), np.where(flat, count, count / time))
 
 
-# Gibbs sampling of raters' hit rates and of the number of adequate items, by pattern.
+# Gibbs sampling of raters' hit rates and of the number of adequate items, by pattern ---
 #
 # Given the rates, the items with the same answers are adequate independently with one chance, so
-# how
-# many of them are is binomial. Given those numbers all rates are Beta. A sweep costs a draw for
-# each
-# pattern, not for each item. Many chains run side by side.
+# how many of them are is binomial. Given those numbers all rates are Beta. A sweep costs a draw for
+# each pattern, not for each item. Many chains run side by side.
 #
 # Rates are kept above chance on average over the human raters: a draw from the Betas that violates
-# it is refused and the last one kept, which is a Metropolis step whose target is the prior cut off
-# there.
-
+# it is rejected and the last one kept, a Metropolis step whose target is the prior cut off there.
 
 _EDGE = 1e-12  # no rate is nearer to 0 or 1, where logarithms end
 
@@ -223,9 +213,6 @@ def sweep(
     return theta, Draws(adequate, rates, chance.mean(1) / length)
 
 
-# Chains of raters' rates, as long as it takes until they have met.
-
-
 #: Chains have met where R-hat is no larger (Vehtari et al. 2021).
 MET = 1.01
 _LEAST = 400
@@ -256,9 +243,6 @@ def run(
         length *= 2
 
 
-# Tables of raters' labels, checked and counted.
-
-
 def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) -> Answers:
     """Check the labels and count them."""
     names: tuple[str, ...] | None = None
@@ -287,22 +271,11 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
         np.where(answers, table, -1.0)[open_], axis=0, return_inverse=True, return_counts=True
     )
     which[open_] = inverse.reshape(-1)
-    return Answers(
-        names=names,
-        humans=humans,
-        patterns=np.where(patterns < 0, np.nan, patterns),
-        counts=counts,
-        which=which,
-        gold=known,
-        cells=np.stack([_tally(table, known, c, y) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]),
-        answered=answers.sum(0),
-    )
-
-
-def _tally(table: FloatArray, known: FloatArray, kind: int, answer: int) -> IntArray:
-    """How often each rater gave ``answer`` to gold items of class ``kind``."""
-    rows: BoolArray = known == kind
-    return np.asarray((table[rows] == answer).sum(0))
+    # How often each rater gave an answer to gold items of a class.
+    cells = [(table[known == c] == y).sum(0) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]
+    patterns = np.where(patterns < 0, np.nan, patterns)
+    shares = np.stack(cells), answers.sum(0)
+    return Answers(names, humans, patterns, counts, which, known, *shares)
 
 
 def _numbers(name: str, values: Any) -> FloatArray:
@@ -339,8 +312,8 @@ _NOT_IDENTIFIED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class RaterPosterior(Readout):
+@dataclass(frozen=True, eq=False, repr=False)
+class RaterPosterior(Posterior):
     """Posterior of the success rate from raters who err, without anybody taken for the truth.
 
     Each item is adequate with chance α. Rater r says 1 to an adequate item with chance ρ_r and 0
@@ -430,20 +403,19 @@ class RaterPosterior(Readout):
         check_count("effective", self.effective, 100)
         object.__setattr__(self, "_answers", read_answers(self.labels, self.gold, self.metric))
 
-    def __repr__(self) -> str:
-        what = f"{len(self._answers.names)} raters, {self._answers.which.size} items"
-        return f"RaterPosterior({float(self.mean):.4f} ± {float(self.sd):.4f}, {what})"
+    @property
+    def _about(self) -> str:
+        return f", {len(self._answers.names)} raters, {self._answers.which.size} items"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(): one study."""
         return ()
 
     @cached_property
-    def model(self) -> Model:
+    def _model(self) -> Model:
         """What the chains sample from."""
         seen = self._answers
-        a, b = self.priors.shapes(seen.humans, len(seen.names) - seen.humans)
+        a, b = self.priors._shapes(seen.humans, len(seen.names) - seen.humans)
         hit, miss, passed, failed = seen.cells
         rate = (seen.gold_ones, seen.gold_zeros) if self.gold_from == "sample" else (0, 0)
         a, b = a + np.r_[rate[0], hit, passed], b + np.r_[rate[1], miss, failed]
@@ -452,7 +424,7 @@ class RaterPosterior(Readout):
 
     @cached_property
     def _run(self) -> tuple[Draws, Health, int]:
-        return run(self.model, effective=self.effective, seed=self.seed)
+        return run(self._model, effective=self.effective, seed=self.seed)
 
     @property
     def rhat(self) -> float:
@@ -464,31 +436,21 @@ class RaterPosterior(Readout):
         """How many independent draws of α the chains are worth."""
         return float(self._run[1].ess[0, 0])
 
-    @property
-    def sweeps(self) -> int:
-        """Sweeps of each chain; the last half of them counts."""
-        return self._run[2]
-
     @cached_property
     def _mixture(self) -> Mixture:
         """The posterior of α: Betas, weighted by how often each number of adequate items came."""
         adequate = self._run[0].adequate
         first = int(adequate.min())
         weights = np.bincount(adequate.ravel() - first) / adequate.size
-        a, b = float(self.model.a[0, 0]), float(self.model.b[0, 0])
+        a, b = float(self._model.a[0, 0]), float(self._model.b[0, 0])
         if self.gold_from == "picked":
             # Every number of adequate items is as likely beforehand, and so is every number among
             # those that were not picked; with the picked ones they are a sample of the process.
             a, b = a + self._answers.gold_ones, b + self._answers.gold_zeros
-        return Mixture(first, weights, a, b, float(self.model.counts.sum()))
-
-    @cached_property
-    def _curve(self) -> PanelCurve:
-        density = self._mixture.log_density
-        return PanelCurve(Panels.fit(density), density)
+        return Mixture(first, weights, a, b, float(self._model.counts.sum()))
 
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """Items of the test set, rated or not; gold ones unless they are there to calibrate."""
         gold = int(np.isfinite(self._answers.gold).sum())
         outside = gold if self.gold_from == "calibration" else 0
@@ -504,72 +466,36 @@ class RaterPosterior(Readout):
         for at, weight in enumerate(parts.weights):
             if weight > 0:
                 s = parts.first + at
-                mass[at : at + left + 1] += weight * urn(
-                    parts.a0 + s, parts.b0 + parts.total - s, left
-                )
-        return Steps((known + parts.first + np.arange(mass.size)) / self.size, mass)
-
-    @property
-    def laws(self) -> list[Curve | Steps]:
-        """What comparisons go by."""
-        return [self._curve] if self.target == "process" else [self._steps]
+                a, b = np.array([parts.a0 + s]), np.array([parts.b0 + parts.total - s])
+                mass[at : at + left + 1] += weight * beta_binomial(a, b, left)[0]
+        return Steps((known + parts.first + np.arange(mass.size)) / self._size, mass)
 
     @cached_property
-    def _moments(self) -> tuple[float, float]:
+    def _distributions(self) -> list[Curve | Steps]:
         if self.target == "process":
-            return self._mixture.moments()
-        values, mass = self._steps
-        mean = float(mass @ values)
-        return mean, float(mass @ (values - mean) ** 2)
+            return [Panels.fit(self._mixture.log_density)]
+        return [self._steps]
 
-    @property
-    def mean(self) -> FloatArray:
-        """Posterior mean of the target."""
-        return np.asarray(self._moments[0])
-
-    @property
-    def sd(self) -> FloatArray:
-        """Posterior standard deviation of the target."""
-        return np.asarray(np.sqrt(self._moments[1]))
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(target ≤ x)."""
-        at = np.asarray(x, dtype=np.float64)
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
         if self.target == "process":
-            return self._curve.cdf(at)
-        found = np.searchsorted(self._steps.values, at + 1e-12, side="right")
-        return np.append(0.0, self._steps.below)[found]
-
-    def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``."""
-        chances = check_chances(p)
-        if self.target == "process":
-            return self._curve.quantile(chances)
-        at = np.searchsorted(self._steps.below, chances - 1e-13)
-        return self._steps.values[np.minimum(at, self._steps.values.size - 1)]
-
-    def interval(self, confidence: float = 0.95, kind: str = "equal") -> Interval:
-        """Credible interval: equal tails, or ``kind="hdi"``, the shortest (of the process)."""
-        tail = 0.5 - 0.5 * check_confidence(confidence)
-        choices = ("equal", "hdi") if self.target == "process" else ("equal",)
-        if check_choice("kind", kind, choices) == "equal":
-            low, high = self.quantile([tail, 1 - tail])
+            mean, variance = self._mixture.moments()
         else:
-            low, high = np.asarray(shortest(self._curve, confidence))
-        return Interval(np.asarray(low), np.asarray(high))
+            values, mass = self._steps
+            mean = float(mass @ values)
+            variance = float(mass @ (values - mean) ** 2)
+        return np.asarray(mean), np.sqrt(variance)
 
     def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
         """Draws of the target: (size,)."""
-        generator = as_rng(rng)
         if self.target == "pool":
-            mass = self._steps.mass
-            return generator.choice(self._steps.values, size, p=mass / mass.sum())
-        parts = self._mixture
+            return super().sample(size, rng=rng)
+        generator, parts = as_rng(rng), self._mixture
         s = parts.first + generator.choice(parts.weights.size, size, p=parts.weights)
         return generator.beta(parts.a0 + s, parts.b0 + parts.total - s)
 
     @property
-    def rates(self) -> FloatArray:
+    def _rates(self) -> FloatArray:
         """Draws of the raters' rates from their joint posterior: (draws, raters, 2), ρ and η."""
         raters = len(self._answers.names)
         return np.moveaxis(self._run[0].rates.reshape(-1, 2, raters), 1, 2)
@@ -579,7 +505,7 @@ class RaterPosterior(Readout):
         tail = 0.5 - 0.5 * check_confidence(confidence)
         frame = {"rater": self._answers.names, "answers": self._answers.answered}
         for at, name in enumerate(("rho", "eta")):
-            drawn = self.rates[..., at]
+            drawn = self._rates[..., at]
             low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
             frame |= {name: drawn.mean(0), f"{name}_sd": drawn.std(0)}
             frame |= {f"{name}_low": low, f"{name}_high": high}
@@ -607,7 +533,7 @@ class RaterPosterior(Readout):
             )
         if self.rhat > MET:
             found.append(
-                f"the chains have not met after {self.sweeps} sweeps: R-hat is {self.rhat:.3f}, "
+                f"the chains have not met after {self._run[2]} sweeps: R-hat is {self.rhat:.3f}, "
                 f"and they are worth {self.ess:.0f} independent draws; the answers tell little, so "
                 "have more of them, or gold items"
             )
@@ -615,19 +541,15 @@ class RaterPosterior(Readout):
 
     def summary(self, confidence: float = 0.95) -> str:
         """A few lines for people."""
-        lines = [super().summary(confidence), *(f"note: {note}" for note in self.notes)]
-        return "\n".join(lines)
+        return "\n".join([super().summary(confidence), *(f"note: {n}" for n in self.notes)])
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
         return {
-            **super().to_dict(confidence),
-            "target": self.target,
+            **super().to_dict(confidence), "target": self.target,
             "raters": self.raters(confidence).to_dict(orient="records"),
-            "rhat": self.rhat,
-            "ess": self.ess,
-            "notes": list(self.notes),
-        }
+            "rhat": self.rhat, "ess": self.ess, "notes": list(self.notes),
+        }  # fmt: skip
 
     @property
     def _source(self) -> str:
@@ -639,5 +561,5 @@ class RaterPosterior(Readout):
             f"R-hat {self.rhat:.3f}, {self.ess:.0f} effective draws",
         ]
         if self.target == "pool":
-            lines.insert(0, f"of the {self.size} items of this test set")
+            lines.insert(0, f"of the {self._size} items of this test set")
         return "\n".join(lines)

@@ -1,4 +1,8 @@
-"""ROC curve of a scalar metric as a judge of adequate and inadequate."""
+"""A scalar metric as a judge of adequate and inadequate: where to cut it, and its ROC curve.
+
+Both look at every threshold at once: its 2 × 2 table, ρ (the true positive rate) and η (the true
+negative rate), and which of them a rule chooses.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,8 @@ from scipy.special import chdtrc, expit, logit, ndtri
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice, check_confidence
-from fewgold.bayes.counts import Counts, check_two_classes, paired
+from fewgold.bayes.counts import check_two_classes, hit_rates, paired
 from fewgold.bayes.table import ALL, BinaryTable, read_binary
-from fewgold.bayes.thresholds import RULES, SIGNS, Sweep, best
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Interval
@@ -23,6 +26,162 @@ from fewgold.estimate import Interval
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+
+RULES = ("equal", "information")
+SIGNS = (">=", ">", "<=", "<")
+_SAME = 1e-12  # values of K that differ by no more than rounding are equal
+
+
+def choose_cut(human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: str = ">=") -> Cut:
+    """The threshold at which a scalar metric is cut into adequate (1) and inadequate (0).
+
+    Candidates are the scores that occur.
+
+    Parameters
+    ----------
+    human
+        Labels 0 and 1 by people, (n,), both classes among them.
+    metric
+        Scores of the same items, (n,).
+    rule
+        ``"equal"``: the least |ρ − η|, as in the papers; of several the one with the largest
+        ρ + η. ``"information"``: the largest K = α(1 − α)(ρ + η − 1)² / (p(1 − p)), the squared
+        correlation of human and metric labels, on which the gain in variance depends; of several
+        the one with the least |ρ − η|. Cuts with ρ + η > 1 go before all others, so a metric
+        gets one with ρ + η < 1 only if it has no better one: then turn the sign. In both rules,
+        of those still equal, the cut that gives the most 1s.
+    sign
+        When a score counts as adequate: ``">="`` the threshold (the thesis), ``">"`` (the paper
+        of 2022), ``"<="`` or ``"<"`` for metrics of which large is bad. Since thresholds are
+        observed scores, it matters whether the threshold itself is adequate.
+
+    Notes
+    -----
+    The largest K in a sample flatters the metric. Where the same ratings go into the estimate,
+    prefer ``"equal"``: with ``"information"`` on 50 to 200 ratings the posterior sd came out 4 to
+    10 % too small on real data, and the estimate no better (``benchmarks/thresholds.py``). It is
+    for thresholds from other data, or many ratings.
+
+    References
+    ----------
+    von Däniken et al. (2022), appendix, equation 8 (>); von Däniken (2023), section 5.2 (≥).
+
+    Examples
+    --------
+    >>> human = [0, 0, 0, 1, 0, 1, 1, 1]
+    >>> scores = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    >>> str(choose_cut(human, scores))
+    '>= 0.5'
+    >>> str(choose_cut(human, scores, "information"))
+    '>= 0.4'
+    """
+    labels, scores = paired(human, metric)
+    if labels.ndim != 1:
+        raise DataError(
+            f"choose_cut is for one list of labels; got an array of shape {labels.shape}. "
+            "choose_cuts takes batches."
+        )
+    check_two_classes(labels)
+    if np.all(scores == scores[0]):
+        raise DataError(
+            f"the metric gives {scores[0]:g} to all {scores.size} items, so no threshold tells "
+            "them apart."
+        )
+    return Cut(sign, float(choose_cuts(labels, scores, rule, sign)))
+
+
+def choose_cuts(
+    human: ArrayLike, metric: ArrayLike, rule: str = "equal", sign: str = ">="
+) -> FloatArray:
+    """Thresholds of a batch: labels and scores (..., n) → (...), as `choose_cut` one by one.
+
+    A draw with labels of one class, or with one score for all items, gets NaN.
+
+    Examples
+    --------
+    >>> choose_cuts([[0, 1, 1], [1, 1, 1]], [0.1, 0.2, 0.3])
+    array([0.2, nan])
+    """
+    check_choice("rule", rule, RULES)
+    check_choice("sign", sign, SIGNS)
+    table = sweep(*paired(human, metric), sign)
+    chosen = best(table, rule)
+    at = np.take_along_axis(table.at, chosen[..., None], -1)[..., 0]
+    possible = (table.adequate > 0) & (table.inadequate > 0)
+    possible = possible & (table.at.min(-1, keepdims=True) < table.at.max(-1, keepdims=True))
+    return np.asarray(np.where(possible[..., 0], at, np.nan))
+
+
+class Sweep(NamedTuple):
+    """The 2 × 2 table of every candidate threshold, laxest first: (..., n) each.
+
+    Counts stay whole numbers, so that thresholds that are equally good are seen to be. Of scores
+    that are equal only one is a candidate: the others are not ``valid``.
+    """
+
+    at: FloatArray
+    tp: IntArray
+    fp: IntArray
+    adequate: IntArray  # (..., 1)
+    inadequate: IntArray  # (..., 1)
+    valid: BoolArray
+
+    @property
+    def ahead(self) -> IntArray:
+        """(ρ + η − 1) × adequate × inadequate: a whole number, so that ties are exact."""
+        return np.asarray(self.tp * self.inadequate - self.fp * self.adequate)
+
+    @property
+    def gap(self) -> IntArray:
+        """|ρ − η| × adequate × inadequate."""
+        tn = self.inadequate - self.fp
+        return np.asarray(np.abs(self.tp * self.inadequate - tn * self.adequate))
+
+    @property
+    def information(self) -> FloatArray:
+        """K = α(1 − α)(ρ + η − 1)² / (p(1 − p)), the squared correlation φ²; 0 at a constant."""
+        ones = self.tp + self.fp
+        zeros = self.adequate + self.inadequate - ones
+        below = 1.0 * self.adequate * self.inadequate * np.maximum(ones * zeros, 1)
+        return np.asarray(self.ahead**2.0 / np.where(below > 0, below, 1.0))
+
+
+def sweep(human: BoolArray, metric: FloatArray, sign: str) -> Sweep:
+    """Count every table at once: one sort, and sums along it."""
+    human, metric = np.broadcast_arrays(human, metric)
+    size = metric.shape[-1]
+    scores = metric if sign[0] == ">" else -metric
+    order = np.argsort(scores, axis=-1, kind="stable")
+    scores = np.take_along_axis(scores, order, -1)
+    labels = np.take_along_axis(human, order, -1)
+    upto = np.cumsum(labels, axis=-1, dtype=np.int64)
+    adequate = upto[..., -1:]
+    new = np.ones((*scores.shape[:-1], size + 1), dtype=bool)
+    new[..., 1:-1] = scores[..., 1:] != scores[..., :-1]
+    if sign in (">=", "<="):  # what lies below is a 0
+        valid, ones_below, below = new[..., :-1], upto - labels, np.arange(size)
+    else:  # the candidate and its equals are 0 too
+        valid, ones_below, below = new[..., 1:], upto, np.arange(1, size + 1)
+    inadequate = size - adequate
+    fp = inadequate - (below - ones_below)
+    at = (scores if sign[0] == ">" else -scores) + 0.0  # no minus zero
+    return Sweep(at, adequate - ones_below, fp, adequate, inadequate, valid)
+
+
+def best(table: Sweep, rule: str) -> IntArray:
+    """The place of the candidate that a rule chooses: (...)."""
+    if rule == "equal":
+        gap = np.where(table.valid, table.gap, np.iinfo(np.int64).max)
+        first = gap == gap.min(-1, keepdims=True)
+        second = np.where(first, table.ahead, np.iinfo(np.int64).min)
+    else:
+        # 0 to 1 for a metric that points the wrong way, 2 to 3 for one that does not.
+        gain = table.information + 2.0 * (table.ahead > 0)
+        gain = np.where(table.valid, gain, -1.0)
+        first = gain >= gain.max(-1, keepdims=True) - _SAME
+        second = np.where(first, -table.gap, np.iinfo(np.int64).min)
+    return np.asarray(second.argmax(-1))  # the first, which is the laxest
 
 
 @dataclass(frozen=True)
@@ -38,12 +197,12 @@ class RocPoint:
     @property
     def rho(self) -> float:
         """Share of the adequate items that the metric gives a 1."""
-        return self.tp / (self.tp + self.fn) if self.tp + self.fn else np.nan
+        return hit_rates(self.tp, self.fn, self.fp, self.tn)[0]
 
     @property
     def eta(self) -> float:
         """Share of the inadequate items that the metric gives a 0."""
-        return self.tn / (self.tn + self.fp) if self.tn + self.fp else np.nan
+        return hit_rates(self.tp, self.fn, self.fp, self.tn)[1]
 
     @property
     def information(self) -> float:
@@ -53,13 +212,6 @@ class RocPoint:
             dtype=np.float64,
         )
         return float((self.tp * self.tn - self.fp * self.fn) ** 2 / margins) if margins else 0.0
-
-    def counts(self, metric_ones: int = 0, metric_total: int = 0, pairs: str = "sample") -> Counts:
-        """Counts for a posterior, with the items that only the metric rated."""
-        return Counts(
-            tp=self.tp, fn=self.fn, fp=self.fp, tn=self.tn,
-            metric_ones=metric_ones, metric_total=metric_total, pairs=pairs,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +250,10 @@ class Roc:
         if labels.ndim != 1 or scores.ndim != 1:
             raise DataError(f"a ROC curve is of one list of items; got shape {scores.shape}.")
         check_two_classes(labels)
-        return cls.counted(labels, scores, sign)
+        return cls._counted(labels, scores, sign)
 
     @classmethod
-    def counted(cls, labels: BoolArray, scores: FloatArray, sign: str) -> Roc:
+    def _counted(cls, labels: BoolArray, scores: FloatArray, sign: str) -> Roc:
         """As `of`, of arrays that were checked; one class is enough for ρ or η, not for an AUC."""
         values, group = np.unique(scores, return_inverse=True)
         total = np.bincount(group, minlength=values.size)
@@ -109,15 +261,15 @@ class Roc:
         return cls(values, ones, total - ones, sign)
 
     def __repr__(self) -> str:
-        return f"Roc(AUC {self.auc:.3f}, {self.adequate} adequate, {self.inadequate} inadequate)"
+        return f"Roc(AUC {self.auc:.3f}, {self._adequate} adequate, {self._inadequate} inadequate)"
 
     @property
-    def adequate(self) -> int:
+    def _adequate(self) -> int:
         """Adequate items."""
         return int(self.ones.sum())
 
     @property
-    def inadequate(self) -> int:
+    def _inadequate(self) -> int:
         """Inadequate items."""
         return int(self.zeros.sum())
 
@@ -130,7 +282,7 @@ class Roc:
         less = (0 * ones, 0 * zeros) if self.sign in (">=", "<=") else (ones, zeros)
         tp = np.cumsum(ones[::-1])[::-1] - less[0]
         fp = np.cumsum(zeros[::-1])[::-1] - less[1]
-        totals = np.array([self.adequate]), np.array([self.inadequate])
+        totals = np.array([self._adequate]), np.array([self._inadequate])
         return Sweep(self.scores[way], tp, fp, *totals, np.ones(tp.size, dtype=bool))
 
     @property
@@ -141,17 +293,12 @@ class Roc:
     @property
     def rho(self) -> FloatArray:
         """ρ, the true positive rate, at each threshold."""
-        return np.asarray(self._sweep.tp / self.adequate)
+        return np.asarray(self._sweep.tp / self._adequate)
 
     @property
     def eta(self) -> FloatArray:
         """η, the true negative rate, at each threshold."""
-        return np.asarray(1 - self._sweep.fp / self.inadequate)
-
-    @property
-    def information(self) -> FloatArray:
-        """K, the squared correlation of human and metric labels, at each threshold."""
-        return self._sweep.information
+        return np.asarray(1 - self._sweep.fp / self._inadequate)
 
     def chosen(self, rule: str = "equal") -> RocPoint:
         """The point that a rule of `choose_cut` chooses."""
@@ -168,29 +315,29 @@ class Roc:
         cut = Cut.parse(cut)
         one = cut(self.scores)
         tp, fp = int(self.ones[one].sum()), int(self.zeros[one].sum())
-        return RocPoint(cut, tp, self.adequate - tp, fp, self.inadequate - fp)
+        return RocPoint(cut, tp, self._adequate - tp, fp, self._inadequate - fp)
 
     def curve(self) -> pd.DataFrame:
         """The corners of the curve from (0, 0) to (1, 1): fpr = 1 − η, and tpr = ρ."""
         import pandas as pd
 
         table = self._sweep
-        x = np.concatenate([[self.inadequate], table.fp, [0]])
-        y = np.concatenate([[self.adequate], table.tp, [0]])
+        x = np.concatenate([[self._inadequate], table.fp, [0]])
+        y = np.concatenate([[self._adequate], table.tp, [0]])
         moves = (np.diff(x) != 0) | (np.diff(y) != 0)  # one end is a candidate already
         x, y = np.append(x[:-1][moves], 0), np.append(y[:-1][moves], 0)
         dx, dy = np.diff(x), np.diff(y)
         corner = np.ones(x.size, dtype=bool)
         corner[1:-1] = dx[1:] * dy[:-1] != dx[:-1] * dy[1:]
         x, y = x[corner][::-1], y[corner][::-1]
-        return pd.DataFrame({"fpr": x / self.inadequate, "tpr": y / self.adequate})
+        return pd.DataFrame({"fpr": x / self._inadequate, "tpr": y / self._adequate})
 
     @cached_property
     def _placements(self) -> tuple[FloatArray, FloatArray]:
         """Of the other class, the share that each score beats; ties count half (DeLong 1988)."""
         ones, zeros = 1.0 * self.ones, 1.0 * self.zeros
-        beaten = (np.cumsum(zeros) - 0.5 * zeros) / self.inadequate
-        beating = 1 - (np.cumsum(ones) - 0.5 * ones) / self.adequate
+        beaten = (np.cumsum(zeros) - 0.5 * zeros) / self._inadequate
+        beating = 1 - (np.cumsum(ones) - 0.5 * ones) / self._adequate
         if self.sign[0] == "<":
             beaten, beating = 1 - beaten, 1 - beating
         return beaten, beating
@@ -198,19 +345,19 @@ class Roc:
     @cached_property
     def auc(self) -> float:
         """P(an adequate item scores better than an inadequate one), ties half."""
-        if not (self.adequate and self.inadequate):
+        if not (self._adequate and self._inadequate):
             return float("nan")
-        return float(self.ones @ self._placements[0] / self.adequate)
+        return float(self.ones @ self._placements[0] / self._adequate)
 
     @cached_property
     def auc_se(self) -> float:
         """Standard error of the AUC by DeLong et al. (1988); NaN with one item of a class."""
-        if min(self.adequate, self.inadequate) < 2:
+        if min(self._adequate, self._inadequate) < 2:
             return float("nan")
         beaten, beating = (place - self.auc for place in self._placements)
-        spread_ones = self.ones @ beaten**2 / (self.adequate - 1)
-        spread_zeros = self.zeros @ beating**2 / (self.inadequate - 1)
-        return float(np.sqrt(spread_ones / self.adequate + spread_zeros / self.inadequate))
+        spread_ones = self.ones @ beaten**2 / (self._adequate - 1)
+        spread_zeros = self.zeros @ beating**2 / (self._inadequate - 1)
+        return float(np.sqrt(spread_ones / self._adequate + spread_zeros / self._inadequate))
 
     def auc_interval(self, confidence: float = 0.95) -> Interval:
         """Confidence interval of the AUC: DeLong's error on the logit scale.
@@ -229,7 +376,7 @@ class Roc:
             half = z * self.auc_se / (self.auc * (1 - self.auc))
             ends = expit(logit(self.auc) + np.array([-half, half]))
         else:
-            ends = np.array(newcombe(self.auc, self.adequate, self.inadequate, z))
+            ends = np.array(newcombe(self.auc, self._adequate, self._inadequate, z))
         return Interval(np.asarray(ends[0]), np.asarray(ends[1]))
 
 
@@ -253,23 +400,22 @@ def newcombe(auc: float, adequate: int, inadequate: int, z: float) -> tuple[floa
     return low, high
 
 
-# Whether systems share the rates of a metric, and what it would cost to act as if they did.
-
+# Whether systems share the rates of a metric, and what it would cost to act as if they did ---
 
 _EXPECTED = 5  # fewer expected items in a cell, and the chi-square distribution is rough
 
 
-def compared(points: dict[str, RocPoint]) -> dict[str, Any]:
+def _compared(points: dict[str, RocPoint]) -> dict[str, Any]:
     """The tests and what they are about, named as in `RocTable.heterogeneity`."""
-    rho = _same([(p.tp, p.fn) for p in points.values()])
-    eta = _same([(p.tn, p.fp) for p in points.values()])
+    rho = _homogeneity([(p.tp, p.fn) for p in points.values()])
+    eta = _homogeneity([(p.tn, p.fp) for p in points.values()])
     on, worst, se = _worst(points)
-    row: dict[str, Any] = {"rho_min": rho.least, "rho_max": rho.most}
-    row |= {"rho_p": _tail(rho.statistic, rho.df), "eta_min": eta.least, "eta_max": eta.most}
-    row |= {"eta_p": _tail(eta.statistic, eta.df)}
-    row |= {"p": _tail(rho.statistic + eta.statistic, rho.df + eta.df)}
-    row |= {"sparse": rho.sparse or eta.sparse}
-    return row | {"worst": worst, "worst_se": se, "on": on}
+    return {
+        "rho_min": rho.least, "rho_max": rho.most, "rho_p": _tail(rho.statistic, rho.df),
+        "eta_min": eta.least, "eta_max": eta.most, "eta_p": _tail(eta.statistic, eta.df),
+        "p": _tail(rho.statistic + eta.statistic, rho.df + eta.df),
+        "sparse": rho.sparse or eta.sparse, "worst": worst, "worst_se": se, "on": on,
+    }  # fmt: skip
 
 
 class _Homogeneity(NamedTuple):
@@ -280,7 +426,7 @@ class _Homogeneity(NamedTuple):
     sparse: bool
 
 
-def _same(hits: list[tuple[int, int]]) -> _Homogeneity:
+def _homogeneity(hits: list[tuple[int, int]]) -> _Homogeneity:
     """Pearson's chi-square of hits and misses (k, 2), systems without either left out."""
     table = np.array([row for row in hits if sum(row)], dtype=np.float64)
     if not len(table):
@@ -327,9 +473,6 @@ def _worst(points: dict[str, RocPoint]) -> tuple[str, float, float]:
     return names[at], float(error[at]), float(se[at])
 
 
-# ROC curves of metrics, by metric and system: frames, tests and a figure.
-
-
 @dataclass(frozen=True, eq=False)
 class RocTable:
     """ROC curves of metrics, by metric and system; ``(all)`` is over all systems.
@@ -369,12 +512,13 @@ class RocTable:
             for system, roc in found.items():
                 low, high = roc.auc_interval(self.confidence)
                 point = self.point(metric, system)
-                n = roc.adequate + roc.inadequate
-                row: dict[str, Any] = {"metric": metric, "system": system, "n": n}
-                row |= {"gaps": self.gaps[metric][system], "alpha": roc.adequate / n}
-                row |= {"auc": roc.auc, "auc_se": roc.auc_se}
-                row |= {"auc_low": float(low), "auc_high": float(high), "cut": str(point.cut)}
-                row |= {"rho": point.rho, "eta": point.eta, "K": point.information}
+                n = roc._adequate + roc._inadequate
+                row = {
+                    "metric": metric, "system": system, "n": n, "gaps": self.gaps[metric][system],
+                    "alpha": roc._adequate / n, "auc": roc.auc, "auc_se": roc.auc_se,
+                    "auc_low": float(low), "auc_high": float(high), "cut": str(point.cut),
+                    "rho": point.rho, "eta": point.eta, "K": point.information,
+                }  # fmt: skip
                 rows.append(row)
         return pd.DataFrame(rows)
 
@@ -398,12 +542,12 @@ class RocTable:
 
         rows = []
         for metric, found in self.rocs.items():
-            cut = self.rocs[metric][ALL].at(self.cuts[metric][ALL]).cut
+            cut = self.cuts[metric][ALL]
             points = {name: roc.at(cut) for name, roc in found.items() if name != ALL}
             if len(points) < 2:
                 continue
             row: dict[str, Any] = {"metric": metric, "systems": len(points), "cut": str(cut)}
-            rows.append(row | compared(points))
+            rows.append(row | _compared(points))
         if not rows:
             raise FewgoldError(
                 "heterogeneity compares systems: name the column that holds them (system=)."
@@ -426,9 +570,6 @@ class RocTable:
                 point = self.point(metric, system)
                 points.append({**keys, "fpr": 1 - point.eta, "tpr": point.rho})
         return roc_panels(pd.concat(curves, ignore_index=True), pd.DataFrame(points))
-
-
-# ROC curves and thresholds of metrics, over all systems of a table and for each.
 
 
 def roc_table(
@@ -501,13 +642,10 @@ def roc_table(
     for name in cuts or {}:
         if name not in table.scores:
             raise DataError(f"cuts names {name!r}, which is not among the metrics.")
-    rocs, gaps = {}, {}
+    rocs, gaps, chosen = {}, {}, {}
     for metric in table.scores:
         rocs[metric], gaps[metric] = _curves(table, metric)
-    chosen = {
-        metric: _cuts(found, rule, (cuts or {}).get(metric), per_system)
-        for metric, found in rocs.items()
-    }
+        chosen[metric] = _cuts(rocs[metric], rule, (cuts or {}).get(metric), per_system)
     return RocTable(rocs, chosen, gaps, rule, confidence)
 
 
@@ -519,7 +657,7 @@ def _curves(table: BinaryTable, metric: str) -> tuple[dict[str, Roc], dict[str, 
         scores, labels = table.scores[metric][rows], table.labels[rows] == 1
         seen = ~np.isnan(scores)
         if seen.any():
-            make = Roc.of if system == ALL else Roc.counted
+            make = Roc.of if system == ALL else Roc._counted
             rocs[system] = make(labels[seen], scores[seen], table.signs[metric])
             gaps[system] = int((~seen).sum())
     if not rocs:
@@ -535,17 +673,14 @@ def _cuts(
     own = per_system and given is None
     return {
         name: roc.chosen(rule).cut
-        if own and roc.adequate and roc.inadequate and roc.scores.size > 1
+        if own and roc._adequate and roc._inadequate and roc.scores.size > 1
         else shared
         for name, roc in rocs.items()
     }
 
 
-# A `RocTable` for people to read, in the same words and digits wherever it is shown.
-
-
 class RocText(NamedTuple):
-    """One metric: where it is cut, the headings, and a row a system, its name first."""
+    """One metric as text: where it is cut, the headings, and one row per system, its name first."""
 
     where: str
     heads: list[str]

@@ -1,85 +1,35 @@
-"""Success rates of systems from a table in which people rated some rows and a metric all."""
+"""Success rates of systems from a table in which people rated some rows and a metric all.
+
+`success_rates` corrects the metric by the rows that people rated too; `naive_table` sets that
+beside what the metric says when it is taken at its word.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import BoolArray
-from fewgold._validate import check_choice, check_confidence
-from fewgold.bayes.counts import Counts
-from fewgold.bayes.estimator import Posterior, worse_than_chance
-from fewgold.bayes.finite import PoolPosterior, ProcessPosterior
-from fewgold.bayes.posterior import AlphaPosterior
+from fewgold._arrays import BoolArray, RNGLike, as_rng
+from fewgold._validate import check_choice, check_confidence, check_count
+from fewgold.bayes.counts import Counts, hit_rates
+from fewgold.bayes.estimator import worse_than_chance
+from fewgold.bayes.finite import PoolPosterior, posterior_of
+from fewgold.bayes.posterior import AlphaPosterior, Posterior
 from fewgold.bayes.priors import Priors
+from fewgold.bayes.roc import RULES, choose_cut
 from fewgold.bayes.table import ALL, BinaryTable, read_binary
-from fewgold.bayes.thresholds import RULES, choose_cut
 from fewgold.cut import Cut, binary
-from fewgold.errors import DataError
+from fewgold.errors import DataError, FewgoldError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What the rated rows say of a metric, and what they give reason to ask.
 
-
-_SOME, _FEW = 10, 5  # rated items, before they give reason to ask
-
-
-def facts_of(own: BoolArray, ours: Any) -> dict[str, Any]:
-    """How many rows a system has, how many are rated, and their share of adequate ones."""
-    share = float(ours.mean()) if ours.size else np.nan
-    return {"items": int(own.sum()), "rated": int(ours.size), "human": share}
-
-
-def cells_of(human: Any, labels: BoolArray, rows: BoolArray) -> dict[str, int]:
-    """The 2 × 2 table of human and metric labels in some rows."""
-    yes, said = human[rows] == 1, labels[rows]
-    tables = {"tp": yes & said, "fn": yes & ~said, "fp": ~yes & said, "tn": ~yes & ~said}
-    return {name: int(cell.sum()) for name, cell in tables.items()}
-
-
-def hits_of(cells: Mapping[str, int]) -> dict[str, float]:
-    """ρ and η as the 2 × 2 table has them; NaN where it has none."""
-    yes, no = cells["tp"] + cells["fn"], cells["tn"] + cells["fp"]
-    return {
-        "rho": cells["tp"] / yes if yes else np.nan,
-        "eta": cells["tn"] / no if no else np.nan,
-    }
-
-
-def doubts_about(name: str, cells: Mapping[str, int], metric: str) -> tuple[str, ...]:
-    """What the 2 × 2 table gives reason to ask."""
-    of = "" if name == ALL else f" of {name}"
-    yes, no = cells["tp"] + cells["fn"], cells["tn"] + cells["fp"]
-    said, denied = cells["tp"] + cells["fp"], cells["tn"] + cells["fn"]
-    if yes + no >= _SOME and not (yes and no):
-        what, other = ("adequate", "failures") if yes else ("inadequate", "passes")
-        return (f"all {yes + no} rated items{of} are {what}: are {other} left empty?",)
-    if yes + no >= _SOME and not (said and denied):
-        return (
-            f"{metric} says {int(denied == 0)} of all {yes + no} rated items{of}, so it tells "
-            "nothing: is the threshold right?",
-        )
-    if min(yes, no) < _FEW or cells["tp"] / yes + cells["tn"] / no > 1:
-        return ()
-    return (worse_than_chance(metric + of, cells["tp"] / yes, cells["tn"] / no),)
-
-
-def note_on_sharing(table: BinaryTable) -> tuple[str, ...]:
-    """Said where the rated rows of all systems speak for each."""
-    if len(table.systems) < 2:
-        return ()
-    return (
-        "all systems share the errors of the metric as the rated rows show them; whether they do, "
-        "fewgold roc tells",
-    )
-
-
-# Success rates of systems, as a frame and as text.
+_HINT = "Say where it becomes a 1, such as '>= 0.5', or by which rule: " + " or ".join(RULES) + "."
+_SOME = 10  # rated items, before they give reason to ask
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,52 +72,6 @@ class SuccessRates:
         return pd.DataFrame(rows)
 
 
-# The success rate of one system from its counts alone.
-
-
-def success_rates_of(
-    counts: Counts, priors: Priors | None = None, target: str = "pool"
-) -> SuccessRates:
-    """The success rate of one system from its counts, as `success_rates` has it from a table.
-
-    Examples
-    --------
-    >>> counts = Counts(tp=43, fn=18, fp=12, tn=29, metric_ones=540, metric_total=1000)
-    >>> success_rates_of(counts).to_frame().loc[0, ["mean", "sd"]].astype(float).round(3).tolist()
-    [0.597, 0.042]
-    """
-    check_choice("target", target, ("pool", "process"))
-    cells = {name: int(getattr(counts, name)) for name in ("tp", "fn", "fp", "tn")}
-    ones, rated = int(counts.adequate), int(counts.adequate + counts.inadequate)
-    said = cells["tp"] + cells["fp"] if counts.pairs == "sample" else 0
-    paired = int(counts.paired_total) if counts.pairs == "sample" else 0
-    scored = paired + int(counts.metric_total)
-    posterior: AlphaPosterior | PoolPosterior = AlphaPosterior(counts, priors or Priors())
-    if target == "pool":
-        posterior = PoolPosterior(counts, priors)
-    facts: dict[str, Any] = {
-        "items": rated + int(counts.metric_total),
-        "rated": rated,
-        "human": ones / rated if rated else np.nan,
-        "naive": (said + int(counts.metric_ones)) / scored if scored else np.nan,
-        **hits_of(cells),
-    }
-    notes: tuple[str, ...] = ()
-    if priors is not None and priors.known:
-        facts |= {"rho": priors.rho, "eta": priors.eta}
-    elif scored and not int(counts.paired_total):
-        notes = (
-            "nobody rated items that the metric rated too, so nothing tells how often it is right: "
-            "the answer is that of the priors",
-        )
-    elif scored:
-        notes = doubts_about(ALL, cells, "the metric")
-    return SuccessRates({ALL: posterior}, {ALL: facts}, "the metric" if scored else "", notes)
-
-
-_HINT = "Say where it becomes a 1, such as '>= 0.5', or by which rule: " + " or ".join(RULES) + "."
-
-
 def success_rates(
     frame: pd.DataFrame,
     *,
@@ -188,7 +92,7 @@ def success_rates(
     frame
         A row an item, or an item and system. Where the human score is empty, nobody rated it.
     human, metric, system
-        Columns. Without a metric the human ratings speak alone.
+        Columns. Without a metric, only the human ratings are used.
     threshold
         A cut for a metric that is not 0 and 1, such as ``">= 0.5"``, or a rule by which the rated
         rows choose it: ``"equal"`` or ``"information"``.
@@ -219,56 +123,93 @@ def success_rates(
                 "pairs='calibration' says how often a metric is right, and there is no metric."
             )
         table = read_binary(frame, human, (), system, adequate, None, False, alone=True)
-        found = {name: _alone(table, name, target, priors) for name in table.systems or [ALL]}
-        return _gathered(found, "", ())
+        alone = {
+            name: (_human_alone(table, name, target, priors), _facts(table, name))
+            for name in table.systems or [ALL]
+        }
+        return _gathered(alone, "", ())
     table = read_binary(frame, human, [metric], system, adequate, orientation, False)
     labels, how = _labels(table, metric, threshold)
-    everyone = cells_of(table.labels, labels, table.rated)
-    found = {}
-    notes: tuple[str, ...] = ()
+    found: dict[str, tuple[Posterior, dict[str, Any]]] = {}
+    notes: list[str] = []
     for name in table.systems or [ALL]:
         own = table.of(name)
-        if pairs == "sample" and not (own & table.rated).any():
+        ours = table.labels[own & table.rated]
+        if pairs == "sample" and not ours.size:
             raise DataError(
                 f"nobody rated an item of {name}. Leave it out, or let the rated items of the "
                 "others tell how often the metric is right: pairs='calibration'."
             )
-        cells = (
-            everyone
-            if pairs == "calibration"
-            else cells_of(table.labels, labels, own & table.rated)
+        both = table.rated if pairs == "calibration" else own & table.rated
+        counts = Counts.from_labels(
+            paired=(table.labels[both] == 1, labels[both]), metric=labels[own & ~table.rated],
+            pairs=pairs,
+        )  # fmt: skip
+        known = Counts(human_ones=int(ours.sum()), human_total=ours.size)
+        posterior: Posterior
+        if labels[own].min() == labels[own].max() and ours.size:  # it tells nothing
+            posterior = _human_alone(table, name, target, priors)
+        else:
+            given = known if pairs == "calibration" else None
+            posterior = posterior_of(counts, priors, target, known=given)
+        facts = _facts(table, name) | {"naive": float(labels[own].mean())}
+        rho, eta = hit_rates(*counts._cells)
+        found[name] = posterior, facts | {"rho": rho, "eta": eta}
+        notes += _doubts(name, counts, how)
+    if pairs == "calibration" and len(table.systems) > 1:
+        notes.append(
+            "all systems share the errors of the metric as the rated rows show them; whether they "
+            "do, fewgold roc tells"
         )
-        rest = labels[own & ~table.rated]
-        counts = Counts(**cells, metric_ones=int(rest.sum()), metric_total=rest.size, pairs=pairs)
-        ours = table.labels[own & table.rated]
-        posterior = _posterior(counts, ours, priors, target)
-        if labels[own].min() == labels[own].max() and ours.size:
-            posterior = _alone(table, name, target, priors)[0]
-        facts = facts_of(own, ours) | {"naive": float(labels[own].mean()), **hits_of(cells)}
-        found[name] = posterior, facts
-        notes += doubts_about(name, cells, how)
-    notes += note_on_sharing(table) if pairs == "calibration" else ()
     return _gathered(found, how, tuple(dict.fromkeys(notes)))
 
 
-def _posterior(counts: Counts, ours: Any, priors: Priors | None, target: str) -> Posterior:
-    if counts.pairs == "calibration":
-        known = Counts(human_ones=int(ours.sum()), human_total=ours.size)
-        pool = PoolPosterior(counts, priors, known=known)
-        return pool if target == "pool" else ProcessPosterior(pool)
-    if target == "pool":
-        return PoolPosterior(counts, priors)
-    return AlphaPosterior(counts, priors or Priors())
+def _facts(table: BinaryTable, system: str) -> dict[str, Any]:
+    """How many rows a system has, how many are rated, and their share of adequate ones."""
+    own = table.of(system)
+    ours = table.labels[own & table.rated]
+    share = float(ours.mean()) if ours.size else np.nan
+    return {"items": int(own.sum()), "rated": int(ours.size), "human": share}
+
+
+def _human_alone(
+    table: BinaryTable,
+    system: str,
+    target: str,
+    priors: Priors | None,
+    seen: BoolArray | None = None,
+) -> AlphaPosterior | PoolPosterior:
+    """By the human ratings of the system alone, or by those that were ``seen``."""
+    own = table.of(system)
+    ours = table.labels[own & (table.rated if seen is None else seen)]
+    counts = Counts(human_ones=int(ours.sum()), human_total=ours.size)
+    if target == "process":
+        return AlphaPosterior(counts, priors or Priors())
+    return PoolPosterior(counts, priors, unrated=int(own.sum()) - ours.size)
+
+
+def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
+    """What the 2 × 2 table gives reason to ask."""
+    of = "" if name == ALL else f" of {name}"
+    tp, fn, fp, tn = counts._cells
+    rated = tp + fn + fp + tn
+    if rated >= _SOME and not (tp + fn and tn + fp):
+        what, other = ("adequate", "failures") if tp + fn else ("inadequate", "passes")
+        return (f"all {rated} rated items{of} are {what}: are {other} left empty?",)
+    if rated >= _SOME and not (tp + fp and tn + fn):
+        return (
+            f"{metric} says {int(tn + fn == 0)} of all {rated} rated items{of}, so it tells "
+            "nothing: is the threshold right?",
+        )
+    return worse_than_chance(metric + of, counts)
 
 
 def _gathered(
-    found: Mapping[str, tuple[Posterior, dict[str, Any]]],
-    how: str,
-    notes: tuple[str, ...],
+    found: Mapping[str, tuple[Posterior, dict[str, Any]]], how: str, notes: tuple[str, ...]
 ) -> SuccessRates:
     posteriors = {name: posterior for name, (posterior, _) in found.items()}
     certain = [
-        n for n, p in posteriors.items() if isinstance(p, PoolPosterior) and p.rated == p.size
+        n for n, p in posteriors.items() if isinstance(p, PoolPosterior) and p._rated == p._size
     ]
     if certain:
         notes = (
@@ -277,18 +218,6 @@ def _gathered(
             "the system that made them is target='process'",
         )
     return SuccessRates(posteriors, {name: facts for name, (_, facts) in found.items()}, how, notes)
-
-
-def _alone(
-    table: BinaryTable, name: str, target: str, priors: Priors | None
-) -> tuple[Posterior, dict[str, Any]]:
-    own = table.of(name)
-    ours = table.labels[own & table.rated]
-    counts = Counts(human_ones=int(ours.sum()), human_total=ours.size)
-    facts = facts_of(own, ours)
-    if target == "process":
-        return AlphaPosterior(counts, priors or Priors()), facts
-    return PoolPosterior(counts, priors, unrated=int(own.sum()) - ours.size), facts
 
 
 def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tuple[BoolArray, str]:
@@ -307,3 +236,363 @@ def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tup
     else:
         cut = Cut.parse(threshold)
     return cut(scores), f"{metric} {cut}"
+
+
+def success_rates_of(
+    counts: Counts, priors: Priors | None = None, target: str = "pool"
+) -> SuccessRates:
+    """The success rate of one system from its counts, as `success_rates` has it from a table.
+
+    Examples
+    --------
+    >>> counts = Counts(tp=43, fn=18, fp=12, tn=29, metric_ones=540, metric_total=1000)
+    >>> success_rates_of(counts).to_frame().loc[0, ["mean", "sd"]].astype(float).round(3).tolist()
+    [0.597, 0.042]
+    """
+    check_choice("target", target, ("pool", "process"))
+    ones, rated = int(counts.adequate), int(counts.adequate + counts.inadequate)
+    outside = counts.pairs == "calibration"  # the paired items are no part of the test set
+    said = int(counts.metric_ones) + (0 if outside else int(counts.tp + counts.fp))
+    scored = int(counts.metric_total) + (0 if outside else int(counts.paired_total))
+    rho, eta = hit_rates(*counts._cells)
+    facts: dict[str, Any] = {
+        "items": rated + int(counts.metric_total), "rated": rated,
+        "human": ones / rated if rated else np.nan,
+        "naive": said / scored if scored else np.nan, "rho": rho, "eta": eta,
+    }  # fmt: skip
+    notes: tuple[str, ...] = ()
+    if priors is not None and priors.known:
+        facts |= {"rho": priors.rho, "eta": priors.eta}
+    elif scored and not int(counts.paired_total):
+        notes = (
+            "nobody rated items that the metric rated too, so nothing tells how often it is right: "
+            "the answer is that of the priors",
+        )
+    elif scored:
+        notes = _doubts(ALL, counts, "the metric")
+    posterior = posterior_of(counts, priors, target)
+    return SuccessRates({ALL: posterior}, {ALL: facts}, "the metric" if scored else "", notes)
+
+
+# Naive and corrected estimates side by side ---
+
+HUMAN = "Human"
+HOWS = ("human", "naive", "own", "pooled", "transfer", "known")
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveTable:
+    """Estimates of the success rates of systems, naive and corrected. Made by `naive_table`."""
+
+    frame: pd.DataFrame
+    confidence: float
+
+    def __repr__(self) -> str:
+        metrics = set(self.frame["metric"]) - {HUMAN}
+        return f"NaiveTable({self.frame['system'].nunique()} systems, {len(metrics)} metrics)"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a metric, system and way (``how``).
+
+        ``rated`` human ratings and ``scored`` ratings by the metric went into the mean, sd and
+        interval. Where all items of the system have a human score, ``truth`` is their share of
+        adequate ones, ``error`` the mean less that, and ``covered`` whether the interval holds
+        it.
+        """
+        return self.frame
+
+    def wide(self, how: str = "own") -> pd.DataFrame:
+        """Mean and sd by humans and by each metric, a row a system: the thesis's layout.
+
+        Tables 5.1 and 5.2 of the thesis are ``wide("naive")``, Tables 5.3 and 5.4 ``wide("own")``.
+        """
+        check_choice("how", how, HOWS[1:])
+        part = self.frame[self.frame["how"].isin(("human", how))]
+        if how not in set(part["how"]):
+            raise FewgoldError(
+                f"the table has no estimates {how!r}; it has "
+                f"{', '.join(dict.fromkeys(self.frame['how']))}."
+            )
+        table = part.pivot(index="system", columns="metric", values=["mean", "sd"])
+        order = list(dict.fromkeys(part["metric"]))
+        wanted = [(value, name) for name in order for value in ("mean", "sd")]
+        shown = table[wanted].swaplevel(axis=1)
+        shown.columns.names = [None, None]
+        return shown.loc[list(dict.fromkeys(part["system"]))]
+
+    def errors(self) -> pd.DataFrame:
+        """How far each way is from all human ratings: one row a metric and way.
+
+        Mean and largest absolute error over the systems, ``kendall`` the rank correlation of the
+        means with the truth (NaN where either is constant), ``coverage`` the share of intervals
+        that hold the truth.
+        """
+        import pandas as pd
+        from scipy.stats import kendalltau
+
+        known = self.frame[self.frame["truth"].notna()]
+        if known.empty:
+            raise FewgoldError(
+                "errors need systems of which people rated all items: hold ratings back with "
+                "rated=."
+            )
+        rows = []
+        for (metric, how), part in known.groupby(["metric", "how"], sort=False):
+            several = part["mean"].nunique() > 1 and part["truth"].nunique() > 1
+            tau = float(kendalltau(part["mean"], part["truth"])[0]) if several else np.nan
+            rows.append({
+                "metric": metric, "how": how, "systems": len(part),
+                "mean_error": part["error"].abs().mean(),
+                "largest_error": part["error"].abs().max(), "kendall": tau,
+                "mean_sd": part["sd"].mean(), "coverage": part["covered"].astype(float).mean(),
+            })  # fmt: skip
+        return pd.DataFrame(rows)
+
+
+def naive_table(
+    frame: pd.DataFrame,
+    *,
+    human: str,
+    metrics: Sequence[str],
+    system: str | None = None,
+    adequate: Cut | str | None = None,
+    rated: int | str | None = None,
+    rule: str = "equal",
+    cuts: Mapping[str, Cut | str] | None = None,
+    per_system: bool = False,
+    strict: bool = False,
+    orientation: Mapping[str, int] | None = None,
+    known: Mapping[str, tuple[float, float]] | None = None,
+    target: str = "process",
+    confidence: float = 0.95,
+    rng: RNGLike = None,
+) -> NaiveTable:
+    """Success rates of systems: by humans, by metrics taken at their word, and corrected.
+
+    The ways (``how``):
+
+    - ``human``: the human ratings of the system alone.
+    - ``naive``: the labels of the metric as if a human had given them.
+    - ``own``: ρ and η from the rated items of the system, which tell about α too; the metric
+      adds its labels of the unrated items.
+    - ``pooled``: as own, but all systems share ρ and η.
+    - ``transfer``: no human rating of the system is used; ρ and η come from the rated items of
+      the other systems.
+    - ``known``: as own, but ρ and η are given numbers.
+
+    Parameters
+    ----------
+    frame
+        A row an item, or an item and system. Items without a human score are unrated.
+    human, metrics, system, adequate, rule, cuts, per_system, strict, orientation
+        As for `roc_table`. Thresholds are chosen on the rated items.
+    rated
+        To try things out on data that people rated in full: how many ratings of each system,
+        drawn at random, are used, or the column that says which (1) are. The others are held
+        back for ``truth``.
+    known
+        (ρ, η) of metrics, where they are known.
+    target
+        ``"process"``: the rate of the process that made the items, as in the thesis.
+        ``"pool"``: the share in this very test set, which is what ``truth`` is; its sds are
+        smaller. Naive estimates are those of a process either way.
+    confidence
+        Of the credible intervals.
+    rng
+        Seed of the draw of ratings.
+
+    References
+    ----------
+    von Däniken (2023), Tables 5.1 to 5.4: human, and naive and corrected for each metric.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import demo_frame
+    >>> frame = demo_frame("zhen").dropna(subset="rater1")
+    >>> table = naive_table(
+    ...     frame, human="rater1", adequate="<= 1", metrics=["comet"], system="system",
+    ...     rated=300, rng=1,
+    ... )
+    >>> table.wide("naive").round(3)
+            Human         comet
+             mean     sd   mean     sd
+    system
+    human   0.560  0.029  0.435  0.016
+    alpha   0.490  0.029  0.533  0.016
+    beta    0.464  0.029  0.467  0.016
+    gamma   0.427  0.028  0.487  0.016
+    delta   0.447  0.029  0.428  0.016
+    """
+    check_choice("rule", rule, RULES)
+    check_choice("target", target, ("process", "pool"))
+    check_confidence(confidence)
+    table = read_binary(frame, human, metrics, system, adequate, orientation, strict)
+    for name in {**(cuts or {}), **(known or {})}:
+        if name not in table.scores:
+            raise UnknownNameError("metric", name, table.scores)
+    seen = _ratings_used(table, frame, rated, rng)
+    systems = table.systems or [ALL]
+    rows = []
+    for name in systems:
+        if not (table.of(name) & seen).any():
+            raise DataError(f"no item of {name} is rated.")
+        posterior = _human_alone(table, name, target, None, seen)
+        rows.append(
+            {"metric": HUMAN, "system": name, "cut": ""} | _estimate_row("human", posterior)
+        )
+    for metric in table.scores:
+        given = (cuts or {}).get(metric)
+        shared = None if per_system else _cut_of(table, metric, ALL, seen, rule, given)
+        chosen = {n: shared or _cut_of(table, metric, n, seen, rule, given) for n in systems}
+        counts = _count_systems(table, metric, chosen, seen)
+        for name, own in counts.items():
+            facts = {"metric": metric, "system": name, "cut": str(chosen[name])}
+            rows.append(facts | _estimate_row("naive", AlphaPosterior(_at_its_word(own))))
+            gaps = int(np.isnan(table.scores[metric][table.of(name)]).sum())
+            if target == "pool" and gaps:
+                raise DataError(
+                    f"{metric!r} has no score for {gaps} items of {name}, so it tells nothing "
+                    "about them: target='pool' needs scores of all items."
+                )
+            for how, those, priors in _corrections(counts, name, (known or {}).get(metric)):
+                rows.append(facts | _estimate_row(how, posterior_of(those, priors, target)))
+    return NaiveTable(_frame_of(rows, table, confidence), confidence)
+
+
+def _count_systems(
+    table: BinaryTable, metric: str, cuts: dict[str, Cut], seen: BoolArray
+) -> dict[str, Counts]:
+    """The counts of each system that the metric scored; ``seen`` ratings may be used."""
+    found = {}
+    for name, cut in cuts.items():
+        own = table.of(name)
+        scores, labels, rated = table.scores[metric][own], table.labels[own] == 1, seen[own]
+        scored = ~np.isnan(scores)
+        if not scored.any():
+            continue
+        ones = np.zeros(scores.size, dtype=bool)
+        ones[scored] = cut(scores[scored])
+        both = rated & scored
+        found[name] = Counts.from_labels(
+            human=labels[rated & ~scored], paired=(labels[both], ones[both]),
+            metric=ones[scored & ~rated],
+        )  # fmt: skip
+    return found
+
+
+def _at_its_word(own: Counts) -> Counts:
+    """The metric's labels in the place of human ones."""
+    ones = own.metric_ones + own.tp + own.fp
+    return Counts(human_ones=ones, human_total=own.metric_total + own.paired_total)
+
+
+def _corrections(
+    counts: Mapping[str, Counts], name: str, known: tuple[float, float] | None
+) -> Iterator[tuple[str, Counts, Priors | None]]:
+    """Corrections of the metric's errors on the system ``name``: how, counts and priors."""
+    own = counts[name]
+    human: dict[str, Any] = {
+        "human_ones": own.adequate,
+        "human_total": own.adequate + own.inadequate,
+    }
+    rest: dict[str, Any] = {"metric_ones": own.metric_ones, "metric_total": own.metric_total}
+    yield "own", own, None
+    if len(counts) > 1:
+        # The labels of paired items tell about this system's α, and those of all systems about
+        # the ρ and η they share: as many factors of the likelihood as with "own".
+        cells = _summed(counts.values())
+        yield "pooled", Counts(**cells, **human, **rest, pairs="calibration"), None
+        cells = _summed(other for key, other in counts.items() if key != name)
+        said = _at_its_word(own)
+        everything: dict[str, Any] = {
+            "metric_ones": said.human_ones,
+            "metric_total": said.human_total,
+        }
+        yield "transfer", Counts(**cells, **everything, pairs="calibration"), None
+    if known is not None:
+        rho, eta = map(float, known)
+        if rho + eta <= 1:
+            raise FewgoldError(
+                f"a known metric must have rho + eta above 1; got {rho:g} and {eta:g}. If it "
+                "points the wrong way, give it the orientation -1 and the rates 1 - rho and "
+                "1 - eta."
+            )
+        yield "known", Counts(**human, **rest), Priors(rho=rho, eta=eta)
+
+
+def _summed(counts: Iterable[Counts]) -> dict[str, int]:
+    """The 2 × 2 tables of several systems, added up."""
+    totals = np.sum([each._cells for each in counts], axis=0)
+    return dict(zip(("tp", "fn", "fp", "tn"), totals.tolist(), strict=True))
+
+
+def _estimate_row(how: str, posterior: Any) -> dict[str, Any]:
+    """A row but for the truth; ρ and η are those of the paired items, or the known ones."""
+    counts, priors = posterior.counts, posterior.priors
+    rho, eta = hit_rates(*counts._cells)
+    if priors is not None and priors.known:
+        rho, eta = priors._known_rates
+    naive = how == "naive"
+    people = int(counts.adequate + counts.inadequate)
+    row = {"how": how, "rho": rho, "eta": eta, "rated": 0 if naive else people}
+    scored = counts.human_total if naive else counts.metric_total
+    return row | {"scored": int(scored), "posterior": posterior}
+
+
+def _frame_of(rows: list[dict[str, Any]], table: BinaryTable, confidence: float) -> pd.DataFrame:
+    """Rows with mean, sd, interval and, where all items are rated, the truth."""
+    import pandas as pd
+
+    for row in rows:
+        posterior = row.pop("posterior")
+        low, high = (float(end) for end in posterior.interval(confidence))
+        # NaN where an item has no human score
+        truth = float(table.labels[table.of(row["system"])].mean())
+        row |= {"mean": float(posterior.mean), "sd": float(posterior.sd), "low": low, "high": high}
+        row |= {"truth": truth, "error": row["mean"] - truth}
+        row["covered"] = pd.NA if np.isnan(truth) else bool(low <= truth <= high)
+    return pd.DataFrame(rows).astype({"covered": "boolean"})
+
+
+def _ratings_used(
+    table: BinaryTable, frame: pd.DataFrame, rated: int | str | None, rng: RNGLike
+) -> BoolArray:
+    """Which human ratings may be used."""
+    if rated is None:
+        return table.rated
+    seen = np.zeros(table.labels.size, dtype=bool)
+    if isinstance(rated, str):
+        if rated not in frame.columns:
+            raise UnknownNameError("column", rated, map(str, frame.columns))
+        flags = frame[rated].to_numpy()
+        bad = ~np.isin(flags, [0, 1])
+        if bad.any():
+            raise DataError(f"column {rated!r} must hold 0 and 1; got {flags[bad][0]!r}.")
+        return np.asarray(flags.astype(bool) & table.rated)
+    check_count("rated", rated)
+    generator = as_rng(rng)
+    for name in table.systems or [ALL]:
+        rows = np.flatnonzero(table.of(name) & table.rated)
+        if rows.size < rated:
+            raise DataError(
+                f"rated asks for {rated} ratings of each system, and {name} has {rows.size}."
+            )
+        seen[generator.choice(rows, rated, replace=False)] = True
+    return seen
+
+
+def _cut_of(
+    table: BinaryTable,
+    metric: str,
+    system: str,
+    seen: BoolArray,
+    rule: str,
+    given: Cut | str | None,
+) -> Cut:
+    """The cut of a metric, chosen on the rated items of a system or of all."""
+    if given is not None:
+        return Cut.parse(given)
+    rows = seen & ~np.isnan(table.scores[metric]) & table.of(system)
+    if not rows.any():
+        raise DataError(f"no rated item of {system} has a score of {metric!r}.")
+    return choose_cut(table.labels[rows], table.scores[metric][rows], rule, table.signs[metric])

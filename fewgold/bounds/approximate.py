@@ -1,4 +1,8 @@
-"""Bounds that go by the shape of the error: the units drawn, as those of one simple sample."""
+"""Student's interval, and intervals that correct it for the shape of the error: Hall, likelihood.
+
+Where the shape matters, an estimate of any design stands for a simple sample of the units that were
+drawn: their deviations from the mean have the skewness of the error.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,6 @@ from fewgold._arrays import BoolArray, FloatArray, group_sum
 from fewgold.design import Design
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Interval, LinearEstimate
-
-# Student's interval.
 
 
 @dataclass(frozen=True)
@@ -139,20 +141,15 @@ def count_units(design: Design) -> tuple[FloatArray, FloatArray]:
 
 def _deviations(estimate: LinearEstimate, members: FloatArray, count: FloatArray) -> FloatArray:
     design = estimate.design
-    used = _distinct(design)
+    most = int(design.groups.max()) + 1
+    held = group_sum((design.influence > 0).astype(np.float64), design.groups, most) > 0
+    used = held.sum(-1, dtype=np.float64)  # groups with something left to chance in them
     small = (used > 1) & (count < _LARGE * used) & (count > _EVEN * members)
     own = estimate.deviations()
     if not small.any():
         return own
     together = replace(design, groups=np.broadcast_to(np.int64(0), design.groups.shape))
     return np.where(small[..., None], estimate.deviations(together), own)
-
-
-def _distinct(design: Design) -> FloatArray:
-    """Number of groups with something left to chance in them: (...)."""
-    most = int(design.groups.max()) + 1
-    held = group_sum((design.influence > 0).astype(np.float64), design.groups, most) > 0
-    return np.asarray(held.sum(-1, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -189,9 +186,6 @@ class ShapeBound(Bound):
         return Interval(low.reshape(batch), high.reshape(batch))
 
 
-# Student's interval, corrected for skewness.
-
-
 @dataclass(frozen=True)
 class Hall(ShapeBound):
     """Student's interval, its statistic turned straight by Hall's cubic, with a finite population.
@@ -218,30 +212,82 @@ class Hall(ShapeBound):
         f = shape.fraction
         a = shape.skewness / np.sqrt(shape.members * (1 - f))
         t = student_quantile(df, confidence)
-        return -_straight(t, a, f), -_straight(-t, a, f)
+        return -hall_transform(t, a, f), -hall_transform(-t, a, f)
 
 
-def _straight(u: FloatArray, a: FloatArray, f: FloatArray) -> FloatArray:
-    """The value of the skewed statistic at which the straight one is ``u``."""
+def hall_transform(u: FloatArray, a: FloatArray, f: FloatArray) -> FloatArray:
+    """Hall's cubic: the value of the skewed statistic at which the straight one is ``u``.
+
+    ``a`` is the skewness over sqrt(n(1−f)) and ``f`` the share of the pool that was drawn.
+    """
     p, q = (2 - f) * a / 6, (1 - 2 * f) * a / 6
     none = np.abs(p) < 1e-9
     safe = np.where(none, 1.0, p)
     return np.asarray(np.where(none, u - q, (np.cbrt(1 + 3 * safe * (u - q)) - 1) / safe))
 
 
-# The farthest mean that an adjusted empirical likelihood allows, for many draws at once.
+@dataclass(frozen=True)
+class Likelihood(ShapeBound):
+    """Adjusted empirical likelihood: means that weights on the ratings can have without effort.
+
+    A mean m is in the interval if −2 log R(m) ≤ t²(1 − f), where R is the largest product of n
+    times the weights of the units, the weights having the mean m. One unit is added, ``extra``
+    times as far from m as the units' mean and on the other side, so that there are such weights
+    for every m. The interval reaches further to the side of the long tail, as it should, without
+    any formula for skewness, and it cannot blow up as Hall's can. t is Student's quantile, and
+    1 − f the finite population correction.
+
+    Infinite for very few units (fewer than 10 at 95 %), which cannot reject any mean.
+
+    Approximate: right in the limit, and of all intervals here the one that comes nearest to 95 %
+    for its width on skewed scores. Covers every design and estimate through the deviations of its
+    units.
+
+    Parameters
+    ----------
+    extra
+        How far out the added unit lies. Chen et al. take max(1, ln(n)/2). A constant suffices
+        (Liu and Chen 2010), and beside Student's quantile more than this would only widen the
+        intervals of many ratings.
+    """
+
+    extra: float = 1.5
+
+    name: ClassVar[str] = "likelihood"
+    reference: ClassVar[str] = (
+        "Owen (1988), Empirical likelihood ratio confidence intervals for a single functional; "
+        "Chen, Variyath and Abraham (2008), Adjusted empirical likelihood and its properties"
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.extra < np.inf:
+            raise FewgoldError(f"extra must be a number above 0, such as 1; got {self.extra!r}.")
+
+    def _ends(
+        self, shape: Shape, df: FloatArray, confidence: float
+    ) -> tuple[FloatArray, FloatArray]:
+        left = 1 - shape.fraction
+        most = student_quantile(df, confidence) ** 2 * left
+        ends = np.empty((2, *df.shape))
+        for n in np.unique(shape.members).astype(np.int64):
+            which = np.flatnonzero(shape.members == n)
+            units, goal = shape.units[which, :n], most[which]
+            far = _furthest(np.concatenate([-units, units]), np.tile(goal, 2), self.extra)
+            scale = np.sqrt(n / left[which])
+            ends[0, which], ends[1, which] = -far[: which.size] * scale, far[which.size :] * scale
+        return ends[0], ends[1]
+
+
+# The farthest mean that an adjusted empirical likelihood allows, for many draws at once ---
 #
-# R is that of `Likelihood`: to n units x of mean 0 one is added beyond the mean that is tried,
-# ``extra`` times as far from it as 0 is. Newton's steps are quick and nearly always settle; a
-# bracket
-# serves where they do not.
+# To n units x of mean 0 one is added beyond the mean that is tried, ``extra`` times as far from it
+# as 0 is. Newton's steps are quick and nearly always settle; a bracket serves where they do not.
 
-
-_STEPS, _TRIES = 60, 15
+_TRIES = 15
 _NEAR = 1e-9
 
 
-def furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
+def _furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
     """The mean above that of x, 0, at which −2 log R is ``most``: (draws, n), (draws,) -> (draws,).
 
     Infinite where even the farthest mean is not too far.
@@ -251,13 +297,13 @@ def furthest(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
     limit = -2 * (n * np.log((n + 1) * extra / (n * (1 + extra))) + np.log((n + 1) / (1 + extra)))
     found = np.full(most.shape, np.inf)
     live = np.flatnonzero(most < limit)
-    found[live] = _at_once(x[live], most[live], extra)
+    found[live] = _newton(x[live], most[live], extra)
     lost = live[np.isnan(found[live])]
-    found[lost] = _in_bracket(x[lost], most[lost], extra)
+    found[lost] = _bracketed(x[lost], most[lost], extra)
     return found
 
 
-def _at_once(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
+def _newton(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
     """Newton's steps in the mean and the multiplier together; nan where they did not settle."""
     found = np.full(len(x), np.nan)
     live = np.arange(len(x))
@@ -294,103 +340,23 @@ def _at_once(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
     return found
 
 
-def _in_bracket(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
-    """The same where that fails: the multiplier for each mean, and the mean kept in a bracket.
+def _bracketed(x: FloatArray, most: FloatArray, extra: float) -> FloatArray:
+    """The same where that fails: one draw after the other, the multiplier found for each mean."""
+    from scipy.optimize import brentq
 
-    The root of −2 log R is nearly a straight line in the mean.
-    """
-    found, live, goal = np.empty(len(x)), np.arange(len(x)), np.sqrt(most)
-    mean, pull = goal / np.sqrt(x.shape[-1]), np.zeros(len(x))
-    low, high = np.zeros(len(x)), np.full(len(x), np.inf)
-    for _ in range(_STEPS):
-        if not live.size:
-            break
-        pull, root, slope = _profile(x, mean, pull, extra)
-        low, high = np.where(root < goal, mean, low), np.where(root < goal, high, mean)
-        step = mean + (goal - root) / slope
-        halved = np.where(np.isfinite(high), (low + high) / 2, 2 * mean)
-        new = np.where((step > low) & (step < high) & (step < 4 * mean), step, halved)
-        found[live] = new
-        keep = np.flatnonzero(np.abs(new - mean) > _NEAR * mean)
-        live, x, goal, mean = live[keep], x[keep], goal[keep], new[keep]
-        pull, low, high = pull[keep], low[keep], high[keep]
+    found = np.empty(len(x))
+    for k, (units, goal) in enumerate(zip(x, most, strict=True)):
+
+        def over(mean: float, units: FloatArray = units, goal: float = goal) -> float:
+            g = np.append(units - mean, extra * mean)
+            # Between these all weights are above 0, and the sum falls in the multiplier.
+            ends = (1 - 1e-13) * -1 / g.max(), (1 - 1e-13) * -1 / g.min()
+            near = 1e-15 * (ends[1] - ends[0])
+            multiplier = brentq(lambda m: (g / (1 + m * g)).sum(), *ends, xtol=near, maxiter=500)
+            return float(2 * np.log1p(multiplier * g).sum() - goal)
+
+        high = float(np.sqrt(goal / x.shape[-1]))
+        while over(high) < 0:
+            high *= 2
+        found[k] = brentq(over, 0.0, high, rtol=1e-12)
     return found
-
-
-def _profile(
-    x: FloatArray, mean: FloatArray, pull: FloatArray, extra: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The Lagrange multiplier at a mean, the root of −2 log R there, and its slope in the mean."""
-    g = np.concatenate([x - mean[:, None], extra * mean[:, None]], axis=-1)
-    low, high = -1 / g.max(-1), -1 / g.min(-1)  # within which all weights are above 0
-    pull = np.where((pull > low) & (pull < high), pull, 0.0)
-    for _ in range(_STEPS):
-        pulled = g / (1 + pull[:, None] * g)
-        left = pulled.sum(-1)  # falls in the multiplier
-        low, high = np.where(left > 0, pull, low), np.where(left > 0, high, pull)
-        step = pull + left / np.square(pulled).sum(-1)
-        new = np.where((step > low) & (step < high), step, (low + high) / 2)
-        settled = np.abs(new - pull) <= _NEAR * np.abs(new)
-        pull = new
-        if settled.all():
-            break
-    weight = 1 + pull[:, None] * g
-    root = np.sqrt(np.maximum(2 * np.log(weight).sum(-1), 1e-300))
-    weight = 1 / weight
-    slope = pull * (extra * weight[:, -1] - weight[:, :-1].sum(-1)) / root
-    return pull, np.asarray(root), np.asarray(slope)
-
-
-# Adjusted empirical likelihood.
-
-
-@dataclass(frozen=True)
-class Likelihood(ShapeBound):
-    """Adjusted empirical likelihood: means that weights on the ratings can have without effort.
-
-    A mean m is in the interval if −2 log R(m) ≤ t²(1 − f), where R is the largest product of n
-    times the weights of the units, the weights having the mean m. One unit is added, ``extra``
-    times as far from m as the units' mean and on the other side, so that there are such weights
-    for every m. The interval reaches further to the side of the long tail, as it should, without
-    any formula for skewness, and it cannot blow up as Hall's can. t is Student's quantile, and
-    1 − f the finite population correction.
-
-    Infinite for very few units (fewer than 10 at 95 %), which cannot refuse any mean.
-
-    Approximate: right in the limit, and of all intervals here the one that comes nearest to 95 %
-    for its width on skewed scores. Covers every design and estimate through the deviations of its
-    units.
-
-    Parameters
-    ----------
-    extra
-        How far out the added unit lies. Chen et al. take max(1, ln(n)/2). A constant suffices
-        (Liu and Chen 2010), and beside Student's quantile more than this would only widen the
-        intervals of many ratings.
-    """
-
-    extra: float = 1.5
-
-    name: ClassVar[str] = "likelihood"
-    reference: ClassVar[str] = (
-        "Owen (1988), Empirical likelihood ratio confidence intervals for a single functional; "
-        "Chen, Variyath and Abraham (2008), Adjusted empirical likelihood and its properties"
-    )
-
-    def __post_init__(self) -> None:
-        if not 0 < self.extra < np.inf:
-            raise FewgoldError(f"extra must be a number above 0, such as 1; got {self.extra!r}.")
-
-    def _ends(
-        self, shape: Shape, df: FloatArray, confidence: float
-    ) -> tuple[FloatArray, FloatArray]:
-        left = 1 - shape.fraction
-        most = student_quantile(df, confidence) ** 2 * left
-        ends = np.empty((2, *df.shape))
-        for n in np.unique(shape.members).astype(np.int64):
-            which = np.flatnonzero(shape.members == n)
-            units, goal = shape.units[which, :n], most[which]
-            far = furthest(np.concatenate([-units, units]), np.tile(goal, 2), self.extra)
-            scale = np.sqrt(n / left[which])
-            ends[0, which], ends[1, which] = -far[: which.size] * scale, far[which.size :] * scale
-        return ends[0], ends[1]

@@ -81,7 +81,7 @@ def _two_values(estimate: LinearEstimate) -> BoolArray:
     """True where scores have two values and the exact interval covers the estimate: (...)."""
     scores, limits = estimate.ratings.scores, estimate.ratings.limits
     none = np.zeros(scores.shape[:-1], dtype=bool)
-    if limits != (0.0, 1.0) or estimate.design.kind != "simple" or estimate.tuned:
+    if limits != (0.0, 1.0) or not estimate.design.drawn_as("simple") or estimate.tuned:
         return none
     if not np.array_equal(estimate.residuals, scores):
         return none

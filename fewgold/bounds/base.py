@@ -1,25 +1,28 @@
-"""What bounds name when they refuse: every refusal says what does cover the case."""
+"""What bounds share: refusals that name what does cover the case, and what the scale allows."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fewgold.estimate import Interval, LinearEstimate
+from fewgold._arrays import FloatArray
+from fewgold.design import Design
+from fewgold.errors import DesignError
+from fewgold.estimate import Bound, Interval, LinearEstimate
 
 
-def for_design(kind: str) -> str:
-    """Bounds for samples of that kind."""
-    if kind == "stratified":
+def design_hint(design: Design) -> str:
+    """Bounds for samples of that design."""
+    if design.drawn_as("stratified"):
         return (
             "bound=StratifiedBetting(), which covers it, or bound=Student(), which is approximate"
         )
-    if kind == "waves":
+    if design.drawn_as("waves"):
         return (
             "bound=Student(), which is approximate: a top-up makes two waves, and the size of the "
             "second may have been chosen by looking at the first. To look and go on with a "
             "guarantee, see fewgold.bounds.sequence and fewgold stop"
         )
-    if kind.endswith("with gaps"):
+    if design.gaps:
         return (
             "bound=Auto() or bound=Student(), which are approximate: that the unrated segments are "
             "missing at random is an assumption, and no guarantee can rest on it. "
@@ -28,7 +31,7 @@ def for_design(kind: str) -> str:
     return "bound=Student(), which is approximate and covers every design"
 
 
-def limits_of(name: str) -> str:
+def limits_hint(name: str) -> str:
     """What to do where the limits of the scale are not known."""
     return (
         f"{name} needs to know between which limits scores lie. Give them with the ratings, "
@@ -37,15 +40,12 @@ def limits_of(name: str) -> str:
     )
 
 
-# What cannot be, whatever the chance: limits that follow from the scale alone.
-
-
 # Room for rounding, as a share of the scale: what is just possible is in the interval.
-HAIR = 1e-13
+ROUNDING = 1e-13
 
 
-def within_reach(estimate: LinearEstimate, interval: Interval, span: float) -> Interval:
-    """The part of an interval that unrated segments within the scale can still lead to.
+def clip_to_possible(estimate: LinearEstimate, interval: Interval, span: float) -> Interval:
+    """Clips an interval to the means that the scale allows, whatever the unrated scores are.
 
     N·mean is the sum of what was rated and N − n values between the limits, whatever the design. No
     chance is involved, so an interval keeps its guarantee, and is a point at n = N.
@@ -57,7 +57,73 @@ def within_reach(estimate: LinearEstimate, interval: Interval, span: float) -> I
         least, most = left.max(-1) - span, left.min(-1) + span
     share = estimate.n / estimate.design.size
     known = estimate.offset + left.sum(-1) / estimate.design.size
-    hair = HAIR * span if share < 1 else 0.0
-    low = np.maximum(interval.low, np.minimum(known + (1 - share) * least - hair, estimate.value))
-    high = np.minimum(interval.high, np.maximum(known + (1 - share) * most + hair, estimate.value))
+    room = ROUNDING * span if share < 1 else 0.0
+    low = np.maximum(interval.low, np.minimum(known + (1 - share) * least - room, estimate.value))
+    high = np.minimum(interval.high, np.maximum(known + (1 - share) * most + room, estimate.value))
     return Interval(np.asarray(low), np.asarray(high))
+
+
+class TwoTailedBound(Bound):
+    """A bound for scores between known limits, ``upper`` of whose misses are at its upper end."""
+
+    upper: float
+
+    def __post_init__(self) -> None:
+        check_share(self.upper)
+
+    @property
+    def needs_limits(self) -> bool:
+        return True
+
+
+def check_share(upper: float) -> None:
+    if not 0 < upper < 1:
+        raise DesignError(
+            f"upper is the share of the misses at the upper end, between 0 and 1; got {upper!r}."
+        )
+
+
+def tail_misses(confidence: float, upper: float) -> FloatArray:
+    """Chances to miss below the lower and above the upper end: (2,)."""
+    return (1 - confidence) * np.array([1 - upper, upper])
+
+
+def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
+    """Scores moved to the scale from 0 to 1."""
+    return np.clip((scores - limits[0]) / (limits[1] - limits[0]), 0.0, 1.0)
+
+
+def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:
+    """The limits of the scale, for bounds that are proved for simple random samples."""
+    if not estimate.design.drawn_as("simple"):
+        raise DesignError(
+            f"{name} covers simple random samples, and this one is {estimate.design._label}. Use "
+            f"{design_hint(estimate.design)}."
+        )
+    if estimate.ratings.limits is None:
+        raise DesignError(limits_hint(name))
+    return estimate.ratings.limits
+
+
+def interval_of_totals(
+    estimate: LinearEstimate, limits: tuple[float, float], least: FloatArray, most: FloatArray
+) -> Interval:
+    """The interval, from the least and largest total of the unrated scores on the unit scale.
+
+    Never beyond what is possible at all, and wide enough to hold the value of the estimate.
+    """
+    scores, value, size = estimate.ratings.scores, estimate.value, estimate.design.size
+    low, high = limits
+    left, room = size - estimate.n, 1e-12 * (high - low)
+    if not left:
+        mean = scores.mean(-1)
+        return Interval(np.minimum(mean, value), np.maximum(mean, value))
+    total = scores.sum(-1) + left * low
+    first, last = (
+        (total + (high - low) * np.clip(end, 0.0, left).reshape(value.shape)) / size
+        for end in (least, most)
+    )
+    return Interval(
+        np.minimum(np.maximum(first - room, low), value),
+        np.maximum(np.minimum(last + room, high), value),
+    )

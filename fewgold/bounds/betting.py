@@ -1,11 +1,11 @@
-"""What bounds have in common that read the ratings one by one, in the random order of drawing.
+"""Betting on the scores of a simple random sample, read one by one in the random order of drawing.
 
 Scores are moved to [0, 1]. If m is the mean of the pool, that of what was not drawn before rating t
 is μ_t(m) = (N m − x_1 − … − x_{t−1})/(N − t + 1), and x_t is a fair draw from it. So the capital
 Π (1 + λ_t (x_t − μ_t)) of one who bets λ_t ≥ 0 on high scores, fixed before x_t is seen, is a
 nonnegative martingale if m is the mean, and a supermartingale if the mean is less: the chance that
 it ever reaches 1/δ is δ at most (Ville 1939; Waudby-Smith and Ramdas 2020, theorem 3.1). Means at
-which it does are refused, and the rest is the interval. For its other end the scale is turned.
+which it does are rejected, and the rest is the interval. For its other end the scale is turned.
 
 To keep clear of rounding, m is written as (x_1 + … + x_n + r)/N, where r ≥ 0 is the sum of the
 unrated scores. Then N m − x_1 − … − x_{t−1} = r + x_t + … + x_n, and none of these is negative.
@@ -20,156 +20,25 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, batches
-from fewgold.bounds.base import for_design, limits_of
-from fewgold.errors import DesignError
-from fewgold.estimate import Bound, Interval, LinearEstimate
+from fewgold.bounds.base import (
+    TwoTailedBound,
+    checked_limits,
+    interval_of_totals,
+    tail_misses,
+    to_unit,
+)
+from fewgold.estimate import Interval, LinearEstimate
 
-# Ratings in random order on the scale from 0 to 1, and the capital of bets on them.
-#
-# `_ordered` says what is bet on and why it holds.
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """Bets on high scores, one row for each draw: all that their capital is made of.
-
-    Parameters
-    ----------
-    rest
-        (rows, n) sum of the ratings from this one on, in [0, 1] each.
-    payoff
-        (rows, n) the rating, less what the metric foretold of it.
-    margin
-        (rows, n) by how much the metric may lower a payoff below 0.
-    size
-        Segments in the pool.
-    """
-
-    rest: FloatArray
-    payoff: FloatArray
-    margin: FloatArray | None
-    size: int
-
-    @property
-    def left(self) -> FloatArray:
-        """Segments not drawn before each rating: (n,)."""
-        return self.size - np.arange(self.rest.shape[-1], dtype=np.float64)
-
-    def rows(self, chosen: slice | IntArray) -> Side:
-        margin = None if self.margin is None else self.margin[chosen]
-        return replace(self, rest=self.rest[chosen], payoff=self.payoff[chosen], margin=margin)
-
-    def best(self, unrated: FloatArray, bets: FloatArray, cap: float) -> FloatArray:
-        """Logarithm of the highest capital, if the unrated scores sum to ``unrated``: (rows,).
-
-        Bets are capped at ``cap / (μ_t + margin)``, so that no rating takes more than that share
-        of the capital. Each factor falls in ``unrated``, and so does the capital.
-        """
-        mean = self.rest + unrated[:, None]
-        mean /= self.left
-        most = mean.copy() if self.margin is None else mean + self.margin
-        np.maximum(most, 1e-300, out=most)
-        np.divide(cap, most, out=most)
-        np.minimum(most, bets, out=most)
-        np.subtract(self.payoff, mean, out=mean)
-        mean *= most
-        mean += 1.0
-        with np.errstate(over="ignore", under="ignore"):
-            np.cumprod(mean, axis=-1, out=mean)
-        # Capital without end counts as a lot: the search goes by its logarithm.
-        return np.asarray(np.log(np.minimum(mean.max(-1), 1e300)))
-
-
-@dataclass(frozen=True, eq=False)
-class Ordered:
-    """Ratings of many draws in random order, on the scale from 0 to 1: (draws, n).
-
-    Parameters
-    ----------
-    scores
-        (draws, n) the ratings.
-    size
-        Segments in the pool.
-    foretold
-        (draws, n) what a metric foretold of each rating, less the mean of that over all segments
-        not drawn before, by a slope from the ratings before.
-    reach
-        Least and largest value that ``foretold`` could have had: (draws, n) each.
-    """
-
-    scores: FloatArray
-    size: int
-    foretold: FloatArray | None = None
-    reach: tuple[FloatArray, FloatArray] | None = None
-
-    @property
-    def n(self) -> int:
-        return int(self.scores.shape[-1])
-
-    def sides(self) -> Side:
-        """Bets on high scores for all draws, and then, the scale turned, on low ones: 2 draws."""
-        x = np.concatenate([self.scores, 1.0 - self.scores])
-        rest = np.cumsum(x[:, ::-1], axis=-1)[:, ::-1]
-        if self.foretold is None or self.reach is None:
-            return Side(rest, x, None, self.size)
-        payoff = x - np.concatenate([self.foretold, -self.foretold])
-        return Side(rest, payoff, np.concatenate([self.reach[1], -self.reach[0]]), self.size)
-
-
-def running_variance(values: FloatArray, prior: float, weight: float) -> FloatArray:
-    """Variance of the values before each one, drawn towards ``prior``: (rows, n).
-
-    The prior counts as much as ``weight`` values; of v_t only x_1 … x_{t−1} are known.
-    """
-    count = np.arange(1.0, values.shape[-1] + 1)
-    mean = np.cumsum(values, axis=-1) / count
-    squares = np.zeros(values.shape)
-    np.cumsum(np.square(values - mean)[:, :-1], axis=-1, out=squares[:, 1:])
-    return np.asarray((weight * prior + squares) / (weight + count - 1))
-
-
-# What a metric tells of each rating before it is seen, so that bets stay fair.
-
-
-def foretell(
-    scores: FloatArray, metric: FloatArray, rows: IntArray, start: int = 10, shrink: float = 10.0
-) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
-    """What a metric tells of each rating, by the slope of the ratings before it.
-
-    β_{t−1} (z_t − mean of z over all segments not drawn before) has mean 0 given the past, so that
-    taking it from x_t leaves the bet fair. ``metric`` (N,) is the pool's, ``rows`` (draws, n)
-    the segments in the order of drawing. Slopes are shrunk by (t−1)/(t−1+shrink), and 0 for the
-    first ``start`` ratings. Any function of the metrics is fair: extreme values are moved to 3
-    standard deviations, so that a few of them do not force small bets.
-    """
-    spread = metric.std()
-    pool = np.clip((metric - metric.mean()) / (spread if spread > 0 else 1.0), -3.0, 3.0)
-    z = pool[rows]
-    count = np.arange(z.shape[-1], dtype=np.float64)  # ratings before
-    z_mean, x_mean = (_before(v) / np.maximum(count, 1.0) for v in (z, scores))
-    cross = _before(z * scores) - count * z_mean * x_mean
-    square = _before(z * z) - count * z_mean**2
-    slope = cross / np.maximum(square, 1e-9) * (count / (count + shrink))
-    slope = np.where((count >= start) & (square > 1e-9), slope, 0.0)
-    centre = (pool.sum() - _before(z)) / (len(pool) - count)
-    ends = (slope * (pool.min() - centre), slope * (pool.max() - centre))
-    reach = np.minimum(0.0, np.minimum(*ends)), np.maximum(0.0, np.maximum(*ends))
-    return np.asarray(slope * (z - centre)), reach
-
-
-def _before(values: FloatArray) -> FloatArray:
-    """Sums of the values before each one."""
-    out = np.zeros(values.shape)
-    np.cumsum(values[:, :-1], axis=-1, out=out[:, 1:])
-    return out
-
-
-# Room for rounding, as a share of the scale: a mean at the very end of an interval is in it.
-_HAIR = 1e-12
+# What is expected of the variance before the first rating, and how many ratings that counts for. A
+# poor guess costs width, never coverage; nor does the cap.
+PRIOR, WEIGHT = 0.05, 2.0
+CAP = 0.9
+# Bets for a lower confidence than 80 % are those for 80 %: they would be too small to be useful.
+_MOST = 0.1
 
 
 @dataclass(frozen=True)
-class OrderedBound(Bound):
+class OrderedBound(TwoTailedBound):
     """A bound that goes by the ratings in the order they were drawn in, and by their limits.
 
     It does not look at residuals, and holds for the mean of the pool whatever estimator made the
@@ -185,197 +54,26 @@ class OrderedBound(Bound):
         "estimate, and any scores between the limits"
     )
 
-    def __post_init__(self) -> None:
-        check_share(self.upper)
-
-    @property
-    def needs_limits(self) -> bool:
-        return True
-
     @abstractmethod
-    def _least(self, side: Side, miss: FloatArray) -> FloatArray:
-        """Least sum of the unrated scores, wrong with a chance of ``miss`` at most: (rows,)."""
+    def _smallest_total(self, side: Bets, miss: FloatArray) -> FloatArray:
+        """Smallest unrated total, wrong with a chance of ``miss`` at most: (rows,)."""
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         limits = checked_limits(self.name, estimate)
-        if estimate.n == estimate.design.size:
-            return assemble(estimate, limits, None)
-        data = ordered(estimate, limits, self.metric)
-        miss = (1 - confidence) * np.array([1 - self.upper, self.upper])
-        least, most = np.split(self._least(data.sides(), np.repeat(miss, len(data.scores))), 2)
-        return assemble(estimate, limits, (least, data.size - data.n - most))
-
-
-def check_share(upper: float) -> None:
-    if not 0 < upper < 1:
-        raise DesignError(
-            f"upper is the share of the misses at the upper end, between 0 and 1; got {upper!r}."
-        )
-
-
-def assemble(
-    estimate: LinearEstimate,
-    limits: tuple[float, float],
-    unrated: tuple[FloatArray, FloatArray] | None,
-) -> Interval:
-    """The interval, from the sums that the unrated scores may have on the scale from 0 to 1.
-
-    Never beyond what is possible at all, and wide enough to hold the value of the estimate. None
-    where there are no unrated scores.
-    """
-    scores, value, size = estimate.ratings.scores, estimate.value, estimate.design.size
-    if unrated is None:
-        mean = scores.mean(-1)
-        return Interval(np.minimum(mean, value), np.maximum(mean, value))
-    low, high = limits
-    left, hair = size - estimate.n, _HAIR * (high - low)
-    total = scores.sum(-1) + left * low
-    least, most = (
-        (total + (high - low) * np.clip(end, 0.0, left).reshape(value.shape)) / size
-        for end in unrated
-    )
-    return Interval(
-        np.minimum(np.maximum(least - hair, low), value),
-        np.maximum(np.minimum(most + hair, high), value),
-    )
-
-
-def checked_limits(name: str, estimate: LinearEstimate) -> tuple[float, float]:
-    """The limits of the scale, if the design is one that these bounds are proved for."""
-    if estimate.design.kind != "simple":
-        raise DesignError(
-            f"{name} covers simple random samples, and this one is {estimate.design.kind}. Use "
-            f"{for_design(estimate.design.kind)}."
-        )
-    if estimate.ratings.limits is None:
-        raise DesignError(limits_of(name))
-    return estimate.ratings.limits
-
-
-def ordered(
-    estimate: LinearEstimate, limits: tuple[float, float], metric: str | None = None
-) -> Ordered:
-    """The ratings of an estimate on the scale from 0 to 1, with a metric to foretell them."""
-    n, size = estimate.n, estimate.design.size
-    scores = to_unit(estimate.ratings.scores.reshape(-1, n), limits)
-    if metric is None:
-        return Ordered(scores, size)
-    pool = estimate.ratings.sample.pool
-    rows = estimate.ratings.sample.indices.reshape(-1, n)
-    return Ordered(scores, size, *foretell(scores, pool.everywhere(metric), rows))
-
-
-def to_unit(scores: FloatArray, limits: tuple[float, float]) -> FloatArray:
-    """Scores moved to the scale from 0 to 1."""
-    return np.clip((scores - limits[0]) / (limits[1] - limits[0]), 0.0, 1.0)
-
-
-# The least sum of unrated scores that bets do not refuse, for many draws at once.
-
-
-# Ends are found to this share of the scale, and on the safe side.
-PRECISION = 1e-6
-# Numbers that are worked on at once: they should stay in the cache.
-_BLOCK = 1 << 15
-
-
-def least_unrated(
-    side: Side,
-    bets: FloatArray,
-    goal: FloatArray,
-    cap: float,
-    within: tuple[FloatArray, FloatArray],
-    guess: tuple[FloatArray, FloatArray] | None = None,
-) -> FloatArray:
-    """The least sum of unrated scores that the bets do not refuse, on the safe side: (rows,).
-
-    A sum is refused if the logarithm of its capital ever reaches ``goal``.
-
-    ``within`` are the ends of the search: nothing is looked for beyond them. ``guess`` is where to
-    start, and by how much to move at first.
-    """
-    low, high = (np.asarray(end, dtype=np.float64) for end in within)
-    start, step = guess or (low + (high - low) / 2, (high - low) / 4)
-    found = np.empty(len(low))
-    for block in batches(len(low), max(1, _BLOCK // side.rest.shape[-1])):
-        part = (low[block], high[block], start[block], step[block])
-        found[block] = _search(side.rows(block), bets[block], goal[block], cap, *part)
-    return found
-
-
-def _search(
-    side: Side,
-    bets: FloatArray,
-    goal: FloatArray,
-    cap: float,
-    low: FloatArray,
-    high: FloatArray,
-    start: FloatArray,
-    step: FloatArray,
-) -> FloatArray:
-    """Where the highest capital falls below its goal: the end of the last bracket that is refused.
-
-    Steps that double until the place is between two points, then false position (Anderson and
-    Björck 1973), and halving where three of its steps did not do as much. Each draw goes by
-    itself, so that a batch gives what its draws give.
-    """
-    near = PRECISION * side.size
-    found = low.copy()
-    live = np.arange(len(low))
-    a, b = low, high
-    f_a, f_b = np.full((2, len(low)), np.nan)  # capital over its goal; not known yet
-    x = np.clip(start, low, high)
-    step = np.maximum(step, near)
-    turn, last, before = np.zeros((3, len(low)))
-    while live.size:
-        f = side.best(x, bets, cap) - goal
-        up = f >= 0
-        # Where the same end moves again, the value at the other one is scaled down.
-        old = np.where(up, f_a, f_b)
-        shrink = 1 - f / np.where(old == 0, 1.0, old)
-        shrink = np.where(shrink > 0, shrink, 0.5)
-        shrink = np.where(last == np.where(up, 1, -1), shrink, 1.0)
-        f_a, f_b = np.where(up, f, f_a * shrink), np.where(up, f_b * shrink, f)
-        at_end = np.where(up, x >= b, x <= a)
-        a, b = np.where(up, x, a), np.where(up, b, x)
-        last = np.where(up, 1, -1)
-        done = at_end | (b - a <= near)
-        if done.any():
-            found[live[done]] = a[done]
-            keep = np.flatnonzero(~done)
-            live, side, bets, goal = live[keep], side.rows(keep), bets[keep], goal[keep]
-            a, b, f_a, f_b, x = a[keep], b[keep], f_a[keep], f_b[keep], x[keep]
-            step, turn, before = step[keep], turn[keep], before[keep]
-            last, up = last[keep], up[keep]
-        between = ~(np.isnan(f_a) | np.isnan(f_b))
-        outward = np.where(up, np.minimum(x + step, b), np.maximum(x - step, a))
-        step = step * 2
-        inner = b - f_b * (b - a) / np.where(between, f_b - f_a, 1.0)
-        inner = np.clip(inner, a + near / 2, b - near / 2)
-        turn = turn + between
-        check = between & (turn % 3 == 1)
-        inner = np.where(check & (turn > 1) & (b - a > before / 2), (a + b) / 2, inner)
-        before = np.where(check, b - a, before)
-        x = np.where(between, inner, outward)
-    return found
-
-
-# Betting on the scores of a simple random sample.
-
-
-# What is expected of the variance before the first rating, and how many ratings that counts for. A
-# poor guess costs width, never coverage; nor does the cap.
-PRIOR, WEIGHT = 0.05, 2.0
-CAP = 0.9
-# Bets for a lower confidence than 80 % are those for 80 %: they would be too small to be useful.
-_MOST = 0.1
+        left = estimate.design.size - estimate.n
+        least = most = np.zeros(estimate.value.shape)
+        if left:
+            miss = np.repeat(tail_misses(confidence, self.upper), estimate.value.size)
+            totals = self._smallest_total(Bets.of(estimate, limits, self.metric), miss)
+            least, most = np.split(totals, 2)
+        return interval_of_totals(estimate, limits, least, left - most)
 
 
 @dataclass(frozen=True)
 class Betting(OrderedBound):
     """Betting interval for a sample without replacement (Waudby-Smith and Ramdas).
 
-    A mean m is refused if one who bets against it, rating by rating, ever has 1/δ times what he
+    A mean m is rejected if one who bets against it, rating by rating, ever has 1/δ times what he
     began with: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))`` with ``μ_s(m) = (N m − S_{s−1})/(N − s + 1)``,
     for either side with δ/2. The bets are ``λ_s = w_s sqrt(2 ln(2/δ) / (v_{s−1} Σ w²))``, capped at
     ``0.9/μ_s``, where v is the variance of the ratings before and ``w_s = (N−n)/(N−s)``: what a
@@ -405,12 +103,12 @@ class Betting(OrderedBound):
         "theorem 3.1"
     )
 
-    def _least(self, side: Side, miss: FloatArray) -> FloatArray:
-        return bet_for_size(side, miss)
+    def _smallest_total(self, side: Bets, miss: FloatArray) -> FloatArray:
+        return fixed_size_total(side, miss)
 
 
-def bet_for_size(side: Side, miss: FloatArray) -> FloatArray:
-    """Least sum of the unrated scores, by bets that suit a size that was fixed before: (rows,)."""
+def fixed_size_total(side: Bets, miss: FloatArray) -> FloatArray:
+    """Smallest unrated total that is not rejected, by bets for a size fixed before: (rows,)."""
     rows, n = side.rest.shape
     unrated = float(side.size - n)
     weight = unrated / (side.left - 1)
@@ -421,11 +119,228 @@ def bet_for_size(side: Side, miss: FloatArray) -> FloatArray:
     off = unrated * np.sqrt(variance[:, -1] * drive)
     start = unrated * side.payoff.mean(-1) - 1.1 * off
     ends = (np.zeros(rows), np.full(rows, unrated))
-    return least_unrated(side, bets, -np.log(miss), CAP, ends, (start, 0.1 * off))
+    return smallest_unrated(side, bets, -np.log(miss), CAP, ends, (start, 0.1 * off))
 
 
-# Bets that go by the capital that is still missing, for a size that was fixed before.
+# Capital ---
 
+
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """Bets on high scores, one row for each draw: all that their capital is made of.
+
+    Parameters
+    ----------
+    rest
+        (rows, n) sum of the ratings from this one on, in [0, 1] each.
+    payoff
+        (rows, n) the rating, less the control variate.
+    margin
+        (rows, n) by how much the control variate may lower a payoff below 0.
+    size
+        Segments in the pool.
+    """
+
+    rest: FloatArray
+    payoff: FloatArray
+    margin: FloatArray | None
+    size: int
+
+    @classmethod
+    def of(cls, estimate: LinearEstimate, limits: tuple[float, float], metric: str | None) -> Bets:
+        """On high scores for all draws, and then, the scale turned, on low ones: 2 draws rows."""
+        n, size, sample = estimate.n, estimate.design.size, estimate.ratings.sample
+        scores = to_unit(estimate.ratings.scores.reshape(-1, n), limits)
+        x = np.concatenate([scores, 1.0 - scores])
+        rest = np.cumsum(x[:, ::-1], axis=-1)[:, ::-1]
+        if metric is None:
+            return cls(rest, x, None, size)
+        values, rows = sample.pool._metric_values(metric), sample.indices.reshape(-1, n)
+        control, (least, most) = control_variate(scores, values, rows)
+        payoff = x - np.concatenate([control, -control])
+        return cls(rest, payoff, np.concatenate([most, -least]), size)
+
+    @property
+    def left(self) -> FloatArray:
+        """Segments not drawn before each rating: (n,)."""
+        return self.size - np.arange(self.rest.shape[-1], dtype=np.float64)
+
+    def rows(self, chosen: slice | IntArray) -> Bets:
+        margin = None if self.margin is None else self.margin[chosen]
+        return replace(self, rest=self.rest[chosen], payoff=self.payoff[chosen], margin=margin)
+
+    def log_capital(self, unrated: FloatArray, bets: FloatArray, cap: float) -> FloatArray:
+        """Logarithm of the highest capital, if the unrated scores sum to ``unrated``: (rows,)."""
+        mean = self.rest + unrated[:, None]
+        mean /= self.left
+        capital = capital_factors(mean, self.payoff, self.margin, bets, cap)
+        with np.errstate(over="ignore", under="ignore"):
+            np.cumprod(capital, axis=-1, out=capital)
+        # Capital without end counts as a lot: the search goes by its logarithm.
+        return np.asarray(np.log(np.minimum(capital.max(-1), 1e300)))
+
+
+def capital_factors(
+    mean: FloatArray, payoff: FloatArray, margin: FloatArray | None, bets: FloatArray, cap: float
+) -> FloatArray:
+    """What each rating multiplies the capital by, 1 + λ (payoff − μ), written over ``mean`` μ.
+
+    Bets λ are capped at ``cap / (μ + margin)``, so that no rating takes more than that share of the
+    capital. Each factor falls in the mean of the pool, and so does the capital.
+    """
+    most = mean.copy() if margin is None else mean + margin
+    np.maximum(most, 1e-300, out=most)
+    np.divide(cap, most, out=most)
+    np.minimum(most, bets, out=most)
+    np.subtract(payoff, mean, out=mean)
+    mean *= most
+    mean += 1.0
+    return mean
+
+
+def running_variance(values: FloatArray, prior: float, weight: float) -> FloatArray:
+    """Variance of the values before each one, drawn towards ``prior``: (rows, n).
+
+    The prior counts as much as ``weight`` values; of v_t only x_1 … x_{t−1} are known.
+    """
+    count = np.arange(1.0, values.shape[-1] + 1)
+    mean = np.cumsum(values, axis=-1) / count
+    squares = np.zeros(values.shape)
+    np.cumsum(np.square(values - mean)[:, :-1], axis=-1, out=squares[:, 1:])
+    return np.asarray((weight * prior + squares) / (weight + count - 1))
+
+
+def control_variate(
+    scores: FloatArray, metric: FloatArray, rows: IntArray, start: int = 10, shrink: float = 10.0
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """A predictable control variate: what a metric tells of each rating, and its least and most.
+
+    β_{t−1} (z_t − mean of z over all segments not drawn before) has mean 0 given the past, so that
+    taking it from x_t leaves the bet fair. ``metric`` (N,) is the pool's, ``rows`` (draws, n) the
+    segments in the order of drawing. Slopes β come from the ratings before, are shrunk by
+    (t−1)/(t−1+shrink), and are 0 for the first ``start`` ratings. Any function of the metrics is
+    fair: extreme values are moved to 3 standard deviations, so that a few of them do not force
+    small bets.
+    """
+    spread = metric.std()
+    pool = np.clip((metric - metric.mean()) / (spread if spread > 0 else 1.0), -3.0, 3.0)
+    z = pool[rows]
+    count = np.arange(z.shape[-1], dtype=np.float64)  # ratings before
+    z_mean, x_mean = (_before(v) / np.maximum(count, 1.0) for v in (z, scores))
+    cross = _before(z * scores) - count * z_mean * x_mean
+    square = _before(z * z) - count * z_mean**2
+    slope = cross / np.maximum(square, 1e-9) * (count / (count + shrink))
+    slope = np.where((count >= start) & (square > 1e-9), slope, 0.0)
+    centre = (pool.sum() - _before(z)) / (len(pool) - count)
+    ends = (slope * (pool.min() - centre), slope * (pool.max() - centre))
+    extremes = np.minimum(0.0, np.minimum(*ends)), np.maximum(0.0, np.maximum(*ends))
+    return np.asarray(slope * (z - centre)), extremes
+
+
+def _before(values: FloatArray) -> FloatArray:
+    """Sums of the values before each one."""
+    out = np.zeros(values.shape)
+    np.cumsum(values[:, :-1], axis=-1, out=out[:, 1:])
+    return out
+
+
+# The search for the end of an interval, for many draws at once ---
+
+# Ends are found to this share of the scale, and on the safe side.
+PRECISION = 1e-6
+# Numbers that are worked on at once: they should stay in the cache.
+_BLOCK = 1 << 15
+
+
+def smallest_unrated(
+    side: Bets,
+    bets: FloatArray,
+    goal: FloatArray,
+    cap: float,
+    within: tuple[FloatArray, FloatArray],
+    guess: tuple[FloatArray, FloatArray] | None = None,
+) -> FloatArray:
+    """Smallest unrated total that the betting test does not reject, on the safe side: (rows,).
+
+    A total is rejected if the logarithm of its capital ever reaches ``goal``. ``within`` are the
+    ends of the search: nothing is looked for beyond them. ``guess`` is where to start, and by how
+    much to move at first.
+    """
+    low, high = (np.asarray(end, dtype=np.float64) for end in within)
+    start, step = guess or (low + (high - low) / 2, (high - low) / 4)
+    found = np.empty(len(low))
+    for block in batches(len(low), max(1, _BLOCK // side.rest.shape[-1])):
+        part = (low[block], high[block], start[block], step[block])
+        found[block] = _search(side.rows(block), bets[block], goal[block], cap, *part)
+    return found
+
+
+def _search(
+    side: Bets,
+    bets: FloatArray,
+    goal: FloatArray,
+    cap: float,
+    low: FloatArray,
+    high: FloatArray,
+    start: FloatArray,
+    step: FloatArray,
+) -> FloatArray:
+    """Where the highest capital falls below its goal: the end of the last bracket that is rejected.
+
+    Steps that double until the place is between two points, then false position, and halving where
+    three of its steps did not do as much. Each draw goes by itself, so that a batch gives what its
+    draws give.
+    """
+    near = PRECISION * side.size
+    found = low.copy()
+    live = np.arange(len(low))
+    unknown = np.full(len(low), np.nan)  # capital over its goal, at the ends a and b
+    x, step = np.clip(start, low, high), np.maximum(step, near)
+    # a, b, f_a, f_b, x, step, count of false positions, which end moved last, width before
+    state = np.stack([low, high, unknown, unknown, x, step, *np.zeros((3, len(low)))])
+    while live.size:
+        a, b, f_a, f_b, x, step, turn, last, before = state
+        f = side.log_capital(x, bets, cap) - goal
+        up = f >= 0
+        f_a, f_b = anderson_bjorck(f, f_a, f_b, last)
+        at_end = np.where(up, x >= b, x <= a)
+        a, b = np.where(up, x, a), np.where(up, b, x)
+        done = at_end | (b - a <= near)
+        found[live[done]] = a[done]
+        between = ~(np.isnan(f_a) | np.isnan(f_b))
+        outward = np.where(up, np.minimum(x + step, b), np.maximum(x - step, a))
+        inner = b - f_b * (b - a) / np.where(between, f_b - f_a, 1.0)
+        inner = np.clip(inner, a + near / 2, b - near / 2)
+        turn = turn + between
+        check = between & (turn % 3 == 1)
+        inner = np.where(check & (turn > 1) & (b - a > before / 2), (a + b) / 2, inner)
+        before = np.where(check, b - a, before)
+        x, last = np.where(between, inner, outward), np.where(up, 1.0, -1.0)
+        state = np.stack([a, b, f_a, f_b, x, 2 * step, turn, last, before])
+        if done.any():
+            keep = np.flatnonzero(~done)
+            live, side, bets, goal = live[keep], side.rows(keep), bets[keep], goal[keep]
+            state = state[:, keep]
+    return found
+
+
+def anderson_bjorck(
+    f: FloatArray, f_a: FloatArray, f_b: FloatArray, last: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Values at the ends of a bracket after a point with value f has replaced one of them.
+
+    Where the same end moves again (``last`` is 1 for a, −1 for b), the value at the other one is
+    scaled down, so that it moves too (Anderson and Björck 1973).
+    """
+    up = f >= 0
+    old = np.where(up, f_a, f_b)
+    scale = 1 - f / np.where(old == 0, 1.0, old)
+    scale = np.where(scale > 0, scale, 0.5)
+    scale = np.where(last == np.where(up, 1, -1), scale, 1.0)
+    return np.where(up, f, f_a * scale), np.where(up, f_b * scale, f)
+
+
+# STaR: bets that go by the capital that is still missing ---
 
 STAR_CAP, EAGER, AIM = 0.95, 0.9, 1.1
 # The share of the misses that is spent on finding where to look.
@@ -450,9 +365,9 @@ class STaR(OrderedBound):
     question, so do the bets, and the capital need not fall in the mean. So the scale is cut
     beforehand into cells, and all means of a cell are judged by the bets for its upper end: with
     these the capital does fall, within the cell and from it to its end. The end of the interval
-    lies in the first cell whose end is not refused. A true mean below it would have been refused by
-    the bets of its own cell, which has a chance of δ at most. `Betting` with a hundredth of
-    the misses says where to begin.
+    lies in the first cell whose end is not rejected. A true mean below it would have been rejected
+    by the bets of its own cell, which has a chance of δ at most. `Betting` with a hundredth of the
+    misses says where to begin.
 
     Parameters
     ----------
@@ -474,10 +389,10 @@ class STaR(OrderedBound):
         "confidence intervals"
     )
 
-    def _least(self, side: Side, miss: FloatArray) -> FloatArray:
+    def _smallest_total(self, side: Bets, miss: FloatArray) -> FloatArray:
         rows, n = side.rest.shape
         goal = -np.log((1 - _SCOUT) * miss)
-        floor = bet_for_size(side, _SCOUT * miss)
+        floor = fixed_size_total(side, _SCOUT * miss)
         total = side.rest[:, 0]
         # Cells are as wide at each mean as a binary score would be uncertain there.
         angle = _CELL * np.sqrt((1 - n / side.size) / n)
@@ -495,7 +410,7 @@ class STaR(OrderedBound):
             at = game.cell[hit]
             within = (ends[hit, at], np.maximum(ends[hit, at + 1], ends[hit, at]))
             chosen = seek[hit]
-            found[chosen] = least_unrated(
+            found[chosen] = smallest_unrated(
                 side.rows(chosen), game.bets[hit], goal[chosen], STAR_CAP, within
             )
             cell[seek] += _WIDTH
@@ -504,11 +419,11 @@ class STaR(OrderedBound):
 
 
 class _Game(NamedTuple):
-    cell: IntArray  # (rows,) first mean that is not refused, or their number
+    cell: IntArray  # (rows,) first mean that is not rejected, or their number
     bets: FloatArray  # (rows, n) bets for that mean
 
 
-def _play(side: Side, unrated: FloatArray, goal: FloatArray) -> _Game:
+def _play(side: Bets, unrated: FloatArray, goal: FloatArray) -> _Game:
     """Bet against each of the means that ``unrated`` (rows, means) stands for."""
     (rows, n), width = side.rest.shape, unrated.shape[-1]
     cell, bets = np.empty(rows, dtype=np.int64), np.empty((rows, n))
@@ -518,7 +433,7 @@ def _play(side: Side, unrated: FloatArray, goal: FloatArray) -> _Game:
     return _Game(cell, bets)
 
 
-def _play_block(side: Side, unrated: FloatArray, goal: FloatArray) -> _Game:
+def _play_block(side: Bets, unrated: FloatArray, goal: FloatArray) -> _Game:
     rows, n = side.rest.shape
     before = np.arange(n, dtype=np.float64)
     weight = np.square((side.size - n) / (side.left - 1))
@@ -539,9 +454,9 @@ def _play_block(side: Side, unrated: FloatArray, goal: FloatArray) -> _Game:
     # One step after the other, so what counts is how many operations a step takes.
     lacking = np.broadcast_to(goal[:, None] + np.log(AIM), unrated.shape).copy()
     least, step = lacking.copy(), np.empty(unrated.shape)  # of the logarithm that is still missing
-    nought, one = np.zeros(unrated.shape), np.ones(unrated.shape)
+    zero, one = np.zeros(unrated.shape), np.ones(unrated.shape)
     for bet, cap, won in zip(drive, most, gain, strict=True):
-        np.maximum(lacking, nought, out=step)
+        np.maximum(lacking, zero, out=step)
         np.multiply(bet, step, out=bet)
         np.sqrt(bet, out=bet)
         np.minimum(bet, cap, out=bet)
@@ -550,7 +465,7 @@ def _play_block(side: Side, unrated: FloatArray, goal: FloatArray) -> _Game:
         np.log(step, out=step)  # many times faster than log1p, and no factor is near 0
         lacking -= step
         np.minimum(least, lacking, out=least)
-    refused = least <= np.log(AIM)
-    cell = np.where(refused.all(-1), unrated.shape[-1], np.argmin(refused, axis=-1))
+    rejected = least <= np.log(AIM)
+    cell = np.where(rejected.all(-1), unrated.shape[-1], np.argmin(rejected, axis=-1))
     chosen = np.minimum(cell, unrated.shape[-1] - 1)
     return _Game(cell, np.ascontiguousarray(drive[:, np.arange(rows), chosen].T))

@@ -1,4 +1,7 @@
-"""Replicates of a sample: drawn once with a fixed seed, and shared by all draws of that size."""
+"""Bootstrap intervals: bootstrap-t, BCa, and Rao and Wu's rescaled bootstrap.
+
+Replicates are drawn once with a fixed seed, and shared by all draws of a size.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +24,28 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 _DRAWS = 1024
 # Pools of more than this many times the sample hardly differ from endless ones.
 _LARGEST = 1000
-
-
 # Replicates beyond each end of an interval, at the least, and replicates at the most.
 _BEYOND, _MOST = 10, 20_000
 
 
-def enough(bound: Bound, replicates: int, confidence: float) -> int:
-    """Replicates that tell the tails of an interval: more of them the rarer it may miss."""
-    needed = int(np.ceil(2 * _BEYOND / (1 - confidence) - 1e-6))
-    if needed > max(_MOST, replicates):
-        raise FewgoldError(
-            f"{bound.name} would need {needed:,} replicates to tell the tails at a confidence of "
-            f"{confidence:.10g}; {_MOST:,} is the most. Use bound=Hall() or bound=Student()."
-        )
-    return max(replicates, needed)
+@dataclass(frozen=True)
+class Replicated(Bound):
+    """A bound by bootstrap samples."""
+
+    replicates: int = 2000
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates, least=100)
+
+    def _enough(self, confidence: float) -> int:
+        """Replicates that tell the tails of an interval: more of them the rarer it may miss."""
+        needed = int(np.ceil(2 * _BEYOND / (1 - confidence) - 1e-6))
+        if needed > max(_MOST, self.replicates):
+            raise FewgoldError(
+                f"{self.name} would need {needed:,} replicates to tell the tails at a confidence "
+                f"of {confidence:.10g}; {_MOST:,} is the most. Use bound=Hall() or bound=Student()."
+            )
+        return max(self.replicates, needed)
 
 
 @lru_cache(maxsize=8)
@@ -79,11 +89,8 @@ def quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
     return np.asarray(pick[:, 0] * (1 - part) + pick[:, 1] * part)
 
 
-# The studentised bootstrap.
-
-
 @dataclass(frozen=True)
-class BootstrapT(ShapeBound):
+class BootstrapT(Replicated, ShapeBound):
     """Bootstrap-t interval with a finite population.
 
     Samples of the same size are drawn from pools made of copies of the sample, without replacement
@@ -102,23 +109,18 @@ class BootstrapT(ShapeBound):
         Number of bootstrap samples; more are drawn where a higher confidence asks for them.
     """
 
-    replicates: int = 2000
-
     name: ClassVar[str] = "bootstrap-t"
     reference: ClassVar[str] = (
         "Efron (1981); Booth, Butler and Hall (1994), Bootstrap methods for finite populations, "
         "JASA 89"
     )
 
-    def __post_init__(self) -> None:
-        check_count("replicates", self.replicates, least=100)
-
     def _ends(
         self, shape: Shape, df: FloatArray, confidence: float
     ) -> tuple[FloatArray, FloatArray]:
         low, high = np.empty(df.shape), np.empty(df.shape)
         miss = (1 - confidence) / 2
-        replicates = enough(self, self.replicates, confidence)
+        replicates = self._enough(confidence)
         for which, units, size in by_size(shape):
             n = units.shape[-1]
             samples, pools = pseudo_samples(n, size, replicates)
@@ -135,14 +137,8 @@ class BootstrapT(ShapeBound):
         return low, high
 
 
-# The bias-corrected and accelerated bootstrap.
-
-
-_HAIR = 1e-9
-
-
 @dataclass(frozen=True)
-class BCa(ShapeBound):
+class BCa(Replicated, ShapeBound):
     """Bias-corrected and accelerated bootstrap interval with a finite population.
 
     Quantiles of the error in samples from pools made of copies of the sample, moved by the bias
@@ -160,16 +156,11 @@ class BCa(ShapeBound):
         Number of bootstrap samples; more are drawn where a higher confidence asks for them.
     """
 
-    replicates: int = 2000
-
     name: ClassVar[str] = "bca"
     reference: ClassVar[str] = (
         "Efron (1987), Better bootstrap confidence intervals, JASA 82; Booth, Butler and Hall "
         "(1994), Bootstrap methods for finite populations, JASA 89"
     )
-
-    def __post_init__(self) -> None:
-        check_count("replicates", self.replicates, least=100)
 
     def _ends(
         self, shape: Shape, df: FloatArray, confidence: float
@@ -177,15 +168,15 @@ class BCa(ShapeBound):
         ends = np.empty((2, *df.shape))
         f = shape.fraction
         accelerate = (1 + f) * shape.skewness / (6 * np.sqrt(shape.members * (1 - f)))
-        replicates = enough(self, self.replicates, confidence)
+        replicates = self._enough(confidence)
         edge = 0.5 / replicates
         for which, units, size in by_size(shape):
             n = units.shape[-1]
             samples, pools = pseudo_samples(n, size, replicates)
             error = units @ (samples - pools).T
             error /= np.sqrt((1 - n / size) / n * size / (size - 1))
-            # Errors of nought count half, as they do where rounding makes them a hair more or less.
-            below = ((error < -_HAIR).mean(-1) + (error < _HAIR).mean(-1)) / 2
+            # Errors of 0 count half, as they do where rounding makes them slightly more or less.
+            below = ((error < -1e-9).mean(-1) + (error < 1e-9).mean(-1)) / 2
             bias = ndtri(np.clip(below, edge, 1 - edge))
             t, a = student_quantile(df[which], confidence), accelerate[which]
             for end, u in zip(ends, (-t, t), strict=True):
@@ -196,11 +187,8 @@ class BCa(ShapeBound):
         return ends[0], ends[1]
 
 
-# Rao and Wu's rescaled bootstrap.
-
-
 @dataclass(frozen=True)
-class RaoWu(Bound):
+class RaoWu(Replicated):
     """Rescaled bootstrap of Rao and Wu: units drawn anew within each stratum.
 
     Of a stratum with m units, m − 1 are drawn with replacement, and their deviations are scaled so
@@ -217,17 +205,12 @@ class RaoWu(Bound):
         Number of bootstrap samples; more are drawn where a higher confidence asks for them.
     """
 
-    replicates: int = 2000
-
     name: ClassVar[str] = "rao-wu"
     kind: ClassVar[str] = "approximate"
     assumes: ClassVar[str] = "any design and estimate; scores that are not very skewed"
     reference: ClassVar[str] = (
         "Rao and Wu (1988), Resampling inference with complex survey data, JASA 83"
     )
-
-    def __post_init__(self) -> None:
-        check_count("replicates", self.replicates, least=100)
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         plain = Student().interval(estimate, confidence)
@@ -242,7 +225,7 @@ class RaoWu(Bound):
         alike = bool((groups == groups[:1]).all())
         for part in [draws] if alike and draws.size else draws[:, None]:
             own_units = groups[part[0]][groups[part[0]] >= 0]  # without those that pad a batch
-            factors = _factors(own_units.tobytes(), enough(self, self.replicates, confidence))
+            factors = _factors(own_units.tobytes(), self._enough(confidence))
             error = dev[part][:, : own_units.size] @ factors.T
             error *= (se[part] / error.std(-1))[:, None]
             low[part] = value[part] + np.minimum(quantiles(error, ndtr(-t[part])), 0)

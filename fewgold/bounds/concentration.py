@@ -1,4 +1,4 @@
-"""What bounds that go by the range of the scores have in common."""
+"""Bounds by concentration inequalities, for scores between known limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from fewgold._arrays import FloatArray, group_sum, spread_out
-from fewgold.bounds.base import for_design, limits_of, within_reach
+from fewgold.bounds.base import clip_to_possible, design_hint, limits_hint
 from fewgold.design import Design
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
@@ -35,7 +35,11 @@ class RangeBound(Bound):
     score_range: float | None = None
 
     kind: ClassVar[str] = "guaranteed"
-    covers: ClassVar[tuple[str, ...]]
+    _covers: ClassVar[tuple[str, ...]] = ("simple",)
+    assumes: ClassVar[str] = (
+        "simple random samples, a mean or slopes fixed beforehand, and any scores between the "
+        "limits"
+    )
 
     def __post_init__(self) -> None:
         if self.score_range is not None and not 0 < self.score_range < np.inf:
@@ -65,7 +69,7 @@ class RangeBound(Bound):
         span = self._span(estimate)
         half = self._half_width(estimate, span, 1 - confidence)
         whole = Interval(np.asarray(estimate.value - half), np.asarray(estimate.value + half))
-        return whole if self.printed else within_reach(estimate, whole, span)
+        return whole if self.printed else clip_to_possible(estimate, whole, span)
 
     def _refuse(self, estimate: LinearEstimate) -> None:
         """Finite-sample proofs hold for what they were proved for."""
@@ -76,10 +80,10 @@ class RangeBound(Bound):
                 f"{estimate.method!r} was. Use bound=Betting(), which goes by the ratings alone, "
                 f"bound=Student(), the plain mean, or slopes fixed beforehand; {way_out}"
             )
-        if estimate.design.kind not in self.covers:
+        if not estimate.design.drawn_as(*self._covers):
             raise DesignError(
-                f"{self.name} covers {' and '.join(self.covers)} samples, and this one is "
-                f"{estimate.design.kind}. Use {for_design(estimate.design.kind)}; {way_out}"
+                f"{self.name} covers {' and '.join(self._covers)} samples, and this one is "
+                f"{estimate.design._label}. Use {design_hint(estimate.design)}; {way_out}"
             )
 
     def _span(self, estimate: LinearEstimate) -> float:
@@ -99,11 +103,8 @@ class RangeBound(Bound):
         if limits is None and self.printed:
             limits = estimate.ratings.limits  # the paper's R is that of the scores
         if limits is None:
-            raise DesignError(limits_of(self.name))
+            raise DesignError(limits_hint(self.name))
         return limits[1] - limits[0]
-
-
-# Hoeffding's bound for sampling without replacement.
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Hoeffding(RangeBound):
     """
 
     name: ClassVar[str] = "hoeffding"
-    covers: ClassVar[tuple[str, ...]] = ("simple", "stratified")
+    _covers: ClassVar[tuple[str, ...]] = ("simple", "stratified")
     assumes: ClassVar[str] = (
         "simple or stratified random samples, a mean or slopes fixed beforehand, and any scores "
         "between the limits"
@@ -151,9 +152,6 @@ def _serfling(design: Design) -> FloatArray:
     return np.asarray((design.weights**2 * k).sum(-1))
 
 
-# The empirical Bernstein bound.
-
-
 @dataclass(frozen=True)
 class Bernstein(RangeBound):
     """Empirical Bernstein bound (Mnih et al. 2008; Saldías et al. 2022, section 2.3).
@@ -176,11 +174,6 @@ class Bernstein(RangeBound):
     """
 
     name: ClassVar[str] = "bernstein"
-    covers: ClassVar[tuple[str, ...]] = ("simple",)
-    assumes: ClassVar[str] = (
-        "simple random samples, a mean or slopes fixed beforehand, and any scores between the "
-        "limits"
-    )
     reference: ClassVar[str] = (
         "Audibert, Munos and Szepesvári (2009), Exploration–exploitation tradeoff using variance "
         "estimates in multi-armed bandits, theorem 1"
@@ -190,9 +183,6 @@ class Bernstein(RangeBound):
         n, log = estimate.n, np.log(3 / miss)
         sd = estimate.residuals.std(-1)
         return np.asarray(sd * np.sqrt(2 * log / n) + 3 * span * log / n)
-
-
-# The empirical Bernstein bound for sampling without replacement.
 
 
 _KAPPA = 7 / 3 + 3 / np.sqrt(2)
@@ -214,11 +204,6 @@ class BernsteinSerfling(RangeBound):
     """
 
     name: ClassVar[str] = "bernstein-serfling"
-    covers: ClassVar[tuple[str, ...]] = ("simple",)
-    assumes: ClassVar[str] = (
-        "simple random samples, a mean or slopes fixed beforehand, and any scores between the "
-        "limits"
-    )
     reference: ClassVar[str] = (
         "Bardenet and Maillard (2015), Concentration inequalities for sampling without "
         "replacement, theorem 4.3"
@@ -229,9 +214,6 @@ class BernsteinSerfling(RangeBound):
         rho = 1 - (n - 1) / size if n <= size / 2 else (1 - n / size) * (1 + 1 / n)
         sd = estimate.residuals.std(-1)
         return np.asarray(sd * np.sqrt(2 * rho * log / n) + _KAPPA * span * log / n)
-
-
-# Maurer and Pontil's empirical Bernstein bound.
 
 
 @dataclass(frozen=True)
@@ -252,11 +234,6 @@ class MaurerPontil(RangeBound):
 
     name: ClassVar[str] = "maurer-pontil"
     kind: ClassVar[str] = "conjectured"
-    covers: ClassVar[tuple[str, ...]] = ("simple",)
-    assumes: ClassVar[str] = (
-        "simple random samples, a mean or slopes fixed beforehand, and any scores between the "
-        "limits"
-    )
     reference: ClassVar[str] = (
         "Maurer and Pontil (2009), Empirical Bernstein bounds and sample variance penalization, "
         "theorem 4"

@@ -1,4 +1,4 @@
-"""What bounds for scores with two values have in common."""
+"""Exact bounds for scores of two values: the count at the upper limit is hypergeometric."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from fewgold._arrays import IntArray
-from fewgold.bounds.base import HAIR, for_design
+from fewgold.bounds.base import ROUNDING, design_hint
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
@@ -46,19 +46,19 @@ class BinaryBound(Bound):
         # Draws with the same count have the same interval.
         distinct, where = np.unique(count, return_inverse=True)
         share = self._shares(distinct, estimate.n, estimate.design.size, 1 - confidence)
-        ends = (low + (high - low) * np.asarray(end)[where.reshape(count.shape)] for end in share)
-        first, last = ends
+        where = where.reshape(count.shape)
+        first, last = (low + (high - low) * np.asarray(end)[where] for end in share)
         value = estimate.value  # which rounding may put outside an interval without width
-        hair = HAIR * (high - low) if estimate.n < estimate.design.size else 0.0
-        return Interval(np.minimum(first - hair, value), np.maximum(last + hair, value))
+        room = ROUNDING * (high - low) if estimate.n < estimate.design.size else 0.0
+        return Interval(np.minimum(first - room, value), np.maximum(last + room, value))
 
     def _limits(self, estimate: LinearEstimate) -> tuple[float, float]:
         """The two values that scores can have; refuses what this bound is not exact for."""
         design, scores, limits = estimate.design, estimate.ratings.scores, estimate.ratings.limits
-        if design.kind != "simple":
+        if not design.drawn_as("simple"):
             raise DesignError(
-                f"{self.name} covers simple samples, and this one is {design.kind}. Use "
-                f"{for_design(design.kind)}."
+                f"{self.name} covers simple samples, and this one is {design._label}. Use "
+                f"{design_hint(design)}."
             )
         if estimate.tuned or not np.array_equal(estimate.residuals, scores):
             raise DesignError(
@@ -80,9 +80,6 @@ class BinaryBound(Bound):
                 "within the limits, or bound=Student()."
             )
         return limits
-
-
-# The exact interval for the share of a finite pool.
 
 
 # Chances closer than this to each other, as a share, are equal: 1 − 0.95 is not quite 1/20.
@@ -118,7 +115,7 @@ def least_ones(count: IntArray, n: int, size: int, tail: float) -> IntArray:
     """Smallest number of ones in the pool under which ``count`` or more has a chance above tail.
 
     By bisection: the chance grows with the number of ones. It is 1 at what surely holds, all that
-    were not rated being ones. A chance of just ``tail`` is refused, rounding or not.
+    were not rated being ones. A chance of just ``tail`` is rejected, rounding or not.
     """
     from scipy.stats import hypergeom
 
@@ -129,9 +126,6 @@ def least_ones(count: IntArray, n: int, size: int, tail: float) -> IntArray:
         likely = hypergeom.sf(count - 1, size, middle, n) > tail * (1 + _TIE)
         low, high = np.where(likely, low, middle + 1), np.where(likely, middle, high)
     return low
-
-
-# Clopper and Pearson's interval for a share.
 
 
 @dataclass(frozen=True)
@@ -146,7 +140,7 @@ class ClopperPearson(BinaryBound):
     1966). An end misses on at most δ/2 ≤ 1/4 of the binomial, so that c ≥ n p, which is enough;
     but for p < 1/n (Greenberg and Mohri 2014), where it misses if any one is seen. That has a
     chance of n p ≤ −ln(1 − δ/2) ≤ δ, and the other end then never misses. So the interval keeps
-    its promise, though one end alone may miss a hair more often than δ/2.
+    its promise, though one end alone may miss slightly more often than δ/2.
 
     References
     ----------
@@ -171,5 +165,4 @@ class ClopperPearson(BinaryBound):
         k, tail = count.astype(np.float64), miss / 2
         low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, tail), 0.0)
         high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail), 1.0)
-        reach = k / size, (k + size - n) / size
-        return Interval(np.maximum(low, reach[0]), np.minimum(high, reach[1]))
+        return Interval(np.maximum(low, k / size), np.minimum(high, (k + size - n) / size))

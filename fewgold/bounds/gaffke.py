@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import FloatArray, batches
-from fewgold.bounds.betting import assemble, check_share, checked_limits, ordered
+from fewgold.bounds.base import (
+    TwoTailedBound,
+    checked_limits,
+    interval_of_totals,
+    tail_misses,
+    to_unit,
+)
 from fewgold.bounds.exact import least_ones
-from fewgold.estimate import Bound, Interval, LinearEstimate
+from fewgold.estimate import Interval, LinearEstimate
 
 # Fillings of the urn. The quantile is taken on the safe side by twice its Monte-Carlo error: of
 # 16,384 that costs about 1 % of the width at 95 %.
@@ -27,7 +33,7 @@ _PLACES = 1 << 13
 
 
 @dataclass(frozen=True)
-class Gaffke(Bound):
+class Gaffke(TwoTailedBound):
     """Gaffke's bound (2005), adapted to samples without replacement.
 
     The N − n unrated scores are drawn from an urn of the n ratings and one guard, at the lower
@@ -66,22 +72,15 @@ class Gaffke(Bound):
         "of a nonnegative variable"
     )
 
-    def __post_init__(self) -> None:
-        check_share(self.upper)
-
-    @property
-    def needs_limits(self) -> bool:
-        return True
-
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         limits = checked_limits(self.name, estimate)
-        if estimate.n == estimate.design.size:
-            return assemble(estimate, limits, None)
-        data = ordered(estimate, limits)
-        miss = (1 - confidence) * np.array([1 - self.upper, self.upper])
-        least = _least(data.scores, data.size, float(miss[0]))
-        most = _least(1.0 - data.scores, data.size, float(miss[1]))
-        return assemble(estimate, limits, (least, data.size - data.n - most))
+        n, size = estimate.n, estimate.design.size
+        least = most = np.zeros(estimate.value.shape)
+        if n < size:
+            scores = to_unit(estimate.ratings.scores.reshape(-1, n), limits)
+            below, above = tail_misses(confidence, self.upper).tolist()
+            least, most = _least(scores, size, below), _least(1.0 - scores, size, above)
+        return interval_of_totals(estimate, limits, least, size - n - most)
 
 
 def _least(scores: FloatArray, size: int, miss: float) -> FloatArray:

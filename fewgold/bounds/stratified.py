@@ -8,14 +8,18 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
-from fewgold.bounds.base import for_design, limits_of, within_reach
-from fewgold.bounds.betting import PRIOR, check_share, to_unit
+from fewgold.bounds.base import (
+    TwoTailedBound,
+    clip_to_possible,
+    design_hint,
+    limits_hint,
+    tail_misses,
+    to_unit,
+)
+from fewgold.bounds.betting import PRIOR
 from fewgold.design import Design
 from fewgold.errors import DesignError
-from fewgold.estimate import Bound, Interval, LinearEstimate
-
-# The bets of `StratifiedBetting`, whose docstring says why they hold.
-
+from fewgold.estimate import Interval, LinearEstimate
 
 # Bets that suit a variance of PRIOR and a confidence of 95 %, and smaller and larger ones, each
 # with a share of the stake: the same for every confidence, so that intervals nest. Neither these
@@ -27,76 +31,8 @@ CAP, WEIGHT = 0.9, 3.0
 _HALVINGS = 45
 
 
-class Turns(NamedTuple):
-    """How the ratings are gone through: (..., n) each, all fixed by the design."""
-
-    strata: IntArray
-    turn: IntArray  # ratings of the stratum before this one
-    order: IntArray  # all strata at the same pace
-    leverage: FloatArray  # a_t
-
-
-def turns_of(design: Design) -> Turns:
-    """Strata side by side, each in the order of drawing."""
-    strata = design.groups if design.strata is None else design.strata
-    taken = spread_out(group_sum(np.ones(strata.shape), strata, int(strata.max()) + 1), strata)
-    by_stratum = np.argsort(strata, axis=-1, kind="stable")
-    place = np.argsort(by_stratum, axis=-1, kind="stable")
-    lower = np.take_along_axis(strata, by_stratum, -1)
-    new = np.diff(lower, axis=-1, prepend=-1) != 0
-    start = np.maximum.accumulate(np.where(new, np.arange(strata.shape[-1]), 0), axis=-1)
-    turn = place - np.take_along_axis(start, place, -1)
-    size = np.rint(taken / design.inclusion)
-    left = np.maximum(size - turn - 1, 1.0)  # of a stratum taken whole nothing is left to chance
-    order = np.argsort((turn + 0.5) / taken, axis=-1, kind="stable")
-    return Turns(strata, turn, order, np.asarray(design.weights * (size - taken) / left))
-
-
-def lower_end(unit: FloatArray, weights: FloatArray, turns: Turns, miss: float) -> FloatArray:
-    """A mean below which the pool's is with a chance of ``miss`` at most, scores in [0, 1]."""
-    value = np.vecdot(unit, weights)
-    square = np.square(turns.leverage).sum(-1)
-    if not square.any():
-        return np.asarray(value)
-    guess = _guess(unit, turns)
-    scale = np.sqrt(_DRIVE / np.where(square > 0, square, np.inf))
-    sizes, costs = [], []
-    for size in SIZES:
-        bet = (size * scale)[..., None] * turns.leverage
-        payoff = bet * unit - np.minimum(bet * guess, CAP)
-        sizes.append(size * scale)
-        costs.append((payoff - np.log1p(payoff)).sum(-1))
-    bets, cost = np.stack(sizes, -1), np.stack(costs, -1) - np.log(STAKES) + np.log(1 / miss)
-    low, high = np.zeros(value.shape), value.copy()
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        capital = np.logaddexp.reduce(bets * (value - middle)[..., None] - cost, axis=-1)
-        low, high = np.where(capital >= 0, middle, low), np.where(capital >= 0, high, middle)
-    return low
-
-
-def _guess(unit: FloatArray, turns: Turns) -> FloatArray:
-    """What each rating is expected to be, from those before it: its stratum's mean and that of all.
-
-    (..., n) each. The first of all is expected in the middle.
-    """
-    before = np.arange(unit.shape[-1])
-    order = np.broadcast_to(turns.order, unit.shape)
-    seen = np.take_along_axis(unit, order, -1)
-    everywhere = np.empty(unit.shape)
-    mean = (np.cumsum(seen, axis=-1) - seen + 0.25) / (before + 0.5)
-    np.put_along_axis(everywhere, order, mean, axis=-1)
-    by_stratum = np.broadcast_to(np.argsort(turns.strata, axis=-1, kind="stable"), unit.shape)
-    seen = np.take_along_axis(unit, by_stratum, -1)
-    earlier = np.cumsum(seen, axis=-1) - seen
-    turn = np.take_along_axis(np.broadcast_to(turns.turn, unit.shape), by_stratum, -1)
-    own = np.empty(unit.shape)
-    np.put_along_axis(own, by_stratum, earlier - np.take_along_axis(earlier, before - turn, -1), -1)
-    return np.asarray((own + WEIGHT * everywhere) / (turns.turn + WEIGHT))
-
-
 @dataclass(frozen=True)
-class StratifiedBetting(Bound):
+class StratifiedBetting(TwoTailedBound):
     """A betting interval for stratified samples, narrower than Hoeffding's for most scores.
 
     With strata, a hypothetical mean of the pool leaves the means of the strata open, and against
@@ -110,8 +46,8 @@ class StratifiedBetting(Bound):
     is a supermartingale for any c with ``c a_t p_t < 1``; and as Σ a_t (x_t − μ_t) is the
     stratified mean less that of the pool, its logarithm is ``c (value − mean) − Σ g(c a_t (x_t −
     p_t))`` with ``g(u) = u − ln(1 + u)``. Means at which a fixed mixture over c reaches 1/δ are
-    refused (Markov). The price: on a simple random sample it is some 30 % wider than `Betting`, and
-    strata must gain that much before they are worth it.
+    rejected (Markov). The price: on a simple random sample it is some 30 % wider than `Betting`,
+    and strata must gain that much before they are worth it.
 
     Guaranteed for every population between the limits and stratified random samples of fixed
     sizes, with ratings in the order of drawing within each stratum.
@@ -140,35 +76,90 @@ class StratifiedBetting(Bound):
         "replacement, theorem 3.2; proof in the docstring"
     )
 
-    def __post_init__(self) -> None:
-        check_share(self.upper)
-
-    @property
-    def needs_limits(self) -> bool:
-        return True
-
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
         design, ratings = estimate.design, estimate.ratings
-        if design.kind not in ("simple", "stratified"):
+        if not design.drawn_as("simple", "stratified"):
             raise DesignError(
-                f"{self.name} covers simple and stratified samples, and this one is {design.kind}. "
-                f"Use {for_design(design.kind)}."
+                f"{self.name} covers simple and stratified samples, and this one is "
+                f"{design._label}. Use {design_hint(design)}."
             )
         if ratings.limits is None:
-            raise DesignError(limits_of(self.name))
+            raise DesignError(limits_hint(self.name))
         low, high = ratings.limits
-        unit, turns = to_unit(ratings.scores, ratings.limits), turns_of(design)
-        miss = (1 - confidence) * np.array([1 - self.upper, self.upper])
-        least = lower_end(unit, design.weights, turns, float(miss[0]))
-        most = 1.0 - lower_end(1.0 - unit, design.weights, turns, float(miss[1]))
+        unit, turns = to_unit(ratings.scores, ratings.limits), _turns_of(design)
+        below, above = tail_misses(confidence, self.upper).tolist()
+        least = _lower_end(unit, design.weights, turns, below)
+        most = 1.0 - _lower_end(1.0 - unit, design.weights, turns, above)
         ends = Interval(low + (high - low) * least, low + (high - low) * most)
-        plain = LinearEstimate(
-            np.zeros(estimate.value.shape),
-            ratings.scores,
-            ratings,
-            self,
-            "mean",
-            limits=(low, high),
-        )
-        first, last = within_reach(plain, ends, high - low)
+        zero = np.zeros(estimate.value.shape)
+        plain = LinearEstimate(zero, ratings.scores, ratings, self, "mean", limits=(low, high))
+        first, last = clip_to_possible(plain, ends, high - low)
         return Interval(np.minimum(first, estimate.value), np.maximum(last, estimate.value))
+
+
+class _Turns(NamedTuple):
+    """How the ratings are gone through: (..., n) each, all fixed by the design."""
+
+    strata: IntArray
+    turn: IntArray  # ratings of the stratum before this one
+    order: IntArray  # all strata at the same pace
+    leverage: FloatArray  # a_t
+
+
+def _turns_of(design: Design) -> _Turns:
+    """Strata side by side, each in the order of drawing."""
+    strata = design.groups if design.strata is None else design.strata
+    taken = spread_out(group_sum(np.ones(strata.shape), strata, int(strata.max()) + 1), strata)
+    by_stratum = np.argsort(strata, axis=-1, kind="stable")
+    place = np.argsort(by_stratum, axis=-1, kind="stable")
+    lower = np.take_along_axis(strata, by_stratum, -1)
+    new = np.diff(lower, axis=-1, prepend=-1) != 0
+    start = np.maximum.accumulate(np.where(new, np.arange(strata.shape[-1]), 0), axis=-1)
+    turn = place - np.take_along_axis(start, place, -1)
+    size = np.rint(taken / design.inclusion)
+    left = np.maximum(size - turn - 1, 1.0)  # of a stratum taken whole nothing is left to chance
+    order = np.argsort((turn + 0.5) / taken, axis=-1, kind="stable")
+    return _Turns(strata, turn, order, np.asarray(design.weights * (size - taken) / left))
+
+
+def _lower_end(unit: FloatArray, weights: FloatArray, turns: _Turns, miss: float) -> FloatArray:
+    """A mean below which the pool's is with a chance of ``miss`` at most, scores in [0, 1]."""
+    value = np.vecdot(unit, weights)
+    square = np.square(turns.leverage).sum(-1)
+    if not square.any():
+        return np.asarray(value)
+    guess = _guess(unit, turns)
+    scale = np.sqrt(_DRIVE / np.where(square > 0, square, np.inf))
+    sizes, costs = [], []
+    for size in SIZES:
+        bet = (size * scale)[..., None] * turns.leverage
+        payoff = bet * unit - np.minimum(bet * guess, CAP)
+        sizes.append(size * scale)
+        costs.append((payoff - np.log1p(payoff)).sum(-1))
+    bets, cost = np.stack(sizes, -1), np.stack(costs, -1) - np.log(STAKES) + np.log(1 / miss)
+    low, high = np.zeros(value.shape), value.copy()
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        capital = np.logaddexp.reduce(bets * (value - middle)[..., None] - cost, axis=-1)
+        low, high = np.where(capital >= 0, middle, low), np.where(capital >= 0, high, middle)
+    return low
+
+
+def _guess(unit: FloatArray, turns: _Turns) -> FloatArray:
+    """What each rating is expected to be, from those before it: its stratum's mean and that of all.
+
+    (..., n) each. The first of all is expected in the middle.
+    """
+    before = np.arange(unit.shape[-1])
+    order = np.broadcast_to(turns.order, unit.shape)
+    seen = np.take_along_axis(unit, order, -1)
+    everywhere = np.empty(unit.shape)
+    mean = (np.cumsum(seen, axis=-1) - seen + 0.25) / (before + 0.5)
+    np.put_along_axis(everywhere, order, mean, axis=-1)
+    by_stratum = np.broadcast_to(np.argsort(turns.strata, axis=-1, kind="stable"), unit.shape)
+    seen = np.take_along_axis(unit, by_stratum, -1)
+    earlier = np.cumsum(seen, axis=-1) - seen
+    turn = np.take_along_axis(np.broadcast_to(turns.turn, unit.shape), by_stratum, -1)
+    own = np.empty(unit.shape)
+    np.put_along_axis(own, by_stratum, earlier - np.take_along_axis(earlier, before - turn, -1), -1)
+    return np.asarray((own + WEIGHT * everywhere) / (turns.turn + WEIGHT))

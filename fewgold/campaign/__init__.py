@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from fewgold.campaign.answers import Receipt
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from fewgold.campaign.database import is_campaign
-from fewgold.campaign.settings import Settings
-from fewgold.campaign.status import Status
-from fewgold.campaign.study import Campaign
-from fewgold.campaign.waves import Wave
+
+if TYPE_CHECKING:
+    from fewgold.campaign.answers import Receipt
+    from fewgold.campaign.settings import Settings
+    from fewgold.campaign.status import Status
+    from fewgold.campaign.store import Wave
+    from fewgold.campaign.study import Campaign
 
 __all__ = ["Campaign", "Receipt", "Settings", "Status", "Wave", "is_campaign"]
+
+# Loaded when first used: commands on a sheet ask `is_campaign` and need no more.
+_HOME = {
+    "Campaign": "study", "Receipt": "answers", "Settings": "settings", "Status": "status",
+    "Wave": "store",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"fewgold.campaign.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'fewgold.campaign' has no attribute {name!r}")

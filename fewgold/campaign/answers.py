@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from fewgold.agreement import Answers
-from fewgold.campaign.database import now
+from fewgold.campaign.database import note, now
 from fewgold.campaign.settings import Settings
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating, Reading, Rejected, is_key
@@ -79,10 +79,6 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """In plain values, for JSON."""
         return asdict(self)
-
-    def counts(self) -> dict[str, Any]:
-        """Without the rows themselves and the notes."""
-        return {k: v for k, v in self.to_dict().items() if k not in ("refused", "notes")}
 
 
 @dataclass(frozen=True)
@@ -176,8 +172,9 @@ def receive(
         number=number, source=source, format=reading.format, rows=reading.rows, used=reading.used,
         blank=len(reading.blank), context=reading.context, notes=reading.notes, **found,
     )  # fmt: skip
-    counts = json.dumps(receipt.counts())
-    database.execute("UPDATE imports SET counts = ? WHERE number = ?", (counts, number))
+    counts = {k: v for k, v in receipt.to_dict().items() if k not in ("refused", "notes")}
+    database.execute("UPDATE imports SET counts = ? WHERE number = ?", (json.dumps(counts), number))
+    note(database, "import", counts)
     return receipt
 
 
@@ -195,7 +192,8 @@ def _store(
     refused = list(rejected)
     for rating in ratings:
         raw = json.dumps(asdict(rating), default=str)
-        if any(0xD800 <= ord(c) <= 0xDFFF for text in _texts(rating) for c in text):
+        texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
+        if any(0xD800 <= ord(c) <= 0xDFFF for text in texts for c in text):
             refused.append(Rejected("an answer", "it holds characters that are no text", raw))
             continue
         place, why = finder.find(rating)
@@ -234,10 +232,6 @@ def _reject(database: sqlite3.Connection, row: Rejected, number: int) -> int:
     ).rowcount
 
 
-def _texts(rating: Rating) -> tuple[str, ...]:
-    return rating.segment, rating.rater, rating.time, rating.system, rating.answer
-
-
 def twin_of(segment: int | str, rating: Rating) -> str:
     """The same for two answers that say the same: one of them came twice."""
     told = (rating.system, rating.rater, repr(float(rating.score)), rating.time, rating.answer)
@@ -268,11 +262,11 @@ def adopt(database: sqlite3.Connection) -> int:
     for number, *rest in rows:
         database.execute(INSERT, rest)
         database.execute("DELETE FROM set_aside WHERE number = ?", (number,))
+    note(database, "adopt", {"count": len(rows)})
     return len(rows)
 
 
-# Answers of several raters, given once or twice, as one score a segment.
-
+# From answers of several raters, given once or twice, to one score per segment
 
 _EPOCH = re.compile(r"\d{9,19}(\.\d+)?")
 
@@ -334,7 +328,7 @@ def scores(answers: pd.DataFrame, settings: Settings) -> dict[str, float]:
     return told.scores(repeats=settings.repeats, raters=settings.among)
 
 
-def repeats(answers: pd.DataFrame) -> int:
+def rated_differently(answers: pd.DataFrame) -> int:
     """Segments that a rater rated twice, and not alike."""
     if answers.empty:
         return 0

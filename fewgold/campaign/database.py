@@ -6,19 +6,23 @@ process and of the machine. Writers wait for each other; readers wait for nobody
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from fewgold._temporary import TemporaryFolder, unbroken
 from fewgold.errors import DataError, FewgoldError
 
-# What can go wrong with the file of a campaign, said in a sentence.
+P = ParamSpec("P")
+T = TypeVar("T")
 
+# Errors of SQLite in words that people can act on
 
 _SAID = {
     "locked": "another program has been writing to the campaign for too long. Try again when it "
@@ -40,13 +44,14 @@ def sentence(error: Exception) -> DataError:
     for part, said in _SAID.items():
         if part in told.lower() and isinstance(error, sqlite3.OperationalError):
             return DataError(f"{said} ({told}).")
-    return damaged(told)
+    return damaged(told, getattr(error, "sqlite_errorname", ""))
 
 
-def damaged(why: str) -> DataError:
+def damaged(why: str, code: str = "") -> DataError:
     """The file does not hold what it must."""
     return DataError(
-        f"the campaign's file is damaged ({' '.join(why.split())[:120]}). Take a copy from before."
+        f"the campaign's file is damaged ({' '.join(why.split())[:120]}). Take a copy from before.",
+        code=code,
     )
 
 
@@ -61,36 +66,29 @@ def reading(what: str) -> Iterator[None]:
         raise damaged(f"{what}: {type(e).__name__} {e}") from None
 
 
+def _in_words(method: Callable[P, T]) -> Callable[P, T]:
+    """A method of sqlite3 whose errors are sentences."""
+
+    @wraps(method)
+    def called(*args: P.args, **options: P.kwargs) -> T:
+        try:
+            return method(*args, **options)
+        except sqlite3.ProgrammingError:  # a mistake of ours
+            raise
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise sentence(error) from None
+
+    return called
+
+
 class Cursor(sqlite3.Cursor):
     """A cursor whose errors are sentences."""
 
-    def execute(self, *args: Any) -> Cursor:
-        """As in sqlite3."""
-        with _sentences():
-            super().execute(*args)
-        return self
-
-    def executemany(self, *args: Any) -> Cursor:
-        """As in sqlite3."""
-        with _sentences():
-            super().executemany(*args)
-        return self
-
-    def fetchone(self) -> Any:
-        """As in sqlite3."""
-        with _sentences():
-            return super().fetchone()
-
-    def fetchall(self) -> list[Any]:
-        """As in sqlite3."""
-        with _sentences():
-            return super().fetchall()
-
-    def __next__(self) -> Any:
-        try:
-            return super().__next__()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise sentence(error) from None
+    execute = _in_words(sqlite3.Cursor.execute)
+    executemany = _in_words(sqlite3.Cursor.executemany)
+    fetchone = _in_words(sqlite3.Cursor.fetchone)
+    fetchall = _in_words(sqlite3.Cursor.fetchall)
+    __next__ = _in_words(sqlite3.Cursor.__next__)  # type: ignore[arg-type]
 
 
 class Connection(sqlite3.Connection):
@@ -105,22 +103,12 @@ class Connection(sqlite3.Connection):
         return self.cursor(Cursor).executemany(*args)
 
 
-@contextmanager
-def _sentences() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.ProgrammingError:  # a mistake of ours
-        raise
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise sentence(error) from None
-
-
 #: "fewg", so that the file tells what it is.
 APPLICATION = 0x66657767
 VERSION = 1
 #: Name of the file in a campaign that is a folder.
 FILE = "campaign.fewgold"
-_PATIENCE = 60.0  # seconds to wait for another writer
+_TIMEOUT = 60.0  # seconds to wait for another writer
 
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -214,7 +202,13 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     """A new file, whole or not at all: made beside its place and then moved there."""
     fresh = not path.parent.exists()
     try:
-        _make_folder(path.parent)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise DataError(
+                f"no folder {str(path.parent)!r} can be made: there is a file of that name. Name a "
+                "new folder."
+            ) from None
         with TemporaryFolder(path.parent, f".{path.name}.") as folder:
             made = folder / path.name
             made.touch()  # with the rights of any new file; those of SQLite's own are narrower
@@ -235,16 +229,6 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
                 path.parent.rmdir()
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise DataError(
-            f"no folder {str(folder)!r} can be made: there is a file of that name. Name a new "
-            "folder."
-        ) from None
-
-
 def _place(made: Path, path: Path) -> None:
     """Move a file to a place where there must be none: of two who begin at once, one fails."""
     try:
@@ -257,13 +241,13 @@ def _place(made: Path, path: Path) -> None:
             os.replace(made, path)
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     """An existing file, its kind and version checked."""
     if not path.is_file():
         raise DataError(
             f"there is no campaign at {str(path)!r}. Begin one with: fewgold init FOLDER POOL."
         )
-    database = _connect(path)
+    database = _connect(path, any_thread=any_thread)
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
         database.close()
@@ -274,16 +258,16 @@ def connect(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _connect(path: Path, new: bool = False) -> sqlite3.Connection:
+def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqlite3.Connection:
     # One may look at a campaign in an archive that one may not write to, where SQLite cannot put
     # its log beside the file. A log that is there holds answers and must be read.
     log = Path(f"{path}-wal")
     fixed = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
     if fixed and not (log.is_file() and log.stat().st_size):
-        database = _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
+        database = _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1", any_thread)
         _check(database, path)
         return database
-    database = _open(f"{path.resolve().as_uri()}?mode=rw")
+    database = _open(f"{path.resolve().as_uri()}?mode=rw", any_thread)
     try:
         if not new:
             _check(database, path)
@@ -308,26 +292,27 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
         (found,) = database.execute("PRAGMA application_id").fetchone()
     except DataError as error:
         database.close()
-        raise (DataError(why) if "not a database" in str(error) else error) from None
+        raise (DataError(why) if error.code == "SQLITE_NOTADB" else error) from None
     if found != APPLICATION:
         database.close()
         raise DataError(why)
 
 
-def _open(uri: str) -> sqlite3.Connection:
+def _open(uri: str, any_thread: bool) -> sqlite3.Connection:
     try:
         return sqlite3.connect(
-            uri, timeout=patience(), isolation_level=None, uri=True, factory=Connection
-        )
+            uri, timeout=_timeout(), isolation_level=None, uri=True, factory=Connection,
+            check_same_thread=not any_thread,
+        )  # fmt: skip
     except sqlite3.Error as error:
         raise sentence(error) from None
 
 
-def patience() -> float:
+def _timeout() -> float:
     """Seconds to wait for another writer; ``FEWGOLD_PATIENCE`` says otherwise."""
     told = os.environ.get("FEWGOLD_PATIENCE", "")
     try:
-        return max(float(told), 0.0) if told else _PATIENCE
+        return max(float(told), 0.0) if told else _TIMEOUT
     except ValueError:
         raise FewgoldError(f"FEWGOLD_PATIENCE must be a number of seconds; got {told!r}.") from None
 
@@ -366,3 +351,11 @@ def _undo(database: sqlite3.Connection) -> None:
 def now() -> str:
     """This moment, in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def note(database: sqlite3.Connection, what: str, details: Mapping[str, Any]) -> None:
+    """Add to the journal. The caller holds a transaction."""
+    database.execute(
+        "INSERT INTO journal (at, what, details) VALUES (?, ?, ?)",
+        (now(), what, json.dumps(details, default=str)),
+    )

@@ -1,4 +1,4 @@
-"""What raters do on pages: they have links of their own, skip segments, and take answers back."""
+"""What raters do: they have links, get segments, rate or skip them, and take answers back."""
 
 from __future__ import annotations
 
@@ -6,125 +6,46 @@ import json
 import math
 import secrets
 import sqlite3
-from contextlib import suppress
+import time
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
-from fewgold.campaign.answers import INSERT, adoptable, twin_of
-from fewgold.campaign.database import damaged, now, reading, snapshot, transaction
-from fewgold.campaign.settings import Settings
-from fewgold.campaign.waves import keep
+from fewgold.campaign.answers import INSERT, twin_of
+from fewgold.campaign.database import now
+from fewgold.campaign.store import Store
 from fewgold.errors import DataError, FewgoldError
-from fewgold.formats import Keys, Rating
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    import pandas as pd
-
-# The tables of a campaign, to read.
-
-
-class Ledger:
-    """What came in and what happened."""
-
-    _database: sqlite3.Connection
-    settings: Settings
-
-    def close(self) -> None:
-        """Close the file; the campaign stays."""
-        self._database.close()
-
-    def __del__(self) -> None:
-        # Another thread may collect it, which may not even close what is closed.
-        if "_database" in self.__dict__:
-            with suppress(sqlite3.ProgrammingError):
-                self.close()
-
-    @cached_property
-    def _keys(self) -> Keys:
-        (size,) = self._database.execute("SELECT MAX(place) + 1 FROM segments").fetchone()
-        return Keys(int(size), self.settings.fingerprint)
-
-    def moment(self) -> AbstractContextManager[None]:
-        """Read as of one moment while it lasts, whatever others write; nothing can be changed."""
-        return snapshot(self._database)
-
-    def state(self) -> tuple[int, ...]:
-        """Numbers that change with everything that is stored, and cost next to nothing to read."""
-        counted = ("ratings", "set_aside", "rejected", "imports", "journal")
-        last = dict(self._database.execute("SELECT name, seq FROM sqlite_sequence"))
-        (gone,) = self._database.execute("SELECT COUNT(*) FROM withdrawn").fetchone()
-        (waves,) = self._database.execute("SELECT COUNT(*) FROM waves").fetchone()
-        return (*(int(last.get(name, 0)) for name in counted), int(gone), int(waves))
-
-    def answers(self) -> pd.DataFrame:
-        """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
-        found = self._table(
-            "SELECT id AS segment, score, rater, time, answer, details, import, stored_at "
-            "FROM ratings JOIN segments ON segments.place = ratings.segment ORDER BY number"
-        )
-        if not all(isinstance(s, float) and math.isfinite(s) for s in found["score"].tolist()):
-            raise damaged("a score is no number")
-        return found
-
-    def rated(self) -> list[Rating]:
-        """Every answer that counts, as it would go to another tool."""
-        rows = self._database.execute(
-            "SELECT segments.place, id, score, rater, time, answer, details FROM ratings "
-            "JOIN segments ON segments.place = ratings.segment ORDER BY number"
-        )
-        with reading("the answers"):
-            return [
-                Rating(
-                    self._keys.of(place, id), float(score), str(rater), str(time), "",
-                    str(answer), json.loads(details),
-                )
-                for place, id, score, rater, time, answer, details in rows
-            ]  # fmt: skip
-
-    def set_aside(self) -> pd.DataFrame:
-        """Answers that do not count, and why."""
-        return self._table(
-            "SELECT named AS segment, why, score, rater, time, system, answer, details, import, "
-            "stored_at FROM set_aside ORDER BY number"
-        )
-
-    def rejected(self) -> pd.DataFrame:
-        """Rows that could not be read, and why."""
-        return self._table("SELECT place, why, raw, import FROM rejected ORDER BY number")
-
-    def journal(self) -> pd.DataFrame:
-        """What happened and when."""
-        return self._table("SELECT at, what, details FROM journal ORDER BY number")
-
-    def _table(self, query: str) -> pd.DataFrame:
-        import pandas as pd
-
-        cursor = self._database.execute(query)
-        return pd.DataFrame(cursor.fetchall(), columns=[c[0] for c in cursor.description])
-
-    def adoptable(self) -> int:
-        """Answers that were set aside and whose segments were sampled since."""
-        return adoptable(self._database)
-
-    def _check_scale(self, limits: tuple[float, float] | None) -> None:
-        """Refuse a scale that answers do not fit which are there already."""
-        if limits is None:
-            return
-        low, high = self._database.execute("SELECT MIN(score), MAX(score) FROM ratings").fetchone()
-        if low is not None and (low < limits[0] or high > limits[1]):
-            raise DataError(
-                f"the scale {limits[0]:g} to {limits[1]:g} does not hold the answers that are "
-                f"there, which go from {low:g} to {high:g}."
-            )
-
+from fewgold.formats import Rating
 
 #: What imports are called that hold an answer from a page.
 PAGE = "page"
 _COLUMNS = "number, segment, score, rater, time, answer, details, import, stored_at"
 _FROM_PAGE = f"(SELECT format FROM imports WHERE imports.number = import) = '{PAGE}'"
+
+#: Seconds for which a segment that was handed out is kept for its rater.
+HOLD = 1800.0
+# Segments that this rater has not rated or skipped, and that fewer raters than wanted have rated or
+# are at work on.
+_OPEN = """
+SELECT drawn.segment FROM drawn
+WHERE NOT EXISTS (SELECT 1 FROM ratings WHERE segment = drawn.segment AND rater = :rater)
+AND NOT EXISTS (SELECT 1 FROM skips WHERE segment = drawn.segment AND rater = :rater)
+AND (
+    SELECT COUNT(*) FROM (
+        SELECT rater FROM ratings WHERE segment = drawn.segment
+        UNION
+        SELECT rater FROM claims
+        WHERE segment = drawn.segment AND rater != :rater AND at > :since
+    )
+) < :each
+"""
+# What the rater was given last and has not answered comes first, such as after taking it back.
+_NEXT = f"""
+SELECT * FROM (
+    SELECT o.segment FROM ({_OPEN}) AS o JOIN claims ON claims.segment = o.segment
+    WHERE claims.rater = :rater AND claims.at > :since ORDER BY claims.at DESC LIMIT 1
+)
+UNION ALL SELECT * FROM ({_OPEN} ORDER BY wave, turn LIMIT 1) LIMIT 1
+"""
 
 
 @dataclass(frozen=True)
@@ -159,8 +80,16 @@ class Progress:
     wanted: int
 
 
-class Desk(Ledger):
+class Desk:
     """Raters and their work. Nothing is thrown away: what is taken back moves to another table."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def _row(self, query: str, given: Any) -> Any:
+        return self.store.database.execute(query, given).fetchone()
+
+    # Raters and their links
 
     def add_rater(self, name: str) -> str:
         """Let somebody rate on pages; the secret of their link."""
@@ -168,7 +97,7 @@ class Desk(Ledger):
         if not name or len(name) > 80 or not name.isprintable():
             raise FewgoldError("a rater needs a name of 1 to 80 characters that can be printed.")
         token = secrets.token_urlsafe(16)
-        with transaction(self._database) as database:
+        with self.store.transaction() as database:
             if database.execute("SELECT 1 FROM raters WHERE name = ?", (name,)).fetchone():
                 raise FewgoldError(f"there is a rater {name!r} already. Choose another name.")
             database.execute("INSERT INTO raters VALUES (?, ?, ?)", (name, token, now()))
@@ -176,7 +105,7 @@ class Desk(Ledger):
 
     def remove_rater(self, name: str) -> None:
         """Their link leads nowhere from now on; their answers stay."""
-        with transaction(self._database) as database:
+        with self.store.transaction() as database:
             gone = database.execute("DELETE FROM raters WHERE name = ?", (name,)).rowcount
             database.execute("DELETE FROM claims WHERE rater = ?", (name,))
         if not gone:
@@ -184,30 +113,50 @@ class Desk(Ledger):
 
     def links(self) -> dict[str, str]:
         """The secret of every rater's link, by name."""
-        return dict(self._database.execute("SELECT name, token FROM raters ORDER BY made_at, name"))
+        return dict(
+            self.store.database.execute("SELECT name, token FROM raters ORDER BY made_at, name")
+        )
 
     def rater_of(self, token: str) -> str | None:
         """Whose link it is."""
-        row = self._database.execute("SELECT name FROM raters WHERE token = ?", (token,)).fetchone()
+        row = self._row("SELECT name FROM raters WHERE token = ?", (token,))
         return None if row is None else str(row[0])
 
     def rated_by(self, rater: str) -> int:
         """Segments that somebody rated."""
-        (count,) = self._database.execute(
+        (count,) = self._row(
             "SELECT COUNT(DISTINCT segment) FROM ratings WHERE rater = ?", (rater,)
-        ).fetchone()
+        )
         return int(count)
 
     def progress(self, rater: str) -> Progress:
         """How far one rater and all of them have come, against the sample or the budget."""
-        each, budget = self.settings.each, self.settings.budget
-        (drawn,) = self._database.execute("SELECT COUNT(*) FROM drawn").fetchone()
-        (done,) = self._database.execute(
-            "SELECT COALESCE(SUM(MIN(raters, ?)), 0) FROM "
-            "(SELECT COUNT(DISTINCT rater) AS raters FROM ratings GROUP BY segment)",
-            (each,),
-        ).fetchone()
-        return Progress(self.rated_by(rater), int(done), max(int(drawn), budget or 0) * each)
+        each, budget = self.store.settings.each, self.store.settings.budget
+        own, done, drawn = self._row(
+            "SELECT (SELECT COUNT(DISTINCT segment) FROM ratings WHERE rater = :rater), "
+            "(SELECT COALESCE(SUM(MIN(raters, :each)), 0) FROM "
+            "(SELECT COUNT(DISTINCT rater) AS raters FROM ratings GROUP BY segment)), "
+            "(SELECT COUNT(*) FROM drawn)",
+            {"rater": rater, "each": each},
+        )
+        return Progress(int(own), int(done), max(int(drawn), budget or 0) * each)
+
+    # Handing out and rating
+
+    def claim(self, rater: str, hold: float = HOLD) -> int | None:
+        """The place of the next segment for a rater, kept for them for ``hold`` seconds."""
+        with self.store.transaction() as database:
+            return self._claim(database, rater, hold)
+
+    def _claim(self, database: sqlite3.Connection, rater: str, hold: float) -> int | None:
+        asked = {
+            "rater": rater, "since": time.time() - hold, "each": self.store.settings.each
+        }  # fmt: skip
+        row = database.execute(_NEXT, asked).fetchone()
+        if row is None:
+            return None
+        _keep(database, row[0], rater)
+        return int(row[0])
 
     def rate(self, rating: Rating) -> Kept:
         """Store an answer from a page, once however often it is sent; it is on the disk then.
@@ -216,177 +165,178 @@ class Desk(Ledger):
         a later one says what is stored. Whether the rater was to get this segment does not matter:
         they saw it.
         """
+        with self.store.transaction() as database:
+            return self._rate(database, rating)
+
+    def rate_and_claim(self, rating: Rating, hold: float = HOLD) -> tuple[Kept, int | None]:
+        """Store an answer and hand out the rater's next segment, in one transaction."""
+        with self.store.transaction() as database:
+            return self._rate(database, rating), self._claim(database, rating.rater, hold)
+
+    def _rate(self, database: sqlite3.Connection, rating: Rating) -> Kept:
         if not rating.rater or not rating.answer:
             raise FewgoldError("an answer from a page needs a rater and the name of its form.")
-        with transaction(self._database) as database:
-            for table in ("ratings", "withdrawn"):
-                row = database.execute(
-                    f"SELECT score FROM {table} WHERE rater = ? AND answer = ? AND {_FROM_PAGE}",
-                    (rating.rater, rating.answer),
-                ).fetchone()
-                if row is not None:
-                    return Kept(False, float(row[0]), table == "withdrawn")
-            place = self.place_of(rating.segment)
-            low, high = self.settings.limits or (-math.inf, math.inf)
-            if not (low <= rating.score <= high and math.isfinite(rating.score)):
-                raise DataError(
-                    f"the score {rating.score:g} is outside {low:g} to {high:g}; it was not stored."
-                )
-            number = database.execute(
-                "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, ?)",
-                (now(), PAGE, PAGE, json.dumps({"rows": 1, "used": 1, "stored": 1})),
-            ).lastrowid
-            details = json.dumps(dict(rating.details), default=str)
-            own = (rating.score, rating.rater, rating.time, rating.answer, details)
-            new = database.execute(
-                INSERT, (place, *own, number, now(), twin_of(place, rating))
-            ).rowcount
-            # Whoever rates what they had skipped has looked at it again.
+        place = self._find(rating.segment)
+        before, undone, sampled, skipped = database.execute(
+            "SELECT (SELECT score FROM ratings "
+            f"WHERE rater = :rater AND answer = :answer AND {_FROM_PAGE}), "
+            "(SELECT score FROM withdrawn "
+            f"WHERE rater = :rater AND answer = :answer AND {_FROM_PAGE}), "
+            "EXISTS (SELECT 1 FROM drawn WHERE segment = :place), "
+            "EXISTS (SELECT 1 FROM skips WHERE segment = :place AND rater = :rater)",
+            {"rater": rating.rater, "answer": rating.answer, "place": place},
+        ).fetchone()
+        if before is not None or undone is not None:
+            return Kept(False, float(undone if before is None else before), before is None)
+        if not sampled:
+            raise _unknown_segment()
+        low, high = self.store.settings.limits or (-math.inf, math.inf)
+        if not (low <= rating.score <= high and math.isfinite(rating.score)):
+            raise DataError(
+                f"the score {rating.score:g} is outside {low:g} to {high:g}; it was not stored."
+            )
+        assert place is not None
+        number = database.execute(
+            "INSERT INTO imports (at, source, format, counts) VALUES (?, ?, ?, ?)",
+            (now(), PAGE, PAGE, json.dumps({"rows": 1, "used": 1, "stored": 1})),
+        ).lastrowid
+        details = json.dumps(dict(rating.details), default=str)
+        own = (rating.score, rating.rater, rating.time, rating.answer, details)
+        new = database.execute(
+            INSERT, (place, *own, number, now(), twin_of(place, rating))
+        ).rowcount
+        if skipped:  # whoever rates what they had skipped has looked at it again
             database.execute(
                 "DELETE FROM skips WHERE segment = ? AND rater = ?", (place, rating.rater)
             )
         return Kept(bool(new), rating.score)
 
+    # Skipping and taking back
+
     def last(self, rater: str) -> tuple[str, str] | None:
         """What a rater did last on pages and may undo: ``answer`` or ``skip``, and its name."""
-        answer = self._database.execute(
-            f"SELECT answer, stored_at FROM ratings WHERE rater = ? AND {_FROM_PAGE} "
-            "ORDER BY number DESC LIMIT 1",
-            (rater,),
-        ).fetchone()
-        skip = self._database.execute(
-            "SELECT place, id, at FROM skips JOIN segments ON segments.place = skips.segment "
-            "WHERE rater = ? ORDER BY at DESC, skips.rowid DESC LIMIT 1",
-            (rater,),
-        ).fetchone()
-        if skip is not None and (answer is None or skip[2] > answer[1]):
-            return "skip", self._keys.of(int(skip[0]), str(skip[1]))
-        return None if answer is None else ("answer", str(answer[0]))
+        row = self._row(
+            "SELECT * FROM (SELECT 'answer', answer, stored_at AS at FROM ratings "
+            f"WHERE rater = :rater AND {_FROM_PAGE} ORDER BY number DESC LIMIT 1) UNION ALL "
+            "SELECT * FROM (SELECT 'skip', segment, at FROM skips WHERE rater = :rater "
+            "ORDER BY at DESC, rowid DESC LIMIT 1) ORDER BY at DESC, 1 LIMIT 1",
+            {"rater": rater},
+        )
+        if row is None:
+            return None
+        what, name, _ = row
+        return what, name if what == "answer" else self.key_at(name)
 
     def withdraw(self, rater: str, answer: str | None = None) -> str | None:
-        """Take a rater's last answer from a page back and hand them its segment again; its id.
+        """Take a rater's last answer from a page back and hand them its segment again; its key.
 
         With ``answer``, the name of its form, only if that is the last one. None if there is
         nothing to take back; what was taken back before stays so.
         """
-        with transaction(self._database) as database:
+        with self.store.transaction() as database:
             row = database.execute(
-                "SELECT number, segment, id, answer FROM ratings "
-                "JOIN segments ON segments.place = ratings.segment "
+                "SELECT segment, number, answer FROM ratings "
                 f"WHERE rater = ? AND {_FROM_PAGE} ORDER BY number DESC LIMIT 1",
                 (rater,),
             ).fetchone()
-            if row is None or answer not in (None, row[3]):
-                return self._withdrawn(rater, answer)
-            number, segment, id, _ = row
+            if row is None or answer not in (None, row[2]):
+                row = database.execute(
+                    "SELECT segment FROM withdrawn WHERE rater = ? AND answer = ?", (rater, answer)
+                ).fetchone()
+                return None if row is None else self.key_at(row[0])
+            place, number, _ = row
             database.execute(
                 f"INSERT INTO withdrawn SELECT {_COLUMNS}, ? FROM ratings WHERE number = ?",
                 (now(), number),
             )
             database.execute("DELETE FROM ratings WHERE number = ?", (number,))
             # The newest claim is what the rater gets next.
-            keep(database, segment, rater)
-        return str(id)
+            _keep(database, place, rater)
+        return self.key_at(place)
 
-    def _withdrawn(self, rater: str, answer: str | None) -> str | None:
-        row = self._database.execute(
-            "SELECT id FROM withdrawn JOIN segments ON segments.place = withdrawn.segment "
-            "WHERE rater = ? AND answer = ?",
-            (rater, answer),
-        ).fetchone()
-        return None if row is None else str(row[0])
-
-    def taken_back(self, rater: str, segment: str) -> Rating | None:
-        """What a rater took back of a segment (its key) and has not answered again since."""
-        row = self._database.execute(
-            "SELECT score, time, answer, details, number FROM withdrawn AS w "
+    def taken_back(self, rater: str, segment: str | int) -> Rating | None:
+        """What a rater took back of a segment (its key or place) and has not answered since."""
+        place = segment if isinstance(segment, int) else self.place_of(segment)
+        row = self._row(
+            "SELECT score, time, answer, details FROM withdrawn AS w "
             "WHERE segment = :place AND rater = :rater AND NOT EXISTS (SELECT 1 FROM ratings "
             "WHERE segment = :place AND rater = :rater AND number > w.number) "
             "ORDER BY number DESC LIMIT 1",
-            {"place": self.place_of(segment), "rater": rater},
-        ).fetchone()
+            {"place": place, "rater": rater},
+        )
         if row is None:
             return None
-        score, time, answer, details, _ = row
-        return Rating(segment, float(score), rater, time, "", answer, json.loads(details))
+        score, time, answer, details = row
+        details = json.loads(details)
+        return Rating(self.key_at(place), float(score), rater, time, "", answer, details)
 
-    def skip(self, id: str, rater: str) -> None:
+    def skip(self, segment: str, rater: str) -> None:
         """Do not hand a segment to this rater again, unless they ask for what they skipped."""
-        with transaction(self._database) as database:
-            place = self._sampled(id)
+        with self.store.transaction() as database:
+            place = self.place_of(segment)
             database.execute("INSERT OR IGNORE INTO skips VALUES (?, ?, ?)", (place, rater, now()))
             database.execute("DELETE FROM claims WHERE segment = ? AND rater = ?", (place, rater))
 
     def skipped(self, rater: str) -> int:
         """Segments that a rater skipped and nobody gave them again."""
-        (count,) = self._database.execute(
-            "SELECT COUNT(*) FROM skips WHERE rater = ?", (rater,)
-        ).fetchone()
+        (count,) = self._row("SELECT COUNT(*) FROM skips WHERE rater = ?", (rater,))
         return int(count)
 
-    def unskip(self, rater: str, id: str | None = None) -> None:
+    def unskip(self, rater: str, segment: str | None = None) -> None:
         """Hand out again what a rater skipped: one segment at once, or all in their turn."""
-        with transaction(self._database) as database:
-            if id is None:
+        with self.store.transaction() as database:
+            if segment is None:
                 database.execute("DELETE FROM skips WHERE rater = ?", (rater,))
                 return
-            place = self._sampled(id)
+            place = self.place_of(segment)
             gone = database.execute(
                 "DELETE FROM skips WHERE segment = ? AND rater = ?", (place, rater)
             ).rowcount
             if gone:
-                keep(database, place, rater)
+                _keep(database, place, rater)
 
     def left(self, rater: str) -> tuple[int, int]:
         """Segments that still want a rater and could have this one: skipped by them, and others.
 
         The others are with other raters just now if `Campaign.next` does not hand them out.
         """
-        skipped, other = self._database.execute(
+        skipped, other = self._row(
             "SELECT COALESCE(SUM(skipped), 0), COUNT(*) - COALESCE(SUM(skipped), 0) FROM ("
             "SELECT EXISTS (SELECT 1 FROM skips WHERE segment = drawn.segment AND rater = :rater) "
             "AS skipped FROM drawn WHERE NOT EXISTS "
             "(SELECT 1 FROM ratings WHERE segment = drawn.segment AND rater = :rater) AND "
             "(SELECT COUNT(DISTINCT rater) FROM ratings WHERE segment = drawn.segment) < :each)",
-            {"rater": rater, "each": self.settings.each},
-        ).fetchone()
+            {"rater": rater, "each": self.store.settings.each},
+        )
         return int(skipped), int(other)
 
-    def id_of(self, segment: str) -> str:
-        """The id of a sampled segment, by its key."""
-        found = self._id_at(self.place_of(segment))
-        assert found is not None
-        return found
+    # What segments are called
 
-    def key_of(self, id: str) -> str:
-        """The key of a sampled segment, by its id."""
-        return self._keys.of(self._sampled(id), id)
+    def key_at(self, place: int) -> str:
+        """The key of a segment, by its place in the pool."""
+        return self.store.keys.of(place, str(self.store.pool.ids[place]))
 
     def place_of(self, segment: str) -> int:
         """The place of a sampled segment in the pool, by its key."""
-        place = self._keys.find(segment, self._id_at)
-        if place is None:
-            raise DataError(
-                "this form names a segment that was not sampled in this campaign. Nothing was "
-                "stored. Load the page again."
-            )
+        place = self._find(segment)
+        if place is None or self._row("SELECT 1 FROM drawn WHERE segment = ?", (place,)) is None:
+            raise _unknown_segment()
         return place
 
-    def _id_at(self, place: int) -> str | None:
-        """The id of the sampled segment at a place; None if there is no such one."""
-        row = self._database.execute(
-            "SELECT id FROM segments JOIN drawn ON drawn.segment = segments.place "
-            "WHERE segments.place = ?",
-            (place,),
-        ).fetchone()
-        return None if row is None else str(row[0])
+    def _find(self, segment: str) -> int | None:
+        ids = self.store.pool.ids
+        return self.store.keys.find(segment, lambda place: str(ids[place]))
 
-    def _sampled(self, id: str) -> int:
-        row = self._database.execute(
-            "SELECT segment FROM drawn JOIN segments ON segments.place = drawn.segment "
-            "WHERE id = ?",
-            (id,),
-        ).fetchone()
-        if row is None:
-            raise DataError(f"the segment {id!r} was not sampled.")
-        return int(row[0])
+
+def _keep(database: sqlite3.Connection, segment: int, rater: str) -> None:
+    """Note that a rater has a segment. The caller holds a transaction."""
+    database.execute(
+        "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (segment, rater, time.time())
+    )
+
+
+def _unknown_segment() -> DataError:
+    return DataError(
+        "this form names a segment that was not sampled in this campaign. Nothing was stored. "
+        "Load the page again."
+    )

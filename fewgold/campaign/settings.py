@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from fewgold._validate import as_limits, as_names, check_choice, check_confidence, check_count
@@ -113,10 +113,6 @@ class Settings:
     def asked(self) -> str:
         """The question as raters see it."""
         return RatingScale(self.limits, self.higher_is_better).asked(self.question)
-
-    def changed(self, **values: Any) -> Settings:
-        """The settings with some of them changed."""
-        return replace(self, **values)
 
 
 def check_seed(seed: int) -> int:

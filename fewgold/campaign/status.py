@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold._text import decimals
 from fewgold.bounds import sequence
-from fewgold.campaign.answers import repeats
+from fewgold.campaign.answers import rated_differently
+from fewgold.campaign.study import waves_to_use
 from fewgold.errors import FewgoldError
 from fewgold.missing import PartialRatings, estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fewgold.campaign.settings import Settings
     from fewgold.campaign.study import Campaign
-    from fewgold.sample import Ratings
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,151 @@ class Status:
         return asdict(self)
 
 
-# A campaign's goal and its stopping rule in words, the same wherever they are shown.
+def status(campaign: Campaign) -> Status:
+    """How far a campaign has come, the estimate so far, and what is missing."""
+    settings, store = campaign.settings, campaign.store
+    waves, answers = campaign.waves, campaign.answers()
+    raters = answers.groupby("segment")["rater"].nunique()
+    sampled = sum(wave.n for wave in waves)
+    unrated = campaign.unrated if waves else ()
+    notes: list[str] = []
+    made = goal = stop = None
+    if sampled > len(unrated):
+        partial = campaign.partial(waves_to_use(campaign))
+        try:
+            found = estimate(partial, campaign.estimator(), "at-random")
+            made = found.to_dict(settings.confidence) | {"gaps": int(partial.missing.size)}
+            goal = _goal(campaign, made, partial.rated)
+        except FewgoldError as error:
+            notes.append(f"no estimate yet: {error}")
+        stop = _stopping_rule(settings, partial, raters)
+    told = Status(
+        name=settings.name,
+        strategy=settings.strategy,
+        confidence=settings.confidence,
+        pool_size=len(campaign.pool),
+        sampled=sampled,
+        rated=sampled - len(unrated),
+        unrated=unrated,
+        waves=tuple(wave.to_dict() for wave in waves),
+        answers=len(answers),
+        raters=_counts(answers, "rater"),
+        each=settings.each,
+        wanting=sampled - int((raters >= settings.each).sum()),
+        changed=rated_differently(answers),
+        set_aside=_counts(store.set_aside(), "why"),
+        adoptable=store.adoptable(),
+        rejected=len(store.rejected()),
+        estimate=made,
+        goal=goal,
+        stop=stop,
+        notes=(),
+    )
+    return replace(told, notes=(*notes, *_remarks(told, settings.repeats)))
+
+
+def _counts(frame: pd.DataFrame, column: str) -> dict[str, int]:
+    return {str(k): int(v) for k, v in frame[column].value_counts(sort=False).items()}
+
+
+def _goal(campaign: Campaign, made: dict[str, Any], rated: int) -> dict[str, Any] | None:
+    """How far the interval is from the tolerance, and how many ratings it takes to get there.
+
+    Widths go with √(1/n − 1/N), all else the same: the metrics explain as much of the further
+    scores as of these.
+    """
+    tolerance, size = campaign.settings.tolerance, len(campaign.pool)
+    if tolerance is None or made["low"] is None or made["high"] is None:
+        return None
+    half = (made["high"] - made["low"]) / 2
+    needed = more = None
+    if half <= tolerance:
+        needed, more = rated, 0
+    elif rated < size and made["se"]:
+        needed = _needed(half / tolerance, rated, size)
+        more = max(needed - campaign.sample.n, 0)
+    return {"tolerance": tolerance, "half_width": half, "needed": needed, "more": more}
+
+
+def _needed(ratio: float, n: int, size: int) -> int:
+    """Ratings for an interval that is narrower by ``ratio``."""
+    return min(math.ceil(1 / ((1 / n - 1 / size) / ratio**2 + 1 / size) - 1e-9), size)
+
+
+def _stopping_rule(
+    settings: Settings, partial: PartialRatings, raters: pd.Series[int]
+) -> dict[str, Any] | None:
+    """What the rule says of the answers in the order of drawing, up to the first gap.
+
+    A segment that still needs a rater is a gap: its score may change.
+    """
+    sample = partial.sample
+    if settings.tolerance is None or settings.limits is None:
+        return None
+    if not sample.design.drawn_as("simple"):
+        return None
+    enough = set(raters.index[raters >= settings.each])
+    gaps = np.flatnonzero([str(i) not in enough for i in sample.ids.tolist()])
+    upto = int(gaps[0]) if gaps.size else sample.n
+    if not upto:
+        return None
+    ratings = sequence.first(sample, upto).rate(partial.scores[:upto], limits=settings.limits)
+    path = sequence.path(ratings, settings.tolerance, settings.confidence, rule=settings.rule)
+    at = (path.stopped or upto) - 1 if settings.rule == "hall" else upto - 1
+    rule = sequence.RULES[settings.rule]
+    return {
+        "rule": settings.rule, "kind": rule.kind, "promise": rule.promise,
+        "fired": bool(path.stopped > 0), "after": int(path.stopped) or None, "looked_at": upto,
+        "low": float(path.low[at]), "high": float(path.high[at]),
+        "half_width": float(path.half_width[at]), "signature": path.signature(),
+    }  # fmt: skip
+
+
+def _remarks(found: Status, rule: str) -> list[str]:
+    """Sentences about what is odd or missing."""
+    said = []
+    if found.estimate is not None and found.estimate["gaps"]:
+        said.append(
+            f"{found.estimate['gaps']} sampled segments have no answer yet; the estimate so far "
+            "takes that as chance. Segments that are left for last because they are hard would "
+            "bias it."
+        )
+    elif found.estimate is not None and found.unrated:
+        said.append(
+            f"{len(found.unrated)} segments of the last waves have no answer yet; the estimate so "
+            "far is that of the waves before, which tell more by themselves until then."
+        )
+    if found.changed:
+        counts = "mean of the answers" if rule == "mean" else f"{rule} answer"
+        said.append(
+            f"{found.changed} segments were rated twice by the same rater and not alike; the "
+            f"{counts} counts."
+        )
+    if found.raters.get("") and (found.changed or found.each > 1 or len(found.raters) > 1):
+        said.append(
+            f"{found.raters['']} answers name no rater and count as one person's. Import files of "
+            "several people with --by NAME each."
+        )
+    if found.set_aside:
+        reasons = "; ".join(f"{count}: {why}" for why, count in found.set_aside.items())
+        said.append(f"answers that were set aside and do not count: {reasons}.")
+    if found.adoptable:
+        said.append(
+            f"{found.adoptable} of them are of segments that were sampled since; they count after "
+            "fewgold import CAMPAIGN --adopt."
+        )
+    if found.rejected:
+        said.append(f"{found.rejected} rows of imported files could not be read and are kept.")
+    fired = found.stop is not None and found.stop["fired"]
+    if found.goal is not None and found.goal["more"] == 0 and not fired:
+        said.append(
+            "the interval is as narrow as wanted. It holds for one look at the end: stopping the "
+            "moment it looks narrow makes it err more often than it says."
+        )
+    return said
+
+
+# The goal and the stopping rule in words, the same wherever they are shown
 
 
 def goal_line(goal: dict[str, Any]) -> str:
@@ -107,163 +252,3 @@ def stop_line(stop: dict[str, Any]) -> str:
         f"{fired} ({stop['rule']}, {stop['kind']}: {stop['low']:.{digits}f} to "
         f"{stop['high']:.{digits}f} from the first {stop['looked_at']})"
     )
-
-
-# Sentences about what is odd or wanting in a campaign.
-
-
-def advice(found: Status, rule: str) -> list[str]:
-    """Sentences about what is odd or wanting."""
-    said = []
-    if found.estimate is not None and found.estimate["gaps"]:
-        said.append(
-            f"{found.estimate['gaps']} sampled segments have no answer yet; the estimate so far "
-            "takes that as chance. Segments that are left for last because they are hard would "
-            "bias it."
-        )
-    elif found.estimate is not None and found.unrated:
-        said.append(
-            f"{len(found.unrated)} segments of the last waves have no answer yet; the estimate so "
-            "far is that of the waves before, which tell more by themselves until then."
-        )
-    if found.changed:
-        said.append(
-            f"{found.changed} segments were rated twice by the same rater and not alike; the "
-            f"{rule} answer counts." if rule != "mean" else
-            f"{found.changed} segments were rated twice by the same rater and not alike; the mean "
-            "of the answers counts."
-        )  # fmt: skip
-    if found.raters.get("") and (found.changed or found.each > 1 or len(found.raters) > 1):
-        said.append(
-            f"{found.raters['']} answers name no rater and count as one person's. Import files of "
-            "several people with --by NAME each."
-        )
-    if found.set_aside:
-        reasons = "; ".join(f"{count}: {why}" for why, count in found.set_aside.items())
-        said.append(f"answers that were set aside and do not count: {reasons}.")
-    if found.adoptable:
-        said.append(
-            f"{found.adoptable} of them are of segments that were sampled since; they count after "
-            "fewgold import CAMPAIGN --adopt."
-        )
-    if found.rejected:
-        said.append(f"{found.rejected} rows of imported files could not be read and are kept.")
-    fired = found.stop is not None and found.stop["fired"]
-    if found.goal is not None and found.goal["more"] == 0 and not fired:
-        said.append(
-            "the interval is as narrow as wanted. It holds for one look at the end: stopping the "
-            "moment it looks narrow makes it err more often than it says."
-        )
-    return said
-
-
-# The estimate so far, what the goal would still take, and what the stopping rule says.
-
-
-def so_far(
-    campaign: Campaign, partial: PartialRatings, notes: list[str]
-) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """The estimate so far; gaps are taken as made by chance, and it says so."""
-    settings = campaign.settings
-    try:
-        found = estimate(partial, campaign.estimator(), "at-random")
-        made = found.to_dict(settings.confidence)
-    except FewgoldError as error:
-        notes.append(f"no estimate yet: {error}")
-        return None, None
-    made["gaps"] = int(partial.missing.size)
-    if settings.tolerance is None or made["low"] is None or made["high"] is None:
-        return made, None
-    half = (made["high"] - made["low"]) / 2
-    goal = {"tolerance": settings.tolerance, "half_width": half, "needed": None, "more": None}
-    size, n = len(campaign.pool), partial.rated
-    if half <= settings.tolerance:
-        return made, goal | {"needed": n, "more": 0}
-    if n < size and made["se"]:
-        goal["needed"] = _needed(half / settings.tolerance, n, size)
-        goal["more"] = max(goal["needed"] - campaign.sample.n, 0)
-    return made, goal
-
-
-def _needed(ratio: float, n: int, size: int) -> int:
-    """Ratings for an interval that is narrower by ``ratio``, all else the same.
-
-    Widths go with √(1/n − 1/N): the metrics explain as much of the further scores as of these.
-    """
-    return min(math.ceil(1 / ((1 / n - 1 / size) / ratio**2 + 1 / size) - 1e-9), size)
-
-
-def stopping(campaign: Campaign, partial: PartialRatings) -> dict[str, Any] | None:
-    """What the rule says of the answers that came in the order of drawing, up to the first gap.
-
-    A segment that still wants a rater is a gap: its score may change.
-    """
-    settings, sample = campaign.settings, partial.sample
-    if settings.tolerance is None or settings.limits is None or sample.design.kind != "simple":
-        return None
-    raters = campaign.answers().groupby("segment")["rater"].nunique()
-    enough = set(raters.index[raters >= settings.each])
-    gaps = np.flatnonzero([str(i) not in enough for i in sample.ids.tolist()])
-    upto = int(gaps[0]) if gaps.size else sample.n
-    if not upto:
-        return None
-    ratings: Ratings = sequence.first(sample, upto).rate(
-        partial.scores[:upto], limits=settings.limits
-    )
-    path = sequence.path(ratings, settings.tolerance, settings.confidence, rule=settings.rule)
-    at = (path.stopped or upto) - 1 if settings.rule == "hall" else upto - 1
-    rule = sequence.RULES[settings.rule]
-    return {
-        "rule": settings.rule, "kind": rule.kind, "promise": rule.promise,
-        "fired": bool(path.stopped > 0), "after": int(path.stopped) or None, "looked_at": upto,
-        "low": float(path.low[at]), "high": float(path.high[at]),
-        "half_width": float(path.half_width[at]), "signature": path.signature(),
-    }  # fmt: skip
-
-
-# Looks at a campaign: how far it has come, and what it would still take.
-
-
-def status(campaign: Campaign) -> Status:
-    """Look at everything once."""
-    settings, waves = campaign.settings, campaign.waves
-    answers, aside = campaign.answers(), campaign.set_aside()
-    notes: list[str] = []
-    made = goal = stop = None
-    unrated = campaign.unrated if waves else ()
-    sampled = sum(wave.n for wave in waves)
-    rated = sampled - len(unrated)
-    if rated:
-        partial = campaign.partial(campaign.begun)
-        made, goal = so_far(campaign, partial, notes)
-        stop = stopping(campaign, partial)
-    each = answers.groupby("segment")["rater"].nunique() if len(answers) else None
-    full = 0 if each is None else int((each >= settings.each).sum())
-    found = Status(
-        name=settings.name,
-        strategy=settings.strategy,
-        confidence=settings.confidence,
-        pool_size=len(campaign.pool),
-        sampled=sampled,
-        rated=rated,
-        unrated=unrated,
-        waves=tuple(wave.to_dict() for wave in waves),
-        answers=len(answers),
-        raters=_counts(answers, "rater"),
-        each=settings.each,
-        wanting=sampled - full,
-        changed=repeats(answers),
-        set_aside=_counts(aside, "why"),
-        adoptable=campaign.adoptable(),
-        rejected=len(campaign.rejected()),
-        estimate=made,
-        goal=goal,
-        stop=stop,
-        notes=(),
-    )
-    object.__setattr__(found, "notes", (*notes, *advice(found, settings.repeats)))
-    return found
-
-
-def _counts(frame: pd.DataFrame, column: str) -> dict[str, int]:
-    return {str(k): int(v) for k, v in frame[column].value_counts(sort=False).items()}

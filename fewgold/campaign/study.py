@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-import sqlite3
-from collections.abc import Iterable
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,117 +15,36 @@ import numpy as np
 
 from fewgold import formats, registry
 from fewgold._arrays import FloatArray
+from fewgold._validate import check_choice
 from fewgold._version import __version__
-from fewgold.campaign.answers import Receipt, adopt, check_ids, check_systems, receive
-from fewgold.campaign.database import connect, create, database_path, now, snapshot, transaction
-from fewgold.campaign.desk import Desk
-from fewgold.campaign.settings import Settings, check_seed, load_settings, save_settings
-from fewgold.campaign.waves import (
-    Wave,
-    check_left,
-    load_pool,
-    load_waves,
-    load_whole,
-    save_pool,
-    save_wave,
-    wave_seed,
-)
+from fewgold.campaign.answers import Receipt, adopt, check_ids, check_systems, receive, scores
+from fewgold.campaign.database import FILE, database_path, now
+from fewgold.campaign.desk import HOLD, Desk
+from fewgold.campaign.settings import Settings, check_seed
+from fewgold.campaign.store import Store, Wave, wave_seed
 from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimator import Estimator
 from fewgold.formats import Names, Rating, Reading, Segment
-from fewgold.missing import GapBounds, PartialRatings, estimate
+from fewgold.missing import GapBounds, PartialRatings, estimate, ratings_for
 from fewgold.pool import Pool
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Budget, Cost
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fewgold.campaign.status import Status
     from fewgold.estimate import Estimate
     from fewgold.formats import Tasks
     from fewgold.report import StudyReport
 
-# Which waves an estimate goes by while answers are still coming.
 
-
-# An answer that was there before the wave was drawn says nothing about whether raters are at it.
-_LAST = """
-SELECT COALESCE(MAX(waves.number), 0) FROM waves
-WHERE EXISTS (
-    SELECT 1 FROM drawn JOIN ratings USING (segment)
-    WHERE wave = waves.number AND stored_at >= drawn_at
-) OR n = (SELECT COUNT(DISTINCT segment) FROM drawn JOIN ratings USING (segment)
-          WHERE wave = waves.number)
-"""
-
-
-def last_begun(database: sqlite3.Connection) -> int:
-    """The last wave with an answer that came after it was drawn, or with all of them; else 0."""
-    return int(database.execute(_LAST).fetchone()[0])
-
-
-def begun(campaign: Campaign, last: int) -> int:
-    """Of the first waves, up to ``last``, those that tell most with the answers that are there.
-
-    A wave has the weight of its size from the moment that it is joined to those before. While few
-    of its segments are rated these carry all of that weight, and the waves before tell more by
-    themselves: the estimate would get worse with the first answers of a new wave. What counts is
-    the effective size, 1/Σ influence² with gaps taken as chance, which depends on how segments were
-    drawn and which of them are rated, and never on a score.
-    """
-    best, most = last, -1.0
-    for count in range(last, 0, -1):
-        try:
-            design = campaign.partial(count).at_random().sample.design
-        except DataError:  # no answers, or a strategy that learns and keeps the whole only
-            break
-        spent = float(np.square(design.influence).sum())
-        size = np.inf if spent <= 0 else 1 / spent
-        if size > most * (1 + 1e-9):
-            best, most = count, size
-        if design.kind.removesuffix(" with gaps") in ("simple", "adaptive"):
-            break  # waves of a simple sample are one sample: more of it tells more
-    return best
-
-
-# Which estimator a campaign estimates by.
-
-
-def chosen_estimator(
-    strategy: Estimator, estimator: Estimator | str | None, bound: str | None, pool: Pool
-) -> Estimator:
-    """The estimator that was asked for, else the strategy's own, with the campaign's bound."""
-    if isinstance(estimator, Estimator):
-        return estimator
-    chosen = strategy
-    if estimator is not None:
-        chosen = registry.estimator(estimator.rpartition("+")[2], pool)
-    if bound is None:
-        return chosen
-    by = bound if bound in ("equal", "hdi") else registry.bound(bound)
-    return replace(chosen, bound=by)  # type: ignore[type-var]
-
-
-def check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
-    """Try the bound on a sample with made-up scores: better now than after all the rating."""
-    if settings.bound is None:
-        return
-    chosen = chosen_estimator(strategy, None, settings.bound, pool)
-    ends = settings.limits or (0.0, 1.0)
-    sample = chosen.select(pool, min(20, len(pool)), rng=0)
-    scores = np.where(np.arange(sample.n) % 3 == 0, ends[0], ends[1])
-    try:
-        chosen.estimate(sample.rate(scores, limits=settings.limits)).interval(settings.confidence)
-    except DesignError as error:
-        raise FewgoldError(
-            f"the bound {settings.bound} does not go with {settings.strategy}: {error}"
-        ) from None
-
-
-class Campaign(Desk):
+class Campaign:
     """A study that lives in a file, from the first draw to the number.
 
     Everything that changes it is written at once and whole: when a method returns, its effect
-    survives a crash. Several processes may work on one campaign.
+    survives a crash. Several processes may work on one campaign. It has a ``store``, its file with
+    all tables, and a ``desk``, which is what raters do: links, rating, skipping, taking back.
 
     Examples
     --------
@@ -142,12 +60,12 @@ class Campaign(Desk):
     >>> study.close(); folder.cleanup()
     """
 
-    def __init__(self, path: str | Path, *, pool: Pool | None = None) -> None:
-        self.path = database_path(path)
-        self._database = connect(self.path)
-        self.settings = load_settings(self._database)
+    def __init__(self, path: str | Path | Store, *, pool: Pool | None = None) -> None:
+        self.store = path if isinstance(path, Store) else Store(path)
+        self.desk = Desk(self.store)
+        self.path = self.store.path
         if pool is not None and pool.fingerprint == self.settings.fingerprint:
-            self.__dict__["pool"] = pool  # read before, by somebody who opens it often
+            self.store.__dict__["pool"] = pool  # read before, by somebody who opens it often
 
     @classmethod
     def create(
@@ -178,15 +96,13 @@ class Campaign(Desk):
             version=__version__,
             **settings,
         )
-        check_bound(made, given, pool)
-
-        def fill(database: Any) -> None:
-            save_pool(database, pool)
-            save_settings(database, given)
-            _note(database, "init", {"segments": len(pool), **asdict(given)})
-
-        create(place, fill)
+        _check_bound(made, given, pool)
+        Store.create(path, pool, given)
         return cls(path)
+
+    def close(self) -> None:
+        """Close the file; the campaign stays."""
+        self.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -204,10 +120,15 @@ class Campaign(Desk):
             f"segments in {len(waves)} wave{'s' if len(waves) != 1 else ''})"
         )
 
-    @cached_property
+    @property
+    def settings(self) -> Settings:
+        """What was decided when it began, with later changes."""
+        return self.store.settings
+
+    @property
     def pool(self) -> Pool:
         """The segments that could be rated."""
-        return load_pool(self._database, self.settings.fingerprint)
+        return self.store.pool
 
     @cached_property
     def strategy(self) -> Estimator:
@@ -217,51 +138,19 @@ class Campaign(Desk):
     @property
     def waves(self) -> list[Wave]:
         """Every draw, the first one first."""
-        return load_waves(self._database)
+        return self.store.waves()
 
     @property
     def sample(self) -> Sample:
         """All waves together, with the design that they make."""
-        return self.first_waves()
-
-    def first_waves(self, count: int | None = None) -> Sample:
-        """The first waves together, all by default."""
-        found = load_whole(self._database, self.pool, count)
-        if found is not None:
-            return found
-        if self.waves and count:
-            raise DataError(
-                f"what the first {count} waves make by themselves is not kept, because "
-                f"{self.settings.strategy} learns from answers. Take all waves."
-            )
-        raise DataError(
-            "nothing was drawn yet. Choose segments first: fewgold select CAMPAIGN --budget N "
-            "(campaign.select(n))."
-        )
-
-    @property
-    def begun(self) -> int | None:
-        """Waves that an estimate with gaps goes by; None if that is all of them.
-
-        One without answers was not begun, and one with few tells less than those before alone.
-        """
-        count = begun(self, last_begun(self._database))
-        if not 0 < count < len(self.waves):
-            return None
-        # A strategy that learns keeps the whole only: the last segment is a gap until its answer.
-        return None if load_whole(self._database, self.pool, count) is None else count
+        return self.store.sample()
 
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""
         fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name"}
         if wrong := sorted(fixed & set(values)):
             raise FewgoldError(f"{', '.join(wrong)} cannot be changed once a campaign has begun.")
-        changed = self.settings.changed(**values)
-        with transaction(self._database) as database:
-            self._check_scale(changed.limits)
-            save_settings(database, changed)
-            _note(database, "change", values)
-        self.settings = changed
+        self.store.change(replace(self.settings, **values), values)
 
     def select(self, budget: Budget, *, seed: int | None = None) -> Wave:
         """Draw the first wave. A strategy that learns draws one segment at a time; see `next`."""
@@ -282,11 +171,14 @@ class Campaign(Desk):
         before = len(self.waves)
         if not before:
             raise FewgoldError("nothing was drawn yet. Draw the first wave with --budget N.")
-        check_left(self.pool, self.sample.n)
+        drawn = self.sample.n
+        if drawn >= len(self.pool):
+            raise FewgoldError(
+                f"all {drawn} segments of the pool were drawn already: there is nothing to add."
+            )
         step = self.strategy.sampler.step
         if step is None:
             return self._draw(budget, seed, before)
-        drawn = self.sample.n
         count = self.strategy.sampler.count(self.pool, budget, drawn)
         self.change(budget=max(self.settings.budget or 0, drawn) + count)
         return self._draw(step, seed, before)
@@ -294,32 +186,19 @@ class Campaign(Desk):
     def _draw(self, budget: Budget, seed: int | None, before: int) -> Wave:
         number = before + 1
         own = wave_seed(self.settings.seed, number) if seed is None else check_seed(seed)
-        given = self._given() if before else None
+        given = None
+        if before and self.strategy.sampler.step is not None:
+            given = self.ratings()
+        elif before:  # only strategies that learn look at the scores
+            given = Ratings(self.sample, np.zeros(self.sample.n))
         sample = self.strategy.select(self.pool, budget, given=given, rng=own)
         # What the waves make together does not depend on the scores of the new one.
         whole = sample.rate(np.zeros(sample.n)).sample
-        with transaction(self._database) as database:
-            (last,) = database.execute("SELECT COALESCE(MAX(number), 0) FROM waves").fetchone()
-            if last != before:
-                raise DataError(
-                    "somebody else drew a wave at the same moment. Look at the status, and draw "
-                    "again if it is still wanted."
-                )
-            save_wave(
-                database, sample, whole, number=number, strategy=self.settings.strategy, seed=own,
-                budget=_plain_budget(budget),
-            )  # fmt: skip
-            _note(database, "select", {"wave": number, "n": sample.n, "seed": own})
+        spent = asdict(budget) if isinstance(budget, Cost) else budget
+        self.store.add_wave(sample, whole, number=number, seed=own, budget=spent)
         return self.waves[-1]
 
-    def _given(self) -> Ratings:
-        """What was drawn before, rated. Only strategies that learn look at the scores."""
-        if self.strategy.sampler.step is not None:
-            return self.ratings()
-        sample = self.sample
-        return Ratings(sample, np.zeros(sample.n))
-
-    def next(self, rater: str = "", *, hold: float = 1800.0) -> Segment | None:
+    def next(self, rater: str = "", *, hold: float = HOLD) -> Segment | None:
         """The next segment for a rater, or None if there is nothing to do for now.
 
         Segments come in a random order that the seed fixes, so that those rated first stand for
@@ -328,19 +207,12 @@ class Campaign(Desk):
         all are rated, as long as the budget lasts.
         """
         from fewgold.campaign.tasks import segment
-        from fewgold.campaign.waves import claim
 
-        while True:
-            with transaction(self._database) as database:
-                place = claim(database, rater, self.settings.each, hold)
-            if place is not None:
-                return segment(self, place)
-            step, spent = self.strategy.sampler.step, self.sample.n
-            if step is None or spent >= min(self.settings.budget or 0, len(self.pool)):
-                return None
-            if self.unrated:
-                return None  # it learns from answers that are still to come
-            self._draw(step, None, len(self.waves))
+        place = next_place(self, rater, hold)
+        if place is None:
+            self.store.sample()  # an error where nothing was drawn yet
+            return None
+        return segment(self, place)
 
     def add(self, ratings: Iterable[Rating], source: str = "library") -> Receipt:
         """Store answers. When this returns they are on the disk."""
@@ -365,25 +237,25 @@ class Campaign(Desk):
 
     def _store(self, reading: Reading, source: str) -> Receipt:
         check_systems(reading.ratings, self.pool, self.settings.system)
-        with transaction(self._database) as database:
-            receipt = receive(database, self.pool, self.settings, reading, source)
-            _note(database, "import", receipt.counts())
-        return receipt
+        with self.store.transaction() as database:
+            return receive(database, self.pool, self.settings, reading, source)
 
     def adopt(self) -> int:
         """Let answers count that were set aside and whose segments were sampled since."""
-        with transaction(self._database) as database:
-            count = adopt(database)
-            _note(database, "adopt", {"count": count})
-        return count
+        with self.store.transaction() as database:
+            return adopt(database)
+
+    def answers(self) -> pd.DataFrame:
+        """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
+        return self.store.answers()
+
+    def rated(self) -> list[Rating]:
+        """Every answer that counts, as it would go to another tool."""
+        return self.store.rated()
 
     def scores(self, waves: int | None = None) -> FloatArray:
-        """One score a sampled segment, in the order of `sample`, NaN where there is no answer."""
-        from fewgold.campaign.answers import scores
-
-        by_id = scores(self.answers(), self.settings)
-        found = [by_id.get(i, np.nan) for i in self.first_waves(waves).ids.tolist()]
-        return np.array(found, dtype=np.float64)
+        """One score per sampled segment, in the order of `sample`, NaN where it has no answer."""
+        return _scores(self.store.sample(waves), self.answers(), self.settings)
 
     @property
     def unrated(self) -> tuple[str, ...]:
@@ -392,10 +264,10 @@ class Campaign(Desk):
 
     def partial(self, waves: int | None = None) -> PartialRatings:
         """The scores of the first waves, all by default, with gaps."""
-        return PartialRatings(self.first_waves(waves), self.scores(waves), self.settings.limits)
+        return partial_ratings(self.store, self.answers(), waves)
 
     def ratings(self, gaps: str = "wait") -> Ratings:
-        """One score a sampled segment; ``at-random`` takes gaps as made by chance."""
+        """One score per sampled segment; ``at-random`` takes gaps as made by chance."""
         found = self.partial()
         if gaps == "wait":
             return found.complete()
@@ -428,20 +300,20 @@ class Campaign(Desk):
             for the pool by themselves.
         """
         if gaps == "at-random" and waves is None:
-            waves = self.begun
+            waves = waves_to_use(self)
         found = self.partial(waves) if cut is None else self.partial(waves).cut(cut)
         chosen = self.estimator(estimator)
         return estimate(found, chosen, gaps, self.settings.confidence)
 
     def estimator(self, name: Estimator | str | None = None) -> Estimator:
         """The strategy's own estimator, or another one, with the campaign's bound."""
-        return chosen_estimator(self.strategy, name, self.settings.bound, self.pool)
+        return _with_bound(self.strategy, name, self.settings.bound, self.pool)
 
     def status(self) -> Status:
         """How far it has come, the estimate so far, and what is still wanting."""
         from fewgold.campaign.status import status
 
-        with snapshot(self._database):
+        with self.store.snapshot():
             return status(self)
 
     def report(self, gaps: str = "wait", **options: Any) -> StudyReport:
@@ -449,9 +321,7 @@ class Campaign(Desk):
 
         ``options`` are ``estimator``, ``cut``, ``confidence`` and ``title``.
         """
-        from fewgold.campaign.report import report
-
-        return report(self, gaps, **options)
+        return _report(self, gaps, **options)
 
     def tasks(self, which: str = "unrated", *, context: int = 2, masked: bool = True) -> Tasks:
         """Segments to have rated, with neighbours around them; ``all`` has rated ones as well.
@@ -464,12 +334,171 @@ class Campaign(Desk):
         return tasks(self, which, context, masked)
 
 
-def _note(database: Any, what: str, details: dict[str, Any]) -> None:
-    database.execute(
-        "INSERT INTO journal (at, what, details) VALUES (?, ?, ?)",
-        (now(), what, json.dumps(details, default=str)),
+def next_place(campaign: Campaign, rater: str, hold: float = HOLD) -> int | None:
+    """The place of the next segment for a rater; see `Campaign.next`."""
+    step = campaign.strategy.sampler.step
+    while True:
+        place = campaign.desk.claim(rater, hold)
+        if place is not None or step is None:
+            return place
+        waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
+        if not waves or sum(wave.n for wave in waves) >= most or campaign.unrated:
+            return None  # nothing left to draw, or it learns from answers that are still to come
+        campaign._draw(step, None, len(waves))
+
+
+# Estimators and bounds
+
+
+def _with_bound(
+    strategy: Estimator, estimator: Estimator | str | None, bound: str | None, pool: Pool
+) -> Estimator:
+    """The estimator that was asked for, else the strategy's own, with the campaign's bound."""
+    if isinstance(estimator, Estimator):
+        return estimator
+    chosen = strategy
+    if estimator is not None:
+        chosen = registry.estimator(estimator.rpartition("+")[2], pool)
+    if bound is None:
+        return chosen
+    by = bound if bound in ("equal", "hdi") else registry.bound(bound)
+    return replace(chosen, bound=by)  # type: ignore[type-var]
+
+
+def _check_bound(strategy: Estimator, settings: Settings, pool: Pool) -> None:
+    """Try the bound on a sample with made-up scores: better now than after all the rating."""
+    if settings.bound is None:
+        return
+    chosen = _with_bound(strategy, None, settings.bound, pool)
+    ends = settings.limits or (0.0, 1.0)
+    sample = chosen.select(pool, min(20, len(pool)), rng=0)
+    scores = np.where(np.arange(sample.n) % 3 == 0, ends[0], ends[1])
+    try:
+        chosen.estimate(sample.rate(scores, limits=settings.limits)).interval(settings.confidence)
+    except DesignError as error:
+        raise FewgoldError(
+            f"the bound {settings.bound} does not go with {settings.strategy}: {error}"
+        ) from None
+
+
+# Estimates while answers are still coming
+
+
+def partial_ratings(store: Store, answers: pd.DataFrame, waves: int | None) -> PartialRatings:
+    """The scores that answers give to the first waves, all by default, with gaps."""
+    sample, settings = store.sample(waves), store.settings
+    return PartialRatings(sample, _scores(sample, answers, settings), settings.limits)
+
+
+def _scores(sample: Sample, answers: pd.DataFrame, settings: Settings) -> FloatArray:
+    by_id = scores(answers, settings)
+    return np.array([by_id.get(str(i), np.nan) for i in sample.ids.tolist()], dtype=np.float64)
+
+
+def waves_to_use(campaign: Campaign) -> int | None:
+    """How many of the first waves an estimate with gaps uses; None if that is all of them."""
+    answers, last = campaign.answers(), campaign.store.last_wave_with_answers()
+    count = most_informative(lambda waves: partial_ratings(campaign.store, answers, waves), last)
+    if not 0 < count < len(campaign.waves):
+        return None
+    try:
+        campaign.store.sample(count)
+    except DataError:
+        # A strategy that learns keeps the design of all waves only, and its last segment is a gap
+        # until its answer comes.
+        return None
+    return count
+
+
+def most_informative(partial: Callable[[int], PartialRatings], last: int) -> int:
+    """The number of first waves, up to ``last``, with the most information in their answers.
+
+    A wave has the weight of its size from the moment that it is joined to those before. While few
+    of its segments are rated these carry all of that weight, and the waves before tell more by
+    themselves: the estimate would get worse with the first answers of a new wave. What counts is
+    the effective size, 1/Σ influence² with gaps taken as chance, which depends on how segments were
+    drawn and which of them are rated, and never on a score.
+    """
+    best, most = last, -1.0
+    for count in range(last, 0, -1):
+        try:
+            design = partial(count).at_random().sample.design
+        except DataError:  # no answers, or a strategy that learns
+            break
+        spent = float(np.square(design.influence).sum())
+        size = np.inf if spent <= 0 else 1 / spent
+        if size > most * (1 + 1e-9):
+            best, most = count, size
+        if design.kind in ("simple", "adaptive"):
+            break  # waves of a simple sample are one sample: more of it tells more
+    return best
+
+
+# The report
+
+
+def _report(
+    campaign: Campaign,
+    gaps: str,
+    *,
+    estimator: Estimator | str | None = None,
+    cut: str | None = None,
+    confidence: float | None = None,
+    title: str | None = None,
+) -> StudyReport:
+    from fewgold.report import study_report
+
+    check_choice("gaps", gaps, ("wait", "at-random"))
+    settings, chosen = campaign.settings, campaign.estimator(estimator)
+    level = confidence or settings.confidence
+    partial = campaign.partial(waves_to_use(campaign) if gaps == "at-random" else None)
+    partial = partial if cut is None else partial.cut(cut)
+    told: dict[str, Any] = {"commands": _commands(campaign, gaps, cut, estimator, confidence)}
+    if settings.tolerance is not None and cut is None:
+        told["tolerance"] = settings.tolerance
+    if settings.system is not None:
+        told["system"] = settings.system
+    if gaps == "at-random" and partial.missing.size:
+        told["gaps"] = "taken as missing at random"
+        if partial.limits is not None:
+            low, high = partial.bounds(chosen).interval(level)
+            told["worst_case"] = (float(low), float(high))
+    waves = []
+    for wave in campaign.waves:
+        row: dict[str, Any] = {
+            "number": wave.number, "n": wave.n, "seed": wave.seed, "strategy": wave.strategy,
+            "date": wave.drawn_at[:10],
+        }  # fmt: skip
+        try:
+            made = campaign.estimate(estimator=chosen, cut=cut, waves=wave.number).to_dict(level)
+            row |= {name: made[name] for name in ("value", "low", "high")}
+        except FewgoldError:  # answers are missing, or the strategy learns
+            pass
+        waves.append(row)
+    return study_report(
+        ratings_for(partial, chosen, gaps),
+        chosen,
+        strategy=settings.strategy,
+        title=title or settings.name,
+        confidence=level,
+        answers=campaign.answers(),
+        waves=waves,
+        unrated=partial.missing.tolist(),
+        strays=len(campaign.store.set_aside()),
+        context=told,
     )
 
 
-def _plain_budget(budget: Budget) -> Any:
-    return asdict(budget) if isinstance(budget, Cost) else budget
+def _commands(
+    campaign: Campaign, gaps: str, cut: str | None, estimator: Estimator | str | None,
+    confidence: float | None,
+) -> list[str]:  # fmt: skip
+    """The commands that give the estimate of the report again."""
+    place = campaign.path.parent if campaign.path.name == FILE else campaign.path
+    named = estimator.name if isinstance(estimator, Estimator) else estimator
+    options = {
+        "--gaps": None if gaps == "wait" else gaps, "--adequate": cut, "--estimator": named,
+        "--confidence": None if confidence is None else repr(confidence),
+    }  # fmt: skip
+    words = [word for name, value in options.items() if value is not None for word in (name, value)]
+    return [shlex.join(["fewgold", "estimate", place.as_posix(), *words])]

@@ -38,7 +38,7 @@ def segment(
     system = "" if pool.system is None else str(pool.system[place])
     if document and masked and tells(campaign, document):
         document = alias(pool.fingerprint, system, document)
-    elif document and pool.has_several_systems:
+    elif document and pool._has_several_systems:
         document = f"{system}:{document}"  # or formats would take one for context of the other
     return Segment(
         key=key,
@@ -52,7 +52,7 @@ def segment(
 
 def members(pool: Pool, place: int) -> list[int]:
     """The places of all segments of a document, as the same system wrote it, in reading order."""
-    found: list[int] = np.flatnonzero(pool.passages == pool.passages[place]).tolist()
+    found: list[int] = np.flatnonzero(pool._passages == pool._passages[place]).tolist()
     return found
 
 
@@ -62,7 +62,7 @@ def tells(campaign: Campaign, label: str) -> bool:
     Among several systems any could: the file may list one after the other.
     """
     pool, system = campaign.pool, campaign.settings.system
-    if pool.has_several_systems:
+    if pool._has_several_systems:
         return True
     return holds_name(label, system if pool.system is None else str(pool.system[0]))
 
@@ -96,7 +96,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
             for k, place in enumerate(line, 1)
         ]
     else:
-        documents = rng.permutation(int(pool.passages.max()) + 1)
+        documents = rng.permutation(int(pool._passages.max()) + 1)
         shown = _with_context(campaign, wanted, context, documents, masked)
     systems = [settings.system] if pool.system is None else np.unique(pool.system).tolist()
     named = masked and any(holds_name(settings.name, s and str(s)) for s in systems)
@@ -113,7 +113,7 @@ def _with_context(
     campaign: Campaign, wanted: set[int], context: int, line: IntArray, masked: bool
 ) -> list[Segment]:
     """Wanted segments and up to ``context`` neighbours on either side, documents by ``line``."""
-    codes = campaign.pool.passages
+    codes = campaign.pool._passages
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(codes.max() + 2))
     shown = []

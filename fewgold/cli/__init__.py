@@ -40,6 +40,7 @@ from fewgold.cli import (
     strategies,
 )
 from fewgold.cli.console import BAD_DATA, fail
+from fewgold.cli.options import flag
 from fewgold.errors import FewgoldError, UnknownNameError
 
 SETTINGS = "fewgold.toml"
@@ -54,7 +55,7 @@ class _Commands(TyperGroup):
             sys.stdout.flush()
             return result
         except FewgoldError as error:
-            fail(str(error))
+            fail(error.message_for("cli"))
         except BrokenPipeError:
             # The reader has seen enough. Python would complain when it closes stdout at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -106,8 +107,7 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        bool, flag("--version", "Show the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Score a whole test set from few human ratings.

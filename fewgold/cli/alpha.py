@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from fewgold._text import decimals
-from fewgold.cli import input, parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, note
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, note, notes, table
+from fewgold.cli.options import Json, Output, Quiet, argument, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,124 +18,84 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import Counts, Priors
 
-_COLUMNS = "Columns"
 _COUNTS = "Counts instead of a file"
 _PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
 
 
-class Target(StrEnum):
-    """What the rate is of."""
-
-    pool = "pool"
-    process = "process"
+#: Where the rated rows come from.
+RatedRows = Literal["sample", "calibration"]
 
 
-class Pairs(StrEnum):
-    """Where the rated rows come from."""
-
-    sample = "sample"
-    calibration = "calibration"
-
-
-class Correction(StrEnum):
-    """For many comparisons."""
-
-    none = "none"
-    holm = "holm"
-    fdr = "fdr"
-    bonferroni = "bonferroni"
+#: For many comparisons.
+RateCorrection = Literal["none", "holm", "fdr", "bonferroni"]
 
 
 def alpha(
     file: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[FILE]",
-            help="Table: people rated some rows, a metric all of them; - is CSV on stdin.",
+        argument(
+            "[FILE]",
+            "Table: people rated some rows, a metric all of them; - is CSV on stdin.",
             show_default=False,
         ),
     ] = None,
     human: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Human ratings; empty where nobody rated.",
-            rich_help_panel=_COLUMNS,
-        ),
+        option("COLUMN", "Human ratings; empty where nobody rated.", panel=options.COLUMNS_SHORT),
     ] = None,
     metric: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN", help="The metric or judge, on every row.", rich_help_panel=_COLUMNS
-        ),
+        option("COLUMN", "The metric or judge, on every row.", panel=options.COLUMNS_SHORT),
     ] = None,
-    system: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Systems.", rich_help_panel=_COLUMNS)
-    ] = None,
+    system: Annotated[str | None, option("COLUMN", "Systems.", panel=options.COLUMNS_SHORT)] = None,
     adequate: Annotated[
-        str | None,
-        typer.Option(metavar="CUT", help="Human scores that are adequate, such as '<=0'."),
+        str | None, option("CUT", "Human scores that are adequate, such as '<=0'.")
     ] = None,
     threshold: Annotated[
         str | None,
-        typer.Option(
-            metavar="CUT|RULE",
-            help="Metric scores that are a 1, such as '>=0.5'; or equal or information, which the "
+        option(
+            "CUT|RULE",
+            "Metric scores that are a 1, such as '>=0.5'; or equal or information, which the "
             "rated rows choose.",
         ),
     ] = None,
     pairs: Annotated[
-        Pairs,
-        typer.Option(
-            metavar="sample|calibration",
-            help="Rated rows are a random sample (of each system), or were chosen otherwise and "
+        RatedRows,
+        option(
+            "sample|calibration",
+            "Rated rows are a random sample (of each system), or were chosen otherwise and "
             "tell how often the metric is right, no more.",
         ),
-    ] = Pairs.sample,
+    ] = "sample",
     target: Annotated[
-        Target | None,
-        typer.Option(
-            metavar="pool|process",
-            help="The rate of these very rows (default for a file), or of the system that made "
+        options.Target | None,
+        option(
+            "pool|process",
+            "The rate of these very rows (default for a file), or of the system that made "
             "them (default for counts).",
             show_default=False,
         ),
     ] = None,
     counts: Annotated[
         str | None,
-        typer.Option(
-            metavar="tp=N,…",
-            help="tp, fn, fp, tn of rows rated by both; human=ONES/ALL and metric=ONES/ALL of rows "
+        option(
+            "tp=N,…",
+            "tp, fn, fp, tn of rows rated by both; human=ONES/ALL and metric=ONES/ALL of rows "
             "rated by one.",
-            rich_help_panel=_COUNTS,
+            panel=_COUNTS,
         ),
     ] = None,
     rho: Annotated[
-        float | None,
-        typer.Option(
-            metavar="P",
-            parser=parse.rate,
-            help="Known true positive rate.",
-            rich_help_panel=_COUNTS,
-        ),
+        float | None, option("P", "Known true positive rate.", panel=_COUNTS, parser=parse.rate)
     ] = None,
     eta: Annotated[
-        float | None,
-        typer.Option(
-            metavar="P",
-            parser=parse.rate,
-            help="Known true negative rate.",
-            rich_help_panel=_COUNTS,
-        ),
+        float | None, option("P", "Known true negative rate.", panel=_COUNTS, parser=parse.rate)
     ] = None,
     correction: Annotated[
-        Correction,
-        typer.Option(metavar="NAME", help="Of the comparisons: none, holm, fdr or bonferroni."),
-    ] = Correction.none,
-    confidence: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Of the intervals, such as 0.95 or 95%.")
-    ] = "0.95",
-    output: Output = Format.text,
+        RateCorrection, option("NAME", "Of the comparisons: none, holm, fdr or bonferroni.")
+    ] = "none",
+    confidence: Annotated[str, option("LEVEL", "Of the intervals, such as 0.95 or 95%.")] = "0.95",
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -150,6 +110,7 @@ def alpha(
     [bold]fewgold alpha --counts tp=43,fn=18,fp=12,tn=29,metric=540/1000[/bold]
     """
     from fewgold.bayes import significance
+    from fewgold.bayes.success import success_rates_of
 
     level = parse.confidence(confidence)
     if (file is None) == (counts is None):
@@ -158,25 +119,25 @@ def alpha(
             "tp=43,fn=18,fp=12,tn=29,metric=540/1000."
         )
     priors = _priors(rho, eta)
-    target = target or (Target.pool if counts is None else Target.process)
+    found: Any
+    target = target or ("pool" if counts is None else "process")
     if counts is not None:
         if any((human, metric, system, adequate, threshold)):
             raise typer.BadParameter("columns and cuts go with a FILE, not with --counts.")
-        found = _counted(_counts(counts, pairs), priors, target)
+        found = success_rates_of(_counts(counts, pairs), priors, target)
     else:
         assert file is not None
         found = _rates(file, human, metric, system, quiet, priors, {
             "adequate": parse.cut("--adequate", adequate), "threshold": _threshold(threshold),
-            "pairs": pairs.value, "target": target.value,
+            "pairs": pairs, "target": target,
         })  # fmt: skip
     frame = found.to_frame(level)
-    kind = None if correction is Correction.none else correction.value
+    kind = None if correction == "none" else correction
     several = len(found.posteriors) > 1
     pairwise = significance(found.posteriors, correction=kind) if several else None
-    for sentence in found.notes:
-        note(f"note: {sentence}", quiet)
+    notes(found.notes, quiet)
     record = {
-        "metric": found.metric, "pairs": pairs.value, "target": target.value, "confidence": level,
+        "metric": found.metric, "pairs": pairs, "target": target, "confidence": level,
         "systems": frame.to_dict("records"),
         "comparisons": [] if pairwise is None else pairwise.to_frame().to_dict("records"),
         "correction": kind, "notes": list(found.notes),
@@ -192,7 +153,7 @@ def alpha(
                 "compare."
             )
 
-    emit(Format.json if json else output, record, rows, text)
+    emit("json" if json else output, record, rows, text)
 
 
 def _rates(
@@ -207,7 +168,7 @@ def _rates(
     from fewgold.bayes import success_rates
 
     if metric is None:
-        note("note: no --metric, so only the human ratings are used", quiet)
+        note("no --metric, so only the human ratings are used", quiet)
     seen = input.understand(
         input.read_table(file, quiet), quiet, human=None if human is None else [human],
         system=system, texts=[], metrics=[] if metric is None else [metric], need_id=False,
@@ -238,7 +199,7 @@ def _priors(rho: float | None, eta: float | None) -> Priors | None:
     return Priors(rho=rho, eta=eta)
 
 
-def _counts(text: str, pairs: Pairs) -> Counts:
+def _counts(text: str, pairs: RatedRows) -> Counts:
     """``tp=43,fn=18,metric=540/1000`` as counts."""
     from fewgold.bayes import Counts
 
@@ -264,39 +225,29 @@ def _counts(text: str, pairs: Pairs) -> Counts:
             f"--counts has {', '.join(cells)}, but rows rated by both come in four counts: tp, fn, "
             "fp and tn. Write the others too, as 0 if there are none."
         )
-    return Counts(**found, pairs=pairs.value)
+    return Counts(**found, pairs=pairs)
 
 
-def _counted(counts: Counts, priors: Priors | None, target: Target) -> Any:
-    """Rates of one system from its counts."""
-    from fewgold.bayes import success_rates_of
-
-    return success_rates_of(counts, priors, target.value)
-
-
-def _show(out: Console, frame: pd.DataFrame, metric: str, target: Target, level: float) -> None:
-    from rich.table import Table
-
+def _show(
+    out: Console, frame: pd.DataFrame, metric: str, target: options.Target, level: float
+) -> None:
     what = "Share of adequate items in this test set"
-    if target is Target.process:
+    if target == "process":
         what = "Success rate of what made these items"
     out.print(f"[bold]{what}[/bold]" + (f", with {metric}" if metric else ""))
     out.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
-    table.add_column("", overflow="ellipsis", no_wrap=True)
-    heads = ["items", "rated", "people", "metric", "corrected", f"{100 * level:.6g}% interval"]
-    for head in (*heads, "ρ", "η"):
-        table.add_column(head, justify="right", no_wrap=True)
+    interval = f"{100 * level:.6g}% interval"
+    shown = table("", "items", "rated", "people", "metric", "corrected", interval, "ρ", "η")
     for row in frame.to_dict("records"):
         digits = min(decimals(row["sd"]) - 1, 4)
-        table.add_row(
+        shown.add_row(
             str(row["system"]), f"{row['items']}", f"{row['rated']}",
-            _cell(row["human"], 2), _cell(row.get("naive"), 2),
+            _cell(row["human"]), _cell(row.get("naive")),
             f"[green]{row['mean']:.{digits}f}[/green] ± {row['sd']:.{digits}f}",
             f"{row['low']:.{digits}f} to {row['high']:.{digits}f}",
-            _cell(row.get("rho"), 2), _cell(row.get("eta"), 2),
+            _cell(row.get("rho")), _cell(row.get("eta")),
         )  # fmt: skip
-    out.print(table)
+    out.print(shown)
     out.print()
     out.print(
         "people: share of adequate among the rated; metric: share that it says, taken at its word; "
@@ -305,5 +256,5 @@ def _show(out: Console, frame: pd.DataFrame, metric: str, target: Target, level:
     )
 
 
-def _cell(value: float | None, digits: int) -> str:
-    return "–" if value is None or value != value else f"{value:.{digits}f}"
+def _cell(value: float | None) -> str:
+    return "–" if value is None or value != value else f"{value:.2f}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import input, parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, note
+from fewgold._text import shorter
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, save_all, table
+from fewgold.cli.options import Json, Output, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,271 +19,86 @@ if TYPE_CHECKING:
 
     from fewgold.comparison import Comparison
 
-# What ``fewgold compare`` prints for people.
-
-
+_COLUMNS = "What the columns mean (a sheet of select --shared needs none of them)"
+_SHEET = "A sheet of select --shared"
 _MOST = 15  # pairs to print
 
 
-def show(out: Console, result: Comparison) -> None:
-    """Ranking, differences, raters and notes."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from fewgold.comparison.result import decimals, findings
-
-    facts, level = result.facts, f"{100 * result.confidence:.10g}%"
-    about = (
-        f"all {facts['pool_size']} segments"
-        if facts["target"] == "pool"
-        else f"new {facts['unit']}s like these"
-    )
-    out.print(
-        Text.assemble(
-            (f"{len(result.systems)} systems on {facts['n']} rated segments", "bold"),
-            f"; the result is about {about}.",
-        )
-    )
-    out.print()
-    scores, ranking = result.scores(), result.ranking()
-    digits = decimals(float(scores["se"].min()))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
-    for head in ("rank", "system", "score", level, "P(best)"):
-        side: Any = "left" if head in ("rank", "system") else "right"
-        table.add_column(head, justify=side, no_wrap=True, overflow="ellipsis")
-    group = 1
-    both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
-    for place, own in both:
-        if place.group != group:
-            table.add_section()
-            table.add_row("[dim]──[/dim]")
-        group = place.group
-        span = {place.rank_low, place.rank_high}
-        table.add_row(
-            "–".join(map(str, sorted(span))), Text(own.system), f"{own.score:.{digits}f}",
-            f"{own.low:.{digits}f} to {own.high:.{digits}f}", f"{place.p_best:.3f}",
-        )  # fmt: skip
-    out.print(table)
-    out.print()
-    _differences(out, result, level)
-    if result.people is not None:
-        out.print()
-        _raters(out, result)
-    out.print()
-    first, *others = findings(result)
-    for sentence in (f"* {first}", *others):  # the star of the table
-        out.print(Text(sentence))
-    for sentence in result.remarks:
-        out.print(Text.assemble(("note: ", "yellow"), sentence))
-    out.print()
-    out.print("To cite how the numbers were made:")
-    out.print(Text(f"  {result.signature()}"), soft_wrap=True)
+#: Corrections for many tests by name.
+Correction = Literal["holm", "fdr", "none"]
 
 
-def _differences(out: Console, result: Comparison, level: str) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from fewgold.comparison.result import decimals
-
-    frame = result.differences()
-    place = {name: k for k, name in enumerate(result.ranking()["system"])}
-    if len(frame) > _MOST:
-        near = frame["second"].map(place) - frame["first"].map(place) == 1
-        out.print(f"Differences of neighbours (--format csv lists all {len(frame)}):")
-        frame = frame[near]
-    digits = decimals(float(frame["se"].min()))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
-    for head in ("difference", "", level, "P(better)", "p, corrected"):
-        side: Any = "left" if head == "difference" else "right"
-        table.add_column(head, justify=side, no_wrap=head != "difference")
-    rows: Any = frame.itertuples()
-    for row in rows:
-        unknown = not math.isfinite(row.low)
-        table.add_row(
-            Text(_pair(row.first, row.second)),
-            f"{row.difference:+.{digits}f}".replace("-", "−"),
-            "unknown" if unknown
-            else f"{row.low:.{digits}f} to {row.high:.{digits}f}".replace("-", "−"),
-            f"{row.p_better:.3f}",
-            ("< 0.001" if row.p_adjusted < 0.001 else f"{row.p_adjusted:.3f}")
-            + ("*" if row.significant else " "),
-        )  # fmt: skip
-    out.print(table)
-
-
-def _pair(first: str, second: str) -> str:
-    """Two names that leave room for the figures."""
-    from fewgold.plots.style import shorten
-
-    if len(first) + len(second) > 26:
-        first, second = shorten(first, 13), shorten(second, 13)
-    return f"{first} − {second}"
-
-
-def _raters(out: Console, result: Comparison) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    assert result.people is not None
-    people = result.people
-    agree = (
-        (
-            f"Krippendorff's α {_number(people.alpha, 2)}, mean correlation "
-            f"{_number(people.correlation, 2)}; "
-        )
-        if people.shared
-        else ""
-    )
-    out.print(f"Raters: {agree}{people.shared} of {people.outputs} outputs rated by two or more")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
-    table.add_column("rater")
-    for head in ("ratings", "mean", "bias", "±", "spread"):
-        table.add_column(head, justify="right")
-    rows: Any = people.to_frame().itertuples()
-    for row in rows:
-        table.add_row(
-            Text(row.rater), str(row.ratings), f"{row.mean:.3f}",
-            _number(row.bias, 3, "+"), _number(row.bias_se, 3), _number(row.spread, 3),
-        )  # fmt: skip
-    out.print(table)
-
-
-def _number(value: float, digits: int, sign: str = "") -> str:
-    return "–" if value != value else f"{value:{sign}.{digits}f}".replace("-", "−")
-
-
-_COLUMNS = "What the columns mean (a sheet of select --shared needs none of them)"
-_SHEET = "A sheet of select --shared"
-
-
-class Correction(StrEnum):
-    """Corrections for many tests by name."""
-
-    holm = "holm"
-    fdr = "fdr"
-    none = "none"
-
-
-class Target(StrEnum):
-    """What the result is about."""
-
-    pool = "pool"
-    process = "process"
-
-
-class Unit(StrEnum):
-    """What varies independently."""
-
-    segment = "segment"
-    document = "document"
+#: What varies independently.
+Unit = Literal["segment", "document"]
 
 
 def compare(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="The rated sheet, or any table with a row for each segment and system; - is CSV "
+        argument(
+            "FILE",
+            "The rated sheet, or any table with a row for each segment and system; - is CSV "
             "on stdin.",
             show_default=False,
         ),
     ],
     human: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Human scores; several columns A,B are a rater each.",
-            rich_help_panel=_COLUMNS,
-        ),
+        option("COLUMN", "Human scores; several columns A,B are a rater each.", panel=_COLUMNS),
     ] = None,
-    system: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Systems.", rich_help_panel=_COLUMNS)
-    ] = None,
+    system: Annotated[str | None, option("COLUMN", "Systems.", panel=_COLUMNS)] = None,
     id: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Segments: the same id for all systems.",
-            rich_help_panel=_COLUMNS,
-        ),
+        str | None, option("COLUMN", "Segments: the same id for all systems.", panel=_COLUMNS)
     ] = None,
     document: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Documents; none for none.", rich_help_panel=_COLUMNS),
+        str | None, option("COLUMN", "Documents; none for none.", panel=_COLUMNS)
     ] = None,
     metrics: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,…", help="Automatic metrics; none for none.", rich_help_panel=_COLUMNS
-        ),
+        str | None, option("A,B,…", "Automatic metrics; none for none.", panel=_COLUMNS)
     ] = None,
     rater: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Who rated, if several did.", rich_help_panel=_COLUMNS),
+        str | None, option("COLUMN", "Who rated, if several did.", panel=_COLUMNS)
     ] = None,
     rated_only: Annotated[
-        bool,
-        typer.Option(
-            "--rated-only", help="Go on with a sheet that has gaps: chance left them out."
-        ),
+        bool, flag("--rated-only", "Go on with a sheet that has gaps: chance left them out.")
     ] = False,
     orientation: Annotated[
-        str | None,
-        typer.Option(metavar="A=+1,B=-1", help="As for select.", rich_help_panel=_COLUMNS),
+        str | None, option("A=+1,B=-1", "As for select.", panel=_COLUMNS)
     ] = None,
-    pool: Annotated[
-        str | None,
-        typer.Option(metavar="POOL", help="The pool, if it has moved.", rich_help_panel=_SHEET),
-    ] = None,
+    pool: Annotated[str | None, option("POOL", "The pool, if it has moved.", panel=_SHEET)] = None,
     design: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Side file, if not beside the sheet.", rich_help_panel=_SHEET
-        ),
+        str | None, option("FILE", "Side file, if not beside the sheet.", panel=_SHEET)
     ] = None,
     target: Annotated[
-        Target | None,
-        typer.Option(
-            metavar="WHAT",
-            help="pool: the segments of the table; process: new text like it. Default: pool, or "
+        options.Target | None,
+        option(
+            "WHAT",
+            "pool: the segments of the table; process: new text like it. Default: pool, or "
             "process where every segment is rated.",
         ),
     ] = None,
     unit: Annotated[
-        Unit | None,
-        typer.Option(metavar="UNIT", help="What varies independently: segment or document."),
+        Unit | None, option("UNIT", "What varies independently: segment or document.")
     ] = None,
-    correction: Annotated[
-        Correction, typer.Option(metavar="NAME", help="Of many tests: holm, fdr or none.")
-    ] = Correction.holm,
-    level: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Chance of error, such as 0.05 or 5%.")
-    ] = "0.05",
-    limits: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale, such as 0,25 or mqm."),
-    ] = None,
+    correction: Annotated[Correction, option("NAME", "Of many tests: holm, fdr or none.")] = "holm",
+    level: Annotated[str, option("LEVEL", "Chance of error, such as 0.05 or 5%.")] = "0.05",
+    limits: options.ScaleEnds = None,
     higher_is_better: Annotated[
         bool | None,
-        typer.Option(
-            "--higher-is-better/--lower-is-better",
-            help="Default: read from the name of the column or scale, or from the metrics.",
-            rich_help_panel="Which way human scores point",
-            show_default=False,
+        options.direction(
+            "Default: read from the name of the column or scale, or from the metrics."
         ),
     ] = None,
     no_control: Annotated[
-        bool, typer.Option("--no-control", help="No metrics for differences, even if they help.")
+        bool, flag("--no-control", "No metrics for differences, even if they help.")
     ] = False,
     adjust_raters: Annotated[
-        bool, typer.Option("--adjust-raters", help="Take out the bias of each rater.")
+        bool, flag("--adjust-raters", "Take out the bias of each rater.")
     ] = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Write tables and plots there."),
+        Path | None, option("FOLDER", "Write tables and plots there.", "--out", "-o")
     ] = None,
-    output: Output = Format.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -299,9 +115,9 @@ def compare(
 
     risk, ends = parse.confidence(level, "--level", "0.05"), parse.limits(limits)
     options: dict[str, Any] = {
-        "target": None if target is None else target.value,
-        "unit": None if unit is None else unit.value,
-        "correction": correction.value, "level": risk,
+        "target": target,
+        "unit": unit,
+        "correction": correction, "level": risk,
         "limits": ends if limits is None or "," in limits else limits.strip(),
         "higher_is_better": higher_is_better, "control": "never" if no_control else "auto",
         "adjust_raters": adjust_raters,
@@ -325,18 +141,16 @@ def compare(
             raise typer.BadParameter("--pool belongs to a sheet with its side file.")
         frame, columns = _table(file, humans, rater, named, signs, quiet)
     result = comparison.compare(frame, **columns, **options)
-    written = [] if out is None else result.save(out)
-    if out is not None and not any(p.suffix == ".png" for p in written):
-        note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
+    written = save_all(result, out, quiet)
     record = {**result.to_dict(), "file": file, "files": [str(p) for p in written]}
 
     def text(console: Console) -> None:
-        show(console, result)
+        _show(console, result)
         for path in written:
             print(f"written: {path}")
 
     rows: Any = result.differences().to_dict("records")
-    emit(Format.json if json else output, record, rows, text)
+    emit("json" if json else output, record, rows, text)
 
 
 def _side(file: str, design: str | None) -> str | Path | None:
@@ -403,3 +217,117 @@ def _table(
     told = humans if len(humans) > 1 else humans[0]
     filled = io.filled(found.table, columns["metrics"], found.system)
     return filled, {**columns, "human": told, "orientation": kept}
+
+
+def _show(out: Console, result: Comparison) -> None:
+    """Ranking, differences, raters and notes."""
+    from rich.text import Text
+
+    from fewgold.comparison.result import decimals, findings
+
+    facts, level = result.facts, f"{100 * result.confidence:.10g}%"
+    about = (
+        f"all {facts['pool_size']} segments"
+        if facts["target"] == "pool"
+        else f"new {facts['unit']}s like these"
+    )
+    out.print(
+        Text.assemble(
+            (f"{len(result.systems)} systems on {facts['n']} rated segments", "bold"),
+            f"; the result is about {about}.",
+        )
+    )
+    out.print()
+    scores, ranking = result.scores(), result.ranking()
+    digits = decimals(float(scores["se"].min()))
+    places = table("rank", "system", "score", level, "P(best)", left=2)
+    group = 1
+    both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
+    for place, own in both:
+        if place.group != group:
+            places.add_section()
+            places.add_row("[dim]──[/dim]")
+        group = place.group
+        span = {place.rank_low, place.rank_high}
+        places.add_row(
+            "–".join(map(str, sorted(span))), Text(own.system), f"{own.score:.{digits}f}",
+            f"{own.low:.{digits}f} to {own.high:.{digits}f}", f"{place.p_best:.3f}",
+        )  # fmt: skip
+    out.print(places)
+    out.print()
+    _differences(out, result, level)
+    if result.people is not None:
+        out.print()
+        _raters(out, result)
+    out.print()
+    first, *others = findings(result)
+    for sentence in (f"* {first}", *others):  # the star of the table
+        out.print(Text(sentence))
+    for sentence in result.remarks:
+        out.print(Text.assemble(("note: ", "yellow"), sentence))
+    out.print()
+    out.print("To cite how the numbers were made:")
+    out.print(Text(f"  {result.signature()}"), soft_wrap=True)
+
+
+def _differences(out: Console, result: Comparison, level: str) -> None:
+    from rich.text import Text
+
+    from fewgold.comparison.result import decimals
+
+    frame = result.differences()
+    place = {name: k for k, name in enumerate(result.ranking()["system"])}
+    if len(frame) > _MOST:
+        near = frame["second"].map(place) - frame["first"].map(place) == 1
+        out.print(f"Differences of neighbours (--format csv lists all {len(frame)}):")
+        frame = frame[near]
+    digits = decimals(float(frame["se"].min()))
+    shown = table("difference", "", level, "P(better)", "p, corrected", wrap=1)
+    rows: Any = frame.itertuples()
+    for row in rows:
+        unknown = not math.isfinite(row.low)
+        shown.add_row(
+            Text(_pair(row.first, row.second)),
+            f"{row.difference:+.{digits}f}".replace("-", "−"),
+            "unknown" if unknown
+            else f"{row.low:.{digits}f} to {row.high:.{digits}f}".replace("-", "−"),
+            f"{row.p_better:.3f}",
+            ("< 0.001" if row.p_adjusted < 0.001 else f"{row.p_adjusted:.3f}")
+            + ("*" if row.significant else " "),
+        )  # fmt: skip
+    out.print(shown)
+
+
+def _pair(first: str, second: str) -> str:
+    """Two names that leave room for the figures."""
+    if len(first) + len(second) > 26:
+        first, second = shorter(first, 13), shorter(second, 13)
+    return f"{first} − {second}"
+
+
+def _raters(out: Console, result: Comparison) -> None:
+    from rich.text import Text
+
+    assert result.people is not None
+    people = result.people
+    agree = (
+        (
+            f"Krippendorff's α {_number(people.alpha, 2)}, mean correlation "
+            f"{_number(people.correlation, 2)}; "
+        )
+        if people.shared
+        else ""
+    )
+    out.print(f"Raters: {agree}{people.shared} of {people.outputs} outputs rated by two or more")
+    shown = table("rater", "ratings", "mean", "bias", "±", "spread", wrap=6)
+    rows: Any = people.to_frame().itertuples()
+    for row in rows:
+        shown.add_row(
+            Text(row.rater), str(row.ratings), f"{row.mean:.3f}",
+            _number(row.bias, 3, "+"), _number(row.bias_se, 3), _number(row.spread, 3),
+        )  # fmt: skip
+    out.print(shown)
+
+
+def _number(value: float, digits: int, sign: str = "") -> str:
+    return "–" if value != value else f"{value:{sign}.{digits}f}".replace("-", "−")

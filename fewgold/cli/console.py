@@ -1,39 +1,27 @@
-"""What the commands share: formats, notes on stderr, exit codes."""
+"""What the commands print: results in four formats, notes on stderr, progress, exit codes."""
 
 from __future__ import annotations
 
 import csv
 import json
-import math
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from fewgold._text import plain_value
+from fewgold.cli.options import OutputFormat
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 BAD_DATA = 3
 WIDTH = 80
-
-
-class Format(StrEnum):
-    """How a result is printed."""
-
-    text = "text"
-    json = "json"
-    csv = "csv"
-    latex = "latex"
-
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-Output = Annotated[
-    Format, typer.Option("--format", help="text, json, csv or latex.", metavar="FORMAT")
-]
 
 
 def fail(sentence: str) -> NoReturn:
@@ -42,10 +30,66 @@ def fail(sentence: str) -> NoReturn:
     raise typer.Exit(BAD_DATA)
 
 
-def note(sentence: str, quiet: bool) -> None:
+def say(sentence: str, quiet: bool) -> None:
     """Say something on stderr that is not a result."""
     if not quiet:
         print(sentence, file=sys.stderr)
+
+
+def note(sentence: str, quiet: bool) -> None:
+    """The same, marked as a note."""
+    say(f"note: {sentence}", quiet)
+
+
+def notes(sentences: Iterable[str], quiet: bool) -> None:
+    for sentence in sentences:
+        note(sentence, quiet)
+
+
+def no_plots(quiet: bool, what: str = "plots") -> None:
+    """Say why nothing is drawn."""
+    note(f'no {what} without matplotlib. pip install "fewgold[plots]"', quiet)
+
+
+def draw(plot: Callable[[], Any], path: Path | None, quiet: bool) -> list[Path]:
+    """Draw a figure into a file, and name it; without matplotlib say so and go on."""
+    if path is None:
+        return []
+    from fewgold.plots import save
+    from fewgold.plots.style import available
+
+    if not available():
+        no_plots(quiet, "plot")
+        return []
+    save(plot(), path)
+    return [path]
+
+
+def save_all(result: Any, folder: Path | None, quiet: bool) -> list[Path]:
+    """Let a result write its files into a folder; say so if figures are not among them."""
+    written: list[Path] = [] if folder is None else result.save(folder)
+    if folder is not None and not any(path.suffix == ".png" for path in written):
+        no_plots(quiet)
+    return written
+
+
+def print_summary(summary: str, written: Sequence[Path]) -> None:
+    """A text for people, and the files that were written."""
+    print(summary)
+    if written:
+        print(f"\nwritten: {', '.join(map(str, written))}")
+
+
+@contextmanager
+def resumable(store: Path | None) -> Iterator[None]:
+    """Say where the finished cells are if a long run is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if store is not None:
+            kept = f"the cells finished so far are in {store}"
+            print(f"\ninterrupted; {kept}. Go on with --resume.", file=sys.stderr)
+        raise
 
 
 def sheet_suffix() -> str:
@@ -53,17 +97,6 @@ def sheet_suffix() -> str:
     from importlib.util import find_spec
 
     return ".csv" if find_spec("openpyxl") is None else ".xlsx"
-
-
-def drawn(save: Callable[[Any], object], plot: Callable[[], Any], quiet: bool) -> bool:
-    """Draw and save a figure; without matplotlib say so and go on: the numbers are worth having."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        note('note: no plot without matplotlib. pip install "fewgold[plots]"', quiet)
-        return False
-    save(plot())
-    return True
 
 
 def progress(sentence: str, quiet: bool) -> None:
@@ -86,41 +119,33 @@ def console() -> Console:
 
 
 def emit(
-    how: Format,
+    how: OutputFormat,
     record: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
     text: Callable[[Console], None],
 ) -> None:
     """Print a result: the whole record as JSON, its rows as a table, or text for people."""
-    if how is Format.json:
+    if how == "json":
         print(to_json(record))
-    elif how is Format.text:
+    elif how == "text":
         text(console())
     else:
         names = list(rows[0])
-        cells = [["" if v is None else str(v) for v in plain(list(r.values()))] for r in rows]
-        if how is Format.csv:
+        cells = [["" if v is None else str(v) for v in plain_value(list(r.values()))] for r in rows]
+        if how == "csv":
             csv.writer(sys.stdout, lineterminator="\n").writerows([names, *cells])
         else:
-            print(_latex(names, [[_short(v) for v in plain(list(r.values()))] for r in rows]))
+            print(_latex(names, [[_short(v) for v in plain_value(list(r.values()))] for r in rows]))
+
+
+def show(json: bool, record: Mapping[str, Any], text: Callable[[Console], None]) -> None:
+    """Print a result as JSON or as text for people."""
+    emit("json" if json else "text", record, [], text)
 
 
 def to_json(record: Mapping[str, Any]) -> str:
     """JSON of a record that may hold numpy's types, paths and infinities."""
-    return json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def plain(value: Any) -> Any:
-    """The same value in types that JSON knows; what is not finite becomes null."""
-    if hasattr(value, "tolist"):  # numpy's arrays and scalars
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [plain(v) for v in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+    return json.dumps(plain_value(record), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _short(value: Any) -> str:
@@ -143,6 +168,31 @@ _ESCAPES = {c: f"\\{c}" for c in "&%$#_{}"} | {
 }  # fmt: skip
 
 
+def escape(text: str) -> str:
+    """Text that rich prints as it is."""
+    from rich.markup import escape as escaped
+
+    return escaped(text)
+
+
+def quoted(text: str) -> str:
+    """A word for a shell, for rich to print."""
+    return escape(shlex.quote(text))
+
+
+def table(*heads: str, left: int = 1, wrap: int = 0) -> Table:
+    """An empty table without lines: the first ``left`` columns are texts, the others numbers.
+
+    The first ``wrap`` columns may take several lines.
+    """
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
+    for k, head in enumerate(heads):
+        made.add_column(head, justify="left" if k < left else "right", no_wrap=k >= wrap)
+    return made
+
+
 def pairs(out: Console, lines: Sequence[tuple[str, str]]) -> None:
     """A list of names and what belongs to them, in two columns."""
     from rich.padding import Padding
@@ -159,8 +209,6 @@ def pairs(out: Console, lines: Sequence[tuple[str, str]]) -> None:
 
 def remarks(out: Console, sentences: Sequence[str]) -> None:
     """Sentences that a reader must see, each with its lines under one another."""
-    from rich.markup import escape
-
     if sentences:
         pairs(out, [("[yellow]note:[/yellow]", escape(sentence)) for sentence in sentences])
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from fewgold.cli import parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, pairs, progress
+from fewgold.cli import options, parse
+from fewgold.cli.console import emit, pairs, progress, show
+from fewgold.cli.options import Json, Output, Quiet, option
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from fewgold._arrays import FloatArray
 
@@ -30,26 +30,22 @@ INTERVALS = ("student", "auto", "star", "hoeffding")
 
 def demo(
     kind: Annotated[
-        str, typer.Option(metavar="ende|zhen", help="Data: metrics follow people less, or more.")
+        str, option("ende|zhen", "Data: metrics follow people less, or more.")
     ] = "ende",
-    system: Annotated[str, typer.Option(metavar="NAME", help="System to score.")] = "alpha",
-    budget: Annotated[
-        str, typer.Option(metavar="N|P%", help="Ratings, or share of the segments.")
-    ] = "5%",
-    strategy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Default: the recommended one.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 1,
-    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to simulate.")] = 2000,
+    system: Annotated[str, option("NAME", "System to score.")] = "alpha",
+    budget: Annotated[str, option("N|P%", "Ratings, or share of the segments.")] = "5%",
+    strategy: Annotated[str | None, option("NAME", "Default: the recommended one.")] = None,
+    seed: options.SeedOfDraws = 1,
+    draws: Annotated[int, option("D", "Studies to simulate.", min=2)] = 2000,
     save: Annotated[
         str | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write the data instead, to try the other commands: pool.csv, and human.csv with "
+        option(
+            "FOLDER",
+            "Write the data instead, to try the other commands: pool.csv, and human.csv with "
             "what people think of each segment.",
         ),
     ] = None,
-    output: Output = Format.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -85,7 +81,17 @@ def demo(
         rng=seed,
         progress=lambda done, total: progress(f"{draws} studies each: {done} of {total}", quiet),
     )
-    rows = [_row(cell) for cell in replayed.to_frame().to_dict("records")]
+    rows = [
+        {
+            "strategy": cell["strategy"],
+            "n": cell["n"],
+            "typical_error": cell["abs_error"],
+            "worth": cell["ess"],
+            "holds_truth": cell["coverage"],
+            "width": 2 * cell["half_width"],
+        }
+        for cell in replayed.to_frame().to_dict("records")
+    ]
     progress("intervals …", quiet)
     intervals = _intervals(pool, gold, amount, min(draws, 500), seed)
     progress("", quiet)
@@ -112,7 +118,7 @@ def demo(
         "strategies": rows,
         "intervals": intervals,
     }
-    emit(Format.json if json else output, result, rows, lambda out: _show(out, result))
+    emit("json" if json else output, result, rows, lambda out: _show(out, result))
 
 
 def _intervals(pool: Any, gold: FloatArray, amount: Any, draws: int, seed: int) -> list[Any]:
@@ -135,21 +141,7 @@ def _intervals(pool: Any, gold: FloatArray, amount: Any, draws: int, seed: int) 
     ]
 
 
-def _row(cell: Any) -> dict[str, Any]:
-    return {
-        "strategy": cell["strategy"],
-        "n": cell["n"],
-        "typical_error": cell["abs_error"],
-        "worth": cell["ess"],
-        "holds_truth": cell["coverage"],
-        "width": 2 * cell["half_width"],
-    }
-
-
 def _show(out: Console, result: dict[str, Any]) -> None:
-    from rich import box
-    from rich.table import Table
-
     study, n, name = result["study"], result["n"], result["strategy"]
     out.print("[bold]How good is a system, if only a few of its outputs can be rated?[/bold]")
     out.print(
@@ -169,13 +161,9 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         out.print(f"  [cyan]{label:<13}[/cyan] {what}")
     out.print()
     out.print(f"[bold]The same study {result['draws']} times[/bold], each with other segments")
-    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
-    table.add_column("strategy", style="cyan", no_wrap=True)
     wide = out.width >= 74
-    if wide:
-        table.add_column("chosen how; scored how", no_wrap=True)
-    for title in ("typical\nerror", "worth\nratings", "holds\ntruth"):
-        table.add_column(title, justify="right", no_wrap=True)
+    texts = ["strategy", *(["chosen how; scored how"] if wide else [])]
+    table = _table(texts, ["typical\nerror", "worth\nratings", "holds\ntruth"])
     for row in result["strategies"]:
         table.add_row(
             row["strategy"],
@@ -209,19 +197,25 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     out.print("  [green]fewgold estimate sample.csv[/green]")
 
 
-def _show_intervals(out: Console, result: dict[str, Any]) -> None:
+def _table(texts: list[str], numbers: list[str]) -> Table:
+    """An empty table with lines; its first column is coloured."""
     from rich import box
     from rich.table import Table
 
+    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
+    for k, title in enumerate(texts):
+        table.add_column(title, style=None if k else "cyan", no_wrap=True)
+    for title in numbers:
+        table.add_column(title, justify="right", no_wrap=True)
+    return table
+
+
+def _show_intervals(out: Console, result: dict[str, Any]) -> None:
     out.print(
         f"[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
         "fewgold uses"
     )
-    table = Table(box=box.SIMPLE, padding=(0, 1), show_edge=False)
-    table.add_column("interval", style="cyan", no_wrap=True)
-    table.add_column("promise", no_wrap=True)
-    for title in ("half of\nits width", "holds\ntruth"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = _table(["interval", "promise"], ["half of\nits width", "holds\ntruth"])
     for row in result["intervals"]:
         width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
         table.add_row(row["bound"], row["kind"], width, holds)
@@ -247,7 +241,6 @@ def _save(folder: str, kind: str, system: str, json: bool) -> None:
 
     import pandas as pd
 
-    from fewgold.cli.console import console, to_json
     from fewgold.datasets import load_demo
     from fewgold.errors import DataError
     from fewgold.io import write_texts
@@ -266,7 +259,5 @@ def _save(folder: str, kind: str, system: str, json: bool) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     write_texts(files)
     names = [str(path) for path in files]
-    if json:
-        print(to_json({"files": names, "segments": len(pool)}))
-        return
-    console().print(f"[bold]Wrote {names[0]}[/bold] ({len(pool)} segments) and {names[1]}.")
+    told = f"[bold]Wrote {names[0]}[/bold] ({len(pool)} segments) and {names[1]}."
+    show(json, {"files": names, "segments": len(pool)}, lambda out: out.print(told))

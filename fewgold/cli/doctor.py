@@ -6,32 +6,30 @@ from typing import Annotated
 
 import typer
 
-from fewgold.cli import input, parse
-from fewgold.cli.console import Json, to_json
+from fewgold.cli import options, parse
+from fewgold.cli.console import to_json
+from fewgold.cli.options import Json, argument, flag, option
 
 
 def doctor(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="A table, a sheet, a campaign, an export of an annotation tool, or a folder.",
+        argument(
+            "FILE", "A table, a sheet, a campaign, an export of an annotation tool, or a folder."
         ),
     ],
     human: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN", help="Human scores, if the name does not tell; A,B are a rater each."
-        ),
+        option("COLUMN", "Human scores, if the name does not tell; A,B are a rater each."),
     ] = None,
-    id: input.Id = None,
-    document: input.Document = None,
-    system: input.System = None,
-    texts: input.Texts = None,
-    metrics: input.Metrics = None,
+    id: options.Id = None,
+    document: options.Document = None,
+    system: options.System = None,
+    texts: options.Texts = None,
+    metrics: options.Metrics = None,
     json: Json = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Only the findings and the next command.")
+        bool, flag("--quiet", "Only the findings and the next command.", "-q")
     ] = False,
 ) -> None:
     """Say what a file is, what it supports, what is wrong, and what to run next.
@@ -42,8 +40,7 @@ def doctor(
     """
     from fewgold.doctor import examine
 
-    told = input.named(id, document, metrics, None, system, texts)
-    told.pop("cost")
+    told = options.named(id=id, document=document, metrics=metrics, system=system, texts=texts)
     found = examine(file, human=parse.names(human) if human is not None else None, **told)
     if json:
         print(to_json(found.to_dict()))

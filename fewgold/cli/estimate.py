@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from fewgold._text import decimals
-from fewgold.cli import input, parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, pairs, plain, remarks
-from fewgold.cli.input import load_sample
+from fewgold._text import decimals, plain_value
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, escape, note, pairs, remarks
+from fewgold.cli.options import Json, Output, Quiet, argument, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,87 +24,60 @@ if TYPE_CHECKING:
 _TAILS = ("equal", "hdi")
 
 
-class Gaps(StrEnum):
-    """What to do about chosen segments without an answer."""
-
-    wait = "wait"
-    at_random = "at-random"
-    bounds = "bounds"
+#: What to do about chosen segments without an answer.
+Gaps = Literal["wait", "at-random", "bounds"]
 
 
 def estimate(
     file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="The rated sheet, or a campaign; - is CSV on stdin, with --design.",
-        ),
+        str, argument("FILE", "The rated sheet, or a campaign; - is CSV on stdin, with --design.")
     ],
-    pool: Annotated[
-        str | None,
-        typer.Option(metavar="POOL", help="The pool, if it has moved; - is CSV on stdin."),
-    ] = None,
-    design: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Side file, if not beside the sheet.")
-    ] = None,
+    pool: options.Pool = None,
+    design: options.SideFile = None,
     human: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of scores; the mean of several with A,B, who must all have rated every "
-            "row.",
+        option(
+            "COLUMN",
+            "Column of scores; the mean of several with A,B, who must all have rated every row.",
         ),
     ] = None,
-    id: Annotated[str, typer.Option(metavar="COLUMN", help="Column of ids.")] = "id",
-    estimator: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Instead of the strategy's own; see fewgold strategies."),
-    ] = None,
-    confidence: input.Confidence = None,
+    id: options.SheetId = "id",
+    estimator: options.Estimator = None,
+    confidence: options.Confidence = None,
     bound: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How the interval is made: auto (default), student, or a guaranteed one such as "
+        option(
+            "NAME",
+            "How the interval is made: auto (default), student, or a guaranteed one such as "
             "star; fewgold strategies lists them.",
         ),
     ] = None,
-    limits: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale, such as 0,25 or mqm."),
-    ] = None,
+    limits: options.ScaleEnds = None,
     adequate: Annotated[
         str | None,
-        typer.Option(
-            metavar="CUT",
-            help="Count segments that people found adequate: scores such as '<=0' are a 1, all "
+        option(
+            "CUT",
+            "Count segments that people found adequate: scores such as '<=0' are a 1, all "
             "others a 0.",
         ),
     ] = None,
     gaps: Annotated[
         Gaps,
-        typer.Option(
-            metavar="HOW",
-            help="If some chosen segments have no answer: wait (refuse), at-random (chance left "
+        option(
+            "HOW",
+            "If some chosen segments have no answer: wait (refuse), at-random (chance left "
             "them out), bounds (they may have any score; needs --limits).",
         ),
-    ] = Gaps.wait,
+    ] = "wait",
     waves: Annotated[
         int | None,
-        typer.Option(
-            metavar="K", min=1, help="Of a campaign: go by the first waves only, rated throughout."
-        ),
+        option("K", "Of a campaign: go by the first waves only, rated throughout.", min=1),
     ] = None,
     higher_is_better: Annotated[
         bool | None,
-        typer.Option(
-            "--higher-is-better/--lower-is-better",
-            help="Default: read from the ratings.",
-            rich_help_panel="Which way human scores point",
-            show_default=False,
-        ),
+        options.direction("Default: read from the ratings."),
     ] = None,
-    output: Output = Format.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -116,16 +88,12 @@ def estimate(
 
     Example: [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
     """
-    from fewgold.campaign import is_campaign
-
     ends, passing = parse.limits(limits), parse.cut("--adequate", adequate)
     by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
-    if is_campaign(file):
-        from fewgold.cli.select import refuse
-
+    if input.is_campaign(file):
         own = {"--pool": pool, "--design": design, "--human": human, "--limits": limits}
-        refuse(own | {"--id": None if id == "id" else id})
+        options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
         study = _of_campaign(file, estimator, level, waves, gaps)
         needs = by is not None and by.needs_limits and study.partial.limits is None
     else:
@@ -137,7 +105,7 @@ def estimate(
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
-    if gaps is Gaps.bounds and study.partial.limits is None and passing is None:
+    if gaps == "bounds" and study.partial.limits is None and passing is None:
         raise typer.BadParameter(
             "--gaps bounds needs the ends of the scale, which are the worst that an unrated score "
             "can be: --limits LOW,HIGH (of fewgold init for a campaign)."
@@ -148,7 +116,7 @@ def estimate(
         if any(f.name == "higher_is_better" for f in fields(chosen)):  # type: ignore[arg-type]
             chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
         else:
-            note(f"note: {chosen.name} does not use the direction of the scores", quiet)
+            note(f"{chosen.name} does not use the direction of the scores", quiet)
     if by is not None or bound in _TAILS:
         chosen = replace(chosen, bound=by or bound)  # type: ignore[type-var]
     result = _made(chosen, partial, gaps, level)
@@ -159,9 +127,9 @@ def estimate(
         "adequate": None if passing is None else str(passing),
         "file": file,
     }
-    result = plain(result)
+    result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
-    emit(Format.json if json else output, result, [flat], lambda out: _show(out, result))
+    emit("json" if json else output, result, [flat], lambda out: _show(out, result))
 
 
 class _Study(NamedTuple):
@@ -178,10 +146,11 @@ def _of_campaign(
     file: str, estimator: str | None, level: float | None, waves: int | None, gaps: Gaps
 ) -> _Study:
     from fewgold.campaign import Campaign
+    from fewgold.campaign.study import waves_to_use
 
     with Campaign(file) as campaign:
-        if gaps is Gaps.at_random and waves is None:
-            waves = campaign.begun
+        if gaps == "at-random" and waves is None:
+            waves = waves_to_use(campaign)
         settings, seeds = campaign.settings, [wave.seed for wave in campaign.waves[:waves]]
         return _Study(
             campaign.partial(waves), campaign.estimator(estimator), settings.strategy,
@@ -194,28 +163,16 @@ def _of_sheet(
     estimator: str | None, ends: tuple[float, float] | None, level: float | None, gaps: Gaps,
     quiet: bool,
 ) -> _Study:  # fmt: skip
-    from fewgold import registry, sheets
+    from fewgold import sheets
 
-    if file == "-" and (design is None or pool == "-"):
-        raise typer.BadParameter(
-            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
-        )
-    side = sheets.design_path(file) if design is None else design
-    record = sheets.read_record(side)
-    sample = load_sample(side, pool, quiet)
-    columns = record["score_column"] if human is None else _columns(human)
+    record, sample = input.open_sheet(file, pool, design, quiet)
+    columns = [record["score_column"]] if human is None else parse.names(human)
     partial = sheets.read_partial(
-        input.read_sheet(file, columns, quiet),
-        sample,
-        id=id,
-        score=columns,
-        limits=ends,
-        gaps=gaps is not Gaps.wait,
-    )
-    if estimator is None:
-        chosen = registry.strategy(record["strategy"], sample.pool)
-    else:
-        chosen = registry.estimator(estimator.rpartition("+")[2], sample.pool)
+        input.read_sheet(file, columns, quiet), sample, id=id,
+        score=columns[0] if len(columns) == 1 else columns, limits=ends,
+        gaps=gaps != "wait",
+    )  # fmt: skip
+    chosen = input.estimator_of(record, estimator, sample.pool)
     return _Study(partial, chosen, record["strategy"], record["seed"], level or 0.95)
 
 
@@ -230,129 +187,78 @@ def _random_error(ratings: Ratings) -> float | None:
     return math.sqrt(spread * max(1 / n - 1 / size, 0.0))
 
 
-def _columns(human: str) -> str | list[str]:
-    names = parse.names(human)
-    return names[0] if len(names) == 1 else names
-
-
 def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) -> dict[str, Any]:
     """The record of the estimate; an error of the bound says what to type."""
-    from fewgold.errors import DataError, DesignError
+    from fewgold.errors import DesignError
     from fewgold.estimators import Mean
     from fewgold.missing import estimate as estimated
 
     try:
-        made = estimated(partial, chosen, gaps.value, level)
+        made = estimated(partial, chosen, gaps, level)
         result = made.to_dict(level)
     except DesignError as error:
-        raise DesignError(
-            f"{error} On this command line: --bound auto covers every sample and estimate; "
-            "guaranteed bounds need a sample that was selected with --strategy random+mean."
-        ) from None
-    except DataError as error:
-        raise DataError(
-            str(error).replace(
-                "at_random() takes the gaps for chance, bounds(estimator) reckons with the worst",
-                "--gaps at-random takes the gaps for chance, --gaps bounds reckons with the worst",
-            )
-        ) from None
+        error.hints["cli"] = (
+            "On this command line: --bound auto covers every sample and estimate; guaranteed "
+            "bounds need a sample that was selected with --strategy random+mean."
+        )
+        raise
     if "region" in result:
         return result
-    ratings = partial.at_random()
-    bare = Mean().estimate(ratings)
+    ratings, bare = partial.at_random(), result
+    if type(chosen) is not Mean or chosen.bound != Mean().bound:
+        bare = Mean().estimate(ratings).to_dict(level)
     return result | {
-        "plain_mean": float(bare.value),
-        "plain_mean_se": float(bare.se),
-        "plain_mean_low": float(bare.interval(level).low),
-        "plain_mean_high": float(bare.interval(level).high),
-        "random_se": _random_error(ratings),
-    }
+        "plain_mean": bare["value"], "plain_mean_se": bare["se"], "plain_mean_low": bare["low"],
+        "plain_mean_high": bare["high"], "random_se": _random_error(ratings),
+    }  # fmt: skip
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
-    def interval(low: Any, high: Any) -> str:
-        return (
-            "unknown" if low is None or high is None else f"{low:.{digits}f} to {high:.{digits}f}"
-        )
-
-    if "region" in result:
-        _show_bounds(out, result)
-        return
-    error = result["se"]
-    digits = decimals(error or 0.0)
-    what = "mean score of all"
-    if result["bound_kind"] == "credible":
-        what = "share of adequate ones among all"
+    """The number, or what gaps leave open (``region``), and how it was made."""
+    region, error = result.get("region"), result.get("se")
+    credible = result["bound_kind"] == "credible"
+    what = "share of adequate ones among all" if credible else "mean score of all"
     if result["adequate"] is not None:
         what = f"share with a score {result['adequate']} among all"
-    out.print(
-        f"[bold]Estimated {what} {result['pool_size']} segments: "
-        f"[green]{result['value']:.{digits}f}[/green][/bold]"
-    )
+    what += f" {result['pool_size']} segments"
+    if region is None:
+        digits = decimals(error or 0.0)
+        value = f"[green]{result['value']:.{digits}f}[/green]"
+        out.print(f"[bold]Estimated {what}: {value}[/bold]")
+    else:
+        digits = decimals(region[1] - region[0])
+        between = " and ".join(f"{end:.{digits}f}" for end in region)
+        out.print(
+            f"[bold]The {what} lies about between [green]{between}[/green][/bold], whatever the "
+            "unrated ones are."
+        )
     out.print()
-    unsure = "unknown: too few ratings to tell" if error is None else f"{error:.{digits}f}"
-    lines = [
-        (
-            f"{100 * result['confidence']:.6g}% interval",
-            f"{interval(result['low'], result['high'])} ({escape(result['interval_label'])})",
-        ),
-        ("posterior sd" if result["bound_kind"] == "credible" else "standard error", unsure),
-        ("ratings", f"{result['n']} of {result['pool_size']} segments"),
-        ("estimator", escape(result["method"])),
-    ]
+    interval = "unknown"
+    if result["low"] is not None and result["high"] is not None:
+        interval = f"{result['low']:.{digits}f} to {result['high']:.{digits}f}"
+    named = f"{100 * result['confidence']:.6g}% interval"
+    lines = [(named, f"{interval} ({escape(result['interval_label'])})")]
+    if region is None:
+        unsure = "unknown: too few ratings to tell" if error is None else f"{error:.{digits}f}"
+        lines.append(("posterior sd" if credible else "standard error", unsure))
+    lines.append(("ratings", f"{result['n']} of {result['pool_size']} segments"))
+    if region is not None:
+        lines.append(("unrated", f"{result['unrated']} chosen segments"))
+    lines.append(("estimator", escape(result["method"])))
     if result.get("metric"):
         lines.append(("metric", escape(result["metric"])))
     if result.get("rho") is not None and result.get("eta") is not None:
         right = f"on {result['rho']:.0%} of the adequate rated segments (ρ)"
         lines.append(("it is right", f"{right} and {result['eta']:.0%} of the inadequate (η)"))
-    if result["random_se"] is not None:
-        lines.append(
-            (
-                "for comparison",
-                f"a plain random sample of {result['n']} would have a standard error of about "
-                f"{result['random_se']:.{digits}f}; the plain mean of these ratings is "
-                f"{result['plain_mean']:.{digits}f}",
-            )
+    if result.get("random_se") is not None:
+        told = (
+            f"a plain random sample of {result['n']} would have a standard error of about "
+            f"{result['random_se']:.{digits}f}; the plain mean of these ratings is "
+            f"{result['plain_mean']:.{digits}f}"
         )
+        lines.append(("for comparison", told))
     pairs(out, lines)
-    _show_end(out, result)
-
-
-def _show_end(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     remarks(out, result["notes"])
     out.print()
     out.print("To cite how the number was made:")
     out.print(f"  {escape(result['signature'])}", soft_wrap=True)
-
-
-def _show_bounds(out: Console, result: dict[str, Any]) -> None:
-    """What the gaps leave open, and what chance leaves open besides."""
-    from rich.markup import escape
-
-    first, last = result["region"]
-    digits = decimals(last - first)
-    what = "mean score of all"
-    if result["adequate"] is not None:
-        what = f"share with a score {result['adequate']} among all"
-    out.print(
-        f"[bold]The {what} {result['pool_size']} segments lies about between "
-        f"[green]{first:.{digits}f} and {last:.{digits}f}[/green][/bold], whatever the unrated "
-        "ones are."
-    )
-    out.print()
-    lines = [
-        (
-            f"{100 * result['confidence']:.6g}% interval",
-            f"{result['low']:.{digits}f} to {result['high']:.{digits}f} "
-            f"({escape(result['interval_label'])})",
-        ),
-        ("ratings", f"{result['n']} of {result['pool_size']} segments"),
-        ("unrated", f"{result['unrated']} chosen segments"),
-        ("estimator", escape(result["method"])),
-    ]
-    pairs(out, lines)
-    _show_end(out, result)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
-from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fewgold.cli.console import Json, Quiet, console, note, to_json
+from fewgold.cli import options
+from fewgold.cli.console import escape, note, quoted, show
+from fewgold.cli.options import Json, Quiet, flag, option
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from fewgold.campaign import Campaign
     from fewgold.formats import Format
-
-# Writes what raters need into a file whose format is told or guessed.
-
 
 _BY_SUFFIX = {
     ".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".jsonl": "jsonl", ".ndjson": "jsonl",
@@ -71,66 +70,52 @@ def write_tasks(
         )
     if not tasks.text_names:
         note(
-            "note: the pool has no texts to show, so that raters get ids only. Texts are named "
+            "the pool has no texts to show, so that raters get ids only. Texts are named "
             "with --texts when a campaign begins.",
             quiet,
         )
     if found.name == "appraise" and tasks.higher_is_better is False:
         note(
-            "note: Appraise asks for scores from 0 to 100, the better the more, and in this "
+            "Appraise asks for scores from 0 to 100, the better the more, and in this "
             "campaign less is better. Turn the scores round before they are imported.",
             quiet,
         )
     found.write_tasks(tasks, out)
     if (second := found.beside(out)) is not None:
-        note(f"note: {found.title} needs its configuration as well: {str(second)!r}", quiet)
+        note(f"{found.title} needs its configuration as well: {str(second)!r}", quiet)
     return len(tasks.to_rate)
 
 
-class What(StrEnum):
-    """What is written."""
-
-    unrated = "unrated"
-    wanting = "wanting"
-    all = "all"
-    last = "last"
-    ratings = "ratings"
-    set_aside = "set-aside"
-    rejected = "rejected"
-    journal = "journal"
+#: What is written.
+What = Literal["unrated", "wanting", "all", "last", "ratings", "set-aside", "rejected", "journal"]
 
 
 def export(
-    campaign: Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")],
-    out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="File (or folder) to write.")
-    ],
+    campaign: options.Campaign,
+    out: Annotated[str, option("FILE", "File (or folder) to write.", "--out", "-o")],
     to: Annotated[
         str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help="csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
-            "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: by the file's name.",
+        option(
+            "FORMAT",
+            "csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
+            "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: by the file's "
+            "name.",
         ),
     ] = None,
     what: Annotated[
         What,
-        typer.Option(
-            metavar="WHAT",
-            help="Segments to rate: unrated (default), wanting (fewer raters than --each of init "
+        option(
+            "WHAT",
+            "Segments to rate: unrated (default), wanting (fewer raters than --each of init "
             "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
             "rejected, journal.",
         ),
-    ] = What.unrated,
+    ] = "unrated",
     context: Annotated[
         int,
-        typer.Option(
-            metavar="K",
-            min=0,
-            help="Neighbours of the document on either side, marked as not to be rated.",
-        ),
+        option("K", "Neighbours of the document on either side, marked as not to be rated.", min=0),
     ] = 2,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Annotated[bool, flag("--force", "Overwrite an existing file.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -143,28 +128,26 @@ def export(
     """
     from fewgold.campaign import Campaign
 
-    tasks = what in (What.unrated, What.wanting, What.all, What.last)
+    tasks = what in ("unrated", "wanting", "all", "last")
     check_target(out, to, force)
     with Campaign(campaign) as study:
         if tasks:
-            count = write_tasks(study, out, to, what.value, context, quiet)
-        elif what is What.ratings:
+            count = write_tasks(study, out, to, what, context, quiet)
+        elif what == "ratings":
             count = _write_ratings(study, out, to, context)
         else:
             count = _write_table(study, out, what)
-    if json:
-        print(to_json({"campaign": campaign, "file": out, "what": what.value, "count": count}))
-        return
-    from rich.markup import escape
+    record = {"campaign": campaign, "file": out, "what": what, "count": count}
 
-    screen = console()
-    named = "segments to rate" if tasks else what.value
-    screen.print(f"[bold]Wrote {count} {named}[/bold] to {escape(out)}.")
-    if tasks:
-        screen.print()
-        screen.print("When answers come, all or some of them:")
-        place = escape(shlex.quote(campaign))
-        screen.print(f"  [green]fewgold import {place} ANSWERS[/green]")
+    def text(screen: Console) -> None:
+        named = "segments to rate" if tasks else what
+        screen.print(f"[bold]Wrote {count} {named}[/bold] to {escape(out)}.")
+        if tasks:
+            screen.print()
+            screen.print("When answers come, all or some of them:")
+            screen.print(f"  [green]fewgold import {quoted(campaign)} ANSWERS[/green]")
+
+    show(json, record, text)
 
 
 def _write_ratings(campaign: Campaign, out: str, to: str | None, context: int) -> int:
@@ -178,11 +161,11 @@ def _write_table(campaign: Campaign, out: str, what: What) -> int:
     from fewgold.io import as_text, cell, write_texts
 
     frame = {
-        What.set_aside: campaign.set_aside, What.rejected: campaign.rejected,
-        What.journal: campaign.journal,
+        "set-aside": campaign.store.set_aside, "rejected": campaign.store.rejected,
+        "journal": campaign.store.journal,
     }[what]()  # fmt: skip
     if not out.lower().endswith((".csv", ".tsv")):
-        raise typer.BadParameter(f"{what.value} is written as a .csv or .tsv file; got {out!r}.")
+        raise typer.BadParameter(f"{what} is written as a .csv or .tsv file; got {out!r}.")
     separator = "\t" if out.lower().endswith(".tsv") else ","
     rows = [[cell(v, separator) for v in row] for row in frame.itertuples(index=False)]
     write_texts({Path(out): as_text([list(map(str, frame.columns)), *rows], separator)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewgold._temporary import TemporaryFolder
-from fewgold.cli.console import Json, Quiet, console, note, pairs, to_json
+from fewgold.cli import options
+from fewgold.cli.console import escape, notes, pairs, quoted, show
+from fewgold.cli.options import Json, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,42 +23,30 @@ _SHOWN = 5
 
 
 def import_answers(
-    campaign: Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")],
+    campaign: options.Campaign,
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[FILE]...",
-            help="Answers, in any format that fewgold export knows; - is stdin.",
-        ),
+        argument("[FILE]...", "Answers, in any format that fewgold export knows; - is stdin."),
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(
-            "--from", metavar="FORMAT", help="Format, if it is not recognised by the content."
-        ),
+        option("FORMAT", "Format, if it is not recognised by the content.", "--from"),
     ] = None,
-    id: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="Field of the segment's key or id.")
-    ] = None,
+    id: Annotated[str | None, option("FIELD", "Field of the segment's key or id.")] = None,
     human: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD", help="Field of the score; A,B for one column a rater."),
+        str | None, option("FIELD", "Field of the score; A,B for one column a rater.")
     ] = None,
-    rater: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="Field of the rater's name.")
-    ] = None,
-    by: Annotated[
-        str, typer.Option(metavar="NAME", help="Rater of the answers that name none.")
-    ] = "",
+    rater: Annotated[str | None, option("FIELD", "Field of the rater's name.")] = None,
+    by: Annotated[str, option("NAME", "Rater of the answers that name none.")] = "",
     adopt: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--adopt",
-            help="Let answers count that were set aside and whose segments were sampled since.",
+            "Let answers count that were set aside and whose segments were sampled since.",
         ),
     ] = False,
     fail_rejected: Annotated[
-        bool, typer.Option("--fail-rejected", help="Exit with 1 if a row could not be read.")
+        bool, flag("--fail-rejected", "Exit with 1 if a row could not be read.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -86,9 +75,7 @@ def import_answers(
         waves = study.waves
         unrated = list(study.unrated) if waves else []
         sampled = sum(wave.n for wave in waves)
-    for receipt in receipts:
-        for sentence in receipt.notes:
-            note(f"note: {sentence}", quiet)
+    notes((sentence for receipt in receipts for sentence in receipt.notes), quiet)
     result: dict[str, Any] = {
         "campaign": campaign,
         "imports": [r.to_dict() for r in receipts],
@@ -98,10 +85,7 @@ def import_answers(
         "rated": sampled - len(unrated),
         "unrated": unrated,
     }
-    if json:
-        print(to_json(result))
-    else:
-        _show(console(), result, receipts)
+    show(json, result, lambda out: _show(out, result, receipts))
     if fail_rejected and any(r.refused for r in receipts):
         raise typer.Exit(1)
 
@@ -119,8 +103,6 @@ def _on_disk(file: str) -> Iterator[str]:
 
 
 def _show(out: Console, result: dict[str, Any], receipts: list[Receipt]) -> None:
-    from rich.markup import escape
-
     for receipt in receipts:
         s = "" if receipt.stored == 1 else "s"
         out.print(
@@ -145,6 +127,6 @@ def _show(out: Console, result: dict[str, Any], receipts: list[Receipt]) -> None
         out.print(f"{result['adopted']} answers that were set aside count from now on.")
     out.print()
     out.print(f"{result['rated']} of {result['sampled']} sampled segments are rated.")
-    place = escape(shlex.quote(result["campaign"]))
+    place = quoted(result["campaign"])
     what = "status" if result["unrated"] or not result["sampled"] else "estimate"
     out.print(f"  [green]fewgold {what} {place}[/green]")

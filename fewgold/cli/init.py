@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import input, parse
-from fewgold.cli.console import Json, Quiet, console, note, pairs, sheet_suffix, to_json
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import escape, note, notes, pairs, quoted, sheet_suffix, show
+from fewgold.cli.options import Json, Quiet, argument, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,144 +18,102 @@ _GOAL = "What is wanted"
 _RATERS = "Raters"
 
 
-class Repeats(StrEnum):
-    """Which of several answers of one rater counts."""
-
-    last = "last"
-    first = "first"
-    mean = "mean"
+#: Which of several answers of one rater counts.
+Repeats = Literal["last", "first", "mean"]
 
 
-class Among(StrEnum):
-    """How raters are put together."""
-
-    mean = "mean"
-    median = "median"
-
-
-class Rule(StrEnum):
-    """Rules of stopping."""
-
-    kelly = "kelly"
-    hall = "hall"
+#: How raters are put together.
+Among = Literal["mean", "median"]
 
 
 def init(
     campaign: Annotated[
-        str,
-        typer.Argument(metavar="CAMPAIGN", help="New folder, or a new file that ends in .fewgold."),
+        str, argument("CAMPAIGN", "New folder, or a new file that ends in .fewgold.")
     ],
     pool_file: Annotated[
         str,
-        typer.Argument(
-            metavar="POOL",
-            help="Table with a row a segment: .csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
+        argument(
+            "POOL",
+            "Table with a row a segment: .csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
             "stdin; or a folder of mt-metrics-eval. It is copied into the campaign.",
         ),
     ],
-    strategy: input.Strategy = None,
-    seed: input.Seed = None,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of the campaign, for reports.")
-    ] = None,
+    strategy: options.Strategy = None,
+    seed: options.Seed = None,
+    name: Annotated[str | None, option("NAME", "Of the campaign, for reports.")] = None,
     question: Annotated[
         str,
-        typer.Option(
-            metavar="TEXT",
-            help="What raters are asked. Default: what fits the scale.",
-            show_default=False,
-        ),
+        option("TEXT", "What raters are asked. Default: what fits the scale.", show_default=False),
     ] = "",
     limits: Annotated[
         str | None,
-        typer.Option(
-            metavar="LOW,HIGH",
-            help="Ends of the rating scale, such as 0,100 or mqm. Answers outside are rejected.",
-            rich_help_panel=_GOAL,
+        option(
+            "LOW,HIGH",
+            "Ends of the rating scale, such as 0,100 or mqm. Answers outside are rejected.",
+            panel=_GOAL,
         ),
     ] = None,
     higher_is_better: Annotated[
         bool | None,
-        typer.Option(
-            "--higher-is-better/--lower-is-better",
-            help="Raters are told which end of the scale is good. Default: by the name of the "
-            "scale, such as mqm; else they are not told.",
-            rich_help_panel="Which way human scores point",
-            show_default=False,
+        options.direction(
+            "Raters are told which end of the scale is good. Default: by the name of the "
+            "scale, such as mqm; else they are not told."
         ),
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(
-            metavar="T",
+        option(
+            "T",
+            "Half-width of the interval that is wanted; status says what it still costs.",
+            panel=_GOAL,
             parser=parse.number,
-            help="Half-width of the interval that is wanted; status says what it still costs.",
-            rich_help_panel=_GOAL,
         ),
     ] = None,
     confidence: Annotated[
-        str,
-        typer.Option(
-            metavar="LEVEL", help="Of intervals, such as 0.95 or 95%.", rich_help_panel=_GOAL
-        ),
+        str, option("LEVEL", "Of intervals, such as 0.95 or 95%.", panel=_GOAL)
     ] = "0.95",
     bound: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="How intervals are made; see fewgold strategies.",
-            rich_help_panel=_GOAL,
-        ),
+        str | None, option("NAME", "How intervals are made; see fewgold strategies.", panel=_GOAL)
     ] = None,
     rule: Annotated[
-        Rule,
-        typer.Option(
-            metavar="NAME",
-            help="Of stopping, with --strategy random: kelly (guaranteed) or hall (sooner).",
-            rich_help_panel=_GOAL,
+        options.StoppingRule,
+        option(
+            "NAME",
+            "Of stopping, with --strategy random: kelly (guaranteed) or hall (sooner).",
+            panel=_GOAL,
         ),
-    ] = Rule.kelly,
-    each: Annotated[
-        int,
-        typer.Option(
-            metavar="K", min=1, help="Raters wanted for a segment.", rich_help_panel=_RATERS
-        ),
-    ] = 1,
+    ] = "kelly",
+    each: Annotated[int, option("K", "Raters wanted for a segment.", panel=_RATERS, min=1)] = 1,
     repeats: Annotated[
         Repeats,
-        typer.Option(
-            metavar="WHICH",
-            help="Answer that counts if a rater gives several: last, first or mean.",
-            rich_help_panel=_RATERS,
+        option(
+            "WHICH",
+            "Answer that counts if a rater gives several: last, first or mean.",
+            panel=_RATERS,
         ),
-    ] = Repeats.last,
+    ] = "last",
     among: Annotated[
-        Among,
-        typer.Option(
-            metavar="HOW", help="Score of several raters: mean or median.", rich_help_panel=_RATERS
-        ),
-    ] = Among.mean,
+        Among, option("HOW", "Score of several raters: mean or median.", panel=_RATERS)
+    ] = "mean",
     only_system: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The system that the pool is of, where files of answers hold several.",
-            rich_help_panel=_RATERS,
+        option(
+            "NAME",
+            "The system that the pool is of, where files of answers hold several.",
+            panel=_RATERS,
         ),
     ] = None,
     pair: Annotated[
         str | None,
-        typer.Option(
-            metavar="SRC-TGT", help="Of a folder of mt-metrics-eval: the languages, such as en-de."
-        ),
+        option("SRC-TGT", "Of a folder of mt-metrics-eval: the languages, such as en-de."),
     ] = None,
-    id: input.Id = None,
-    document: input.Document = None,
-    metrics: input.Metrics = None,
-    cost: input.Cost = None,
-    system: input.System = None,
-    texts: input.Texts = None,
-    orientation: input.Orientation = None,
+    id: options.Id = None,
+    document: options.Document = None,
+    metrics: options.Metrics = None,
+    cost: options.Cost = None,
+    system: options.System = None,
+    texts: options.Texts = None,
+    orientation: options.Orientation = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -183,29 +140,30 @@ def init(
         raise typer.BadParameter("--pair is for folders of mt-metrics-eval.")
     else:
         table = input.read_table(pool_file, quiet)
-    named = input.named(id, document, metrics, cost, system, texts)
+    named = options.named(
+        id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
+    )
     found = input.unrated(roles(table, **named, orientation=parse.orientation(orientation)))
     table = found.table
     input.single_system(table, found)
-    for sentence in found.notes():
-        note(f"note: {sentence}", quiet)
+    notes(found.notes(), quiet)
     if (column := found.columns["system"]) is not None and (many := table[column].nunique()) > 1:
         note(
-            f"note: the pool holds {many} systems, and the score is that of all together. In a "
+            f"the pool holds {many} systems, and the score is that of all together. In a "
             "folder of mt-metrics-eval --only-system NAME takes one; of a table keep its rows.",
             quiet,
         )
     pool = sheets.build_pool(table, found.columns)
     with Campaign.create(
         campaign, pool, name=name, strategy=strategy, seed=seed, limits=scale, tolerance=tolerance,
-        confidence=level, bound=bound, rule=rule.value, each=each, repeats=repeats.value,
-        among=among.value, question=question, system=only_system,
+        confidence=level, bound=bound, rule=rule, each=each, repeats=repeats,
+        among=among, question=question, system=only_system,
         higher_is_better=higher_is_better,
     ) as made:  # fmt: skip
         settings = made.settings
         if settings.higher_is_better is None:
             note(
-                "note: nobody said which end of the scale is good, so raters are asked: "
+                "nobody said which end of the scale is good, so raters are asked: "
                 f"{settings.asked!r} Say it with --higher-is-better or --lower-is-better.",
                 quiet,
             )
@@ -228,15 +186,10 @@ def init(
             "guessed": found.guessed,
             "notes": found.notes(),
         }
-    if json:
-        print(to_json(result))
-    else:
-        _show(console(), result)
+    show(json, result, lambda out: _show(out, result))
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     from fewgold.formats import RatingScale
 
     documents = f" in {result['pool_documents']} documents" if result["pool_documents"] else ""
@@ -257,7 +210,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     pairs(out, lines)
     out.print()
     out.print("Choose what to rate:")
-    quoted = escape(shlex.quote(result["campaign"]))
+    place = quoted(result["campaign"])
     some = min(100, -(-result["pool_size"] // 2))
     sheet = f"to_rate{sheet_suffix()}"
-    out.print(f"  [green]fewgold select {quoted} --budget {some} -o {sheet}[/green]")
+    out.print(f"  [green]fewgold select {place} --budget {some} -o {sheet}[/green]")

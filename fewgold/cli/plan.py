@@ -3,96 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import parse
-from fewgold.cli.console import Format, Json, Output, Quiet, drawn, emit, progress_bars
-from fewgold.cli.input import load_sample
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import draw, emit, print_summary, progress_bars
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
-    from fewgold.planning import Goal, Plan
-
-# What ``fewgold plan`` plans from: a scale, a guess, a pilot, earlier ratings, or rates.
-
-
-def plan_of(
-    source: str,
-    goal: Goal,
-    names: list[str] | None,
-    size: int | None,
-    cost: float,
-    quiet: bool,
-    guess: dict[str, Any],
-    data: dict[str, Any],
-    binary: dict[str, Any],
-) -> Plan:
-    """The plan from what is known: ``source`` is the option that told it."""
-    from fewgold import planning
-    from fewgold.planning import Outlook
-
-    if source == "--alpha":
-        return planning.plan_binary(goal, size=size, cost=cost, **binary)
-    if source == "--limits":
-        ends = parse.limits(data["limits"])
-        assert ends is not None
-        return planning.plan_worst_case(goal, ends, size, cost)
-    if source == "--sd":
-        return planning.plan(goal, Outlook(**guess, size=size, cost=cost), names)
-    if source == "--pilot":
-        return _from_pilot(goal, data, names, size, quiet)
-    from fewgold.cli.simulate import studies_of
-
-    studies = studies_of(data["history"], data["human"], quiet, data["cost"])
-    if goal.difference is not None:
-        from fewgold.planning import difference_studies
-
-        studies = difference_studies(studies)
-    with progress_bars(quiet) as show:
-        return planning.plan_from_history(
-            goal, studies, None, names or _usual(studies), size=size, draws=data["draws"],
-            rng=data["seed"], progress=partial(show, "replaying") if show else None,
-        )  # fmt: skip
-
-
-def _usual(studies: Any) -> list[str]:
-    """The plain strategy, the metrics alone, and what we recommend."""
-    from fewgold import registry
-
-    pool = next(iter(studies.values())).pool
-    wanted = ["random+mean", *(["random+ridge"] if pool.metrics else [])]
-    return list(dict.fromkeys([*wanted, registry.recommended(pool)]))
-
-
-def _from_pilot(
-    goal: Goal, data: dict[str, Any], names: list[str] | None, size: int | None, quiet: bool
-) -> Plan:
-    from fewgold import planning, sheets
-    from fewgold.planning import Outlook
-
-    side = sheets.design_path(data["pilot"])
-    if not side.is_file():
-        raise DataError(
-            f"--pilot takes a sheet of fewgold select, rated, with its design file beside it; "
-            f"there is no {str(side)!r}. For other ratings give their sd with --sd, or the table "
-            "with --history if every segment is rated."
-        )
-    record = sheets.read_record(side)
-    sample = load_sample(side, None, quiet)
-    column = record["score_column"] if data["human"] is None else data["human"]
-    ratings = sheets.read_ratings(data["pilot"], sample, score=column)
-    if goal.difference is not None:
-        raise typer.BadParameter(
-            "a pilot of one system tells the sd of its scores, not of differences. Give the sd of "
-            "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
-            "--history with several systems."
-        )
-    outlook = Outlook.from_pilot(ratings, size=size, assurance=data["assurance"])
-    return planning.plan(goal, outlook, names)
-
+    from fewgold.planning import Goal, Outlook, Plan
 
 _GOAL = "What is wanted"
 _GUESS = "From a guess"
@@ -101,187 +22,95 @@ _BINARY = "Adequate or not"
 
 
 def plan(
-    half_width: Annotated[
-        str | None,
-        typer.Option(metavar="H", help="The interval is ±H.", rich_help_panel=_GOAL),
-    ] = None,
+    half_width: Annotated[str | None, option("H", "The interval is ±H.", panel=_GOAL)] = None,
     tolerance: Annotated[
         str | None,
-        typer.Option(
-            metavar="T",
-            help="The error stays within T, whatever the interval says.",
-            rich_help_panel=_GOAL,
-        ),
+        option("T", "The error stays within T, whatever the interval says.", panel=_GOAL),
     ] = None,
     difference: Annotated[
-        str | None,
-        typer.Option(
-            metavar="D", help="Find a difference of D between two systems.", rich_help_panel=_GOAL
-        ),
+        str | None, option("D", "Find a difference of D between two systems.", panel=_GOAL)
     ] = None,
-    confidence: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Of the interval.", rich_help_panel=_GOAL)
-    ] = "0.95",
-    power: Annotated[
-        str,
-        typer.Option(metavar="P", help="Chance to find the difference.", rich_help_panel=_GOAL),
-    ] = "0.8",
+    confidence: Annotated[str, option("LEVEL", "Of the interval.", panel=_GOAL)] = "0.95",
+    power: Annotated[str, option("P", "Chance to find the difference.", panel=_GOAL)] = "0.8",
     limits: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LOW,HIGH", help="Ends of the scale: the worst case.", rich_help_panel=_GUESS
-        ),
+        str | None, option("LOW,HIGH", "Ends of the scale: the worst case.", panel=_GUESS)
     ] = None,
     sd: Annotated[
         float | None,
-        typer.Option(
-            metavar="S",
-            parser=parse.number,
-            help="Of scores; of differences for --difference.",
-            rich_help_panel=_GUESS,
+        option(
+            "S", "Of scores; of differences for --difference.", panel=_GUESS, parser=parse.number
         ),
     ] = None,
     correlation: Annotated[
-        float,
-        typer.Option(
-            metavar="R",
-            parser=parse.number,
-            help="Of metrics with human scores.",
-            rich_help_panel=_GUESS,
-        ),
+        float, option("R", "Of metrics with human scores.", panel=_GUESS, parser=parse.number)
     ] = 0.0,
-    metrics: Annotated[
-        int,
-        typer.Option(metavar="K", min=1, help="Metrics that are used.", rich_help_panel=_GUESS),
-    ] = 1,
+    metrics: Annotated[int, option("K", "Metrics that are used.", panel=_GUESS, min=1)] = 1,
     icc: Annotated[
         float | None,
-        typer.Option(
-            metavar="I",
-            parser=parse.rate,
-            help="Share of variance between documents.",
-            rich_help_panel=_GUESS,
-        ),
+        option("I", "Share of variance between documents.", panel=_GUESS, parser=parse.rate),
     ] = None,
     per_document: Annotated[
-        float | None,
-        typer.Option(
-            metavar="M",
-            parser=parse.number,
-            help="Segments of a document.",
-            rich_help_panel=_GUESS,
-        ),
+        float | None, option("M", "Segments of a document.", panel=_GUESS, parser=parse.number)
     ] = None,
-    size: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Segments of the pool.")
-    ] = None,
+    size: Annotated[int | None, option("N", "Segments of the pool.", min=1)] = None,
     rating_cost: Annotated[
-        float, typer.Option(metavar="C", parser=parse.number, help="Of one rating, on average.")
+        float, option("C", "Of one rating, on average.", parser=parse.number)
     ] = 1.0,
     pilot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHEET", help="A rated sheet of fewgold select.", rich_help_panel=_DATA
-        ),
+        str | None, option("SHEET", "A rated sheet of fewgold select.", panel=_DATA)
     ] = None,
     assurance: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            parser=parse.rate,
-            help="Plan safely: the pilot's sd may be too small.",
-            rich_help_panel=_DATA,
+        option(
+            "P", "Plan safely: the pilot's sd may be too small.", panel=_DATA, parser=parse.rate
         ),
     ] = None,
     history: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="A table rated in full, or demo-ende, demo-zhen.",
-            rich_help_panel=_DATA,
-        ),
+        str | None, option("DATA", "A table rated in full, or demo-ende, demo-zhen.", panel=_DATA)
     ] = None,
-    human: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Human scores in DATA.", rich_help_panel=_DATA),
-    ] = None,
+    human: Annotated[str | None, option("COLUMN", "Human scores in DATA.", panel=_DATA)] = None,
     cost: Annotated[
         str | None,
-        typer.Option(
-            metavar="COST",
-            help="Of the ratings in DATA, as for select: a column, or 10+0.5*words.",
-            rich_help_panel=_DATA,
+        option(
+            "COST", "Of the ratings in DATA, as for select: a column, or 10+0.5*words.", panel=_DATA
         ),
     ] = None,
     strategies: Annotated[
-        str | None,
-        typer.Option(metavar="A+B,…", help="To compare; see fewgold strategies."),
+        str | None, option("A+B,…", "To compare; see fewgold strategies.")
     ] = None,
-    draws: Annotated[
-        int, typer.Option(metavar="D", min=20, help="Studies to replay.", rich_help_panel=_DATA)
-    ] = 200,
-    seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="Of the replay.", rich_help_panel=_DATA)
-    ] = 0,
+    draws: Annotated[int, option("D", "Studies to replay.", panel=_DATA, min=20)] = 200,
+    seed: Annotated[int, option("S", "Of the replay.", panel=_DATA, min=0)] = 0,
     alpha: Annotated[
         float | None,
-        typer.Option(
-            metavar="A",
-            parser=parse.rate,
-            help="Success rate that is expected.",
-            rich_help_panel=_BINARY,
-        ),
+        option("A", "Success rate that is expected.", panel=_BINARY, parser=parse.rate),
     ] = None,
     rho: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            parser=parse.rate,
-            help="True positive rate of the metric.",
-            rich_help_panel=_BINARY,
-        ),
+        option("P", "True positive rate of the metric.", panel=_BINARY, parser=parse.rate),
     ] = None,
     eta: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            parser=parse.rate,
-            help="True negative rate of the metric.",
-            rich_help_panel=_BINARY,
-        ),
+        option("P", "True negative rate of the metric.", panel=_BINARY, parser=parse.rate),
     ] = None,
     metric_ratings: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, help="Items that only the metric rates.", rich_help_panel=_BINARY
-        ),
+        int, option("N", "Items that only the metric rates.", panel=_BINARY, min=0)
     ] = 0,
-    known: Annotated[
-        bool, typer.Option("--known", help="ρ and η are known exactly.", rich_help_panel=_BINARY)
-    ] = False,
+    known: Annotated[bool, flag("--known", "ρ and η are known exactly.", panel=_BINARY)] = False,
     budget: Annotated[
         float | None,
-        typer.Option(
-            metavar="B",
+        option(
+            "B",
+            "Instead of a goal: split B between people and metric.",
+            panel=_BINARY,
             parser=parse.number,
-            help="Instead of a goal: split B between people and metric.",
-            rich_help_panel=_BINARY,
         ),
     ] = None,
     metric_cost: Annotated[
         float | None,
-        typer.Option(
-            metavar="C",
-            parser=parse.number,
-            help="Of one metric rating, for --budget.",
-            rich_help_panel=_BINARY,
-        ),
+        option("C", "Of one metric rating, for --budget.", panel=_BINARY, parser=parse.number),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Draw the curves: .png, .svg or .pdf."),
-    ] = None,
-    output: Output = Format.text,
+    out: options.Drawing = None,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -301,7 +130,9 @@ def plan(
 
     [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
     """
-    how = Format.json if json else output
+    from fewgold import planning
+
+    how = "json" if json else output
     if budget is not None:
         _split(
             budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,
@@ -324,28 +155,29 @@ def plan(
     if assurance is not None and pilot is None:
         raise typer.BadParameter("--assurance goes with --pilot, whose sd may be too small.")
     names = parse.names(strategies) or None
-    found = plan_of(
-        named[0], goal, names, size, rating_cost, quiet,
-        {"sd": sd, "correlation": correlation, "slopes": metrics, "icc": icc,
-         "per_document": per_document},
-        {"limits": limits, "pilot": pilot, "assurance": assurance, "history": history,
-         "human": human, "cost": cost, "draws": draws, "seed": seed},
-        {"alpha": alpha, "rho": rho, "eta": eta, "metric": metric_ratings, "known": known},
-    )  # fmt: skip
-    if out is not None:
-        from fewgold.plots import save
-
-        if not drawn(partial(save, path=out), found.plot, quiet):
-            out = None
+    if alpha is not None:
+        found = planning.plan_binary(
+            goal, size=size, cost=rating_cost, alpha=alpha, rho=rho, eta=eta,
+            metric=metric_ratings, known=known,
+        )  # fmt: skip
+    elif (ends := parse.limits(limits)) is not None:
+        found = planning.plan_worst_case(goal, ends, size, rating_cost)
+    elif history is not None:
+        found = _from_history(goal, history, human, cost, names, size, draws, seed, quiet)
+    else:
+        if sd is not None:
+            outlook = planning.Outlook(
+                sd=sd, correlation=correlation, slopes=metrics, icc=icc, per_document=per_document,
+                size=size, cost=rating_cost,
+            )  # fmt: skip
+        else:
+            assert pilot is not None
+            outlook = _from_pilot(goal, pilot, human, size, assurance, quiet)
+        found = planning.plan(goal, outlook, names)
+    written = draw(found.plot, out, quiet)
     rows: Any = found.to_frame().to_dict("records")
-    record = found.to_dict() | {"files": [] if out is None else [str(out)]}
-
-    def text(_: Any) -> None:
-        print(found.summary())
-        if out is not None:
-            print(f"\nwritten: {out}")
-
-    emit(how, record, rows, text)
+    record = found.to_dict() | {"files": list(map(str, written))}
+    emit(how, record, rows, lambda _: print_summary(found.summary(), written))
 
 
 def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares: bool) -> Goal:
@@ -364,6 +196,55 @@ def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares:
     return Goal(half_width, difference, tolerance, confidence=level, power=chance)
 
 
+def _from_pilot(
+    goal: Goal, pilot: str, human: str | None, size: int | None, assurance: float | None,
+    quiet: bool,
+) -> Outlook:  # fmt: skip
+    """What a rated sheet tells of scores and metrics."""
+    from fewgold import sheets
+    from fewgold.planning import Outlook
+
+    side = sheets.design_path(pilot)
+    if not side.is_file():
+        raise DataError(
+            f"--pilot takes a sheet of fewgold select, rated, with its design file beside it; "
+            f"there is no {str(side)!r}. For other ratings give their sd with --sd, or the table "
+            "with --history if every segment is rated."
+        )
+    record, sample = input.open_sheet(pilot, None, None, quiet)
+    column = record["score_column"] if human is None else human
+    ratings = sheets.read_ratings(pilot, sample, score=column)
+    if goal.difference is not None:
+        raise typer.BadParameter(
+            "a pilot of one system tells the sd of its scores, not of differences. Give the sd of "
+            "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
+            "--history with several systems."
+        )
+    return Outlook.from_pilot(ratings, size=size, assurance=assurance)
+
+
+def _from_history(
+    goal: Goal, history: str, human: str | None, cost: str | None, names: list[str] | None,
+    size: int | None, draws: int, seed: int, quiet: bool,
+) -> Plan:  # fmt: skip
+    """The plan by replaying studies on ratings that are there."""
+    from fewgold import planning, registry
+    from fewgold.cli.simulate import rated_studies
+
+    studies = rated_studies(history, human, quiet, cost=cost)
+    if goal.difference is not None:
+        studies = planning.difference_studies(studies)
+    if names is None:  # the plain strategy, the metrics alone, and what we recommend
+        pool = next(iter(studies.values())).pool
+        usual = ["random+mean", *(["random+ridge"] if pool.metrics else [])]
+        names = list(dict.fromkeys([*usual, registry.recommended(pool)]))
+    with progress_bars(quiet) as bars:
+        return planning.plan_from_history(
+            goal, studies, None, names, size=size, draws=draws, rng=seed,
+            progress=partial(bars, "replaying") if bars else None,
+        )  # fmt: skip
+
+
 def _split(
     budget: float,
     alpha: float | None,
@@ -375,7 +256,7 @@ def _split(
     confidence: str,
     size: int | None,
     power: float,
-    how: Format,
+    how: OutputFormat,
 ) -> None:
     """The best division of a budget."""
     from fewgold.planning import best_split

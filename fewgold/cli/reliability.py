@@ -3,115 +3,99 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import input, parse
-from fewgold.cli.console import Format, Json, Output, Quiet, emit, note, progress_bars
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, no_plots, note, notes, print_summary, progress_bars
+from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.reliability import DocumentsNeeded, Reliability
 
-_COLUMNS = "Columns"
 _DEMO = "demo-"
 _ENOUGH = "How many documents are enough"
 
 
-class Resample(StrEnum):
-    """What the bootstrap draws."""
-
-    segments = "segments"
-    documents = "documents"
+#: What the bootstrap draws.
+Resample = Literal["segments", "documents"]
 
 
 def reliability(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="Table, one row a segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
+        argument(
+            "FILE",
+            "Table, one row a segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
         ),
     ],
     score: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,…", help="Human or metric scores.", rich_help_panel=_COLUMNS),
+        str | None, option("A,B,…", "Human or metric scores.", panel=options.COLUMNS_SHORT)
     ] = None,
     document: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Documents.", rich_help_panel=_COLUMNS)
+        str | None, option("COLUMN", "Documents.", panel=options.COLUMNS_SHORT)
     ] = None,
     system: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Systems; none for none.", rich_help_panel=_COLUMNS),
+        str | None, option("COLUMN", "Systems; none for none.", panel=options.COLUMNS_SHORT)
     ] = None,
     segment: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Ids that systems share; none for the place in the document.",
-            rich_help_panel=_COLUMNS,
+        option(
+            "COLUMN",
+            "Ids that systems share; none for the place in the document.",
+            panel=options.COLUMNS_SHORT,
         ),
     ] = None,
-    orders: Annotated[
-        str, typer.Option(metavar="N", help="Random orders of the documents, or file.")
-    ] = "20",
-    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Bootstrap samples.")] = 1500,
-    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 0,
+    orders: Annotated[str, option("N", "Random orders of the documents, or file.")] = "20",
+    draws: Annotated[int, option("D", "Bootstrap samples.", min=2)] = 1500,
+    seed: options.SeedOfDraws = 0,
     resample: Annotated[
-        Resample,
-        typer.Option(metavar="WHAT", help="Draw segments, as the paper, or whole documents."),
-    ] = Resample.segments,
+        Resample, option("WHAT", "Draw segments, as the paper, or whole documents.")
+    ] = "segments",
     at: Annotated[
-        str | None,
-        typer.Option(metavar="1,2,5,…", help="Numbers of documents, or all. Default: 30 of them."),
+        str | None, option("1,2,5,…", "Numbers of documents, or all. Default: 30 of them.")
     ] = None,
     absolute: Annotated[
-        bool, typer.Option("--absolute", help="Do not divide by the mean, which may be near 0.")
+        bool, flag("--absolute", "Do not divide by the mean, which may be near 0.")
     ] = False,
-    x_i: Annotated[
-        float, typer.Option("--x-i", metavar="X", help="Where the tangent of x_min touches.")
-    ] = 1.0,
-    epsilon: Annotated[
-        float, typer.Option(metavar="E", help="Slope at which x_max lies.")
-    ] = 0.0001,
+    x_i: Annotated[float, option("X", "Where the tangent of x_min touches.", "--x-i")] = 1.0,
+    epsilon: Annotated[float, option("E", "Slope at which x_max lies.")] = 0.0001,
     drop_gaps: Annotated[
-        bool, typer.Option("--drop-gaps", help="Leave out segments that lack a score.")
+        bool, flag("--drop-gaps", "Leave out segments that lack a score.")
     ] = False,
-    confidence: Annotated[str, typer.Option(metavar="P", help="Of the intervals.")] = "0.95",
+    confidence: Annotated[str, option("P", "Of the intervals.")] = "0.95",
     half_width: Annotated[
         float | None,
-        typer.Option(
-            metavar="H",
+        option(
+            "H",
+            "Say how many documents give a score within ±H.",
+            panel=_ENOUGH,
             parser=parse.number,
-            help="Say how many documents give a score within ±H.",
-            rich_help_panel=_ENOUGH,
         ),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(
-            metavar="SYSTEM",
-            help="Differences to this system within ±H, rather than scores.",
-            rich_help_panel=_ENOUGH,
+        option(
+            "SYSTEM", "Differences to this system within ±H, rather than scores.", panel=_ENOUGH
         ),
     ] = None,
     population: Annotated[
         str | None,
-        typer.Option(
-            metavar="D",
-            help="Documents that there are, or these; without it, more of the kind than one needs.",
-            rich_help_panel=_ENOUGH,
+        option(
+            "D",
+            "Documents that there are, or these; without it, more of the kind than one needs.",
+            panel=_ENOUGH,
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Write tables and figures there."),
+        Path | None, option("FOLDER", "Write tables and figures there.", "--out", "-o")
     ] = None,
-    output: Output = Format.text,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -140,15 +124,15 @@ def reliability(
             table, half_width=half_width, against=against, confidence=level, population=those,
             **columns,
         )  # fmt: skip
-    with progress_bars(quiet) as show:
-        bar = None if show is None else (lambda done, total: show("orders", done, total))
+    with progress_bars(quiet) as bars:
+        bar = None if bars is None else partial(bars, "orders")
         result = study(
-            table, orders=count, draws=draws, resample=resample.value, at=steps,
+            table, orders=count, draws=draws, resample=resample, at=steps,
             relative=not absolute, x_i=x_i, epsilon=epsilon, confidence=level, rng=seed,
             progress=bar, **columns,
         )  # fmt: skip
     written = [] if out is None else _save(result, plan, out, quiet)
-    _show(result, plan, written, Format.json if json else output)
+    _print(result, plan, written, "json" if json else output)
 
 
 def _orders(text: str) -> str | int:
@@ -202,8 +186,7 @@ def _columns(
     table = found.table
     told = {"document": "document", "system": "system", "human": "score"}
     guessed = [f"{told[k]} = {v}" for k, v in found.guessed.items() if k in told]
-    for sentence in replace(found, guessed={}, left_out={}).notes():
-        note(f"note: {sentence}", quiet)
+    notes(replace(found, guessed={}, left_out={}).notes(), quiet)
     if segment == "none" and "none" not in names:
         segment = None
     elif segment is None and system is not None and system in names:
@@ -211,7 +194,7 @@ def _columns(
         if segment is not None:
             guessed.append(f"segment = {segment}")
     if guessed:
-        note(f"note: columns guessed: {', '.join(guessed)}", quiet)
+        note(f"columns guessed: {', '.join(guessed)}", quiet)
     return table, {"score": chosen, "document": document, "system": system, "segment": segment}
 
 
@@ -241,50 +224,35 @@ def _save(
 ) -> list[Path]:
     """Write the tables as CSV, and a figure for each score where matplotlib is there."""
     from fewgold import io
-    from fewgold.errors import FewgoldError
-    from fewgold.plots import save
+    from fewgold.plots.style import available
+    from fewgold.report.layout import save_result
 
-    folder.mkdir(parents=True, exist_ok=True)
     frames = {"curves": result.to_frame(), "fits": result.fits()}
-    kinds = ["sd", "mean", "tangent"]
     if len(result.systems) > 1:
         frames["ranks"] = result.ranks()
     if plan is not None:
         frames["documents"] = plan.to_frame()
-    texts = {folder / f"{name}.csv": f.to_csv(index=False) for name, f in frames.items()}
-    io.write_texts(texts)
-    written = list(texts)
-    try:
-        for k, score in enumerate(result.scores):
-            tail = "" if len(result.scores) == 1 else f"-{k + 1}-{io.plain(score)}"
-            for kind in kinds:
-                figure = result.plot(kind, score=score, title=score)
-                written.append(save(figure, folder / f"{kind}{tail}.png"))
-            if plan is not None:
-                figure = plan.plot(score=score, title=score)
-                written.append(save(figure, folder / f"documents{tail}.png"))
-        if "ranks" in frames:
-            written.append(save(result.plot("ranks"), folder / "ranks.png"))
-    except FewgoldError as error:
-        if "matplotlib" not in str(error):
-            raise
-        note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
-    return written
+    figures: dict[str, Any] = {}
+    if not available():
+        no_plots(quiet)
+        return save_result(folder, frames, {}, figures)
+    for k, score in enumerate(result.scores):
+        tail = "" if len(result.scores) == 1 else f"-{k + 1}-{io.plain(score)}"
+        for kind in ("sd", "mean", "tangent"):
+            figures[f"{kind}{tail}"] = result.plot(kind, score=score, title=score)
+        if plan is not None:
+            figures[f"documents{tail}"] = plan.plot(score=score, title=score)
+    if "ranks" in frames:
+        figures["ranks"] = result.plot("ranks")
+    return save_result(folder, frames, {}, figures)
 
 
-def _show(
-    result: Reliability, plan: DocumentsNeeded | None, written: list[Path], how: Format
+def _print(
+    result: Reliability, plan: DocumentsNeeded | None, written: list[Path], how: OutputFormat
 ) -> None:
     record = result.to_dict() | {"files": [str(path) for path in written]}
     if plan is not None:
         record["needed"] = plan.to_dict()
-
-    def text(out: Any) -> None:
-        print(result.summary())
-        if plan is not None:
-            print(f"\n{plan.summary()}")
-        if written:
-            print(f"\nwritten: {', '.join(map(str, written))}")
-
-    rows: Any = (result.fits() if how is Format.latex else result.to_frame()).to_dict("records")
-    emit(how, record, rows, text)
+    told = result.summary() if plan is None else f"{result.summary()}\n\n{plan.summary()}"
+    rows: Any = (result.fits() if how == "latex" else result.to_frame()).to_dict("records")
+    emit(how, record, rows, lambda _: print_summary(told, written))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewgold.cli import input, parse
-from fewgold.cli.console import Json, Quiet, console, note, to_json
-from fewgold.cli.input import load_sample
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import escape, no_plots, show
+from fewgold.cli.options import Json, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     from fewgold.report import StudyReport
@@ -21,38 +21,29 @@ _NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
 
 def report(
     context: typer.Context,
-    file: Annotated[
-        str, typer.Argument(metavar="CAMPAIGN|SHEET", help="A campaign, or a rated sheet.")
-    ],
+    file: Annotated[str, argument("CAMPAIGN|SHEET", "A campaign, or a rated sheet.")],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Page to write: .html or .md.")
+        str, option("FILE", "Page to write: .html or .md.", "--out", "-o")
     ] = "report.html",
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Of the page.")] = None,
+    title: Annotated[str | None, option("TEXT", "Of the page.")] = None,
     gaps: Annotated[
         str,
-        typer.Option(
-            metavar="HOW",
-            help="If some chosen segments have no answer: wait (refuse) or at-random (chance left "
+        option(
+            "HOW",
+            "If some chosen segments have no answer: wait (refuse) or at-random (chance left "
             "them out).",
         ),
     ] = "wait",
-    estimator: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Instead of the strategy's own; see fewgold strategies."),
-    ] = None,
-    confidence: input.Confidence = None,
+    estimator: options.Estimator = None,
+    confidence: options.Confidence = None,
     adequate: Annotated[
-        str | None,
-        typer.Option(metavar="CUT", help="Report the share of scores such as '<=0'."),
+        str | None, option("CUT", "Report the share of scores such as '<=0'.")
     ] = None,
     limits: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="Of a sheet: ends of the rating scale."),
+        str | None, option("LOW,HIGH", "Of a sheet: ends of the rating scale.")
     ] = None,
-    pool: Annotated[
-        str | None, typer.Option(metavar="POOL", help="Of a sheet: the pool, if it has moved.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing page.")] = False,
+    pool: Annotated[str | None, option("POOL", "Of a sheet: the pool, if it has moved.")] = None,
+    force: Annotated[bool, flag("--force", "Overwrite an existing page.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -63,8 +54,8 @@ def report(
 
     Example: [bold]fewgold report study -o report.html[/bold]
     """
-    from fewgold.campaign import Campaign, is_campaign
     from fewgold.errors import DataError
+    from fewgold.plots.style import available
 
     if gaps not in ("wait", "at-random"):
         raise typer.BadParameter(f"--gaps must be wait or at-random; got {gaps!r}.")
@@ -75,60 +66,52 @@ def report(
     level = None if confidence is None else parse.confidence(confidence)
     passing = parse.cut("--adequate", adequate)
     cut = None if passing is None else str(passing)
-    if is_campaign(file) and (limits is not None or pool is not None):
+    of_campaign = input.is_campaign(file)
+    if of_campaign and (limits is not None or pool is not None):
         raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
     try:
-        if is_campaign(file):
+        if of_campaign:
+            from fewgold.campaign import Campaign
+
             with Campaign(file) as campaign:
                 made = campaign.report(
                     gaps, estimator=estimator, cut=cut, confidence=level, title=title
                 )
         else:
-            told = ["fewgold", "estimate", file, *input.typed(context, _NOT_ESTIMATING)]
+            told = ["fewgold", "estimate", file, *options.typed(context, _NOT_ESTIMATING)]
             made = _of_sheet(
                 file, title, gaps, estimator, level, cut, parse.limits(limits), pool, told
             )
     except DataError as error:
-        raise DataError(
-            str(error).replace(
-                "at_random() takes the gaps for chance, bounds(estimator) reckons with the worst",
+        if error.code == "unrated":
+            error.hints["cli"] = (
                 "--gaps at-random takes the gaps for chance, and the report then tells the worst "
-                "case as well",
+                "case as well."
             )
-        ) from None
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
+        raise
+    if not available():
+        no_plots(quiet)
     made.write(out)
-    if json:
-        print(to_json(made.to_dict() | {"file": out}))
-        return
-    from rich.markup import escape
-
-    console().print(f"[bold]Wrote {escape(out)}[/bold]")
+    record = made.to_dict() | {"file": out}
+    show(json, record, lambda screen: screen.print(f"[bold]Wrote {escape(out)}[/bold]"))
 
 
 def _of_sheet(
     file: str, title: str | None, gaps: str, estimator: str | None, level: float | None,
     cut: str | None, limits: tuple[float, float] | None, pool: str | None, told: list[str],
 ) -> StudyReport:  # fmt: skip
-    from fewgold import registry, sheets
+    from fewgold import sheets
     from fewgold.missing import ratings_for
     from fewgold.report import study_report
 
-    side = sheets.design_path(file)
-    record = sheets.read_record(side)
-    sample = load_sample(side, pool, quiet=False)
+    record, sample = input.open_sheet(file, pool, None, quiet=False)
     partial = sheets.read_partial(
         file, sample, score=record["score_column"], limits=limits, gaps=gaps != "wait"
     )
-    chosen = registry.strategy(record["strategy"], sample.pool)
-    if estimator is not None:
-        chosen = registry.estimator(estimator.rpartition("+")[2], sample.pool)
+    chosen = input.estimator_of(record, estimator, sample.pool)
     ratings = ratings_for(partial if cut is None else partial.cut(cut), chosen, gaps)
     return study_report(
         ratings, chosen, strategy=record["strategy"], title=title or Path(file).stem,
         confidence=level or 0.95, unrated=partial.missing.tolist(),
-        context={"commands": [*sheets.commands(file, pool), shlex.join(told)]},
+        context={"commands": [*sheets.commands(file, pool, record), shlex.join(told)]},
     )  # fmt: skip

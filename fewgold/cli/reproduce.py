@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fewgold.cli import parse
-from fewgold.cli.console import Format, Json, Quiet, emit, note, progress_bars
+from fewgold.cli import options, parse
+from fewgold.cli.console import print_summary, progress_bars, resumable, save_all, say, show
+from fewgold.cli.options import Json, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     from fewgold.reproduce import DanikenReproduction, Reproduction
@@ -19,61 +18,43 @@ if TYPE_CHECKING:
 _BUDGETS = "5%:50%:5%"
 
 
-class Paper(StrEnum):
-    """Papers whose tables can be made again."""
-
-    saldias = "saldias"
-    daniken = "daniken"
+#: Papers whose tables can be made again.
+Paper = Literal["saldias", "daniken"]
 
 
-class Shown(StrEnum):
-    """How the result is printed."""
-
-    text = "text"
-    json = "json"
+#: How the result is printed.
+TextOrJson = Literal["text", "json"]
 
 
 def reproduce(
     paper: Annotated[
         Paper,
-        typer.Argument(
-            metavar="PAPER",
-            help="saldias: Saldías et al. (2022); daniken: von Däniken et al. (2022) and (2023).",
+        argument(
+            "PAPER",
+            "saldias: Saldías et al. (2022); daniken: von Däniken et al. (2022) and (2023).",
             show_default=False,
         ),
     ],
-    draws: Annotated[int, typer.Option(metavar="D", min=2, help="Studies to replay.")] = 100,
-    budgets: Annotated[
-        str, typer.Option(metavar="LIST", help="Shares such as 5%:50%:5% or 10%,30%.")
-    ] = _BUDGETS,
+    draws: options.Draws = 100,
+    budgets: Annotated[str, option("LIST", "Shares such as 5%:50%:5% or 10%,30%.")] = _BUDGETS,
     incremental: Annotated[
-        bool,
-        typer.Option("--incremental/--no-incremental", help="With Table 2, which takes longest."),
+        bool, flag("--incremental/--no-incremental", "With Table 2, which takes longest.")
     ] = True,
     demo: Annotated[
-        bool, typer.Option("--demo", help="On the embedded synthetic data, which all have.")
+        bool, flag("--demo", "On the embedded synthetic data, which all have.")
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Write tables, plots and a page there."),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the cells finished in --out.")
-    ] = False,
-    n_jobs: Annotated[
-        int | None, typer.Option(metavar="J", help="Processes; -1 for all cores.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="S", min=0, help="Seed of all draws.")] = 0,
+    out: options.Folder = None,
+    resume: options.Resume = False,
+    n_jobs: Annotated[int | None, option("J", "Processes; -1 for all cores.")] = None,
+    seed: options.SeedOfDraws = 0,
     fail: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--fail",
-            help="Exit with 1 if a finding does not hold, or a figure differs for no known reason.",
+            "Exit with 1 if a finding does not hold, or a figure differs for no known reason.",
         ),
     ] = False,
-    output: Annotated[
-        Shown, typer.Option("--format", help="text or json.", metavar="FORMAT")
-    ] = Shown.text,
+    output: Annotated[TextOrJson, option("FORMAT", "text or json.", "--format")] = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -88,7 +69,7 @@ def reproduce(
     from fewgold import reproduce as library
     from fewgold.errors import DataError
 
-    if paper is Paper.daniken:
+    if paper == "daniken":
         odd = {"--demo": demo, "--resume": resume, "--no-incremental": not incremental}
         odd |= {"--n-jobs": n_jobs is not None, "--budgets": budgets != _BUDGETS}
         if any(odd.values()):
@@ -96,7 +77,7 @@ def reproduce(
             raise typer.BadParameter(f"{named} goes with saldias: daniken replays no data.")
         with progress_bars(quiet) as bar:
             tables = library.daniken(draws, rng=seed, progress=bar)
-        _finish(tables, out, json or output is Shown.json, fail, quiet)
+        _finish(tables, out, json or output == "json", fail, quiet)
         return
     shares = [b for b in parse.budgets(budgets) if isinstance(b, float)]
     if len(shares) < len(parse.budgets(budgets)):
@@ -104,7 +85,7 @@ def reproduce(
     if resume and out is None:
         raise typer.BadParameter("--resume goes with --out, the folder of the earlier run.")
     store = None if out is None else out / "cells"
-    with progress_bars(quiet) as bar:
+    with progress_bars(quiet) as bar, resumable(store):
         try:
             made = library.saldias(
                 *(draws, shares, library.DEMO_DATA if demo else library.DATA),
@@ -117,12 +98,7 @@ def reproduce(
             )
         except FileNotFoundError as error:
             raise DataError(f"{error} --demo runs the same on embedded synthetic data.") from None
-        except KeyboardInterrupt:
-            if out is not None:
-                kept = f"the cells finished so far are in {store}"
-                print(f"\ninterrupted; {kept}. Go on with --resume.", file=sys.stderr)
-            raise
-    _finish(made, out, json or output is Shown.json, fail, quiet)
+    _finish(made, out, json or output == "json", fail, quiet)
 
 
 def _finish(
@@ -133,21 +109,10 @@ def _finish(
     quiet: bool,
 ) -> None:
     """Write and print what was made; with --fail, exit with 1 if something is wrong."""
-    written = [] if out is None else made.save(out)
-    if out is not None and not any(p.suffix == ".png" for p in written):
-        note('note: no plots without matplotlib. pip install "fewgold[plots]"', quiet)
-    _show(made, written, as_json)
+    written = save_all(made, out, quiet)
+    record = made.to_dict() | {"files": [str(path) for path in written]}
+    show(as_json, record, lambda _: print_summary(made.summary(), written))
     if fail and made.failed:
         names = ", ".join(getattr(one, "name", str(one)) for one in made.failed)
-        note(f"does not hold: {names}", quiet)
+        say(f"does not hold: {names}", quiet)
         raise typer.Exit(1)
-
-
-def _show(made: Reproduction | DanikenReproduction, written: list[Path], as_json: bool) -> None:
-    def text(out: Any) -> None:
-        print(made.summary())
-        if written:
-            print(f"\nwritten: {', '.join(map(str, written))}")
-
-    record = made.to_dict() | {"files": [str(path) for path in written]}
-    emit(Format.json if as_json else Format.text, record, [], text)

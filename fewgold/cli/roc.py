@@ -2,75 +2,47 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from fewgold.cli import input, parse
-from fewgold.cli.console import Format, Json, Output, Quiet, drawn, emit
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import draw, emit, table
+from fewgold.cli.options import Json, Output, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-_COLUMNS = "Columns"
 
-
-class Rule(StrEnum):
-    """Rules for thresholds by name."""
-
-    equal = "equal"
-    information = "information"
+#: Rules for thresholds by name.
+ThresholdRule = Literal["equal", "information"]
 
 
 def roc(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="Table of human and metric scores; - is CSV on stdin."),
-    ],
-    human: Annotated[
-        str,
-        typer.Option(metavar="COLUMN", help="Human scores.", rich_help_panel=_COLUMNS),
-    ],
+    file: Annotated[str, argument("FILE", "Table of human and metric scores; - is CSV on stdin.")],
+    human: Annotated[str, option("COLUMN", "Human scores.", panel=options.COLUMNS_SHORT)],
     adequate: Annotated[
         str | None,
-        typer.Option(
-            metavar="CUT", help="Which human scores are adequate, such as '<=0'; not for 0 and 1."
-        ),
+        option("CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."),
     ] = None,
     metrics: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,…", help="Automatic metrics.", rich_help_panel=_COLUMNS),
+        str | None, option("A,B,…", "Automatic metrics.", panel=options.COLUMNS_SHORT)
     ] = None,
     system: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Systems; none for none.", rich_help_panel=_COLUMNS),
+        str | None, option("COLUMN", "Systems; none for none.", panel=options.COLUMNS_SHORT)
     ] = None,
     orientation: Annotated[
-        str | None,
-        typer.Option(metavar="A=+1,B=-1", help="As for select.", rich_help_panel=_COLUMNS),
+        str | None, option("A=+1,B=-1", "As for select.", panel=options.COLUMNS_SHORT)
     ] = None,
     rule: Annotated[
-        Rule,
-        typer.Option(metavar="NAME", help="Threshold: equal (least |ρ-η|) or information (K)."),
-    ] = Rule.equal,
+        ThresholdRule, option("NAME", "Threshold: equal (least |ρ-η|) or information (K).")
+    ] = "equal",
     per_system: Annotated[
-        bool, typer.Option("--per-system", help="A threshold for each system, not one for all.")
+        bool, flag("--per-system", "A threshold for each system, not one for all.")
     ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Adequate is > the threshold, not >=.")
-    ] = False,
-    confidence: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Of the intervals of the AUC.")
-    ] = "0.95",
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Draw the curves: .png, .svg or .pdf."),
-    ] = None,
-    output: Output = Format.text,
+    strict: Annotated[bool, flag("--strict", "Adequate is > the threshold, not >=.")] = False,
+    confidence: Annotated[str, option("LEVEL", "Of the intervals of the AUC.")] = "0.95",
+    out: options.Drawing = None,
+    output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -84,7 +56,6 @@ def roc(
     """
     from fewgold.bayes import roc_table
     from fewgold.errors import DataError
-    from fewgold.plots import save
 
     passing = parse.cut("--adequate", adequate)
     level = parse.confidence(confidence)
@@ -98,47 +69,42 @@ def roc(
     if not chosen:
         raise DataError("no column looks like a metric. Name them with --metrics.")
     found = roc_table(
-        table, human=human, metrics=chosen, system=system, adequate=passing, rule=rule.value,
+        table, human=human, metrics=chosen, system=system, adequate=passing, rule=rule,
         per_system=per_system, strict=strict, confidence=level,
         orientation={name: way for name, way in ways.items() if name in chosen},
     )  # fmt: skip
     frame = found.to_frame()
     several = (frame.groupby("metric")["system"].nunique() > 2).any()
     apart = found.heterogeneity() if several else None
-    if out is not None and not drawn(partial(save, path=out), found.plot, quiet):
-        out = None
+    written = draw(found.plot, out, quiet)
     record = {
         "human": human, "adequate": None if passing is None else str(passing),
-        "rule": rule.value, "confidence": level, "rows": frame.to_dict("records"),
+        "rule": rule, "confidence": level, "rows": frame.to_dict("records"),
         "heterogeneity": [] if apart is None else apart.to_dict("records"),
-        "files": [] if out is None else [str(out)],
+        "files": list(map(str, written)),
     }  # fmt: skip
 
     def text(console: Console) -> None:
         _show(console, frame, apart, level)
-        if out is not None:
-            print(f"written: {out}")
+        for path in written:
+            print(f"written: {path}")
 
     rows: Any = frame.to_dict("records")
-    emit(Format.json if json else output, record, rows, text)
+    emit("json" if json else output, record, rows, text)
 
 
 def _show(out: Console, frame: pd.DataFrame, apart: pd.DataFrame | None, level: float) -> None:
     """A table for each metric, and what the systems have in common."""
-    from rich.table import Table
     from rich.text import Text
 
     from fewgold.bayes.roc import texts
 
     for metric, found in texts(frame, apart, level).items():
         out.print(Text.assemble((metric, "bold"), f" {found.where}"))
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="cyan")
-        table.add_column("", overflow="ellipsis", no_wrap=True)
-        for head in found.heads[1:]:
-            table.add_column(head, justify="right", no_wrap=True)
+        shown = table("", *found.heads[1:])
         for system, *cells in found.rows:
-            table.add_row(Text(system), *cells)
-        out.print(table)
+            shown.add_row(Text(system), *cells)
+        out.print(shown)
         for sentence in found.notes:
             out.print(Text(sentence))
         print()

@@ -2,172 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import input, parse
-from fewgold.cli.console import Json, Quiet, console, note, pairs, plain, sheet_suffix, to_json
-from fewgold.cli.input import (
-    EngineName,
-    EngineOption,
-    Memory,
-    Order,
-    open_pool,
-    start_engine,
-    stays_on_disk,
-)
+from fewgold._text import plain_value
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import escape, notes, pairs, quoted, say, sheet_suffix, show
+from fewgold.cli.export import check_target, write_tasks
+from fewgold.cli.options import Json, Quiet, argument, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.campaign import Campaign, Wave
-    from fewgold.pool import Pool
-    from fewgold.sample import Sample
-    from fewgold.stored import StoredPool
-
-# ``fewgold select`` on a campaign: the first wave, further ones, or the next segment.
-
-
-def refuse(options: Mapping[str, Any]) -> None:
-    """Options that a campaign has decided already."""
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise typer.BadParameter(
-            f"{', '.join(given)} cannot be given with a campaign, which has its pool, strategy and "
-            "design already."
-        )
-
-
-def select_wave(
-    place: str, out: str | None, *, budget: str | None, cost_budget: float | None,
-    risk: float | None, more: str | None, seed: int | None, to: str | None, next_one: bool,
-    rater: str, json: bool, quiet: bool,
-) -> None:  # fmt: skip
-    """Draw, and write what is to be rated if a file was named."""
-    from fewgold.campaign import Campaign
-
-    if next_one and (budget or cost_budget or more or out):
-        raise typer.BadParameter("--next goes without --budget, --more and -o.")
-    if more is not None and (budget is not None or cost_budget is not None):
-        raise typer.BadParameter("give --budget for the first wave or --more for a further one.")
-    if to is not None and out is None:
-        raise typer.BadParameter("--to says the format of a file: name it with -o FILE.")
-    with Campaign(place) as campaign:
-        if next_one:
-            _next(campaign, rater, json)
-            return
-        if out is not None:
-            from fewgold.cli.export import check_target
-
-            check_target(out, to)
-        left = len(campaign.pool) - sum(w.n for w in campaign.waves)
-        amount = parse.budget(more or budget, cost_budget, risk, left)
-        draw = campaign.select if more is None else campaign.more
-        wave = draw(amount, seed=seed)
-        if out is not None:
-            from fewgold.cli.export import write_tasks
-
-            write_tasks(campaign, out, to, "last", context=2, quiet=quiet)
-        result = _record(campaign, wave, place, out, to)
-    if json:
-        print(to_json(result))
-    else:
-        _show_wave(console(), result)
-
-
-def _record(
-    campaign: Campaign, wave: Wave, place: str, out: str | None, to: str | None
-) -> dict[str, Any]:
-    pool, sample = campaign.pool, campaign.sample
-    rows = sample.indices[-wave.n :]
-    return {
-        "campaign": place,
-        "wave": wave.number,
-        "n": wave.n,
-        "sampled": sample.n,
-        "pool_size": len(pool),
-        "documents": None if pool.documents is None else len(set(pool.codes[rows].tolist())),
-        "pool_documents": None if pool.documents is None else int(pool.codes.max()) + 1,
-        "strategy": wave.strategy,
-        "seed": wave.seed,
-        "cost": None if pool.cost is None else float(pool.cost[rows].sum()),
-        "budget": campaign.settings.budget,
-        "file": out,
-        "sheet": to in (None, "csv", "tsv", "xlsx"),
-        "ids": list(wave.ids),
-    }
-
-
-def _next(campaign: Campaign, rater: str, json: bool) -> None:
-    segment = campaign.next(rater)
-    if segment is None:
-        left = len(campaign.unrated)
-        why = f"{left} segments are with other raters" if left else "all sampled segments are rated"
-        if json:
-            print(to_json({"segment": None, "why": why}))
-        else:
-            print(f"Nothing to rate for now: {why}.")
-        return
-    record = {"segment": segment.id, "key": segment.key, "document": segment.document,
-              "position": segment.position, "texts": dict(segment.texts)}  # fmt: skip
-    if json:
-        print(to_json(record))
-        return
-    from rich.markup import escape
-
-    out = console()
-    out.print(f"[bold]Rate next: {escape(segment.id)}[/bold]")
-    out.print()
-    lines = [("key", segment.key)]
-    if segment.document:
-        lines.append(("document", f"{escape(segment.document)}, segment {segment.position}"))
-    pairs(out, [*lines, *((name, escape(text)) for name, text in segment.texts.items())])
-
-
-def _show_wave(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
-    further = " further" if result["wave"] > 1 else ""
-    spread = (
-        f", from {result['documents']} of {result['pool_documents']} documents"
-        if result["documents"]
-        else ""
-    )
-    out.print(
-        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}."
-    )
-    out.print()
-    lines = [
-        ("wave", f"{result['wave']}; {result['sampled']} segments were drawn in all"),
-        ("strategy", result["strategy"]),
-        ("seed", str(result["seed"])),
-    ]
-    if result["cost"] is not None:
-        lines.append(("cost", f"{result['cost']:,.10g}"))
-    if result["file"] is not None:
-        lines.append(("to rate", escape(result["file"])))
-    pairs(out, lines)
-    out.print()
-    place = escape(shlex.quote(result["campaign"]))
-    if result["budget"] and result["sampled"] < result["budget"]:
-        out.print(f"It learns from each answer; {result['budget']} ratings in all. Go on with:")
-        out.print(f"  [green]fewgold select {place} --next[/green]")
-        return
-    if result["file"] is None:
-        out.print("Write what is to be rated, for a spreadsheet or an annotation tool:")
-        out.print(f"  [green]fewgold export {place} -o to_rate{sheet_suffix()}[/green]")
-        out.print(f"  [green]fewgold export {place} -o tasks.json --to label-studio[/green]")
-        return
-    out.print("When answers come, all or some of them:")
-    filled = result["file"].lower().endswith((".csv", ".tsv", ".xlsx")) and result["sheet"]
-    name = escape(shlex.quote(result["file"])) if filled else "ANSWERS"
-    out.print(f"  [green]fewgold import {place} {name}[/green]")
-
+    from fewgold.pool import Population
+    from fewgold.sample import Ratings
+    from fewgold.stored import Engine
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
@@ -179,108 +33,81 @@ def select(
     context: typer.Context,
     pool_files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="POOL…",
-            help="Table with a row a segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
-            "stdin), a campaign, or any number of Parquet files and folders, which stay on disk.",
+        argument(
+            "POOL…",
+            "Table with a row a segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
+            "stdin), a campaign, or any number of Parquet files and folders, which stay on "
+            "disk.",
             show_default=False,
         ),
     ],
     out: Annotated[
-        str | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Sheet to rate: .csv or .tsv; - is stdout."
-        ),
+        str | None, option("FILE", "Sheet to rate: .csv or .tsv; - is stdout.", "--out", "-o")
     ] = None,
     budget: Annotated[
-        str | None,
-        typer.Option(metavar="N|P%", help="Segments, or share of the pool.", rich_help_panel=_SIZE),
+        str | None, option("N|P%", "Segments, or share of the pool.", panel=_SIZE)
     ] = None,
     cost_budget: Annotated[
         float | None,
-        typer.Option(
-            metavar="X",
-            parser=parse.number,
-            help="Budget in the units of --cost.",
-            rich_help_panel=_SIZE,
-        ),
+        option("X", "Budget in the units of --cost.", panel=_SIZE, parser=parse.number),
     ] = None,
     risk: Annotated[
         float | None,
-        typer.Option(
-            metavar="R",
+        option(
+            "R",
+            "Chance of overspending: 0.5 spends the budget on average, 0.05 keeps to it.",
+            panel=_SIZE,
             parser=parse.rate,
-            help="Chance of overspending: 0.5 spends the budget on average, 0.05 keeps to it.",
-            rich_help_panel=_SIZE,
         ),
     ] = None,
     given: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Rated sheet to add to: draw further segments beside it.",
-            rich_help_panel=_SIZE,
-        ),
+        option("FILE", "Rated sheet to add to: draw further segments beside it.", panel=_SIZE),
     ] = None,
-    strategy: input.Strategy = None,
-    seed: input.Seed = None,
-    more: Annotated[
-        str | None,
-        typer.Option(metavar="N|P%", help="Draw further segments.", rich_help_panel=_ON),
-    ] = None,
+    strategy: options.Strategy = None,
+    seed: options.Seed = None,
+    more: Annotated[str | None, option("N|P%", "Draw further segments.", panel=_ON)] = None,
     to: Annotated[
         str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help="Format of -o, such as label-studio; see fewgold export.",
-            rich_help_panel=_ON,
-        ),
+        option("FORMAT", "Format of -o, such as label-studio; see fewgold export.", panel=_ON),
     ] = None,
     next: Annotated[
-        bool,
-        typer.Option(
-            "--next",
-            help="Hand out the next segment to rate, one at a time.",
-            rich_help_panel=_ON,
-        ),
+        bool, flag("--next", "Hand out the next segment to rate, one at a time.", panel=_ON)
     ] = False,
-    rater: Annotated[
-        str, typer.Option(metavar="NAME", help="Who asks with --next.", rich_help_panel=_ON)
-    ] = "",
-    id: input.Id = None,
-    document: input.Document = None,
-    metrics: input.Metrics = None,
-    cost: input.Cost = None,
-    system: input.System = None,
-    texts: input.Texts = None,
-    orientation: input.Orientation = None,
+    rater: Annotated[str, option("NAME", "Who asks with --next.", panel=_ON)] = "",
+    id: options.Id = None,
+    document: options.Document = None,
+    metrics: options.Metrics = None,
+    cost: options.Cost = None,
+    system: options.System = None,
+    texts: options.Texts = None,
+    orientation: options.Orientation = None,
     score_column: Annotated[
-        str, typer.Option(metavar="NAME", help="Column of the sheet that raters fill in.")
+        str, option("NAME", "Column of the sheet that raters fill in.")
     ] = "score",
     design: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Side file. Default: FILE.design.json beside the sheet."),
+        str | None, option("FILE", "Side file. Default: FILE.design.json beside the sheet.")
     ] = None,
     in_order: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--in-order",
-            help="Rows in the random order of drawing, to rate from the top until fewgold stop "
+            "Rows in the random order of drawing, to rate from the top until fewgold stop "
             "says stop; with --strategy random.",
         ),
     ] = False,
     shared: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--shared",
-            help="Several systems: choose segments to rate for all of them, for fewgold compare. "
+            "Several systems: choose segments to rate for all of them, for fewgold compare. "
             "The sheet has a row for each system and does not tell which.",
         ),
     ] = False,
-    engine: EngineOption = EngineName.auto,
-    memory: Memory = None,
-    order: Order = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    engine: options.Engine = "auto",
+    memory: options.Memory = None,
+    order: options.Order = None,
+    force: Annotated[bool, flag("--force", "Overwrite existing files.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -296,21 +123,17 @@ def select(
     Example: [bold]fewgold select pool.csv --budget 5% -o to_rate.csv[/bold]
     """
     from fewgold import registry, sheets
-    from fewgold import shared_sheets as blind
-    from fewgold.campaign import is_campaign
-    from fewgold.stored import StoredPool
 
     pool_file = pool_files[0]
-    if len(pool_files) == 1 and is_campaign(pool_file):
-        plain_only = {
+    if len(pool_files) == 1 and input.is_campaign(pool_file):
+        options.refuse_for_campaign({
             "--given": given, "--id": id, "--document": document, "--metrics": metrics,
             "--cost": cost, "--system": system, "--texts": texts, "--orientation": orientation,
             "--strategy": strategy, "--design": design, "--in-order": in_order or None,
             "--shared": shared or None, "--force": force or None, "--memory": memory,
-            "--order": order, "--engine": None if engine is EngineName.auto else engine,
-        }  # fmt: skip
-        refuse(plain_only)
-        select_wave(
+            "--order": order, "--engine": None if engine == "auto" else engine,
+        })  # fmt: skip
+        _select_wave(
             pool_file, out, budget=budget, cost_budget=cost_budget, risk=risk, more=more,
             seed=seed, to=to, next_one=next, rater=rater, json=json, quiet=quiet,
         )  # fmt: skip
@@ -328,70 +151,39 @@ def select(
             + ("leave out --json." if json else "say where the design goes with --design FILE.")
         )
     sources = {Path(p).resolve() for p in (*pool_files, given) if p not in (None, "-")}
-    if sources & {
-        Path(out).resolve(),
-        sheets.design_path(out).resolve(),
-        Path(design or out).resolve(),
-    }:
+    targets = (Path(out), sheets.design_path(out), Path(design or out))
+    if sources & {path.resolve() for path in targets}:
         raise typer.BadParameter("the sheet and its design must not overwrite POOL or --given.")
     if shared and (given is not None or in_order):
         raise typer.BadParameter("--shared goes without --given and --in-order.")
-    named = input.named(id, document, metrics, cost, system, texts)
+    named = options.named(
+        id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
+    )
     signs = parse.orientation(orientation)
-    notes: list[str] = []
-    guessed: dict[str, str] = {}
-    pool: Pool | StoredPool
-    on_disk = stays_on_disk(pool_files, engine)
+    on_disk = input.stays_on_disk(pool_files, engine)
     if on_disk and shared:
         raise typer.BadParameter(
             "--shared needs one file that is loaded; if it is large, with --engine memory."
         )
     if not on_disk and (memory, order) != (None, None):
         raise typer.BadParameter("--memory and --order are for pools that stay on disk.")
-    rated = None
-    if on_disk and given is None:
-        reader = start_engine(engine, memory, quiet)
-        pool, found, columns = open_pool(pool_files, named, signs, order, reader)
-        guessed = dict(found.guessed)
-        notes += found.notes()
-        name = strategy or registry.recommended(pool)
-    elif given is None:
-        from fewgold.io.columns import roles
-
-        table = input.read_table(pool_file, quiet)
-        found = input.unrated(roles(table, **named, orientation=signs))
-        table = found.table
-        columns, guessed = found.columns, dict(found.guessed)
-        notes += found.notes()
-        if shared and columns["system"] is None:
-            raise DataError("--shared needs the column of the systems. Name it with --system.")
-        if not shared:
-            input.single_system(table, found)
-        build = blind.build_joint_pool if shared else sheets.build_pool
-        pool = build(table, columns)
-        name = strategy or registry.recommended(pool)
-    else:
+    if given is not None:
         if signs or any(v is not None for v in named.values()):
             raise typer.BadParameter("--given brings the columns with it: leave their options out.")
-        record = sheets.read_record(sheets.design_path(given))
-        columns = dict(record["pool"]["columns"])
-        side_of = sheets.design_path(given)
-        if on_disk != ("engine" in record["pool"]):
-            raise DataError(
-                "the given ratings belong to a pool that was read in another way. Give the same "
-                "files as then, and --engine memory if one large file was loaded."
-            )
-        reader_of = start_engine(record["pool"]["engine"], memory, quiet) if on_disk else None
-        pool = sheets.load_pool(side_of, pool_files if on_disk else pool_file, reader_of)
-        earlier = sheets.load_sample(side_of, pool)
-        rated = sheets.read_ratings(given, earlier, score=record["score_column"])
-        name = strategy or record["strategy"]
+        opened = _open_given(given, pool_files, on_disk, memory, quiet)
+    elif on_disk:
+        opened = _open_on_disk(
+            pool_files, named, signs, order, input.start_engine(engine, memory, quiet)
+        )
+    else:
+        opened = _open_table(pool_file, named, signs, shared, quiet)
+    pool, columns, rated = opened.pool, opened.columns, opened.rated
     settled: dict[str, str | None] = {}
     if given is None:
         settled = {k: columns[k] for k in ("id", "document", "cost", "system")}
-        settled |= {k: input.listed(columns[k]) for k in ("metrics", "texts")}
-    for sentence in notes:
-        note(f"note: {sentence}", quiet)
+        settled |= {k: options.listed(columns[k]) for k in ("metrics", "texts")}
+    notes(opened.notes, quiet)
+    name = strategy or opened.strategy or registry.recommended(pool)
     amount = parse.budget(budget, cost_budget, risk, len(pool) - (rated.n if rated else 0))
     if seed is None:
         import secrets
@@ -401,7 +193,7 @@ def select(
     if "+" not in name:  # a sampler or an estimator alone: say what goes with it
         name = f"{chosen.sampler.name}+{chosen.name}"
     sample = chosen.select(pool, amount, given=rated, rng=seed)
-    if in_order and (sample.design.kind != "simple" or rated is not None):
+    if in_order and (not sample.design.drawn_as("simple") or rated is not None):
         raise typer.BadParameter(
             "--in-order is for one plain random sample: give --strategy random, and leave out "
             "--given. Its budget may be 100%; stopping early is what saves ratings."
@@ -415,72 +207,113 @@ def select(
         "design": design,
         "overwrite": force,
         "given": given,
-        "options": input.typed(
+        "options": options.typed(
             context, _NOT_DRAWING, {"strategy": name, "seed": str(seed), **settled}
         ),
     }
     if shared:
-        side = blind.save_shared(sample, table, out, seed=seed, **kept)
+        from fewgold.shared_sheets import save_shared
+
+        side = save_shared(sample, opened.table, out, seed=seed, **kept)
     else:
         side = sheets.save_sample(sample, out, in_order=in_order, **kept)
+    documents = sample.pool.documents
+    reader, files = pool._source
     result = {
         "n": sample.n,
         "pool_size": len(pool),
         "rated_before": rated.n if rated else 0,
-        **_documents(pool, sample),
+        "documents": None if documents is None else len(set(documents[sample.indices].tolist())),
+        "pool_documents": None if documents is None else pool._known_n_documents,
         "strategy": name,
         "recommended": strategy is None and given is None,
         "seed": seed,
-        **_costs(pool, sample),
+        "cost": None if sample.pool.cost is None else float(sample.cost),
+        "pool_cost": None if sample.pool.cost is None else pool._total_cost,
         "sheet": out,
         "design": str(side),
         "fingerprint": pool.fingerprint,
-        "columns": plain(columns),
-        "guessed": guessed,
-        "notes": notes,
+        "columns": plain_value(columns),
+        "guessed": opened.guessed,
+        "notes": opened.notes,
         "step": chosen.sampler.step,
         "in_order": in_order,
-        "systems": table[columns["system"]].nunique() if shared else None,
-        "files": len(pool.files) if isinstance(pool, StoredPool) else 1,
-        "engine": pool.engine.name if isinstance(pool, StoredPool) else "memory",
+        "systems": opened.table[columns["system"]].nunique() if shared else None,
+        "files": files,
+        "engine": reader,
     }
-    if json:
-        print(to_json(result))
-    elif out == "-":
-        note(f"{sample.n} of {len(pool)} segments, {name}, seed {seed}; design in {side}", quiet)
+    if out == "-":
+        say(f"{sample.n} of {len(pool)} segments, {name}, seed {seed}; design in {side}", quiet)
     else:
-        _show(console(), result, score_column, pool_file)
+        show(json, result, lambda screen: _show(screen, result, score_column, pool_file))
 
 
-def _documents(pool: Pool | StoredPool, sample: Sample) -> dict[str, int | None]:
+@dataclass(frozen=True)
+class _Opened:
+    """A pool to draw from, and what is known about it."""
+
+    pool: Population
+    columns: dict[str, Any]
+    guessed: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    table: Any = None  # as it was read, where it was loaded
+    rated: Ratings | None = None
+    strategy: str | None = None
+
+
+def _open_table(
+    file: str, named: dict[str, Any], signs: dict[str, int], shared: bool, quiet: bool
+) -> _Opened:
+    from fewgold.io.columns import roles
+
+    found = input.unrated(roles(input.read_table(file, quiet), **named, orientation=signs))
+    columns = found.columns
+    if shared:
+        if columns["system"] is None:
+            raise DataError("--shared needs the column of the systems. Name it with --system.")
+        from fewgold.shared_sheets import build_joint_pool as build
+    else:
+        input.single_system(found.table, found)
+        from fewgold.sheets import build_pool as build
+    pool = build(found.table, columns)
+    return _Opened(pool, columns, dict(found.guessed), found.notes(), found.table)
+
+
+def _open_on_disk(
+    paths: list[str], named: dict[str, Any], signs: dict[str, int], order: str | None,
+    engine: Engine,
+) -> _Opened:  # fmt: skip
+    from fewgold.io.columns import roles
     from fewgold.stored import StoredPool
 
-    if sample.pool.documents is None:
-        return {"documents": None, "pool_documents": None}
-    # Documents on disk are not counted for the sake of this sentence alone.
-    known = not isinstance(pool, StoredPool) or pool.counted_documents
-    return {
-        "documents": len(set(sample.pool.documents[sample.indices].tolist())),
-        "pool_documents": pool.n_documents if known else None,
-    }
+    seen = StoredPool._peek(paths, engine)
+    found = input.unrated(roles(seen, **named, orientation=signs, fill=False))
+    columns: dict[str, Any] = {**found.columns, "order": order}
+    pool = StoredPool(paths, engine=engine, **columns)
+    return _Opened(pool, columns, dict(found.guessed), found.notes())
 
 
-def _costs(pool: Pool | StoredPool, sample: Sample) -> dict[str, float | None]:
-    from fewgold.stored import StoredPool
+def _open_given(
+    given: str, pool_files: list[str], on_disk: bool, memory: str | None, quiet: bool
+) -> _Opened:
+    """The pool of a rated sheet, with its ratings."""
+    from fewgold import sheets
 
-    if sample.pool.cost is None:
-        return {"cost": None, "pool_cost": None}
-    if isinstance(pool, StoredPool):
-        total = len(pool) * float(pool.moments.mean[-1])
-    else:
-        assert pool.cost is not None
-        total = float(pool.cost.sum())
-    return {"cost": float(sample.cost), "pool_cost": total}
+    record = sheets.read_record(sheets.design_path(given))
+    if on_disk != ("engine" in record["pool"]):
+        raise DataError(
+            "the given ratings belong to a pool that was read in another way. Give the same "
+            "files as then, and --engine memory if one large file was loaded."
+        )
+    engine = input.start_engine(record["pool"]["engine"], memory, quiet) if on_disk else None
+    pool = sheets.load_pool(record, pool_files if on_disk else pool_files[0], engine)
+    earlier = sheets.load_sample(record, pool)
+    rated = sheets.read_ratings(given, earlier, score=record["score_column"])
+    columns = dict(record["pool"]["columns"])
+    return _Opened(pool, columns, rated=rated, strategy=record["strategy"])
 
 
 def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> None:
-    from rich.markup import escape
-
     further = " further" if result["rated_before"] else ""
     spread = ""
     if result["documents"]:
@@ -523,12 +356,129 @@ def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> N
             f"{result['n'] * result['systems']} ratings in all, and does not tell which is which. "
             "When every row has a score:"
         )
-        out.print(f"  [green]fewgold compare {escape(shlex.quote(result['sheet']))}{pool}[/green]")
+        out.print(f"  [green]fewgold compare {quoted(result['sheet'])}{pool}[/green]")
         return
     if result["in_order"]:
         out.print("Rate from the top, row by row. To see whether that is enough:")
-        sheet = escape(shlex.quote(result["sheet"]))
+        sheet = quoted(result["sheet"])
         out.print(f"  [green]fewgold stop {sheet} --tolerance T --limits LOW,HIGH{pool}[/green]")
         return
     out.print("When every row has a score:")
-    out.print(f"  [green]fewgold estimate {escape(shlex.quote(result['sheet']))}{pool}[/green]")
+    out.print(f"  [green]fewgold estimate {quoted(result['sheet'])}{pool}[/green]")
+
+
+# On a campaign: the first wave, further ones, or the next segment
+
+
+def _select_wave(
+    place: str, out: str | None, *, budget: str | None, cost_budget: float | None,
+    risk: float | None, more: str | None, seed: int | None, to: str | None, next_one: bool,
+    rater: str, json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Draw, and write what is to be rated if a file was named."""
+    from fewgold.campaign import Campaign
+
+    if next_one and (budget or cost_budget or more or out):
+        raise typer.BadParameter("--next goes without --budget, --more and -o.")
+    if more is not None and (budget is not None or cost_budget is not None):
+        raise typer.BadParameter("give --budget for the first wave or --more for a further one.")
+    if to is not None and out is None:
+        raise typer.BadParameter("--to says the format of a file: name it with -o FILE.")
+    with Campaign(place) as campaign:
+        if next_one:
+            _next(campaign, rater, json)
+            return
+        if out is not None:
+            check_target(out, to)
+        left = len(campaign.pool) - sum(w.n for w in campaign.waves)
+        amount = parse.budget(more or budget, cost_budget, risk, left)
+        draw = campaign.select if more is None else campaign.more
+        wave = draw(amount, seed=seed)
+        if out is not None:
+            write_tasks(campaign, out, to, "last", context=2, quiet=quiet)
+        result = _record(campaign, wave, place, out, to)
+    show(json, result, lambda screen: _show_wave(screen, result))
+
+
+def _record(
+    campaign: Campaign, wave: Wave, place: str, out: str | None, to: str | None
+) -> dict[str, Any]:
+    pool, sample = campaign.pool, campaign.sample
+    rows = sample.indices[-wave.n :]
+    return {
+        "campaign": place,
+        "wave": wave.number,
+        "n": wave.n,
+        "sampled": sample.n,
+        "pool_size": len(pool),
+        "documents": None if pool.documents is None else len(set(pool.codes[rows].tolist())),
+        "pool_documents": None if pool.documents is None else int(pool.codes.max()) + 1,
+        "strategy": wave.strategy,
+        "seed": wave.seed,
+        "cost": None if pool.cost is None else float(pool.cost[rows].sum()),
+        "budget": campaign.settings.budget,
+        "file": out,
+        "sheet": to in (None, "csv", "tsv", "xlsx"),
+        "ids": list(wave.ids),
+    }
+
+
+def _next(campaign: Campaign, rater: str, json: bool) -> None:
+    segment = campaign.next(rater)
+    if segment is None:
+        left = len(campaign.unrated)
+        why = f"{left} segments are with other raters" if left else "all sampled segments are rated"
+        nothing = f"Nothing to rate for now: {why}."
+        show(json, {"segment": None, "why": why}, lambda _: print(nothing))
+        return
+    record = {"segment": segment.id, "key": segment.key, "document": segment.document,
+              "position": segment.position, "texts": dict(segment.texts)}  # fmt: skip
+    lines = [("key", segment.key)]
+    if segment.document:
+        lines.append(("document", f"{escape(segment.document)}, segment {segment.position}"))
+    lines += [(name, escape(text)) for name, text in segment.texts.items()]
+
+    def text(out: Console) -> None:
+        out.print(f"[bold]Rate next: {escape(segment.id)}[/bold]")
+        out.print()
+        pairs(out, lines)
+
+    show(json, record, text)
+
+
+def _show_wave(out: Console, result: dict[str, Any]) -> None:
+    further = " further" if result["wave"] > 1 else ""
+    spread = (
+        f", from {result['documents']} of {result['pool_documents']} documents"
+        if result["documents"]
+        else ""
+    )
+    out.print(
+        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}."
+    )
+    out.print()
+    lines = [
+        ("wave", f"{result['wave']}; {result['sampled']} segments were drawn in all"),
+        ("strategy", result["strategy"]),
+        ("seed", str(result["seed"])),
+    ]
+    if result["cost"] is not None:
+        lines.append(("cost", f"{result['cost']:,.10g}"))
+    if result["file"] is not None:
+        lines.append(("to rate", escape(result["file"])))
+    pairs(out, lines)
+    out.print()
+    place = quoted(result["campaign"])
+    if result["budget"] and result["sampled"] < result["budget"]:
+        out.print(f"It learns from each answer; {result['budget']} ratings in all. Go on with:")
+        out.print(f"  [green]fewgold select {place} --next[/green]")
+        return
+    if result["file"] is None:
+        out.print("Write what is to be rated, for a spreadsheet or an annotation tool:")
+        out.print(f"  [green]fewgold export {place} -o to_rate{sheet_suffix()}[/green]")
+        out.print(f"  [green]fewgold export {place} -o tasks.json --to label-studio[/green]")
+        return
+    out.print("When answers come, all or some of them:")
+    filled = result["file"].lower().endswith((".csv", ".tsv", ".xlsx")) and result["sheet"]
+    name = quoted(result["file"]) if filled else "ANSWERS"
+    out.print(f"  [green]fewgold import {place} {name}[/green]")

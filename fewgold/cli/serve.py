@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
-from fewgold.cli.console import Json, Quiet, fail, note, to_json
+from fewgold.cli import parse
+from fewgold.cli.console import fail, say, to_json
+from fewgold.cli.options import Json, Quiet, argument, flag, option
 
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})
 _NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
@@ -18,39 +20,30 @@ _TOKEN = re.compile(r"[A-Za-z0-9_.~-]{16,}")
 
 def serve(
     campaign: Annotated[
-        str | None,
-        typer.Argument(metavar="[CAMPAIGN]", help="To annotate and to explore; none for planning."),
+        str | None, argument("[CAMPAIGN]", "To annotate and to explore; none for planning.")
     ] = None,
-    port: Annotated[
-        int, typer.Option(metavar="P", min=0, max=65535, help="Default: any that is free.")
-    ] = 0,
+    port: Annotated[int, option("P", "Default: any that is free.", min=0, max=65535)] = 0,
     host: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS", help="To listen on; another than this machine: --public."),
+        str, option("ADDRESS", "To listen on; another than this machine: --public.")
     ] = "127.0.0.1",
     public: Annotated[
         bool,
-        typer.Option(
-            "--public",
-            help="Let other machines reach it. Put HTTPS in front: links are secrets.",
-        ),
+        flag("--public", "Let other machines reach it. Put HTTPS in front: links are secrets."),
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME,…", help="Names under which browsers reach it, such as rate.example.org."
-        ),
+        option("NAME,…", "Names under which browsers reach it, such as rate.example.org."),
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option(
-            metavar="SECRET",
+        option(
+            "SECRET",
+            "Of the owner, 16 characters or more. Default: a new one.",
             envvar="FEWGOLD_TOKEN",
-            help="Of the owner, 16 characters or more. Default: a new one.",
         ),
     ] = None,
     https: Annotated[
-        bool, typer.Option("--https", help="Browsers reach it by HTTPS: cookies travel there only.")
+        bool, flag("--https", "Browsers reach it by HTTPS: cookies travel there only.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -72,7 +65,6 @@ def serve(
         raise FewgoldError(
             f'the pages need further packages ({error.name}). pip install "fewgold[web]"'
         ) from None
-    from fewgold.cli import parse
     from fewgold.web.site import LOOPBACK
 
     host = host.lower()
@@ -118,7 +110,7 @@ def serve(
             print(to_json({"address": owner, "port": found}), flush=True)
         else:
             print(owner, flush=True)
-            note("Open it in a browser. Ctrl-C ends it; nothing is lost.", quiet)
+            say("Open it in a browser. Ctrl-C ends it; nothing is lost.", quiet)
         sys.stdout.flush()
         server = uvicorn.Server(
             uvicorn.Config(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold._text import decimals
-from fewgold.cli.console import Json, console, pairs, plain, remarks, sheet_suffix, to_json
+from fewgold._text import decimals, plain_value
+from fewgold.cli import options
+from fewgold.cli.console import console, escape, pairs, quoted, remarks, sheet_suffix, to_json
+from fewgold.cli.options import Json, flag
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,15 +18,13 @@ _SHOWN = 10
 
 
 def status(
-    campaign: Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")],
+    campaign: options.Campaign,
     unrated: Annotated[
-        bool, typer.Option("--unrated", help="List all segments without an answer, one a line.")
+        bool, flag("--unrated", "List all segments without an answer, one a line.")
     ] = False,
     fail_open: Annotated[
         bool,
-        typer.Option(
-            "--fail-open", help="Exit with 1 while answers are wanting or the goal is not reached."
-        ),
+        flag("--fail-open", "Exit with 1 while answers are wanting or the goal is not reached."),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -40,7 +39,7 @@ def status(
 
     with Campaign(campaign) as study:
         found = study.status()
-    result: dict[str, Any] = plain(found.to_dict()) | {"campaign": campaign}
+    result: dict[str, Any] = plain_value(found.to_dict()) | {"campaign": campaign}
     result["open"] = bool(
         found.unrated
         or not found.sampled
@@ -58,8 +57,6 @@ def status(
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     sampled, rated, size = result["sampled"], result["rated"], result["pool_size"]
     out.print(f"[bold]{escape(result['name'])}: {rated} of {sampled} sampled segments rated[/bold]")
     out.print()
@@ -89,7 +86,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     pairs(out, lines)
     remarks(out, result["notes"])
     out.print()
-    place = escape(shlex.quote(result["campaign"]))
+    place = quoted(result["campaign"])
     if not sampled:
         some = min(100, -(-size // 2))
         out.print(f"Next: [green]fewgold select {place} --budget {some}[/green]")

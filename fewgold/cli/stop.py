@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold._text import decimals
-from fewgold.cli import parse
-from fewgold.cli.console import Format, Json, Output, emit, pairs, plain
-from fewgold.cli.input import load_sample
+from fewgold._text import decimals, plain_value
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, escape, pairs
+from fewgold.cli.options import Json, Output, argument, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,60 +26,33 @@ _ORDER = (
 _ENOUGH = 10
 
 
-class RuleName(StrEnum):
-    """Rules by name."""
-
-    kelly = "kelly"
-    hall = "hall"
-
-
 def stop(
     file: Annotated[
-        str,
-        typer.Argument(
-            metavar="SHEET", help="The sheet, rated from the top as far as it goes; - is stdin."
-        ),
+        str, argument("SHEET", "The sheet, rated from the top as far as it goes; - is stdin.")
     ],
     tolerance: Annotated[
         float,
-        typer.Option(
-            metavar="T",
-            parser=parse.number,
-            help="Stop when half of the interval's width is at most this.",
-        ),
+        option("T", "Stop when half of the interval's width is at most this.", parser=parse.number),
     ],
-    limits: Annotated[
-        str, typer.Option(metavar="LOW,HIGH", help="Ends of the rating scale: 0,25 or mqm.")
-    ],
+    limits: Annotated[str, option("LOW,HIGH", "Ends of the rating scale: 0,25 or mqm.")],
     metric: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Metric that helps, fixed beforehand; mean is of all."),
+        str | None, option("NAME", "Metric that helps, fixed beforehand; mean is of all.")
     ] = None,
     rule: Annotated[
-        RuleName,
-        typer.Option(
-            metavar="NAME", help="kelly: guaranteed under any peeking; hall: approximate, sooner."
-        ),
-    ] = RuleName.kelly,
-    confidence: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Of the interval, such as 0.95 or 95%.")
-    ] = "0.95",
-    pool: Annotated[
-        str | None,
-        typer.Option(metavar="POOL", help="The pool, if it has moved; - is CSV on stdin."),
-    ] = None,
-    design: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Side file, if not beside the sheet.")
-    ] = None,
+        options.StoppingRule,
+        option("NAME", "kelly: guaranteed under any peeking; hall: approximate, sooner."),
+    ] = "kelly",
+    confidence: Annotated[str, option("LEVEL", "Of the interval, such as 0.95 or 95%.")] = "0.95",
+    pool: options.Pool = None,
+    design: options.SideFile = None,
     human: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of scores; the mean of several with A,B."),
+        str | None, option("COLUMN", "Column of scores; the mean of several with A,B.")
     ] = None,
-    id: Annotated[str, typer.Option(metavar="COLUMN", help="Column of ids.")] = "id",
+    id: options.SheetId = "id",
     fail_open: Annotated[
-        bool, typer.Option("--fail-open", help="Exit with 1 while more ratings are needed.")
+        bool, flag("--fail-open", "Exit with 1 while more ratings are needed.")
     ] = False,
-    output: Output = Format.text,
+    output: Output = "text",
     json: Json = False,
 ) -> None:
     """Say whether the ratings so far are enough.
@@ -92,7 +64,6 @@ def stop(
 
     Example: [bold]fewgold stop to_rate.csv --tolerance 0.5 --limits mqm[/bold]
     """
-    from fewgold import sheets
     from fewgold.bounds import sequence
 
     level, ends = parse.confidence(confidence), parse.limits(limits)
@@ -102,13 +73,7 @@ def stop(
             f"--tolerance must lie above 0 and below half of the scale, {(ends[1] - ends[0]) / 2:g}"
             f"; got {tolerance:g}."
         )
-    if file == "-" and (design is None or pool == "-"):
-        raise typer.BadParameter(
-            "the sheet on stdin needs --design FILE, and a pool that is a file of its own."
-        )
-    side = sheets.design_path(file) if design is None else design
-    record = sheets.read_record(side)
-    sample = load_sample(side, pool, quiet=False)
+    record, sample = input.open_sheet(file, pool, design, quiet=False)
     columns = [record["score_column"]] if human is None else parse.names(human)
     ratings = _started(file, sample, id, columns, ends)
     result: dict[str, Any] = {
@@ -116,14 +81,14 @@ def stop(
         "half_width": (ends[1] - ends[0]) / 2, "tolerance": tolerance, "mean": None,
         "confidence": level, "stopped_after": None, "more": None, "more_low": None,
         "more_high": None, "in_sheet": sample.n, "seed": record["seed"], "metric": metric,
-        "rule": rule.value,
+        "rule": rule,
         "rule_kind": sequence.RULES[rule].kind, "promise": sequence.RULES[rule].promise,
         "file": file, "signature": None,
     }  # fmt: skip
     if ratings is not None:
         path = sequence.path(ratings, tolerance, level, metric=metric, rule=rule)
         # Under a rule that holds whenever one looks, later ratings only help.
-        late = rule is RuleName.kelly or not path.stopped
+        late = rule == "kelly" or not path.stopped
         at = (ratings.n if late else path.stopped) - 1
         result |= {
             "stop": path.stopped > 0, "n": ratings.n, "low": path.low[at], "high": path.high[at],
@@ -132,8 +97,8 @@ def stop(
         }  # fmt: skip
         if not path.stopped and ratings.n >= _ENOUGH:
             result |= _more(ratings, tolerance, level, metric, rule)
-    result = plain(result)
-    how = Format.json if json else output
+    result = plain_value(result)
+    how = "json" if json else output
     emit(how, result, [result], lambda out: _show(out, result))
     if fail_open and not result["stop"]:
         raise typer.Exit(1)
@@ -182,8 +147,6 @@ def _more(
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
-    from rich.markup import escape
-
     n, size, digits = result["n"], result["pool_size"], decimals(result["half_width"])
     if result["stop"]:
         enough = result["stopped_after"]

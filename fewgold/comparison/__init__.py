@@ -2,8 +2,8 @@
 
 from fewgold.comparison.analysis import compare
 from fewgold.comparison.joint import joint_pool
-from fewgold.comparison.pairs import Pairs, shared_pairs
+from fewgold.comparison.pairs import shared_pairs
 from fewgold.comparison.raters import Raters
 from fewgold.comparison.result import Comparison
 
-__all__ = ["Comparison", "Pairs", "Raters", "compare", "joint_pool", "shared_pairs"]
+__all__ = ["Comparison", "Raters", "compare", "joint_pool", "shared_pairs"]

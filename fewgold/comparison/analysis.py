@@ -18,74 +18,10 @@ from fewgold.comparison.pairs import Pairs, factors, gapped_pairs, shared_counts
 from fewgold.comparison.ranks import CORRECTIONS
 from fewgold.comparison.raters import Raters, adjusted_spread, bias_variance, mixes, rater_effects
 from fewgold.comparison.result import Comparison
-from fewgold.comparison.table import Scored, Table, direction, read
+from fewgold.comparison.table import Scored, ScoreTable, direction, read
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import LinearEstimate
 from fewgold.sample import Sample
-
-# What a reader must know about gaps and raters.
-
-
-def about_gaps(
-    systems: Sequence[str], scores: FloatArray, basis: NDArray[np.str_], factor: FloatArray
-) -> list[str]:
-    count = shared_counts(scores)
-    above = np.triu_indices(len(systems), 1)
-    apart = [(int(i), int(j)) for i, j in zip(*above, strict=True) if basis[i, j] != "shared"]
-    notes = []
-    if len(apart) < above[0].size:
-        notes.append(
-            "systems were not all rated on the same segments: pairs are compared on those that "
-            "both have, as if chance had left out the others, and without metrics"
-        )
-    if apart:
-        i, j = min(apart, key=lambda pair: int(count[pair]))
-        which = f"{systems[i]} and {systems[j]}"
-        if len(apart) > 1:
-            which = f"{len(apart)} pairs, such as {which},"
-        seen = factor[np.isfinite(factor)]
-        cost = (
-            f"about 1/{np.median(seen):.1f} of the variance of separate ones, as the shared "
-            "segments tell"
-            if seen.size
-            else "1/2 to 1/5 of the variance of separate ones on public test sets of translation"
-        )
-        notes.append(
-            f"{which} share few segments ({count[i, j]}) and are compared by all that each was "
-            f"rated on, as if chance had chosen it. Differences on the same segments have {cost}"
-        )
-    return notes
-
-
-def about_raters(
-    people: Raters,
-    shift: FloatArray,
-    se: FloatArray,
-    systems: Sequence[str],
-    adjusted: bool,
-) -> list[str]:
-    notes = []
-    if people.basis == "segments":
-        notes.append(
-            "too few outputs were rated by several people: biases of raters are from what they "
-            "gave to different systems on the same segments"
-        )
-    if not people.connected:
-        notes.append("some raters share nothing with the others: their biases are not comparable")
-    if np.isnan(people.bias).any():
-        lone = people.names[int(np.isnan(people.bias).argmax())]
-        notes.append(f"the bias of {lone} is unknown: nobody else rated the same outputs")
-    gap = np.abs(shift[:, None] - shift[None, :])
-    known = np.isfinite(se) & (se > 0)
-    ratio = np.where(known, gap / np.where(known, se, 1.0), 0.0)
-    if not adjusted and ratio.max() > 0.25:
-        i, j = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
-        notes.append(
-            f"raters are spread unevenly over systems: their biases shift {systems[i]} against "
-            f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
-            "adjust_raters=True (--adjust-raters) takes them out"
-        )
-    return notes
 
 
 def compare(
@@ -113,10 +49,10 @@ def compare(
     Parameters
     ----------
     frame
-        Any dataframe with a row for each segment and system (and rater). The score is empty where
-        nobody rated. All segments of the table are the pool that the result speaks of.
+        Any dataframe with one row per segment and system (and rater). The score is empty where
+        nobody rated. All segments of the table are the pool that the result is about.
     human
-        Column of human scores, or several columns, a rater each.
+        Column of human scores, or several columns, one per rater.
     system, id, document
         Columns. Ids name segments and are the same for all systems.
     metrics
@@ -125,7 +61,7 @@ def compare(
         Column that says who rated; scores of several raters are averaged.
     sample
         How the rated segments were drawn (from `joint_pool`). Otherwise they are taken for a
-        simple random sample of the pool, which is right only if they were chosen by lot.
+        simple random sample of the pool, which is right only if they were chosen at random.
     target
         ``"pool"``: the scores that the systems would have if every segment of the table had been
         rated. ``"process"``: their scores on new text like this. Default: the pool, or the process
@@ -193,6 +129,7 @@ def compare(
     if higher is None:
         higher, why = direction(humans, table, signs, limits)
         notes.append(why)
+    # Who rated, and what their biases add to each system.
     people: Raters | None = None
     mix = np.zeros((len(table.systems), 0))
     shift = np.zeros(len(table.systems))
@@ -216,6 +153,7 @@ def compare(
                 told["scale"] = "{:.10g}-{:.10g}".format(*(as_limits(limits) or ()))
     elif adjust_raters:
         raise DataError("adjust_raters needs to know who rated: name the column with rater=….")
+    # Which segments were rated, and what they represent.
     rows, design, info, facts = setting(table, sample, target, unit, notes)
     usable = _usable(table, names, notes)
     scores = table.human[:, rows]
@@ -228,6 +166,7 @@ def compare(
         "metrics": for_scores, "orientation": signs, "higher": higher, "info": info,
         "limits": None if adjust_raters else ends,
     }  # fmt: skip
+    # Scores of the systems by themselves, then differences of pairs.
     estimates = system_estimates(table, rows, design, **options)
     factor = factors(design, scores)
     complete = bool(np.isfinite(scores).all())
@@ -241,7 +180,7 @@ def compare(
         apart = system_estimates(table, rows, design, correct=False, **options)
         pairs, basis = gapped_pairs(design, scores, apart, factor)
         pairs = _with_flat(pairs, estimates, ends, level)
-        notes += about_gaps(table.systems, scores, basis, factor)
+        notes += _about_gaps(table.systems, scores, basis, factor)
     if people is not None and adjust_raters:
         variance = pairs.variance + bias_variance(mix, people)
         if table.documents is not None and table.ratings is not None:
@@ -251,7 +190,7 @@ def compare(
                 variance = np.maximum(variance, spread)
         pairs = replace(pairs, variance=variance)
     if people is not None:
-        notes += about_raters(people, shift, pairs.se, table.systems, adjust_raters)
+        notes += _about_raters(people, shift, pairs.se, table.systems, adjust_raters)
     return Comparison(
         systems=table.systems,
         estimates=tuple(estimates),
@@ -271,13 +210,73 @@ def compare(
     )
 
 
+def _about_gaps(
+    systems: Sequence[str], scores: FloatArray, basis: NDArray[np.str_], factor: FloatArray
+) -> list[str]:
+    """What a reader must know about segments that not all systems share, in sentences."""
+    count = shared_counts(scores)
+    above = np.triu_indices(len(systems), 1)
+    apart = [(int(i), int(j)) for i, j in zip(*above, strict=True) if basis[i, j] != "shared"]
+    notes = []
+    if len(apart) < above[0].size:
+        notes.append(
+            "systems were not all rated on the same segments: pairs are compared on those that "
+            "both have, as if chance had left out the others, and without metrics"
+        )
+    if apart:
+        i, j = min(apart, key=lambda pair: int(count[pair]))
+        which = f"{systems[i]} and {systems[j]}"
+        if len(apart) > 1:
+            which = f"{len(apart)} pairs, such as {which},"
+        seen = factor[np.isfinite(factor)]
+        cost = (
+            f"about 1/{np.median(seen):.1f} of the variance of separate ones, as the shared "
+            "segments tell"
+            if seen.size
+            else "1/2 to 1/5 of the variance of separate ones on public test sets of translation"
+        )
+        notes.append(
+            f"{which} share few segments ({count[i, j]}) and are compared by all that each was "
+            f"rated on, as if chance had chosen it. Differences on the same segments have {cost}"
+        )
+    return notes
+
+
+def _about_raters(
+    people: Raters, shift: FloatArray, se: FloatArray, systems: Sequence[str], adjusted: bool
+) -> list[str]:
+    """What a reader must know about raters, in sentences."""
+    notes = []
+    if people.basis == "segments":
+        notes.append(
+            "too few outputs were rated by several people: biases of raters are from what they "
+            "gave to different systems on the same segments"
+        )
+    if not people.connected:
+        notes.append("some raters share nothing with the others: their biases are not comparable")
+    if np.isnan(people.bias).any():
+        lone = people.names[int(np.isnan(people.bias).argmax())]
+        notes.append(f"the bias of {lone} is unknown: nobody else rated the same outputs")
+    gap = np.abs(shift[:, None] - shift[None, :])
+    known = np.isfinite(se) & (se > 0)
+    ratio = np.where(known, gap / np.where(known, se, 1.0), 0.0)
+    if not adjusted and ratio.max() > 0.25:
+        i, j = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
+        notes.append(
+            f"raters are spread unevenly over systems: their biases shift {systems[i]} against "
+            f"{systems[j]} by {shift[i] - shift[j]:+.3g}, {ratio.max():.1f} standard errors; "
+            "adjust_raters=True (--adjust-raters) takes them out"
+        )
+    return notes
+
+
 def _digest(ratings: Scored) -> str:
     """A short digest of who gave which score to which output."""
     parts = (ratings.segment, ratings.system, ratings.rater, ratings.score)
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:6]
 
 
-def _usable(table: Table, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
+def _usable(table: ScoreTable, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
     """Metrics that every output of the pool has and that vary."""
     found: list[str] = []
     absent = int((~table.present).sum())
@@ -301,14 +300,14 @@ def _usable(table: Table, names: Sequence[str], notes: list[str]) -> tuple[str, 
     return tuple(found)
 
 
-def _standard(table: Table, names: Sequence[str]) -> FloatArray:
+def _standard(table: ScoreTable, names: Sequence[str]) -> FloatArray:
     """Metrics with mean 0 for each system and one scale for all: (p, S, N)."""
     z = np.stack([table.metrics[name] for name in names])
     z = z - z.mean(-1, keepdims=True)
     return np.asarray(z / z.std((-1, -2), keepdims=True))
 
 
-def _check(table: Table, scores: FloatArray, limits: tuple[float, float] | None) -> None:
+def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | None) -> None:
     counts = np.isfinite(scores).sum(-1)
     few = [s for s, c in zip(table.systems, counts, strict=True) if c < 2]
     if few:

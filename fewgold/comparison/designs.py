@@ -1,4 +1,4 @@
-"""How the rated segments stand for what the comparison is about."""
+"""How the rated segments represent what the comparison is about: the pool, or new text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from fewgold._arrays import BoolArray, IntArray, codes_of
 from fewgold.bounds import Auto
-from fewgold.comparison.table import Table
-from fewgold.design import Design
+from fewgold.comparison.table import ScoreTable
+from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
 from fewgold.estimators import Mean, Ridge
 from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
+from fewgold.sample import Ratings, Sample, SampleInfo
 
 
 def plain_design(n: int, size: int, units: IntArray | None, whole: bool, target: str) -> Design:
@@ -27,7 +27,7 @@ def plain_design(n: int, size: int, units: IntArray | None, whole: bool, target:
     """
     weights = np.full(n, 1 / n)
     return Design(
-        kind="process" if target == "process" else "simple" if units is None else "clusters",
+        kind=_kind(target == "process", units),
         size=size,
         weights=weights,
         inclusion=np.full(n, n / size),
@@ -37,20 +37,27 @@ def plain_design(n: int, size: int, units: IntArray | None, whole: bool, target:
     )
 
 
+def _kind(process: bool, units: IntArray | None) -> DesignKind:
+    if process:
+        return DesignKind.PROCESS
+    return DesignKind.SIMPLE if units is None else DesignKind.CLUSTERS
+
+
 def for_process(design: Design, units: IntArray | None) -> Design:
     """The design of a drawn sample where new segments are meant: no part of them was rated."""
     return replace(
         design,
-        kind="process",
+        kind=DesignKind.PROCESS,
         groups=np.zeros_like(design.groups),
         influence=np.array(design.weights),
         units=design.units if units is None else units,
         balance=None,
         strata=None,
+        gaps=False,
     )
 
 
-def part(design: Design, keep: BoolArray, *, correct: bool = True) -> Design:
+def subset(design: Design, keep: BoolArray, *, correct: bool = True) -> Design:
     """The design of some of the segments, had chance decided which: one group, no balance.
 
     ``correct=False`` takes nothing off for the size of the pool.
@@ -60,7 +67,7 @@ def part(design: Design, keep: BoolArray, *, correct: bool = True) -> Design:
     corrected = correct and design.kind != "process"
     units = None if design.units is None else codes_of(design.units[keep])
     return Design(
-        kind="process" if not corrected else "simple" if units is None else "clusters",
+        kind=_kind(not corrected, units),
         size=design.size,
         weights=weights,
         inclusion=inclusion,
@@ -79,7 +86,7 @@ def whole_documents(codes: IntArray, rated: BoolArray) -> bool:
     return bool((taken[touched] == sizes[touched]).all() and not touched.all() and sizes.max() > 1)
 
 
-def rows_of(sample: Sample, table: Table) -> tuple[IntArray, Design, dict[str, Any]]:
+def rows_of(sample: Sample, table: ScoreTable) -> tuple[IntArray, Design, SampleInfo]:
     """Where the sampled segments lie in the table, and the design of the whole sample."""
     if sample.indices.ndim != 1:
         raise DataError("compare takes one sample. Of a batch of draws give one: sample.draw(k).")
@@ -106,19 +113,16 @@ def rows_of(sample: Sample, table: Table) -> tuple[IntArray, Design, dict[str, A
             f"{beside.size} rated segments are not in the sample, first "
             f"{table.ids[beside[0]]}. Leave their scores out, or give the sample that they are in."
         )
-    return rows, sample.design, dict(sample.info)
-
-
-# What a comparison is about: new text or this pool, and what varies independently.
+    return rows, sample.design, sample.info
 
 
 def setting(
-    table: Table,
+    table: ScoreTable,
     sample: Sample | None,
     target: str | None,
     unit: str | None,
     notes: list[str],
-) -> tuple[IntArray, Design, dict[str, Any], dict[str, Any]]:
+) -> tuple[IntArray, Design, SampleInfo, dict[str, Any]]:
     """Rated rows, their design, and what was decided about target and unit."""
     rated = np.asarray(np.isfinite(table.human).any(0))
     if target is None:
@@ -147,7 +151,7 @@ def setting(
     # By name, so that intervals by resampling do not depend on the order of the table.
     rows = np.flatnonzero(rated)
     rows = rows[np.argsort(table.ids[rows].astype(str), kind="stable")]
-    info: dict[str, Any] = {}
+    info = SampleInfo()
     if sample is not None:
         rows, design, info = rows_of(sample, table)
     units = None
@@ -170,16 +174,13 @@ def setting(
         design = for_process(design, units)
     facts = {
         "target": target, "unit": unit, "n": int(rows.size),
-        "design": info.get("sampler", design.kind),
+        "design": info.sampler or design._label,
     }  # fmt: skip
     return rows, design, info, facts
 
 
-# The score of each system by itself.
-
-
 def system_estimates(
-    table: Table,
+    table: ScoreTable,
     rows: IntArray,
     design: Design,
     *,
@@ -187,7 +188,7 @@ def system_estimates(
     orientation: Mapping[str, int],
     higher: bool,
     limits: tuple[float, float] | None,
-    info: Mapping[str, object],
+    info: SampleInfo,
     correct: bool = True,
 ) -> list[LinearEstimate]:
     """An estimate for each system, with its own metrics as a control where there are any.
@@ -199,18 +200,12 @@ def system_estimates(
     for s, scores in enumerate(table.human[:, rows]):
         rated = np.isfinite(scores)
         whole = bool(rated.all()) and correct
-        pool = (
-            Pool(
-                ids=table.ids,
-                metrics={
-                    m: table.metrics[m][s] for m in metrics if np.ptp(table.metrics[m][s]) > 0
-                },
-                orientation={k: v for k, v in orientation.items() if k in metrics},
-            )
-            if metrics
-            else Pool(ids=table.ids)
+        pool = Pool(
+            ids=table.ids,
+            metrics={m: table.metrics[m][s] for m in metrics if np.ptp(table.metrics[m][s]) > 0},
+            orientation={k: v for k, v in orientation.items() if k in metrics},
         )
-        own = design if whole else part(design, rated, correct=correct)
+        own = design if whole else subset(design, rated, correct=correct)
         ratings = Ratings(Sample(pool, rows[rated], own, info=info), scores[rated], limits)
         method = Ridge(higher_is_better=higher, bound=Auto()) if pool.metrics else Mean()
         found.append(method.estimate(ratings))

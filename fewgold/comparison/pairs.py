@@ -1,4 +1,4 @@
-"""Differences of all pairs of systems."""
+"""Differences of all pairs of systems, on shared segments or not, with metrics as a control."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold.comparison.designs import part
+from fewgold.comparison.designs import subset
 from fewgold.design import Design
 from fewgold.estimate import LinearEstimate
 
-# Metrics as a control of differences: one set of slopes for all pairs, judged out of sample.
-
-
-# Relative to the mean square of a metric's deviations.
+# Ridge penalties, relative to the mean square of a metric's deviations.
 STRENGTHS = (0.01, 0.1, 1.0, 10.0)
 #: Share of the variance that metrics must take away, out of sample, to be used.
 MARGIN = 0.03
@@ -39,7 +36,7 @@ class Control(NamedTuple):
 def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> Control:
     """Slopes that make the mean variance of all differences least, and what they leave over.
 
-    One slope a metric for all systems, not one a pair: it is fitted to S − 1 times as many
+    One slope per metric for all systems, not one per pair: it is fitted to S − 1 times as many
     deviations, and differences stay consistent, (A − B) + (B − C) = A − C.
 
     The penalty is chosen, and the gain is measured, with each unit (segment, or document that was
@@ -158,12 +155,10 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
         means = design.means(scores)
     else:
         slopes, left, gain = common_slopes(design, scores, metrics)
-        means = (
-            design.means(scores)
-            - (slopes[..., None, :] @ _mean_metrics(design, metrics))[..., 0, :]
-        )
+        off = np.vecdot(metrics, design.weights[..., None, None, :])  # 0 but for the draw
+        means = design.means(scores) - (slopes[..., None, :] @ off)[..., 0, :]
     value = np.asarray(means[..., :, None] - means[..., None, :])
-    # A difference that is rounding alone is none, however sure.
+    # A difference of rounding errors alone is none.
     size = np.abs(scores).max((-1, -2))[..., None, None]
     value = np.where(np.abs(value) <= 1e-12 * size, 0.0, value)
     variance = np.zeros(value.shape)
@@ -175,8 +170,8 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
             each = scores[..., i, :] - scores[..., j, :]
             size = np.abs(scores[..., [i, j], :]).max((-1, -2))
             flat[..., i, j] = flat[..., j, i] = np.ptp(each, axis=-1) <= 1e-12 * size
-    certain = design.certain[..., None, None]
-    lost = ~certain & ((design.df <= 0) | design.blind)[..., None, None]
+    certain = design._census[..., None, None]
+    lost = ~certain & ((design.df <= 0) | design._lonely)[..., None, None]
     flat &= ~certain
     variance = np.where(certain, 0.0, np.where(flat | lost, np.inf, variance))
     own = np.eye(systems, dtype=bool)
@@ -186,21 +181,14 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
     return Pairs(value, variance, df, flat, gain, slopes)
 
 
-def _mean_metrics(design: Design, metrics: FloatArray) -> FloatArray:
-    """Estimated means (..., p, S) of metrics (..., p, S, n): 0 but for the chance of the draw."""
-    return np.asarray(np.vecdot(metrics, design.weights[..., None, None, :]))
-
-
-# The difference of two systems that were rated on segments of their own, or partly so.
-
-
 def unit_deviations(design: Design, scores: FloatArray, made: LinearEstimate) -> FloatArray:
     """Deviations of an estimate, each in the place of its segment or document among all: (u,)."""
     rated = np.isfinite(scores)
     if design.units is None:
         place, size = np.flatnonzero(rated), rated.size
     else:
-        place, size = _first_seen(design.units[rated]), int(design.units.max()) + 1
+        units, first = np.unique(design.units[rated], return_index=True)
+        place, size = units[np.argsort(first)], int(design.units.max()) + 1
     found = np.zeros(size)
     found[place] = made.deviations()
     return found
@@ -229,12 +217,6 @@ def finite_variance(
     return max(found, 1e-3 * (a * (1 / n - over) + b * (1 / m - over)))
 
 
-def _first_seen(labels: IntArray) -> IntArray:
-    """Labels without repetition, in the order of their first appearance."""
-    values, first = np.unique(labels, return_index=True)
-    return np.asarray(values[np.argsort(first)])
-
-
 def welch(a: LinearEstimate, b: LinearEstimate, apart: float | None) -> tuple[float, float, float]:
     """Difference of two estimates, its variance (``apart`` if not the sum) and Welch's df."""
     va, vb = float(a.se) ** 2, float(b.se) ** 2
@@ -245,18 +227,8 @@ def welch(a: LinearEstimate, b: LinearEstimate, apart: float | None) -> tuple[fl
     return float(a.value - b.value), total if apart is None else float(apart), df
 
 
-# Differences where systems were not all rated on the same segments.
-
-
 #: Shared segments from which a pair's covariance is known.
 LEAST_SHARED = 10
-
-
-class Gapped(NamedTuple):
-    """The differences, and what each is made of: shared, partly or separate, (S, S)."""
-
-    pairs: Pairs
-    basis: NDArray[np.str_]
 
 
 def shared_counts(scores: FloatArray) -> IntArray:
@@ -278,7 +250,7 @@ def factors(design: Design, scores: FloatArray) -> FloatArray:
             both = np.isfinite(scores[i] + scores[j])
             if both.sum() < LEAST_SHARED:
                 continue
-            dev = part(design, both, correct=False).deviations(scores[[i, j]][:, both])
+            dev = subset(design, both, correct=False).deviations(scores[[i, j]][:, both])
             apart = np.square(dev[0] - dev[1]).sum()
             if apart > 0:
                 found[i, j] = found[j, i] = np.square(dev).sum() / apart
@@ -287,8 +259,10 @@ def factors(design: Design, scores: FloatArray) -> FloatArray:
 
 def gapped_pairs(
     design: Design, scores: FloatArray, alone: Sequence[LinearEstimate], factor: FloatArray
-) -> Gapped:
+) -> tuple[Pairs, NDArray[np.str_]]:
     """Each pair on its shared segments, or by all that each was rated on where that says more.
+
+    Returns the differences, and the basis of each: "shared", "partly" or "separate", (S, S).
 
     Which of the two is not decided by the pair's own spread, which would favour the narrower by
     chance, but by its counts and the mean ``factor`` of all pairs.
@@ -323,7 +297,7 @@ def gapped_pairs(
             known = m >= LEAST_SHARED
             if m == a == b or (known and 2 * (1 - alike) / m <= own):
                 both = np.isfinite(scores[i] + scores[j])
-                found = shared_pairs(part(design, both), scores[[i, j]][:, both])
+                found = shared_pairs(subset(design, both), scores[[i, j]][:, both])
                 one = float(found.value[0, 1]), float(found.variance[0, 1]), float(found.df[0, 1])
                 flat[i, j] = flat[j, i] = found.spreadless[0, 1]
                 how = "shared"
@@ -343,4 +317,4 @@ def gapped_pairs(
             variance[i, j] = variance[j, i] = one[1]
             df[i, j] = df[j, i] = one[2]
             basis[i, j] = basis[j, i] = how
-    return Gapped(Pairs(value, variance, df, flat, np.zeros(()), np.zeros(0)), basis)
+    return Pairs(value, variance, df, flat, np.zeros(()), np.zeros(0)), basis

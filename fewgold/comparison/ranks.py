@@ -1,4 +1,4 @@
-"""From differences to a ranking."""
+"""From differences of pairs to significant ones, groups and ranks."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def groups_of(beats: BoolArray, order: IntArray) -> IntArray:
 def rank_intervals(beats: BoolArray) -> tuple[IntArray, IntArray]:
     """First and last rank that each system may have: (..., S) both.
 
-    As surely as the tests together hold their level, so surely do all these intervals hold the
-    true ranks: a system is behind those that beat it, and before those that it beats.
+    All these intervals contain the true ranks with the family-wise confidence of the tests: a
+    system is behind those that beat it, and before those that it beats.
     """
     size = beats.shape[-1]
     return np.asarray(1 + beats.sum(-2)), np.asarray(size - beats.sum(-1))
@@ -47,7 +47,7 @@ def rank_probabilities(pairs: Pairs, higher: bool, seed: int = 0) -> FloatArray:
 
     The systems' true scores are drawn from the multivariate Student distribution about the
     estimates whose differences have the variances of the pairs. Pairs with the same scores
-    everywhere are drawn as equal, and ties are broken by lot.
+    everywhere are drawn as equal, and ties are broken at random.
     """
     value = pairs.value
     size = len(value)
@@ -56,7 +56,7 @@ def rank_probabilities(pairs: Pairs, higher: bool, seed: int = 0) -> FloatArray:
     unknown = 1e8 * (float(np.abs(value).max()) ** 2 + float(finite.max())) + 1e-300
     spread = np.where(known, finite, unknown)  # any order is as likely
     # Covariance of the scores about their mean, from the variances of differences (Torgerson 1952);
-    # from gaps it may come out impossible, so what is negative is taken off.
+    # with gaps it may have negative eigenvalues, which are set to 0.
     centre = np.eye(size) - 1 / size
     values, axes = np.linalg.eigh(-0.5 * centre @ spread @ centre)
     root = axes * np.sqrt(np.clip(values, 0.0, None))
@@ -65,58 +65,18 @@ def rank_probabilities(pairs: Pairs, higher: bool, seed: int = 0) -> FloatArray:
     rng = np.random.default_rng(seed)
     scale = np.sqrt(rng.chisquare(df, (DRAWS, 1)) / df)
     drawn = value.mean(-1) + rng.standard_normal((DRAWS, size)) @ root.T / scale
-    lot = rng.random(drawn.shape) * 1e-9 * (np.abs(drawn).max() + 1e-300)
-    places = np.argsort(-(drawn + lot) if higher else drawn + lot, axis=-1)
+    drawn = drawn + rng.random(drawn.shape) * 1e-9 * (np.abs(drawn).max() + 1e-300)
+    places = np.argsort(-drawn if higher else drawn, axis=-1)
     counts = np.zeros((size, size))
     for k in range(size):
         counts[:, k] = np.bincount(places[:, k], minlength=size)
     return counts / DRAWS
 
 
-# Many tests at once.
-
-
 CORRECTIONS = ("holm", "fdr", "none")
-
-
-def adjust(p: FloatArray, how: str) -> FloatArray:
-    """Adjusted p-values (..., m), to be compared with the level.
-
-    ``holm`` keeps the chance of any false finding below the level, whatever the dependence (Holm
-    1979); ``fdr`` the expected share of false ones among the findings (Benjamini and Hochberg
-    1995).
-
-    Examples
-    --------
-    >>> p = np.array([0.01, 0.04, 0.03])
-    >>> adjust(p, "holm").tolist(), adjust(p, "fdr").round(3).tolist()
-    ([0.03, 0.06, 0.06], [0.03, 0.04, 0.04])
-    """
-    m = p.shape[-1]
-    if how == "none" or m == 0:
-        return np.array(p)
-    order = np.argsort(p, axis=-1, kind="stable")
-    ordered = np.take_along_axis(p, order, axis=-1)
-    if how == "holm":
-        grown = np.maximum.accumulate(ordered * np.arange(m, 0, -1), axis=-1)
-    else:
-        grown = ordered * m / np.arange(1, m + 1)
-        grown = np.minimum.accumulate(grown[..., ::-1], axis=-1)[..., ::-1]
-    found = np.empty_like(p)
-    np.put_along_axis(found, order, np.minimum(grown, 1.0), axis=-1)
-    return found
-
-
-def adjust_pairs(p: FloatArray, how: str) -> FloatArray:
-    """The same for a symmetric table of pairs (..., S, S); 1 on the diagonal."""
-    above = np.triu_indices(p.shape[-1], 1)
-    found = np.ones(p.shape)
-    found[..., above[0], above[1]] = adjust(p[..., above[0], above[1]], how)
-    found[..., above[1], above[0]] = found[..., above[0], above[1]]
-    return found
 
 
 def better(value: FloatArray, adjusted: FloatArray, level: float, higher: bool) -> BoolArray:
     """True where the row is significantly better than the column: (..., S, S)."""
-    way = value > 0 if higher else value < 0
-    return np.asarray((adjusted <= level) & way)
+    ahead = value > 0 if higher else value < 0
+    return np.asarray((adjusted <= level) & ahead)

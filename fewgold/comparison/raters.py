@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._statistics import correlation
 from fewgold.agreement import krippendorff
 from fewgold.comparison.table import Scored
 
@@ -61,37 +62,25 @@ class Raters:
     covariance: FloatArray
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a rater."""
+        """One row per rater."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "rater": self.names,
-                "ratings": self.count,
-                "mean": self.mean,
-                "bias": self.bias,
-                "bias_se": self.bias_se,
-                "spread": self.spread,
-            }
-        )
+        names = ("mean", "bias", "bias_se", "spread")
+        columns = {"rater": self.names, "ratings": self.count}
+        return pd.DataFrame(columns | {name: getattr(self, name) for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
-            "alpha": self.alpha,
-            "correlation": self.correlation,
-            "outputs": self.outputs,
-            "shared_outputs": self.shared,
-            "connected": self.connected,
-            "basis": self.basis,
+            "alpha": self.alpha, "correlation": self.correlation, "outputs": self.outputs,
+            "shared_outputs": self.shared, "connected": self.connected, "basis": self.basis,
             "raters": self.to_frame().to_dict("records"),
-        }
-
-
-# Biases of raters by least squares, from the outputs or the segments that they have in common.
+        }  # fmt: skip
 
 
 class Fit(NamedTuple):
+    """Biases of raters by least squares, from outputs or segments that they have in common."""
+
     bias: FloatArray
     covariance: FloatArray
     spread: FloatArray
@@ -141,13 +130,13 @@ def _fit(rated: Scored, item: IntArray, systems: bool) -> Fit:
     table = x @ x.T
     values, axes = np.linalg.eigh(table)
     least = 1e-9 * max(float(values[-1]), 1.0)
-    told = values > least
-    inverse = (axes * np.where(told, 1 / np.where(told, values, 1.0), 0.0)) @ axes.T
+    identified = values > least
+    inverse = (axes * np.where(identified, 1 / np.where(identified, values, 1.0), 0.0)) @ axes.T
     known = np.diag(table) > least
     bias = inverse @ (x @ y[0])
-    circles = int(known.sum() - told.sum())
+    circles = int(known.sum() - identified.sum())
     left = y[0] - bias @ x
-    dof = float((per - 1).sum() - spent - told.sum())
+    dof = float((per - 1).sum() - spent - identified.sum())
     noise = float(np.square(left).sum() / dof) if dof > 0 else np.nan
     part = np.bincount(rated.rater, 1 - 1 / per[item], minlength=size)
     own = np.bincount(rated.rater, left**2, minlength=size)
@@ -158,9 +147,6 @@ def _fit(rated: Scored, item: IntArray, systems: bool) -> Fit:
         np.sqrt(own / np.where(part > 0, part, 1.0)) + lost,
         circles,
     )
-
-
-# From single ratings to the biases of the raters and how far they agree.
 
 
 _LEAST_COMMON = 10
@@ -206,21 +192,14 @@ def rater_effects(rated: Scored) -> Raters:
 
 
 def _correlation(rated: Scored, item: IntArray, items: int) -> float:
-    size = len(rated.raters)
-    wide = np.full((size, items), np.nan)
+    """Mean over pairs of raters with enough in common, weighted by how much that is."""
+    wide = np.full((len(rated.raters), items), np.nan)
     wide[rated.rater, item] = rated.score
-    total = weight = 0.0
-    for a in range(size):
-        for b in range(a):
-            both = np.isfinite(wide[[a, b]]).all(0)
-            x, z = wide[a, both], wide[b, both]
-            if both.sum() >= _LEAST_COMMON and np.ptp(x) > 0 and np.ptp(z) > 0:
-                total += both.sum() * float(np.corrcoef(x, z)[0, 1])
-                weight += both.sum()
-    return total / weight if weight else float("nan")
-
-
-# Uneven raters: what their biases add to the systems, and what taking them out costs.
+    shared = np.isfinite(wide).astype(np.int64) @ np.isfinite(wide).T
+    pairs = [(a, b) for a in range(len(wide)) for b in range(a) if shared[a, b] >= _LEAST_COMMON]
+    found = np.array([correlation(wide[a], wide[b]) for a, b in pairs])
+    weight = np.array([shared[pair] for pair in pairs])[np.isfinite(found)]
+    return float(np.average(found[np.isfinite(found)], weights=weight)) if weight.size else np.nan
 
 
 def adjusted_spread(rated: Scored, documents: IntArray, systems: int) -> FloatArray:

@@ -1,9 +1,8 @@
-"""The result: scores, differences, ranking."""
+"""The result of a comparison: scores, differences, ranking, text and plots."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold import plots
+from fewgold import _text, plots
 from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._statistics import adjusted_pairs
+from fewgold._text import plain_value
 from fewgold._validate import check_choice
 from fewgold.bounds.approximate import student_quantile
 from fewgold.comparison.pairs import Pairs
 from fewgold.comparison.ranks import (
-    adjust_pairs,
     better,
     groups_of,
     order_of,
@@ -29,153 +29,20 @@ from fewgold.comparison.ranks import (
 from fewgold.comparison.raters import Raters
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
+from fewgold.report.layout import figures_of, save_result
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-# The summary of a comparison.
-
-
-def summary(result: Comparison) -> str:
-    """Ranking, what tells neighbours apart, and notes."""
-    facts = result.facts
-    about = (
-        f"all {facts['pool_size']} segments"
-        if facts["target"] == "pool"
-        else f"new {facts['unit']}s like these"
-    )
-    scores, ranking = result.scores(), result.ranking()
-    digits = decimals(float(np.nanmin(scores["se"])))
-    level = f"{100 * result.confidence:.10g}%"
-    wide = max(6, *(len(name) for name in scores["system"]))
-    head = f"{len(result.systems)} systems, {facts['n']} segments rated; about {about}"
-    lines = [
-        head,
-        "",
-        f"{'rank':<6}{'system':<{wide + 2}}{'score':>8}  {level + ' interval':<18}{'P(best)':>7}",
-    ]
-    group = 0
-    both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
-    for place, own in both:
-        if place.group != group and group:
-            lines.append("-" * (wide + 43))
-        group, first, last = place.group, place.rank_low, place.rank_high
-        span = f"{first}" if first == last else f"{first}–{last}"
-        interval = f"{own.low:.{digits}f} to {own.high:.{digits}f}"
-        lines.append(
-            f"{span:<6}{own.system:<{wide + 2}}{own.score:>8.{digits}f}  {interval:<18}"
-            f"{place.p_best:>7.3f}"
-        )
-    pairs = result.differences()
-    sure = int(pairs["significant"].sum())
-    lines += [
-        "",
-        f"{sure} of {len(pairs)} differences are significant at {result.level:g} "
-        f"({_CORRECTED[result.correction]})",
-    ]
-    if float(result.pairs.gain) > 0:
-        lines.append(
-            f"metrics took {100 * float(result.pairs.gain):.0f}% off the variance of differences"
-        )
-    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
-    if factor.size:
-        lines.append(
-            f"rated on different {facts['unit']}s, differences would have "
-            f"{np.median(factor):.1f} times the variance"
-        )
-    if result.people is not None:
-        lines.append(
-            f"{len(result.people.names)} raters: α = {result.people.alpha:.2f}, biases from "
-            f"{np.nanmin(result.people.bias):+.2f} to {np.nanmax(result.people.bias):+.2f}"
-            if np.isfinite(result.people.bias).any()
-            else f"{len(result.people.names)} raters, no output rated by two of them"
-        )
-    lines += [f"note: {note}" for note in result.remarks]
-    return "\n".join([*lines, result.signature()])
-
-
-_CORRECTED = {
-    "holm": "Holm: no false finding among all",
-    "fdr": "FDR: share of false findings",
-    "none": "each by itself, not corrected",
-}
-
-
-def decimals(error: float, digits: int = 2) -> int:
-    """Digits after the point that show an error of this size to some digits."""
-    if not (math.isfinite(error) and error > 0):
-        return 3
-    return min(max(digits - 1 - math.floor(math.log10(error)), 0), 8)
-
-
-def findings(result: Comparison) -> list[str]:
-    """What stands out: significant differences first, then what metrics and pairing gained."""
-    pairs = result.differences()
-    by = {"holm": "by Holm", "fdr": "by FDR", "none": "not corrected"}[result.correction]
-    found = [
-        f"{int(pairs['significant'].sum())} of {len(pairs)} differences are significant at "
-        f"{result.level:g} ({by})."
-    ]
-    gain = float(result.pairs.gain)
-    if gain > 0:
-        found.append(f"Metrics took {100 * gain:.0f}% off the variance of the differences.")
-    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
-    if factor.size:
-        found.append(
-            f"Rated on different {result.facts['unit']}s, differences would have "
-            f"{np.median(factor):.1f} times the variance."
-        )
-    return found
-
-
-# Figures of a comparison.
-
-
+#: Names of plots, and what is said of each correction.
 PLOTS = ("forest", "differences", "ranks")
 _LEVELS = (0.05, 0.01, 0.001)
-_CORRECTION_TITLES = {"holm": "by Holm", "fdr": "by FDR", "none": "not corrected"}
-
-
-def draw(result: Comparison, kind: str, ax: Axes | None) -> Axes:
-    """Draw the scores, all differences or the ranks."""
-    check_choice("kind", kind, PLOTS)
-    if kind == "forest":
-        names = result.facts["human"]
-        way = "higher" if result.higher_is_better else "lower"
-        label = f"{' and '.join(names) if len(names) < 3 else 'score'} ({way} is better)"
-        frame = result.scores().assign(group=result.ranking()["group"])
-        return plots.forest(frame, ax, label=label, confidence=result.confidence)
-    if kind == "ranks":
-        return plots.rank_intervals(
-            result.ranking(), result.rank_probabilities(), ax, confidence=result.confidence
-        )
-    return _differences(result, ax)
-
-
-def _differences(result: Comparison, ax: Axes | None) -> Axes:
-    import pandas as pd
-
-    at = np.ix_(result.order, result.order)
-    names = [result.systems[k] for k in result.order]
-    value, half, adjusted = result.pairs.value[at], result.half[at], result.adjusted[at]
-    depth = (adjusted[..., None] <= np.array(_LEVELS)).sum(-1)
-    np.fill_diagonal(depth, 0)
-    known = half[np.isfinite(half) & (half > 0)]
-    digits = decimals(float(np.median(known))) if known.size else 2
-    cells = [
-        [
-            f"{v:+.{digits}f}\n±{h:.{digits}f}".replace("-", "−").replace("inf", "?")
-            for v, h in zip(*rows, strict=True)
-        ]
-        for rows in zip(value, half, strict=True)
-    ]
-    return plots.significance_matrix(
-        pd.DataFrame(result.p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
-        means=result.scores()["score"].to_numpy(), cells=cells,
-        said=f"row less column, ± for {100 * result.confidence:.10g}%",
-        note=_CORRECTION_TITLES[result.correction],
-    )  # fmt: skip
+_CORRECTED = {
+    "holm": ("by Holm", "Holm: no false finding among all"),
+    "fdr": ("by FDR", "FDR: share of false findings"),
+    "none": ("not corrected", "each by itself, not corrected"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,14 +125,14 @@ class Comparison:
         return order_of(self.pairs.value, self.higher_is_better)
 
     @cached_property
-    def adjusted(self) -> FloatArray:
+    def _adjusted(self) -> FloatArray:
         """P-values after correction: (S, S)."""
-        return adjust_pairs(self.pairs.p_values(), self.correction)
+        return adjusted_pairs(self.pairs.p_values(), self.correction)
 
     @cached_property
     def _beats(self) -> BoolArray:
-        """Who is better than whom with the family-wise level: what ranks go by."""
-        sure = adjust_pairs(self.pairs.p_values(), "holm")
+        """Who is better than whom at the family-wise level, which ranks are based on."""
+        sure = adjusted_pairs(self.pairs.p_values(), "holm")
         return better(self.pairs.value, sure, self.level, self.higher_is_better)
 
     @cached_property
@@ -277,32 +144,25 @@ class Comparison:
         return chance
 
     def scores(self) -> pd.DataFrame:
-        """A row a system: its score by itself, with an interval.
+        """One row per system: its score by itself, with an interval.
 
         These intervals are no test of differences, which are far more precise where systems were
         rated on the same segments: see `differences`.
         """
         import pandas as pd
 
-        found = []
+        rows = []
         for k in self.order:
             made = self.estimates[k]
             low, high = made.interval(self.confidence)
-            found.append(
-                {
-                    "system": self.systems[k],
-                    "score": float(made.value),
-                    "se": float(made.se),
-                    "low": float(low),
-                    "high": float(high),
-                    "ratings": made.n,
-                    "method": made.method.removesuffix("-higher").removesuffix("-lower"),
-                }
-            )
-        return pd.DataFrame(found)
+            method = made.method.removesuffix("-higher").removesuffix("-lower")
+            numbers = (float(x) for x in (made.value, made.se, low, high))
+            rows.append((self.systems[k], *numbers, made.n, method))
+        columns = ["system", "score", "se", "low", "high", "ratings", "method"]
+        return pd.DataFrame(rows, columns=columns)
 
     def differences(self) -> pd.DataFrame:
-        """A row a pair, the better of the two by the ranking first.
+        """One row per pair, the better of the two by the ranking first.
 
         ``difference`` is the score of ``first`` less that of ``second`` with its interval (of this
         pair alone), ``p_better`` the probability that ``first`` is truly better, ``p`` the p-value
@@ -314,7 +174,7 @@ class Comparison:
         """
         import pandas as pd
 
-        value, se, half = self.pairs.value, self.pairs.se, self.half
+        value, se, half = self.pairs.value, self.pairs.se, self._half_widths
         p = self.pairs.p_values()
         rows: list[dict[str, Any]] = []
         for a, i in enumerate(self.order):
@@ -329,8 +189,8 @@ class Comparison:
                     "df": self.pairs.df[i, j],
                     "p_better": self.p_better[i, j],
                     "p": p[i, j],
-                    "p_adjusted": self.adjusted[i, j],
-                    "significant": bool(self.adjusted[i, j] <= self.level),
+                    "p_adjusted": self._adjusted[i, j],
+                    "significant": bool(self._adjusted[i, j] <= self.level),
                     "n": int(self.shared[i, j]),
                     "basis": str(self.basis[i, j]),
                     "apart": self.factor[i, j],
@@ -341,8 +201,8 @@ class Comparison:
         return pd.DataFrame(rows)
 
     @cached_property
-    def half(self) -> FloatArray:
-        """Half of the width of the intervals: (S, S)."""
+    def _half_widths(self) -> FloatArray:
+        """Half-widths of the intervals of differences: (S, S)."""
         se = self.pairs.se
         known = np.isfinite(se)
         quantile = student_quantile(np.maximum(self.pairs.df, 1.0), self.confidence)
@@ -351,13 +211,12 @@ class Comparison:
             # The rule of three, as for any estimate whose ratings show no spread: differences of
             # the whole scale may hide in what was not rated.
             weight = np.max([e.design.weights.max() for e in self.estimates])
-            miss = 1 - (self.level / 2) ** weight
-            flat = 2 * self.span * miss
-            half = np.where(self.pairs.spreadless, flat, half)
+            widest = 2 * self.span * (1 - (self.level / 2) ** weight)
+            half = np.where(self.pairs.spreadless, widest, half)
         return np.asarray(half)
 
     def ranking(self) -> pd.DataFrame:
-        """A row a system, the best first.
+        """One row per system, the best first.
 
         ``group`` counts groups of systems that cannot be told apart: a new one starts only where
         every system above is significantly better than every one below. ``rank_low`` to
@@ -401,7 +260,7 @@ class Comparison:
         return rank_probabilities(self.pairs, self.higher_is_better)
 
     def raters(self) -> pd.DataFrame:
-        """A row a rater: ratings, mean, bias and spread."""
+        """One row per rater: ratings, mean, bias and spread."""
         if self.people is None:
             raise DataError(
                 "nothing is known of the raters. Name the column that says who rated (rater=…), or "
@@ -411,7 +270,7 @@ class Comparison:
 
     def signature(self) -> str:
         """All that is needed to tell how the numbers were made, in one line."""
-        told = self.estimates[0].ratings.signed()
+        told = self.estimates[0].ratings._signed()
         scores = b"".join(e.ratings.scores.tobytes() for e in self.estimates)
         above = self.basis[np.triu_indices(len(self.systems), 1)]
         parts: dict[str, Any] = {
@@ -437,7 +296,48 @@ class Comparison:
 
     def summary(self) -> str:
         """The ranking and what must be known about it, for people."""
-        return summary(self)
+        facts, scores, ranking = self.facts, self.scores(), self.ranking()
+        about = (
+            f"all {facts['pool_size']} segments"
+            if facts["target"] == "pool"
+            else f"new {facts['unit']}s like these"
+        )
+        digits = decimals(float(np.nanmin(scores["se"])))
+        level = f"{100 * self.confidence:.10g}%"
+        wide = max(6, *(len(name) for name in scores["system"])) + 2
+        lines = [
+            f"{len(self.systems)} systems, {facts['n']} segments rated; about {about}",
+            "",
+            f"{'rank':<6}{'system':<{wide}}{'score':>8}  {level + ' interval':<18}{'P(best)':>7}",
+        ]
+        group = 0
+        both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
+        for place, own in both:
+            if place.group != group and group:
+                lines.append("-" * (wide + 41))
+            group = place.group
+            ranks = "–".join(map(str, sorted({place.rank_low, place.rank_high})))
+            interval = f"{own.low:.{digits}f} to {own.high:.{digits}f}"
+            lines.append(
+                f"{ranks:<6}{own.system:<{wide}}{own.score:>8.{digits}f}  {interval:<18}"
+                f"{place.p_best:>7.3f}"
+            )
+        lines += ["", f"{_significant(self)} ({_CORRECTED[self.correction][1]})"]
+        if float(self.pairs.gain) > 0:
+            gain = 100 * float(self.pairs.gain)
+            lines.append(f"metrics took {gain:.0f}% off the variance of differences")
+        if (apart := _apart(self)) is not None:
+            lines.append(f"rated on different {apart}")
+        people = self.people
+        if people is not None:
+            lines.append(
+                f"{len(people.names)} raters: α = {people.alpha:.2f}, biases from "
+                f"{np.nanmin(people.bias):+.2f} to {np.nanmax(people.bias):+.2f}"
+                if np.isfinite(people.bias).any()
+                else f"{len(people.names)} raters, no output rated by two of them"
+            )
+        lines += [f"note: {note}" for note in self.remarks]
+        return "\n".join([*lines, self.signature()])
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain values, for JSON; what is not finite is None."""
@@ -457,20 +357,49 @@ class Comparison:
             "notes": list(self.remarks),
             "signature": self.signature(),
         }
-        found: dict[str, Any] = _plain(record)
+        found: dict[str, Any] = plain_value(record)
         return found
 
     def plot(self, kind: str = "forest", ax: Axes | None = None) -> Axes:
         """Draw ``"forest"`` (scores), ``"differences"`` (all pairs) or ``"ranks"``."""
-        return draw(self, kind, ax)
+        check_choice("kind", kind, PLOTS)
+        if kind == "forest":
+            names = self.facts["human"]
+            way = "higher" if self.higher_is_better else "lower"
+            label = f"{' and '.join(names) if len(names) < 3 else 'score'} ({way} is better)"
+            frame = self.scores().assign(group=self.ranking()["group"])
+            return plots.forest(frame, ax, label=label, confidence=self.confidence)
+        if kind == "ranks":
+            chances = self.rank_probabilities()
+            return plots.rank_intervals(self.ranking(), chances, ax, confidence=self.confidence)
+        return self._plot_differences(ax)
+
+    def _plot_differences(self, ax: Axes | None) -> Axes:
+        import pandas as pd
+
+        at = np.ix_(self.order, self.order)
+        names = [self.systems[k] for k in self.order]
+        value, half = self.pairs.value[at], self._half_widths[at]
+        depth = (self._adjusted[at][..., None] <= np.array(_LEVELS)).sum(-1)
+        np.fill_diagonal(depth, 0)
+        known = half[np.isfinite(half) & (half > 0)]
+        digits = decimals(float(np.median(known))) if known.size else 2
+        cells = [
+            [
+                f"{v:+.{digits}f}\n±{h:.{digits}f}".replace("-", "−").replace("inf", "?")
+                for v, h in zip(*rows, strict=True)
+            ]
+            for rows in zip(value, half, strict=True)
+        ]
+        return plots.significance_matrix(
+            pd.DataFrame(self.p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
+            means=self.scores()["score"].to_numpy(), cells=cells,
+            said=f"row less column, ± for {100 * self.confidence:.10g}%",
+            note=_CORRECTED[self.correction][0],
+        )  # fmt: skip
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write all tables as CSV and, where matplotlib is there, the plots as PNG."""
-        from fewgold import plots
-        from fewgold.errors import FewgoldError
-
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
         frames = {
             "scores": self.scores(),
             "differences": self.differences(),
@@ -479,26 +408,35 @@ class Comparison:
         }
         if self.people is not None:
             frames["raters"] = self.people.to_frame()
-        written = []
-        for name, frame in frames.items():
-            written.append(place / f"{name}.csv")
-            frame.to_csv(written[-1], index=False)
-        try:
-            for kind in PLOTS:
-                written.append(plots.save(self.plot(kind), place / f"{kind}.png"))
-        except FewgoldError as error:
-            if "matplotlib" not in str(error):
-                raise
-        return written
+        return save_result(folder, frames, {}, figures_of(self.plot, list(PLOTS)))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
+def findings(result: Comparison) -> list[str]:
+    """What stands out: significant differences first, then what metrics and pairing gained."""
+    found = [f"{_significant(result)} ({_CORRECTED[result.correction][0]})."]
+    gain = float(result.pairs.gain)
+    if gain > 0:
+        found.append(f"Metrics took {100 * gain:.0f}% off the variance of the differences.")
+    if (apart := _apart(result)) is not None:
+        found.append(f"Rated on different {apart}.")
+    return found
+
+
+def _significant(result: Comparison) -> str:
+    pairs = result.differences()
+    sure = int(pairs["significant"].sum())
+    return f"{sure} of {len(pairs)} differences are significant at {result.level:g}"
+
+
+def _apart(result: Comparison) -> str | None:
+    """What separate samples would have cost; None where no pair shares enough segments."""
+    factor = result.factor[np.isfinite(result.factor) & (result.basis == "shared")]
+    if not factor.size:
         return None
-    return value
+    unit, times = result.facts["unit"], np.median(factor)
+    return f"{unit}s, differences would have {times:.1f} times the variance"
+
+
+def decimals(error: float) -> int:
+    """Decimals that show an error of this size to two digits."""
+    return _text.decimals(error, 2, unknown=3)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fewgold import io
 from fewgold._arrays import FloatArray, IntArray, codes_of
+from fewgold._statistics import correlation
 from fewgold._validate import no_number
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
@@ -34,7 +35,7 @@ class Scored:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ScoreTable:
     """Scores of S systems on N segments: NaN where nobody rated.
 
     Parameters
@@ -63,7 +64,7 @@ class Table:
     present: NDArray[np.bool_]
     ratings: Scored | None = None
 
-    def with_scores(self, scores: FloatArray) -> Table:
+    def with_scores(self, scores: FloatArray) -> ScoreTable:
         """The same ratings with other scores, such as those without the bias of their raters."""
         assert self.ratings is not None
         rated = replace(self.ratings, score=scores)
@@ -92,7 +93,7 @@ def read(
     document: str | None = None,
     metrics: Sequence[str] = (),
     rater: str | None = None,
-) -> Table:
+) -> ScoreTable:
     """Arrays of a long table; says what is wrong with it in a sentence.
 
     ``human`` may name several columns, a rater each, or none, before anybody has rated.
@@ -128,7 +129,7 @@ def read(
     ratings = _ratings(columns, named, rater, seg, sys, labels, names) if named else None
     row = _one_row(seg, sys, shape, labels, names, rater)
     present = row >= 0
-    return Table(
+    return ScoreTable(
         ids=ids[first],
         systems=systems,
         documents=None if document is None else _documents(document, columns, seg, labels),
@@ -211,8 +212,8 @@ def _one_row(
 def _means(ratings: Scored, shape: tuple[int, int]) -> FloatArray:
     cell = ratings.system * shape[1] + ratings.segment
     if ratings.raters:
-        again = cell * len(ratings.raters) + ratings.rater
-        values, counts = np.unique(again, return_counts=True)
+        own = cell * len(ratings.raters) + ratings.rater
+        values, counts = np.unique(own, return_counts=True)
         if (counts > 1).any():
             name = ratings.raters[int(values[counts > 1][0]) % len(ratings.raters)]
             raise DataError(
@@ -259,22 +260,19 @@ def _metric(
     return np.where(present & np.isfinite(numbers[row]), numbers[row], np.nan)
 
 
-# Whether larger human scores mean better output.
-
-
 # Words in the names of scores that count errors.
 _ERRORS = {"mqm", "penalty", "penalties", "error", "errors", "hter", "ter", "wer", "edits"}
-# How many standard errors of a correlation are needed to go by it.
+# Standard errors that make a correlation clear enough to decide.
 _CLEAR = 2.5
 
 
 def direction(
-    names: Sequence[str], table: Table, orientation: dict[str, int], scale: object = None
+    names: Sequence[str], table: ScoreTable, orientation: dict[str, int], scale: object = None
 ) -> tuple[bool, str]:
-    """Whether higher is better, and the sentence that says why that was taken.
+    """Whether higher human scores are better, and the sentence that says why that was taken.
 
-    By the name of the column or of the scale (such as "mqm"), else by the way the scores follow
-    metrics that are known to be larger for better output, else the usual way.
+    By the name of the column or of the scale (such as "mqm"), else by the correlation with metrics
+    that are known to be larger for better output, else yes.
     """
     rated = np.isfinite(table.human)
     scores = table.human[rated]
@@ -294,11 +292,11 @@ def direction(
         seen = values[rated]
         good = np.isfinite(seen)
         sign = orientation.get(name, known_orientation(name, values[np.isfinite(values)])) or 0
-        if sign and good.sum() > 2 and np.ptp(seen[good]) > 0 and np.ptp(scores[good]) > 0:
-            # By ranks: one slip of the pen, 250 for 2.5, must not turn the ranking round.
-            r = float(np.corrcoef(rankdata(seen[good]), rankdata(scores[good]))[0, 1])
+        if sign and good.sum() > 2:
+            # By ranks: one typing error, 250 for 2.5, must not turn the ranking round.
+            r = correlation(rankdata(seen[good]), rankdata(scores[good]))
             ratio = sign * r * np.sqrt(good.sum())
-            followed = ratio if abs(ratio) > abs(followed) else followed
+            followed = ratio if abs(ratio) > abs(followed) else followed  # not if NaN
     if abs(followed) > _CLEAR:
         higher = bool(followed > 0)
         return higher, f"{_way(higher)}, as the scores follow the metrics"

@@ -41,7 +41,7 @@ def load_demo(
 
     The sets resemble the WMT 2020 news test sets with MQM ratings: scores from 0 (perfect) to
     25, skewed, with many zeros, in contiguous documents. They hold no real data: a model with
-    published figures made them (`fewgold.datasets.synthesize`).
+    published figures made them (tests/reference/demo_data.py of the sources).
 
     Parameters
     ----------

@@ -8,6 +8,6 @@
 from __future__ import annotations
 
 from fewgold.doctor.diagnosis import examine
-from fewgold.doctor.findings import Command, Diagnosis, Finding, Support
+from fewgold.doctor.findings import Diagnosis
 
-__all__ = ["Command", "Diagnosis", "Finding", "Support", "examine"]
+__all__ = ["Diagnosis", "examine"]

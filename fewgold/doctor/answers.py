@@ -13,12 +13,14 @@ import numpy as np
 from fewgold import formats
 from fewgold.doctor.campaign import FILE
 from fewgold.doctor.commands import out_name, python
-from fewgold.doctor.findings import Command, Diagnosis, Finding, Support, plural, some
+from fewgold.doctor.findings import Command, Diagnosis, Finding, Severity, Support, some
 from fewgold.doctor.identity import not_crossed
 from fewgold.doctor.scores import is_binary, scale_of
+from fewgold.doctor.texts import finding
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Format, Reading
-from fewgold.io import NUMBER, is_empty
+from fewgold.io import is_empty
+from fewgold.io.cells import NUMBER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +41,8 @@ def examine_answers(path: str, form: Format) -> Diagnosis:
     try:
         reading = form.read(path)
     except FewgoldError as error:
-        return Diagnosis(
-            path, form.name, title, findings=(Finding("error", "unreadable", str(error)),)
-        )
+        found = finding("unreadable", why=str(error))
+        return Diagnosis(path, form.name, title, findings=(found,))
     findings = _findings(reading)
     facts = _facts(reading)
     if not reading.ratings and reading.blank:
@@ -96,37 +97,24 @@ def _facts(reading: Reading) -> dict[str, Any]:
 def _findings(reading: Reading) -> list[Finding]:
     findings = []
     if reading.rejected:
-        first = [f"{r.place}: {r.why}" for r in reading.rejected[:2]]
+        where = "; ".join(f"{r.place}: {r.why}" for r in reading.rejected[:2])
+        grave: Severity = "warning" if reading.ratings or reading.blank else "error"
         lost = len(reading.rejected)
-        findings.append(
-            Finding("error" if not reading.ratings and not reading.blank else "warning", "rejected",
-                    f"{plural(lost, 'row')} of {reading.rows:,} cannot be read", "; ".join(first),
-                    "Mend them; they do not enter any result.")
-        )  # fmt: skip
+        findings.append(finding("rejected", where, grave, n=lost, rows=reading.rows))
     if reading.blank:
-        all_of = not reading.ratings
-        findings.append(
-            Finding("warning", "unrated" if all_of else "partly-rated",
-                    "nobody has answered yet" if all_of else
-                    f"{plural(len(reading.blank), 'row')} without an answer",
-                    some(reading.blank), "Wait for them, or see what the gaps mean in the status "
-                    "of the campaign.")
-        )  # fmt: skip
+        key = "partly-rated/answers" if reading.ratings else "unrated/answers"
+        findings.append(finding(key, some(reading.blank), n=len(reading.blank)))
     if not reading.ratings and not reading.blank and not reading.rejected:
-        findings.append(Finding("error", "no-ratings", "there is no rating in it"))
-    twice = Counter((r.segment, r.system, r.rater) for r in reading.ratings)
+        findings.append(finding("no-ratings"))
     pairs = {(r.segment, r.system) for r in reading.ratings if r.system}
     segments, systems = {i for i, _ in pairs}, {s for _, s in pairs}
     if len(systems) > 1 and len(pairs) < len(segments) * len(systems):
         findings.append(not_crossed(len(pairs), len(segments), len(systems)))
-    again = [k for k, count in twice.items() if count > 1]
-    if again:
-        shown = [" / ".join(p for p in k if p) for k in again]
-        findings.append(
-            Finding("warning", "repeat-ratings",
-                    f"{plural(len(again), 'output')} rated more than once by the same rater",
-                    some(shown), "Kept, all of them; say which counts before you estimate.")
-        )  # fmt: skip
+    counts = Counter((r.segment, r.system, r.rater) for r in reading.ratings)
+    repeats = [k for k, count in counts.items() if count > 1]
+    if repeats:
+        shown = [" / ".join(p for p in k if p) for k in repeats]
+        findings.append(finding("repeat-ratings", some(shown), n=len(repeats)))
     return findings
 
 
@@ -194,8 +182,7 @@ def _campaign_near(path: str) -> str | None:
     return os.path.relpath(found[0]) if found[0].is_relative_to(Path.cwd()) else str(found[0])
 
 
-# Metric scores as handed in to the WMT metrics task: no human ratings, but a metric.
-
+# Metric scores as handed in to the WMT metrics task: no human ratings, but a metric ---------------
 
 _FIELDS = 8
 
@@ -222,7 +209,7 @@ def examine_submission(path: str) -> Diagnosis:
     try:
         table = read_metric_submission(path)
     except DataError as error:
-        found = Finding("error", "unreadable", str(error))
+        found = finding("unreadable", why=str(error))
         return Diagnosis(path, "metric-submission", title, findings=(found,))
     pairs = list(dict.fromkeys(table["lp"]))
     gaps = int(table["score"].isna().sum())
@@ -233,18 +220,11 @@ def examine_submission(path: str) -> Diagnosis:
         "systems": int(table[["lp", "system"]].drop_duplicates().shape[0]),
         "documents": int(table[["lp", "doc"]].drop_duplicates().shape[0]),
     }
-    findings = [
-        Finding("warning", "no-ratings", "it holds a metric and no segments' texts or ratings",
-                do="Join it as a column to the table of your segments, on system, document and "
-                "place in the document.")
-    ]  # fmt: skip
+    findings = [finding("no-ratings/metric")]
     if len(pairs) > 1:
-        findings.append(
-            Finding("note", "several-languages", f"{len(pairs)} language pairs in one file",
-                    some(pairs, 6), "Keep the rows of one (column lp).")
-        )  # fmt: skip
+        findings.append(finding("several-languages", some(pairs, 6), n=len(pairs)))
     if gaps:
-        findings.append(Finding("warning", "metric-gaps", f"{plural(gaps, 'score')} missing"))
+        findings.append(finding("metric-gaps/scores", n=gaps))
     out = out_name(path.removesuffix(".gz").removesuffix(".seg.score"), ".csv").strip("'")
     code = (
         "from fewgold.datasets import read_metric_submission as read; "

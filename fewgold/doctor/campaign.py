@@ -8,7 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from fewgold.doctor.findings import Command, Diagnosis, Finding, Support, plural
+from fewgold.doctor.findings import Command, Diagnosis, Support
+from fewgold.doctor.texts import finding
 
 #: "fewg", which every campaign's file carries.
 _APPLICATION = 0x66657767
@@ -32,33 +33,20 @@ def examine_campaign(path: str, file: Path) -> Diagnosis:
     try:
         facts = _read(file)
     except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter quotes damaged names
-        found = Finding("error", "database-damaged", f"the database cannot be read: {error}",
-                        do="May you read its folder? Else take the last good copy.")  # fmt: skip
+        found = finding("database-damaged", why=error)
         return Diagnosis(path, "campaign", title, findings=(found,))
     if facts is None:
-        found = Finding("error", "other-database", "a SQLite database, but not a fewgold campaign",
-                        do="Export the table that you need as CSV.")  # fmt: skip
+        found = finding("other-database")
         return Diagnosis(path, "database", "a SQLite database", findings=(found,))
     findings = []
     if facts["set aside"]:
-        findings.append(
-            Finding("warning", "foreign-ids",
-                    f"{plural(facts['set aside'], 'answer')} set aside, about segments that were "
-                    "never drawn or not clear", do="They enter no estimate; fewgold status lists "
-                    "them.")
-        )  # fmt: skip
+        findings.append(finding("foreign-ids/campaign", n=facts["set aside"]))
     if facts["rejected"]:
-        findings.append(
-            Finding("warning", "rejected", f"{plural(facts['rejected'], 'row')} could not be read "
-                    "when answers were imported", do="Mend and import them again.")
-        )  # fmt: skip
+        findings.append(finding("rejected/campaign", n=facts["rejected"]))
     open_rows = facts["drawn"] - facts["rated"]
     if facts["drawn"] and open_rows:
-        code = "unrated" if not facts["rated"] else "partly-rated"
-        findings.append(
-            Finding("note", code, f"{open_rows:,} of {facts['drawn']:,} drawn segments wait for a "
-                    "rating")
-        )  # fmt: skip
+        key = "partly-rated/campaign" if facts["rated"] else "unrated/campaign"
+        findings.append(finding(key, n=open_rows, drawn=facts["drawn"]))
     supports, commands = _what_next(shlex.quote(path), facts, open_rows)
     return Diagnosis(path, "campaign", title, facts, tuple(findings), supports, commands)
 

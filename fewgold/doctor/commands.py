@@ -70,15 +70,13 @@ def _file(seen: Seen) -> str:
     return shlex.quote(seen.path)
 
 
-def _roles(seen: Seen, document: bool = True, system: bool = True) -> str:
+def _roles(seen: Seen, *wanted: str) -> str:
     """Options for the columns that the commands would not find by themselves."""
     text = ""
-    if seen.guessed.get("id") != seen.id and seen.id is not None:
-        text += f" --id {shlex.quote(seen.id)}"
-    if document and seen.document is not None and seen.guessed.get("document") != seen.document:
-        text += f" --document {shlex.quote(seen.document)}"
-    if system and seen.system is not None and seen.guessed.get("system") != seen.system:
-        text += f" --system {shlex.quote(seen.system)}"
+    for role in wanted or ("id", "document", "system"):
+        name = getattr(seen, role)
+        if name is not None and seen.guessed.get(role) != name:
+            text += f" --{role} {shlex.quote(name)}"
     return text
 
 
@@ -90,9 +88,9 @@ def _texts(seen: Seen) -> str:
     return f" --texts {shlex.quote(','.join(named))}"
 
 
-def _metrics(seen: Seen, blind: bool = False) -> str:
-    """``--metrics``, where a guess would take a column too many; ``blind`` to human columns."""
-    odd = [h for h in seen.human if not looks_human(h)] if blind else []
+def _metrics(seen: Seen, rated: bool = True) -> str:
+    """``--metrics``, where a guess would take a column too many, also from human scores."""
+    odd = [] if rated else [h for h in seen.human if not looks_human(h)]
     odd += [h for h in seen.humans if h not in seen.human and not looks_human(h)]
     if not seen.leaks and not odd and "metrics" not in seen.told:
         return ""
@@ -114,14 +112,14 @@ def _compare(seen: Seen) -> Command:
 def _select(seen: Seen, fit: Able) -> Command | None:
     assert fit.pool is not None
     if seen.rater is not None and seen.rater in (keys(seen) or ()):
-        return None  # a row a rater is a table of ratings and not a pool
+        return None  # one row per rater is a table of ratings and not a pool
     size = len(fit.pool)
     budget = size if size <= 50 else min(max(50, round(size / 10)), 200)
     several = " --shared" if fit.crossed else ""
     sheet = out_name(seen.path, "-to-rate.csv")
     text = f"fewgold select {_file(seen)} --budget {budget}{several}{_roles(seen)}"
     text += _texts(seen)
-    text += f"{_metrics(seen, blind=True)} --out {sheet}"
+    text += f"{_metrics(seen, rated=False)} --out {sheet}"
     what = "outputs of all systems on the same segments" if several else "segments"
     return Command(text, f"choose {what} for people to rate")
 
@@ -131,7 +129,7 @@ def _in_order(seen: Seen, fit: Able) -> Command | None:
         return None
     sheet = out_name(seen.path, "-in-order.csv")
     text = f"fewgold select {_file(seen)} --budget 100% --strategy random --in-order"
-    text += f"{_roles(seen)}{_texts(seen)}{_metrics(seen, blind=True)} --out {sheet}"
+    text += f"{_roles(seen)}{_texts(seen)}{_metrics(seen, rated=False)} --out {sheet}"
     return Command(text, "or rate from the top, until fewgold stop says that it is enough")
 
 
@@ -140,7 +138,7 @@ def _init(seen: Seen, fit: Able) -> Command | None:
         return None
     folder = out_name(seen.path, "-study")
     text = f"fewgold init {folder} {_file(seen)}{_roles(seen)}{_texts(seen)}"
-    text += _metrics(seen, blind=True)
+    text += _metrics(seen, rated=False)
     return Command(text, "or a campaign, which keeps samples and answers for days")
 
 
@@ -155,7 +153,7 @@ def _simulate(seen: Seen, fit: Able) -> Command | None:
     if seen.rater is not None and seen.rater in extra:
         by = f" --by {shlex.quote(','.join(extra))}"
     gaps = " --rated-only" if fit.rated < seen.rows else ""
-    text = f"fewgold simulate {_file(seen)}{_human(seen)}{by}{gaps}{_roles(seen, system=False)}"
+    text = f"fewgold simulate {_file(seen)}{_human(seen)}{by}{gaps}{_roles(seen, 'id', 'document')}"
     text += f"{_metrics(seen)} --strategies {','.join(names)} --budgets 10%,20% --draws 50"
     return Command(text, "see on these ratings what sampling would have saved")
 
@@ -173,9 +171,7 @@ def _plan(seen: Seen, fit: Able) -> Command | None:
 
 
 def _reliability(seen: Seen) -> Command:
-    document = "" if seen.guessed.get("document") == seen.document else (
-        f" --document {shlex.quote(seen.document or '')}"
-    )  # fmt: skip
+    document = _roles(seen, "document")
     text = f"fewgold reliability {_file(seen)} --score {shlex.quote(seen.human[0])}{document}"
     return Command(f"{text} --orders 5 --draws 200", "how steady scores are by number of documents")
 
@@ -192,11 +188,9 @@ def _alpha(seen: Seen, human: str, metrics: tuple[str, ...]) -> Command:
 
     best = max(judges or list(near), key=strength)
     cut = "" if best in judges else " --threshold equal"
-    system = ""
-    if seen.system is not None and seen.guessed.get("system") != seen.system:
-        system = f" --system {shlex.quote(seen.system)}"
     text = f"fewgold alpha {_file(seen)} --human {shlex.quote(human)} --metric {shlex.quote(best)}"
-    return Command(f"{text}{cut}{system}", "the share of adequate outputs, by ratings and metric")
+    text += f"{cut}{_roles(seen, 'system')}"
+    return Command(text, "the share of adequate outputs, by ratings and metric")
 
 
 def _points(seen: Seen) -> list[Command]:
@@ -215,12 +209,11 @@ def _points(seen: Seen) -> list[Command]:
 def _repair(seen: Seen, errors: set[str]) -> Command | None:
     """Python that mends the one thing that can be mended without asking."""
     text = f"from fewgold.io import read_table; t = read_table({seen.path!r}); "
+    out = out_name(seen.path, "-with-ids.csv").strip("'")
     if errors == {"no-ids"}:
-        out = out_name(seen.path, "-with-ids.csv").strip("'")
         text += f"t.insert(0, 'id', range(1, len(t) + 1)); t.to_csv({out!r}, index=False)"
         return Command(python(text), "number the rows, and go on with the new file")
     if errors and errors <= {"ids-by-document", "two-documents"} and seen.id and seen.document:
-        out = out_name(seen.path, "-with-ids.csv").strip("'")
         text += f"t[{seen.id!r}] = t[{seen.document!r}].astype(str) + ':' + t[{seen.id!r}]"
         text += f".astype(str); t.to_csv({out!r}, index=False)"
         return Command(python(text), "make ids of document and segment, and go on with that file")

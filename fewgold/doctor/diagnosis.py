@@ -10,9 +10,10 @@ from typing import Any
 from fewgold import formats, io, sheets
 from fewgold.doctor.answers import examine_answers, examine_submission, is_submission, recognised
 from fewgold.doctor.campaign import FILE, examine_campaign
-from fewgold.doctor.findings import Diagnosis, Finding, some, unreadable
+from fewgold.doctor.findings import Diagnosis, Finding, some
 from fewgold.doctor.sheet import examine_design, examine_sheet
 from fewgold.doctor.table import examine_table
+from fewgold.doctor.texts import finding, unreadable
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -71,8 +72,7 @@ def examine(
     unused = [r for r, v in {"human": human, **given}.items() if v is not None]
     if not unused or found.kind in ("table", "unknown"):
         return found
-    note = Finding("note", "options-unused", "only a plain table needs columns to be named",
-                   some([f"--{role}" for role in unused], 6), "Not used here.")  # fmt: skip
+    note = finding("options-unused", some([f"--{role}" for role in unused], 6))
     return replace(found, findings=(*found.findings, note))
 
 
@@ -83,14 +83,15 @@ def _list(names: str | Sequence[str] | None) -> list[str] | None:
 def _examine(name: str, human: list[str], given: Mapping[str, Any]) -> Diagnosis:
     place = Path(name)
     if not place.exists():
-        return _unknown(name, "nothing", Finding("error", "missing", "there is no such file.",
-                                                 do="Check the path."))  # fmt: skip
+        return _unknown(name, "nothing", finding("missing"))
     if place.is_dir():
         return _folder(name, place)
     with place.open("rb") as file:
         if file.read(16) == _SQLITE:
             return examine_campaign(name, place)
-    if _is_design(name, place):
+        file.seek(0)
+        design = b'"fewgold.sample/' in file.read(2000)
+    if design or name.lower().endswith(".design.json"):
         return examine_design(name)
     if sheets.design_path(name).is_file():
         return examine_sheet(name)
@@ -102,13 +103,6 @@ def _examine(name: str, human: list[str], given: Mapping[str, Any]) -> Diagnosis
         return examine_table(io.read_file(name), human, given)
     except io.TableError as error:
         return _unknown(name, "a file that cannot be read", unreadable(error))
-
-
-def _is_design(name: str, place: Path) -> bool:
-    if name.lower().endswith(".design.json"):
-        return True
-    with place.open("rb") as file:
-        return b'"fewgold.sample/' in file.read(2000)
 
 
 def _text(place: Path) -> str:
@@ -124,12 +118,8 @@ def _folder(name: str, place: Path) -> Diagnosis:
     if form is not None:
         return examine_answers(name, form)
     inside = sorted(p.name for p in place.iterdir())
-    return _unknown(
-        name, "a folder",
-        Finding("error", "folder", "a folder, but no campaign and no mt-metrics-eval tree",
-                f"it holds {some(inside, 6)}" if inside else "it is empty",
-                "Name one file in it."),
-    )  # fmt: skip
+    where = f"it holds {some(inside, 6)}" if inside else "it is empty"
+    return _unknown(name, "a folder", finding("folder", where))
 
 
 def _unknown(name: str, title: str, *findings: Finding) -> Diagnosis:

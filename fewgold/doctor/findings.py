@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from fewgold.errors import DataError
-from fewgold.io import TableError
-
 Severity = Literal["error", "warning", "note"]
 _ORDER = {"error": 0, "warning": 1, "note": 2}
+_SHOWN = ("severity", "code", "what", "where", "do")
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,8 @@ class Finding:
         Rows, columns or the first ids.
     do
         What to do about it.
+    data
+        What the sentences were made of, by name.
     """
 
     severity: Severity
@@ -38,13 +38,7 @@ class Finding:
     what: str
     where: str = ""
     do: str = ""
-
-
-def unreadable(error: DataError) -> Finding:
-    """What the commands say of a file that they cannot read."""
-    if isinstance(error, TableError):
-        return Finding("error", error.code, error.what, error.where, error.do)
-    return Finding("error", "unreadable", str(error))
+    data: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -118,15 +112,14 @@ class Diagnosis:
             "title": self.title,
             "exit_code": self.exit_code,
             "facts": dict(self.facts),
-            "findings": [asdict(f) for f in self.findings],
+            "findings": [{n: getattr(f, n) for n in _SHOWN} for f in self.findings],
             "supports": [asdict(s) for s in self.supports],
             "next_commands": [asdict(c) for c in self.next_commands],
         }
 
     def summary(self) -> str:
         """Text for people, 80 columns wide."""
-
-        return render(self)
+        return _render(self)
 
     def brief(self) -> str:
         """The findings that matter and the next command, a line each."""
@@ -146,8 +139,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-# A diagnosis as text for people: 80 columns, no colour needed.
-
+# A diagnosis as text for people: 80 columns, no colour needed -------------------------------------
 
 _WIDTH = 80
 _VERDICT = {
@@ -157,8 +149,7 @@ _VERDICT = {
 }
 
 
-def render(found: Diagnosis) -> str:
-    """The whole diagnosis."""
+def _render(found: Diagnosis) -> str:
     parts = ["\n".join(_wrap(f"{found.path}: {found.title}", "", ""))]
     if found.facts:
         parts.append("Holds\n" + "\n".join(_pairs(found.facts)))
@@ -166,9 +157,9 @@ def render(found: Diagnosis) -> str:
         parts.append("Findings\n" + "\n".join(line for f in found.findings for line in _finding(f)))
     if found.supports:
         lines = []
+        width = max(len(s.name) for s in found.supports)
         for s in found.supports:
-            mark = "yes" if s.ok else "no "
-            lines += _wrap(s.detail, f"  {mark}  {s.name:<{_name_width(found)}}  ")
+            lines += _wrap(s.detail, f"  {'yes' if s.ok else 'no '}  {s.name:<{width}}  ")
         parts.append("Supports\n" + "\n".join(lines))
     parts.append(_VERDICT[found.exit_code])
     if found.next_commands:
@@ -181,10 +172,6 @@ def render(found: Diagnosis) -> str:
             if those:
                 parts.append(f"{head}\n" + "\n".join(map(_command, those)))
     return "\n\n".join(parts)
-
-
-def _name_width(found: Diagnosis) -> int:
-    return max(len(s.name) for s in found.supports)
 
 
 def _pairs(facts: Mapping[str, Any]) -> list[str]:

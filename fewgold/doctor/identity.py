@@ -11,6 +11,7 @@ from itertools import groupby
 from fewgold import io
 from fewgold.doctor.findings import Finding, plural, some
 from fewgold.doctor.seen import Seen
+from fewgold.doctor.texts import finding
 from fewgold.io.columns import HIDDEN, wordy
 
 _SCIENTIFIC = re.compile(r"\d(\.\d+)?[eE]\+\d+")
@@ -24,56 +25,33 @@ _DATE = re.compile(
 def id_findings(seen: Seen) -> list[Finding]:
     """Missing, doubled and mangled ids."""
     if seen.id is None:
-        return [
-            Finding(
-                "error",
-                "no-ids",
-                "no column names the segments",
-                f"columns: {some(list(seen.frame.columns), 8)}",
-                "If each row is a segment, add a column “id” (the command below numbers the rows). "
-                "If a column names them, say which with --id; rows of several systems also need "
-                "--system.",
-            )
-        ]
+        return [finding("no-ids", f"columns: {some(list(seen.frame.columns), 8)}")]
     ids = seen.labels(seen.id)
-    findings = [*_missing(seen.id, ids), *_mangled(seen.id, ids), *_padded(seen)]
+    findings = [*_mangled(seen.id, ids), *_padded(seen)]
+    gaps = [k + 1 for k, i in enumerate(ids) if not i]
+    if gaps:
+        findings.insert(0, finding("missing-ids", f"row {some(gaps)}", n=len(gaps), name=seen.id))
+    unnamed = seen.guessed.get("id") is None and "id" not in seen.told
     if _crossed_unasked(seen):
-        findings.append(_crossed(seen))
-    elif _unknown_id(seen) and all(ids) and keys(seen) is not None:
+        quoted = [shlex.quote(name or "") for name in (seen.id, seen.system)]
         findings.append(
-            Finding(
-                "note",
-                "ids-elsewhere",
-                f"no column is called id, but “{seen.id}” names each segment once"
-                + (" for each system" if len(set(ids)) < len(ids) else ""),
-                do=f"The commands take it, too; to be sure, name it: --id {shlex.quote(seen.id)}.",
+            finding(
+                "crossed-columns",
+                f"{seen.count(seen.id):,} × {plural(seen.count(seen.system), 'value')}",
+                id=seen.id, system=seen.system, options="--id {} --system {}".format(*quoted),
             )
-        )
+        )  # fmt: skip
+    elif unnamed and all(ids) and keys(seen) is not None:
+        each = " for each system" if len(set(ids)) < len(ids) else ""
+        quoted_id = shlex.quote(seen.id)
+        findings.append(finding("ids-elsewhere", name=seen.id, each=each, quoted=quoted_id))
     return [*findings, *_doubled(seen, ids)]
-
-
-def _unknown_id(seen: Seen) -> bool:
-    return seen.guessed.get("id") is None and "id" not in seen.told
 
 
 def _crossed_unasked(seen: Seen) -> bool:
     """Whether only the cells say that a column holds systems."""
     named = "system" in seen.told or seen.guessed.get("system") is not None
     return seen.system is not None and not named and seen.system in (keys(seen) or ())
-
-
-def _crossed(seen: Seen) -> Finding:
-    system = shlex.quote(seen.system or "")
-    told = f"--id {shlex.quote(seen.id or '')} --system {system}"
-    return Finding(
-        "warning",
-        "crossed-columns",
-        f"rows are told apart by “{seen.id}” and “{seen.system}” together",
-        f"{seen.count(seen.id):,} × {plural(seen.count(seen.system), 'value')}",
-        f"If these are segments and systems, go on with {told}, as the commands below do. If "
-        f"“{seen.system}” holds raters, call the column rater; if neither, name the segments with "
-        "--id.",
-    )
 
 
 def keys(seen: Seen) -> tuple[str, ...] | None:
@@ -91,78 +69,36 @@ def keys(seen: Seen) -> tuple[str, ...] | None:
     return None
 
 
-def _missing(name: str, ids: Sequence[str]) -> list[Finding]:
-    gaps = [k + 1 for k, i in enumerate(ids) if not i]
-    if not gaps:
-        return []
-    return [
-        Finding("error", "missing-ids", f"{plural(len(gaps), 'row')} without an id in “{name}”",
-                f"row {some(gaps)}", "Every row needs an id; remove rows that are empty.")
-    ]  # fmt: skip
-
-
 def _mangled(name: str, ids: Sequence[str]) -> list[Finding]:
     findings = []
-    powers = [i for i in ids if _SCIENTIFIC.fullmatch(i)]
-    if powers:
-        findings.append(
-            Finding("error", "scientific-ids",
-                    f"{plural(len(powers), 'id')} in “{name}” in scientific notation: a "
-                    "spreadsheet has cut their digits off", some(powers),
-                    "Take the file from before the spreadsheet, and import the column as text.")
-        )  # fmt: skip
-    dates = [i for i in ids if _DATE.fullmatch(i)]
-    if dates:
-        findings.append(
-            Finding("warning", "date-ids",
-                    f"{plural(len(dates), 'id')} in “{name}” that look like dates: spreadsheets "
-                    "make them of ids such as 3-4", some(dates),
-                    "Take the file from before the spreadsheet, and import the column as text.")
-        )  # fmt: skip
+    for code, pattern in (("scientific-ids", _SCIENTIFIC), ("date-ids", _DATE)):
+        if hits := [i for i in ids if pattern.fullmatch(i)]:
+            findings.append(finding(code, some(hits), n=len(hits), name=name))
     digits = [i for i in ids if i.isdecimal()]
     zeros = [i for i in digits if len(i) > 1 and i.startswith("0")]
     if zeros and len(digits) == len(ids):
         width = Counter(map(len, zeros)).most_common(1)[0][0]
-        short = [i for i in digits if len(i) < width]
-        if short:
-            findings.append(
-                Finding("warning", "lost-zeros",
-                        f"some ids in “{name}” have leading zeros and {len(short):,} are shorter: "
-                        "a spreadsheet may have dropped theirs",
-                        f"{some(zeros, 2)}; but {some(short, 2)}",
-                        "Compare with the file they come from; ids must match to the letter.")
-            )  # fmt: skip
+        if short := [i for i in digits if len(i) < width]:
+            where = f"{some(zeros, 2)}; but {some(short, 2)}"
+            findings.append(finding("lost-zeros", where, n=len(short), name=name))
         else:
-            findings.append(
-                Finding("note", "leading-zeros", f"the ids in “{name}” have leading zeros",
-                        some(zeros), "fewgold keeps them. A spreadsheet drops them unless the "
-                        "column is imported as text.")
-            )  # fmt: skip
-    halves = [i for i in ids if re.fullmatch(r"\d+\.0", i)]
-    if halves and len(halves) == len([i for i in ids if i]):
-        findings.append(
-            Finding("warning", "decimal-ids", f"the ids in “{name}” are written as decimals",
-                    some(halves), "Written by pandas after a gap? Make them whole numbers again.")
-        )  # fmt: skip
+            findings.append(finding("leading-zeros", some(zeros), name=name))
+    decimals = [i for i in ids if re.fullmatch(r"\d+\.0", i)]
+    if decimals and len(decimals) == len([i for i in ids if i]):
+        findings.append(finding("decimal-ids", some(decimals), name=name))
     return findings
 
 
 def _padded(seen: Seen) -> list[Finding]:
     findings = []
-    for name in (seen.id, seen.document, seen.system):
-        if name is None:
-            continue
+    for name in filter(None, (seen.id, seen.document, seen.system)):
         cells = [v for v in seen.frame[name].tolist() if isinstance(v, str)]
         padded = [v for v in cells if v != v.strip() and v.strip()]
         if padded:
             same = {v.strip() for v in padded} & set(cells)
             twins = f"; {some(sorted(same))} with and without" if same else ""
-            findings.append(
-                Finding("warning", "spaces-in-ids",
-                        f"{plural(len(padded), 'cell')} of “{name}” with blanks around",
-                        some([repr(v) for v in padded]) + twins,
-                        "Remove them: “a” and “a ” are two different names.")
-            )  # fmt: skip
+            where = some([repr(v) for v in padded]) + twins
+            findings.append(finding("spaces-in-ids", where, n=len(padded), name=name))
     return findings
 
 
@@ -186,33 +122,18 @@ def _doubled(seen: Seen, ids: list[str]) -> list[Finding]:
     else:
         head += "in more than one row"
     if extra and extra >= len(filled) - len(set(filled)):
-        return [Finding("error", "duplicate-rows", f"{head}: {plural(extra, 'row')} in full",
-                        where, "Remove the second copies.")]  # fmt: skip
+        return [finding("duplicate-rows", where, head=head, n=extra)]
     if seen.document is not None:
         parts = [seen.labels(seen.document), *([seen.labels(seen.system)] if seen.system else [])]
         joint = list(zip(ids, *parts, strict=True))
         if len(set(joint)) == len(joint):
-            return [
-                Finding("error", "ids-by-document",
-                        f"{head}: they start again in each document", where,
-                        "Make ids of document and segment together; the command below does.")
-            ]  # fmt: skip
-    return [
-        Finding("error", "duplicate-ids", head, where,
-                "Are there several systems or raters? Then a column must say which (system, "
-                "rater). Otherwise keep one row of each.")
-    ]  # fmt: skip
+            return [finding("ids-by-document", where, head=head)]
+    return [finding("duplicate-ids", where, head=head)]
 
 
 def not_crossed(outputs: int, segments: int, systems: int) -> Finding:
     """Not every system has an output (or a rating) for every segment."""
-    return Finding(
-        "note",
-        "not-crossed",
-        f"{outputs:,} of {segments * systems:,} pairs of segment and system: not every system is "
-        "there for every segment",
-        do="Systems are compared on the segments that they share.",
-    )
+    return finding("not-crossed", outputs=outputs, pairs=segments * systems)
 
 
 def system_findings(seen: Seen) -> list[Finding]:
@@ -223,11 +144,8 @@ def system_findings(seen: Seen) -> list[Finding]:
     labels = seen.labels(seen.system)
     gaps = [k + 1 for k, s in enumerate(labels) if not s]
     if gaps:
-        findings.append(
-            Finding("error", "missing-systems",
-                    f"{plural(len(gaps), 'row')} without a name in “{seen.system}”",
-                    f"row {some(gaps)}", "Say which system made each output.")
-        )  # fmt: skip
+        where = f"row {some(gaps)}"
+        findings.append(finding("missing-systems", where, n=len(gaps), name=seen.system))
     count = seen.count(seen.system)
     if seen.id is not None and count > 1 and seen.system in (keys(seen) or ()):
         outputs = len(set(zip(seen.labels(seen.id), labels, strict=True)))
@@ -236,16 +154,12 @@ def system_findings(seen: Seen) -> list[Finding]:
             findings.append(not_crossed(outputs, segments, count))
     if count > max(20, seen.rows // 2):
         findings.append(
-            Finding("warning", "many-systems",
-                    f"“{seen.system}” has {count:,} different names in {seen.rows:,} rows: that "
-                    "may be ids or texts rather than systems",
-                    some(labels), "If so, rename the column, so that nothing takes it for systems.")
-        )  # fmt: skip
+            finding("many-systems", some(labels), name=seen.system, n=count, rows=seen.rows)
+        )
     return findings
 
 
-# Documents: how many, how long, and whether their segments lie together.
-
+# Documents: how many, how long, and whether their segments lie together ---------------------------
 
 FEW = 10
 TINY = 20
@@ -267,72 +181,36 @@ def document_findings(seen: Seen) -> list[Finding]:
     findings = []
     ids = {i for i, _ in segments}
     if len(ids) < TINY:
-        findings.append(
-            Finding("warning", "tiny-pool", f"only {plural(len(ids), 'segment')}",
-                    do="With so few, rate them all: sampling saves next to nothing.")
-        )  # fmt: skip
+        findings.append(finding("tiny-pool", n=len(ids)))
     if seen.document is None:
         return findings
     if len(segments) > len(ids):
         twice = [i for i, count in Counter(i for i, _ in segments).items() if count > 1]
-        findings.append(
-            Finding("error", "two-documents",
-                    f"{plural(len(twice), 'segment')} in two documents at once", some(twice),
-                    "If ids start again in each document, make ids of document and segment "
-                    "together; the command below does.")
-        )  # fmt: skip
-        return findings
+        return [*findings, finding("two-documents", some(twice), n=len(twice))]
     names = [d for _, d in segments]
     gaps = [i for i, d in segments if not d]
     if gaps:
-        findings.append(
-            Finding("error", "missing-documents",
-                    f"{plural(len(gaps), 'segment')} without a document in “{seen.document}”",
-                    some(gaps), "Every row needs one; give segments that stand alone one each.")
-        )  # fmt: skip
-        return findings
+        found = finding("missing-documents", some(gaps), n=len(gaps), name=seen.document)
+        return [*findings, found]
     sizes = Counter(names)
     if len(sizes) == len(names):
-        findings.append(
-            Finding("warning", "single-segments",
-                    f"every document in “{seen.document}” has one segment only",
-                    do="Documents then tell nothing: strategies by document act as plain random "
-                    "ones.")
-        )  # fmt: skip
+        findings.append(finding("single-segments", name=seen.document))
     elif len(sizes) == 1:
-        findings.append(
-            Finding("warning", "one-document", f"there is one document only, “{names[0]}”",
-                    do="Strategies by document need several, and a score of one document says "
-                    "little about others.")
-        )  # fmt: skip
+        findings.append(finding("one-document", name=names[0]))
     else:
         name, size = sizes.most_common(1)[0]
         if size > len(names) / 2:
-            findings.append(
-                Finding("warning", "giant-document",
-                        f"one document, “{name}”, holds {size:,} of {len(names):,} segments",
-                        do="Is it one document, or a name for “no document”? Whole documents "
-                        "(docs-whole) are too uneven here.")
-            )  # fmt: skip
+            findings.append(finding("giant-document", name=name, n=size, segments=len(names)))
         if len(sizes) < FEW:
-            findings.append(
-                Finding("warning", "few-documents", f"only {len(sizes)} documents",
-                        do="Scores hold for these documents; what others would get, so few cannot "
-                        "tell. Sampling whole documents (docs-whole) is too coarse.")
-            )  # fmt: skip
+            findings.append(finding("few-documents", n=len(sizes)))
     runs = [name for name, _ in groupby(names)]
     apart = [name for name, count in Counter(runs).items() if count > 1]
     if apart and len(sizes) < len(names):
-        findings.append(
-            Finding("note", "scattered-documents",
-                    f"the segments of {plural(len(apart), 'document')} do not lie together",
-                    some(apart), "Raters want the order of the text, and docs-chunks takes rows "
-                    "that follow each other: sort by document and place.")
-        )  # fmt: skip
+        findings.append(finding("scattered-documents", some(apart), n=len(apart)))
     return findings
 
 
-# Columns that no command will use, and the option that would give each a role.
+# Columns that no command will use, and the option that would give each a role ---------------------
 
 
 def roleless(seen: Seen) -> list[Finding]:
@@ -348,12 +226,7 @@ def roleless(seen: Seen) -> list[Finding]:
     }  # fmt: skip
     free = [n for n in seen.columns if n not in taken and not HIDDEN & set(io.parts(n))]
     said = [f"{n} ({_hint(seen, n)})" for n in free if seen.count(n) > 1]
-    if not said:
-        return []
-    return [
-        Finding("note", "no-role", "columns without a role", some(said, 6),
-                "Nothing uses them and raters do not see them, unless you name them.")
-    ]  # fmt: skip
+    return [finding("no-role", some(said, 6))] if said else []
 
 
 def _hint(seen: Seen, name: str) -> str:

@@ -9,31 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold.doctor.findings import Finding, plural, some
+from fewgold.doctor.findings import Finding, Severity, plural, some
 from fewgold.doctor.seen import Seen
+from fewgold.doctor.texts import finding
 from fewgold.errors import DataError
 from fewgold.io import Column, parts
+from fewgold.io.cells import DECIMAL_COMMA
 from fewgold.io.columns import human_columns, known_orientation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Cells that only look like numbers, and texts that raters should not see as they are.
+# Cells that only look like numbers, and texts that raters should not see as they are --------------
 
-
-_COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
 _FORMULA = re.compile(r"\s*(=\s*[A-Za-z(+\-\"]|@[A-Z]+\(|[+-][A-Z]+[0-9]*\()")
-
-
-_SAID = {
-    "thousands": ("{n} with commas between thousands", "Write 1234.5 and not 1,234.5."),
-    "decimal-comma": ("{n} with a decimal comma", "Write 3.5 and not 3,5."),
-    "percent": ("{n} with a percent sign", "Write 85 or 0.85 and not 85%, the same everywhere."),
-    "spreadsheet-error": ("{n} with an error of the spreadsheet", "Mend the formula there."),
-    "infinite": ("{n} infinite", "Find out what went wrong there, and leave the cell empty."),
-    "words": ("{n} not a number", "Every cell must hold a number or nothing."),
-}
 
 
 def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: str) -> str | None:
@@ -43,7 +33,7 @@ def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: st
     """
     found = [c for c in columns if "decimal-comma" in c.odd]
     cells = [str(frame[c.name].iloc[p]).strip() for c in found for p in c.odd["decimal-comma"]]
-    if not cells or not all(map(_COMMA.fullmatch, cells)):
+    if not cells or not all(map(DECIMAL_COMMA.fullmatch, cells)):
         return None
     return (
         f"from fewgold.io import read_table; t = read_table({path!r}); "
@@ -58,61 +48,39 @@ def cell_findings(
 ) -> list[Finding]:
     """Cells that only look like numbers; an error in the columns that ``matter``."""
     findings = [
-        Finding("note", "decimal-comma", f"column “{c.name}”: decimal commas, read as points")
-        for c in columns
-        if c.read_as == "decimal commas"
+        finding("decimal-comma", name=c.name) for c in columns if c.read_as == "decimal commas"
     ]
+    codes = {"decimal-comma": "decimal-comma/cells", "words": "mixed-types"}
     for column in columns:
         for sort, places in column.odd.items():
-            said, do = _SAID[sort]
             shown = [f"row {p + 1:,}: {frame[column.name].iloc[p]}" for p in places[:3]]
-            grave = column.name in matter
-            findings.append(
-                Finding(
-                    "error" if grave else "warning",
-                    sort if sort != "words" else "mixed-types",
-                    f"column “{column.name}”: {said.format(n=plural(len(places), 'cell'))}",
-                    "; ".join(shown),
-                    do,
-                )
-            )
+            grave: Severity = "error" if column.name in matter else "warning"
+            key = codes.get(sort, sort)
+            where = "; ".join(shown)
+            findings.append(finding(key, where, grave, name=column.name, n=len(places)))
     return findings
 
 
 def empty_findings(columns: Sequence[Column]) -> list[Finding]:
     """Columns with nothing in them."""
     bare = [c.name for c in columns if c.blank.all()]
-    if not bare:
-        return []
-    return [
-        Finding("note", "empty-columns", f"{plural(len(bare), 'column')} with nothing in it",
-                some(bare), "Nothing to do: they are not used.")
-    ]  # fmt: skip
+    return [finding("empty-columns", some(bare), n=len(bare))] if bare else []
 
 
 def text_findings(frame: pd.DataFrame, names: Sequence[str]) -> list[Finding]:
     """Escaped characters and formulas in texts that raters would see."""
     findings = []
-    for code, pattern, severity, what, do in (
-        ("html-escaped", _ENTITY, "warning", "texts with escaped characters such as &amp;",
-         "Unescape them (Python: html.unescape) before raters see them, and before metrics do."),
-        ("formula", _FORMULA, "note", "texts that a spreadsheet takes for formulas",
-         "Sheets of fewgold put an apostrophe before them; your own exports should too."),
-    ):  # fmt: skip
+    for code, matches in (("html-escaped", _ENTITY.search), ("formula", _FORMULA.match)):
         hits = []
         for name in names:
             cells = frame[name].tolist()
-            rows = [k for k, v in enumerate(cells) if isinstance(v, str) and _hit(pattern, v, code)]
+            rows = [k for k, v in enumerate(cells) if isinstance(v, str) and matches(v)]
             if rows:
                 first = str(cells[rows[0]]).strip()[:40]
                 hits.append(f"{name}: {plural(len(rows), 'row')}, first {rows[0] + 1:,}: {first}")
         if hits:
-            findings.append(Finding(severity, code, what, "; ".join(hits[:3]), do))  # type: ignore[arg-type]
+            findings.append(finding(code, "; ".join(hits[:3])))
     return findings
-
-
-def _hit(pattern: re.Pattern[str], text: str, code: str) -> bool:
-    return bool(pattern.match(text) if code == "formula" else pattern.search(text))
 
 
 Floats = NDArray[np.float64]
@@ -243,12 +211,7 @@ def leaks(seen: Seen) -> tuple[tuple[str, ...], list[Finding]]:
             found.append(name)
             r = near[target]
             what = "is a copy of" if abs(r) >= _COPY else "follows too closely"
-            findings.append(
-                Finding("warning", "leak",
-                        f"“{name}” {what} the human scores “{target}” (correlation {r:+.3f})",
-                        do="It must not serve as a metric: results would look better than they "
-                        "are. The commands below leave it out with --metrics.")
-            )  # fmt: skip
+            findings.append(finding("leak", name=name, what=what, target=target, r=r))
     return tuple(found), findings
 
 
@@ -259,41 +222,19 @@ def metric_findings(seen: Seen) -> list[Finding]:
 
 def _left_out(seen: Seen) -> list[Finding]:
     findings = []
-    flat = [n for n, why in seen.left_out.items() if why == "the same everywhere"]
-    if flat:
-        findings.append(
-            Finding("warning", "constant-metric",
-                    f"{plural(len(flat), 'column')} with the same number everywhere", some(flat, 6),
-                    "Did the metric fail? It is left out.")
-        )  # fmt: skip
-    gaps = {n: why for n, why in seen.left_out.items() if why.endswith(("gap", "gaps"))}
-    gaps = {n: why for n, why in gaps.items() if not seen.columns[n].odd}  # said already
-    if gaps:
-        rows = _gap_rows(seen, gaps)
-        findings.append(
-            Finding("warning", "metric-gaps",
-                    f"{plural(len(gaps), 'metric')} with many gaps, left out unless named",
-                    some([f"{n}: {why}" for n, why in gaps.items()], 4) + rows,
-                    "Score every output, or leave out the rows without.")
-        )  # fmt: skip
-    few = {n: count for n, count in seen.gaps.items() if n in seen.usable_metrics}
-    if few:
-        findings.append(
-            Finding("note", "filled-gaps", f"{plural(len(few), 'metric')} with a few gaps",
-                    some([f"{n}: {count}" for n, count in few.items()], 4)
-                    + _gap_rows(seen, few),
-                    "They are filled with the mean of the metric, which is safe: metrics only "
-                    "help, and people have the last word.")
-        )  # fmt: skip
-    hidden = [n for n, why in seen.left_out.items() if why == "may be human scores"]
-    hidden = [n for n in hidden if n not in seen.humans]
-    if hidden:
-        findings.append(
-            Finding("note", "not-metrics",
-                    f"{plural(len(hidden), 'column')} may come from people and so "
-                    f"{'is' if len(hidden) == 1 else 'are'} no metric", some(hidden, 6),
-                    "If one is automatic after all, name it with --metrics.")
-        )  # fmt: skip
+    left = {code: {n: why for n, why in seen.left_out.items() if why.code == code}
+            for code in ("constant", "gaps", "human")}  # fmt: skip
+    if flat := list(left["constant"]):
+        findings.append(finding("constant-metric", some(flat, 6), n=len(flat)))
+    if gaps := left["gaps"]:
+        where = some([f"{n}: {why}" for n, why in gaps.items()], 4) + _gap_rows(seen, gaps)
+        findings.append(finding("metric-gaps", where, n=len(gaps)))
+    if few := {n: count for n, count in seen.gaps.items() if n in seen.usable_metrics}:
+        where = some([f"{n}: {count}" for n, count in few.items()], 4) + _gap_rows(seen, few)
+        findings.append(finding("filled-gaps", where, n=len(few)))
+    if hidden := [n for n in left["human"] if n not in seen.humans]:
+        are = "is" if len(hidden) == 1 else "are"
+        findings.append(finding("not-metrics", some(hidden, 6), n=len(hidden), are=are))
     return findings
 
 
@@ -330,13 +271,7 @@ def _copies(seen: Seen) -> list[Finding]:
         for j in range(i + 1, len(names))
         if near[i, j] >= _COPY
     ]
-    if not twins:
-        return []
-    return [
-        Finding("note", "copied-metric", f"{plural(len(twins), 'pair')} of metrics that are copies",
-                some(twins, 4), "Harmless, but one of each pair is enough; and is each what its "
-                "name says?")
-    ]  # fmt: skip
+    return [finding("copied-metric", some(twins, 4), n=len(twins))] if twins else []
 
 
 def _outliers(seen: Seen) -> list[Finding]:
@@ -348,21 +283,16 @@ def _outliers(seen: Seen) -> list[Finding]:
         if known.size < 20 or is_binary(known) or judged:
             continue
         low, high = np.quantile(known, [0.25, 0.75])
-        reach = _FAR * (high - low)
-        far = np.flatnonzero((values > high + reach) | (values < low - reach))
-        if reach > 0 and far.size:
-            rows = [f"row {p + 1:,}: {values[p]:g}" for p in far[:3]]
-            findings.append(
-                Finding("warning", "outliers",
-                        f"{plural(len(far), 'value')} in “{name}” extremely far from the others "
-                        f"(half of them lie in {low:.4g} to {high:.4g})", "; ".join(rows),
-                        "A missing decimal point, or a code for “no score” such as -999? Mend it.")
-            )  # fmt: skip
+        fence = _FAR * (high - low)
+        far = np.flatnonzero((values > high + fence) | (values < low - fence))
+        if fence > 0 and far.size:
+            where = "; ".join(f"row {p + 1:,}: {values[p]:g}" for p in far[:3])
+            findings.append(finding("outliers", where, n=len(far), name=name, low=low, high=high))
     return findings
 
 
 def higher_is_better(seen: Seen) -> bool | None:
-    """Which way the human scores point, going by metrics whose way is known; None if unclear."""
+    """Which way the human scores point, judged by metrics of known direction; None if unclear."""
     if seen.human and "mqm" in parts(seen.human[0]):
         scores = seen.scores()
         return not bool((scores[np.isfinite(scores)] > 0).any())
@@ -386,15 +316,9 @@ def _turned(seen: Seen) -> list[Finding]:
     against = [n for n, r in near.items() if (r > 0) != up and abs(r) > max(0.1, clear)]
     if len(near) < 2 or not against:
         return []
-    return [
-        Finding("warning", "orientation",
-                f"{plural(len(against), 'metric')} point the other way than their name says, "
-                "judging by the human scores and the other metrics",
-                some([f"{n}: correlation {correlation(seen.columns[n].values, scores):+.2f}"
-                      for n in against]),
-                "Say which way it points, if that is right: --orientation "
-                + ",".join(f"{n}={-signs[n]:+d}" for n in against))
-    ]  # fmt: skip
+    told = [f"{n}: correlation {near[n] * signs[n]:+.2f}" for n in against]
+    turned = ",".join(f"{n}={-signs[n]:+d}" for n in against)
+    return [finding("orientation", some(told), n=len(against), signs=turned)]
 
 
 def spread(seen: Seen) -> dict[str, Any]:
@@ -408,22 +332,12 @@ def spread(seen: Seen) -> dict[str, Any]:
     return {"sd": float(known.std(ddof=1)), "best": best, "r": near.get(best, 0.0) if best else 0.0}
 
 
-# Human scores: which columns they are, and what is odd about them.
-
+# Human scores: which columns they are, and what is odd about them ---------------------------------
 
 # Words in the names of columns that a program fills in.
 _AUTOMATIC = {
-    "judge",
-    "llm",
-    "gpt",
-    "auto",
-    "automatic",
-    "metric",
-    "model",
-    "predicted",
-    "pred",
-    "qe",
-}
+    "judge", "llm", "gpt", "auto", "automatic", "metric", "model", "predicted", "pred", "qe",
+}  # fmt: skip
 
 
 def human_findings(seen: Seen) -> list[Finding]:
@@ -431,11 +345,7 @@ def human_findings(seen: Seen) -> list[Finding]:
     findings = []
     if len(seen.humans) > len(seen.human) and seen.human:
         others = [h for h in seen.humans if h not in seen.human]
-        findings.append(
-            Finding("note", "several-humans",
-                    f"several columns look like human scores; “{seen.human[0]}” is taken here",
-                    some(others, 6), "Choose another with --human. None of them is a metric.")
-        )  # fmt: skip
+        findings.append(finding("several-humans", some(others, 6), name=seen.human[0]))
     findings += [*_words(seen), *_maybe_human(seen)]
     for name in seen.human:
         column = seen.columns[name]
@@ -443,20 +353,11 @@ def human_findings(seen: Seen) -> list[Finding]:
         if known.size < 2:
             continue
         if (known == known[0]).all():
-            findings.append(
-                Finding("warning", "constant-human", f"all scores in “{name}” are {known[0]:g}",
-                        do="Is it the right column? There is nothing to estimate from it.")
-            )  # fmt: skip
+            findings.append(finding("constant-human", name=name, score=float(known[0])))
         elif is_binary(known):
             share = float(known.mean())
             if min(share, 1 - share) < 0.05 and known.size >= 20:
-                findings.append(
-                    Finding("warning", "imbalance",
-                            f"{share:.1%} of the scores in “{name}” are 1: one of the two kinds is "
-                            "rare",
-                            do="Small samples may hold none of it. Use intervals that are made for "
-                            "it (--limits 0,1 with the bound star, or the model alpha).")
-                )  # fmt: skip
+                findings.append(finding("imbalance", name=name, share=share))
         else:
             findings += _off_scale(seen, name, known)
     return findings
@@ -471,11 +372,7 @@ def _words(seen: Seen) -> list[Finding]:
             continue
         words = list(dict.fromkeys(v for v in seen.labels(name) if v))
         if len(words) <= 20 and max(map(len, words)) <= 20:
-            findings.append(
-                Finding("warning", "human-words",
-                        f"“{name}” may be human ratings, but holds no numbers", some(words, 4),
-                        "Write numbers, such as 1 for good and 0 for bad, to have them used.")
-            )  # fmt: skip
+            findings.append(finding("human-words", some(words, 4), name=name))
     return findings
 
 
@@ -497,26 +394,17 @@ def _maybe_human(seen: Seen) -> list[Finding]:
             found.append(name)
     if not found:
         return []
-    return [
-        Finding("note", "maybe-human",
-                f"{plural(len(found), 'column')} of few whole numbers under a name that no known "
-                "metric has, taken for a metric here", some(found),
-                f"If people gave them, say so: --human {found[0]}.")
-    ]  # fmt: skip
+    return [finding("maybe-human", some(found), n=len(found), name=found[0])]
 
 
 def _off_scale(seen: Seen, name: str, known: Floats) -> list[Finding]:
     scale = scale_of(known, name)
-    places = np.array([], dtype=np.int64)
-    if scale is not None:
-        values = seen.columns[name].values
-        places = np.flatnonzero(np.isfinite(values) & ((values < scale[0]) | (values > scale[1])))
-    if not places.size or scale is None:
+    if scale is None:
         return []
-    rows = [f"row {p + 1:,}: {seen.columns[name].values[p]:g}" for p in places[:3]]
-    return [
-        Finding("warning", "off-scale",
-                f"{plural(len(places), 'score')} in “{name}” outside {scale[0]:g} to {scale[1]:g}, "
-                "where nearly all others lie", "; ".join(rows),
-                "Typing errors? Mend them: guaranteed bounds refuse scores beyond --limits.")
-    ]  # fmt: skip
+    low, high, _ = scale
+    values = seen.columns[name].values
+    places = np.flatnonzero(np.isfinite(values) & ((values < low) | (values > high)))
+    if not places.size:
+        return []
+    where = "; ".join(f"row {p + 1:,}: {values[p]:g}" for p in places[:3])
+    return [finding("off-scale", where, n=len(places), name=name, low=low, high=high)]

@@ -10,7 +10,18 @@ import numpy as np
 
 from fewgold import io
 from fewgold.io import Column
-from fewgold.io.columns import Roles, other_texts, roles
+from fewgold.io.columns import (
+    DOCUMENT_NAMES,
+    HUMAN_NAMES,
+    ID_NAMES,
+    SYSTEM_NAMES,
+    LeftOut,
+    Roles,
+    other_texts,
+    roles,
+    texts_of,
+)
+from fewgold.sheets import mean_of_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +60,7 @@ class Seen:
     human: tuple[str, ...] = ()
     humans: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     gaps: Mapping[str, int] = field(default_factory=dict)
     guessed: Mapping[str, str | None] = field(default_factory=dict)
     leaks: tuple[str, ...] = ()
@@ -75,16 +86,12 @@ class Seen:
     def labels(self, name: str) -> list[str]:
         """The cells of a column as text without blanks around."""
         if name not in self._labels:
-            cells = self.frame[name].tolist()
-            self._labels[name] = ["" if io.is_empty(v) else str(v).strip() for v in cells]
+            self._labels[name] = texts_of(self.frame[name])
         return self._labels[name]
 
     def scores(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The human score of each row, the mean where there are several; NaN where nobody rated."""
-        rows = np.array([self.columns[name].values for name in self.human])
-        known = np.isfinite(rows)
-        total = np.where(known, rows, 0.0).sum(0)
-        return np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
+        return mean_of_known(np.array([self.columns[name].values for name in self.human]))
 
 
 def see(
@@ -106,25 +113,13 @@ def see(
     if named and (more := other_texts(found)):
         named = set(more) <= set(shown)
         shown = tuple(n for n in map(str, frame.columns) if n in {*shown, *more})
+    same = ("id", "document", "system", "rater", "cost", "human", "humans", "metrics", "gaps",
+            "left_out")  # fmt: skip
     return Seen(
-        path,
-        found.table,
-        found.cells,
-        id=found.id,
-        document=found.document,
-        system=found.system,
-        rater=found.rater,
-        cost=found.cost,
-        texts=shown,
-        texts_named=named and bool(shown),
-        human=found.human,
-        humans=found.humans,
-        metrics=found.metrics,
-        gaps=found.gaps,
-        left_out=found.left_out,
-        guessed=_by_name(found),
-        told=frozenset(told),
-    )
+        path, found.table, found.cells, texts=shown, texts_named=named and bool(shown),
+        guessed=_by_name(found), told=frozenset(told),
+        **{name: getattr(found, name) for name in same},
+    )  # fmt: skip
 
 
 def spoken(given: Mapping[str, Any]) -> list[str]:
@@ -135,11 +130,7 @@ def spoken(given: Mapping[str, Any]) -> list[str]:
 
 def _by_name(found: Roles) -> dict[str, str | None]:
     """The id, document and system whose names tell what they are."""
-    known = {
-        "id": io.ID_NAMES,
-        "document": io.DOCUMENT_NAMES,
-        "system": io.SYSTEM_NAMES,
-    }
+    known = {"id": ID_NAMES, "document": DOCUMENT_NAMES, "system": SYSTEM_NAMES}
     named = {role: getattr(found, role) for role in known}
     return {
         role: name if name is not None and io.plain(name) in known[role] else None
@@ -153,7 +144,7 @@ def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:
     who = [n for n in filled if {"rater", "annotator"} & set(io.parts(n))]
     if len(who) > 1 and len(who) == len(filled):
         return who
-    for name in io.HUMAN_NAMES:
+    for name in HUMAN_NAMES:
         hits = [n for n in filled if io.plain(n) == name]
         if len(hits) == 1:
             return hits

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from fewgold import io, shared_sheets, sheets
 from fewgold.doctor.commands import out_name, python
-from fewgold.doctor.findings import Command, Diagnosis, Finding, Support, plural, some, unreadable
+from fewgold.doctor.findings import Command, Diagnosis, Finding, Support, some
 from fewgold.doctor.scores import cell_findings, scale_of, to_points
+from fewgold.doctor.texts import finding, unreadable
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import alias
 from fewgold.io import Column, column_of, neutral
+from fewgold.io.columns import texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,17 +30,12 @@ def examine_design(path: str) -> Diagnosis:
         record = sheets.read_record(path)
         facts = _facts(record)
     except (FewgoldError, KeyError, TypeError, AttributeError) as error:
-        found = Finding(
-            "error", "design-damaged", _sentence(error), do="Take it as it was written."
-        )
+        found = finding("design-damaged", why=_sentence(error))
         return Diagnosis(path, "design", title, findings=(found,))
     if Path(sheet).is_file() and sheet != path:
         command = Command(f"fewgold doctor {shlex.quote(sheet)}", "look at the sheet that it is of")
         return Diagnosis(path, "design", title, facts, next_commands=(command,))
-    found = Finding(
-        "warning", "sheet-missing", "the sheet is not beside its design file",
-        f"expected {Path(sheet).name}", "Bring it back: people's scores go there.",
-    )  # fmt: skip
+    found = finding("sheet-missing", f"expected {Path(sheet).name}")
     return Diagnosis(path, "design", title, facts, (found,))
 
 
@@ -54,11 +51,9 @@ def examine_sheet(path: str) -> Diagnosis:
         aliases = {alias(record["pool"]["fingerprint"], str(id)): id for id in drawn}
         expected = [r["id"] for r in record["systems"]["rows"]] if blind else drawn
     except (FewgoldError, KeyError, TypeError, AttributeError) as error:
-        found = Finding(
-            "error", "design-damaged", _sentence(error), do="Take it as it was written."
-        )
+        found = finding("design-damaged", why=_sentence(error))
         return Diagnosis(path, "sheet", title, findings=(found,))
-    findings = _pool_findings(side, blind)
+    findings = _pool_findings(record, blind)
     try:
         frame = io.read_table(path).rename(columns=str)
     except DataError as error:
@@ -66,14 +61,10 @@ def examine_sheet(path: str) -> Diagnosis:
         return Diagnosis(path, "sheet", title, facts, tuple(findings))
     lost = [name for name in (sheets.ID, score) if name not in frame.columns]
     if lost:
-        findings.append(
-            Finding("error", "column-missing", f"the sheet has no column “{lost[0]}” any more",
-                    f"it has {some(list(frame.columns), 8)}",
-                    "Rename it back, or name it with --id or --human.")
-        )  # fmt: skip
+        where = f"it has {some(list(frame.columns), 8)}"
+        findings.append(finding("column-missing", where, name=lost[0]))
         return Diagnosis(path, "sheet", title, facts, tuple(findings))
-    ids = ["" if io.is_empty(v) else str(v).strip() for v in frame[sheets.ID].tolist()]
-    ids = [aliases.get(i, i) for i in ids]
+    ids = [aliases.get(i, i) for i in texts_of(frame[sheets.ID])]
     findings += _id_findings(ids, expected)
     column = column_of(frame[score], score)
     findings += cell_findings([column], frame, [score])
@@ -90,8 +81,10 @@ def examine_sheet(path: str) -> Diagnosis:
     wrong = any(f.severity == "error" for f in findings)
     supports, made = _what_next(path, record, blind, missing, len(expected), in_order, scale, wrong)
     made = _points(path, column, frame, blind) or made
-    return Diagnosis(path, "shared-sheet" if blind else "sheet", _title(blind), facts,
-                     tuple(findings), supports, made)  # fmt: skip
+    if blind:
+        title = "a blind sheet of several systems (select --shared) with its design"
+    kind = "shared-sheet" if blind else "sheet"
+    return Diagnosis(path, kind, title, facts, tuple(findings), supports, made)
 
 
 def _answered(column: Column) -> list[bool]:
@@ -116,12 +109,6 @@ def _points(path: str, column: Column, frame: pd.DataFrame, blind: bool) -> tupl
     )
 
 
-def _title(blind: bool) -> str:
-    if blind:
-        return "a blind sheet of several systems (select --shared) with its design"
-    return "a sheet of fewgold select with its design"
-
-
 def _sentence(error: Exception) -> str:
     if isinstance(error, FewgoldError):
         return str(error)
@@ -143,22 +130,19 @@ def _facts(record: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def _pool_findings(side: Path, blind: bool) -> list[Finding]:
+def _pool_findings(record: sheets.Record, blind: bool) -> list[Finding]:
     """Whether the pool is where it was and as it was."""
     try:
-        table = sheets.pool_table(side)
+        table = sheets.pool_table(record)
     except FewgoldError as error:
-        return [
-            Finding("error", "pool-missing", str(error),
-                    do="Without the pool there is no estimate for it.")
-        ]  # fmt: skip
+        return [finding("pool-missing", why=str(error))]
     try:
-        with sheets.intact(side):
-            columns = dict(sheets.read_record(side)["pool"]["columns"])
+        with sheets.intact(record.path):
+            columns = dict(record["pool"]["columns"])
             build = shared_sheets.build_joint_pool if blind else sheets.build_pool
-            sheets.load_sample(side, build(table, columns))
+            sheets.load_sample(record, build(table, columns))
     except FewgoldError as error:
-        return [Finding("error", "pool-changed", str(error))]
+        return [finding("pool-changed", why=str(error))]
     return []
 
 
@@ -168,33 +152,15 @@ def _id_findings(ids: list[str], expected: list[str]) -> list[Finding]:
     foreign = [i for i in ids if i not in known]
     bare = {re.sub(r"^0+(?=.)", "", i): i for i in expected}
     if foreign and all(i in bare for i in foreign):
-        findings.append(
-            Finding("error", "lost-zeros",
-                    f"{plural(len(foreign), 'id')} lost leading zeros: a spreadsheet took them for "
-                    "numbers", some([f"{i} was {bare[i]}" for i in foreign]),
-                    "Import the id column as text, or put the zeros back.")
-        )  # fmt: skip
+        where = some([f"{i} was {bare[i]}" for i in foreign])
+        findings.append(finding("lost-zeros/sheet", where, n=len(foreign)))
     elif foreign:
-        findings.append(
-            Finding("error", "foreign-ids", f"{plural(len(foreign), 'id')} not in the sample",
-                    some(foreign), "Did a spreadsheet rewrite them, or is it another sample's "
-                    "sheet? Ratings of segments that were not drawn cannot enter the estimate.")
-        )  # fmt: skip
-    twice = [i for i, count in Counter(ids).items() if count > 1]
-    if twice:
-        findings.append(
-            Finding("error", "duplicate-ids", f"{plural(len(twice), 'id')} in more than one row",
-                    some(twice), "Keep one row of each; for several raters give each a column.")
-        )  # fmt: skip
-    if not foreign:
-        gone = [i for i in expected if i not in set(ids) and neutral(i) not in set(ids)]
-        if gone:
-            findings.append(
-                Finding("error", "rows-missing",
-                        f"{plural(len(gone), 'row')} of the sheet have gone", some(gone),
-                        "Every segment that was drawn must be there: leaving some out biases the "
-                        "estimate.")
-            )  # fmt: skip
+        findings.append(finding("foreign-ids", some(foreign), n=len(foreign)))
+    if twice := [i for i, count in Counter(ids).items() if count > 1]:
+        findings.append(finding("duplicate-ids/sheet", some(twice), n=len(twice)))
+    gone = [i for i in expected if i not in set(ids) and neutral(i) not in set(ids)]
+    if gone and not foreign:
+        findings.append(finding("rows-missing", some(gone), n=len(gone)))
     return findings
 
 
@@ -207,13 +173,9 @@ def _gaps(missing: int, total: int, from_top: bool) -> list[Finding]:
     if not missing:
         return []
     if missing == total:
-        return [Finding("warning", "unrated", "nobody has rated anything yet",
-                        do="Fill in the score of every row.")]  # fmt: skip
-    do = "An estimate needs all of them: leaving some out biases it."
-    if from_top:
-        do = "They were rated from the top, so fewgold stop can say whether that is enough."
-    return [Finding("warning", "partly-rated", f"{plural(missing, 'row')} of {total:,} not rated",
-                    do=do)]  # fmt: skip
+        return [finding("unrated")]
+    key = "partly-rated/from-top" if from_top else "partly-rated/sheet"
+    return [finding(key, n=missing, total=total)]
 
 
 def _what_next(

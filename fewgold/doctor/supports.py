@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from fewgold import registry
 from fewgold.doctor.findings import Finding, Support, plural, some
 from fewgold.doctor.identity import TINY, keys
-from fewgold.doctor.scores import is_binary, is_flag, is_marked, scale_of
+from fewgold.doctor.scores import higher_is_better, is_binary, is_flag, is_marked, scale_of
 from fewgold.doctor.seen import Seen
+from fewgold.doctor.texts import finding
 from fewgold.errors import FewgoldError
 from fewgold.pool import Pool
 
@@ -29,7 +30,7 @@ class Able:
     binary: str | None
     crossed: bool
     judges: tuple[str, ...]
-    supports: tuple[Support, ...]
+    supports: tuple[Support, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     def can(self, name: str) -> bool:
@@ -45,29 +46,22 @@ def able(seen: Seen) -> Able:
     scores = seen.scores() if seen.human else np.full(seen.rows, np.nan)
     known = scores[np.isfinite(scores)]
     scale = scale_of(known, seen.human[0]) if seen.human else None
-    limits = None if scale is None else (scale[0], scale[1])
-    binary = next(
-        (
-            h for h in seen.humans
-            if is_binary(seen.columns[h].values[seen.columns[h].finite]) and not is_marked(h)
-        ), None,
+    columns = seen.columns
+    binary = [h for h in seen.humans if is_binary(columns[h].values[columns[h].finite])]
+    crossed = extra is not None and systems > 1 and seen.system in extra
+    fit = Able(
+        pool, systems, int(known.size), _unrated(seen, scores),
+        None if scale is None else scale[:2],
+        next((h for h in binary if not is_marked(h)), None),
+        crossed and seen.count(seen.id) < seen.rows,  # two systems share some segment
+        tuple(m for m in seen.usable_metrics if not is_flag(seen, m)),
+        findings=() if problem is None else (problem,),
     )  # fmt: skip
-    judges = tuple(m for m in seen.usable_metrics if not is_flag(seen, m))
-    crossed = extra is not None and systems > 1 and seen.system in extra and _shared(seen)
-    context: dict[str, Any] = {
-        "seen": seen, "pool": pool, "rated": int(known.size), "systems": systems,
-        "crossed": crossed, "binary": binary, "limits": limits, "judges": judges,
-    }  # fmt: skip
     supports = [
-        *_strategies(**context), *([] if pool is None else [_bounds(**context)]),
-        _binary(**context), _compare(**context),
-        _simulate(**context), _plan(**context), _reliability(**context), _stop(**context),
+        *_strategies(fit), *([] if pool is None else [_bounds(seen, fit)]), _binary(seen, fit),
+        _compare(seen, fit), _simulate(seen, fit), _plan(fit), _reliability(seen, fit), _stop(fit),
     ]  # fmt: skip
-    findings = () if problem is None else (problem,)
-    return Able(
-        pool, systems, int(known.size), _unrated(seen, scores), limits, binary, crossed,
-        judges, tuple(supports), findings,
-    )  # fmt: skip
+    return replace(fit, supports=tuple(supports))
 
 
 def _unrated(seen: Seen, scores: NDArray[np.float64]) -> int:
@@ -104,24 +98,17 @@ def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:
     try:
         pool = (shared_sheets.build_joint_pool if joint else sheets.build_pool)(frame, columns)
     except FewgoldError as error:
-        return None, Finding("error", "no-pool", f"no pool can be made of it: {error}")
+        return None, finding("no-pool", why=str(error))
     return pool, None
 
 
-def _shared(seen: Seen) -> bool:
-    """Whether some segment has the outputs of two systems."""
-    assert seen.id is not None
-    ids = seen.labels(seen.id)
-    return len(set(ids)) < len(ids)
-
-
-def _strategies(pool: Pool | None, crossed: bool, **_: Any) -> list[Support]:
+def _strategies(fit: Able) -> list[Support]:
+    pool = fit.pool
     if pool is None:
-        why = "not before the errors above are mended"
-        return [Support("strategies", False, why)]
+        return [Support("strategies", False, "not before the errors above are mended")]
     names = registry.strategy_names(pool)
     text = f"{len(names)} usual ones; recommended: {registry.recommended(pool)}"
-    if crossed:
+    if fit.crossed:
         text += "; with --shared, for all systems at once"
     lines = [Support("strategies", True, text)]
     if pool.documents is None:
@@ -141,7 +128,8 @@ def _strategies(pool: Pool | None, crossed: bool, **_: Any) -> list[Support]:
     return lines
 
 
-def _bounds(seen: Seen, limits: tuple[float, float] | None, **_: Any) -> Support:
+def _bounds(seen: Seen, fit: Able) -> Support:
+    limits = fit.limits
     guess = f"--limits {limits[0]:g},{limits[1]:g}" if limits else "--limits LOW,HIGH"
     if limits and "mqm" in seen.human[0].lower() and limits[1] == 25:
         guess = "--limits mqm"
@@ -152,15 +140,14 @@ def _bounds(seen: Seen, limits: tuple[float, float] | None, **_: Any) -> Support
     )  # fmt: skip
 
 
-def _binary(
-    seen: Seen, rated: int, binary: str | None, judges: tuple[str, ...], **_: Any
-) -> Support:
-    if not rated:
+def _binary(seen: Seen, fit: Able) -> Support:
+    if not fit.rated:
         return Support("binary model", False, "no human ratings yet (0 and 1, or a cut of scores)")
-    if not judges:
+    if not fit.judges:
         return Support("binary model", False, "no metric without gaps that could help")
-    if binary is not None:
-        return Support("binary model", True, f"“{binary}” is 0 and 1: fewgold alpha, fewgold roc")
+    if fit.binary is not None:
+        told = f"“{fit.binary}” is 0 and 1: fewgold alpha, fewgold roc"
+        return Support("binary model", True, told)
     return Support(
         "binary model", True,
         f"after a cut of “{seen.human[0]}” that says what is adequate, such as {_cut(seen)}",
@@ -169,8 +156,6 @@ def _binary(
 
 def _cut(seen: Seen) -> str:
     """A cut that leaves some scores on either side, the good ones passing."""
-    from fewgold.doctor.scores import higher_is_better
-
     values = seen.scores()
     known = values[np.isfinite(values)]
     middle = float(np.median(known))
@@ -181,50 +166,51 @@ def _cut(seen: Seen) -> str:
     return f"--adequate '<={at:g}'"
 
 
-def _compare(seen: Seen, systems: int, rated: int, crossed: bool, **_: Any) -> Support:
-    if systems < 2:
+def _compare(seen: Seen, fit: Able) -> Support:
+    if fit.systems < 2:
         why = "no column of systems" if seen.system is None else "one system only"
         return Support("comparison", False, why)
-    if not crossed:
+    if not fit.crossed:
         return Support("comparison", False, "the systems share no segments under the same id")
-    if not rated:
+    if not fit.rated:
         return Support("comparison", False, "no ratings yet; select --shared picks what to rate")
-    return Support("comparison", True, f"{systems} systems, segment by segment: fewgold compare")
+    told = f"{fit.systems} systems, segment by segment: fewgold compare"
+    return Support("comparison", True, told)
 
 
-def _simulate(seen: Seen, pool: Pool | None, rated: int, **_: Any) -> Support:
-    if pool is None or not seen.human or not rated:
+def _simulate(seen: Seen, fit: Able) -> Support:
+    if fit.pool is None or not seen.human or not fit.rated:
         return Support("simulation", False, "needs a human score for every row")
     if len(seen.human) > 1:
         return Support("simulation", False, "needs one column of human scores; average the raters")
     if seen.rater is not None and seen.rater in (keys(seen) or ()):
         return Support("simulation", True, "every system and rater a pool of its own (--by)")
-    if rated < seen.rows:
-        said = f"of the {plural(rated, 'row')} that people rated, with --rated-only"
-        return Support("simulation", rated >= TINY, said)
+    if fit.rated < seen.rows:
+        said = f"of the {plural(fit.rated, 'row')} that people rated, with --rated-only"
+        return Support("simulation", fit.rated >= TINY, said)
     return Support("simulation", True, "people rated every row: fewgold simulate")
 
 
-def _plan(seen: Seen, rated: int, **_: Any) -> Support:
-    if rated >= 10:
+def _plan(fit: Able) -> Support:
+    if fit.rated >= 10:
         return Support("planning", True, "with the spread of the human scores: fewgold plan")
     return Support("planning", True, "only from the scale or a guess: fewgold plan --limits, --sd")
 
 
-def _reliability(seen: Seen, rated: int, **_: Any) -> Support:
+def _reliability(seen: Seen, fit: Able) -> Support:
     if seen.document is None:
         return Support("reliability", False, "no document column")
     if seen.count(seen.document) < 3:
         return Support("reliability", False, "fewer than 3 documents")
-    if not rated and not seen.usable_metrics:
+    if not fit.rated and not seen.usable_metrics:
         return Support("reliability", False, "no scores, neither of people nor of metrics")
     return Support("reliability", True, "how steady a score is with 1, 2, 3, … documents")
 
 
-def _stop(pool: Pool | None, crossed: bool, **_: Any) -> Support:
-    if pool is None:
+def _stop(fit: Able) -> Support:
+    if fit.pool is None:
         return Support("stopping", False, "not before the errors above are mended")
-    if crossed:
+    if fit.crossed:
         return Support("stopping", False, "for one system at a time: keep the rows of one")
     return Support(
         "stopping", True, "select --strategy random --in-order, then fewgold stop with --limits"

@@ -1,4 +1,4 @@
-"""A diagnosis of a table: a row a segment, or a segment and system, or a rating."""
+"""A diagnosis of a table: one row per segment, per segment and system, or per rating."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from fewgold import formats, io
 from fewgold.doctor.answers import examine_answers, has_keys
 from fewgold.doctor.commands import commands
-from fewgold.doctor.findings import Diagnosis, Finding, Severity, plural, some, unreadable
+from fewgold.doctor.findings import Diagnosis, Finding, Severity, some
 from fewgold.doctor.identity import (
     document_findings,
     id_findings,
@@ -31,16 +31,23 @@ from fewgold.doctor.scores import (  # fmt: skip
     text_findings,
 )
 from fewgold.doctor.seen import Seen, see, spoken
-from fewgold.doctor.supports import Able, able
+from fewgold.doctor.supports import able
+from fewgold.doctor.texts import finding, unreadable
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io import TableFile
+from fewgold.io.columns import TEXT_NAMES
 
 #: How grave it is what the reader of tables remarks.
 _REMARKS: dict[str, Severity] = {
     "byte-order-mark": "note", "encoding": "warning", "unnamed-column": "note",
     "spaces-in-names": "note", "empty-rows": "note", "sheets": "note",
 }  # fmt: skip
-_WAYS = {1: "larger is better", -1: "larger is worse", 0: "covariate", None: "direction unknown"}
+_SIGNS = {
+    1: "larger is better",
+    -1: "larger is worse",
+    0: "covariate",
+    None: "direction unknown",
+}
 
 
 def examine_table(
@@ -88,7 +95,7 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
     graver = any(f.severity == "error" for f in findings)
     findings += [] if graver else fit.findings
     if fit.rated and fit.unrated and not missing:
-        findings.append(_partly(fit))
+        findings.append(finding("partly-rated", n=fit.unrated))
     if missing:
         return Diagnosis(
             path, "sheet", "a sheet of fewgold select without its design file",
@@ -100,30 +107,16 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
     )  # fmt: skip
 
 
-def _partly(fit: Able) -> Finding:
-    return Finding(
-        "warning",
-        "partly-rated",
-        f"{plural(fit.unrated, 'output')} without a human score, and the table does not tell how "
-        "the others were chosen",
-        do="If chance chose them, results hold for all; if not, only for the rated ones. Samples "
-        "of fewgold select come with a design that settles it.",
-    )
-
-
 def _elsewhere(seen: Seen) -> list[Finding]:
     """Texts that the commands would not show by themselves."""
     if seen.texts_named or not seen.texts or "texts" in seen.told:
         return []
-    known = [t for t in seen.texts if io.plain(t) in io.TEXT_NAMES]
+    known = [t for t in seen.texts if io.plain(t) in TEXT_NAMES]
     strange = [t for t in seen.texts if t not in known]
     alone = f"“{known[0]}”" if len(known) == 1 else "the others" if known else "ids"
     return [
-        Finding("warning" if known else "note", "texts-elsewhere",
-                "texts under names that the commands do not know", some(strange, 6),
-                f"Raters see what is named with --texts, and {alone} alone otherwise. Leave out "
-                "what they must not see.")
-    ]  # fmt: skip
+        finding("texts-elsewhere", some(strange, 6), "warning" if known else "note", alone=alone)
+    ]
 
 
 def _texts(seen: Seen) -> list[str]:
@@ -146,16 +139,8 @@ def _sheet_without_design(seen: Seen) -> list[Finding]:
     if seen.left_out:
         return []
     tool = "fewgold compare" if blind else "fewgold estimate"
-    return [
-        Finding(
-            "error",
-            "design-missing",
-            "it looks like a sheet of fewgold select, but its design file is not beside it",
-            f"expected {Path(seen.path).name}.design.json",
-            f"Bring it back, or say where it is: {tool} SHEET --design FILE. Without the design "
-            "nobody knows how the segments were drawn, and no number is right.",
-        )
-    ]
+    where = f"expected {Path(seen.path).name}.design.json"
+    return [finding("design-missing", where, tool=tool)]
 
 
 def _facts(seen: Seen) -> dict[str, Any]:
@@ -178,10 +163,10 @@ def _facts(seen: Seen) -> dict[str, Any]:
         facts["human scores"] = {h: describe(seen, h) for h in seen.humans}
     else:
         facts["human scores"] = "none (no column looks like it; name one with --human)"
-    ways = orientations(seen)
-    facts["metrics"] = {m: _WAYS[ways[m]] for m in seen.usable_metrics} or "none"
+    signs = orientations(seen)
+    facts["metrics"] = {m: _SIGNS[signs[m]] for m in seen.usable_metrics} or "none"
     if seen.left_out:
-        facts["not metrics"] = dict(seen.left_out)
+        facts["not metrics"] = {name: str(why) for name, why in seen.left_out.items()}
     if seen.texts:
         facts["texts"] = list(seen.texts)
     if seen.cost:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -10,13 +10,11 @@ import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray
 from fewgold._validate import check_count
-from fewgold.pool import Pool
 from fewgold.sample import Ratings
-from fewgold.stored import Excerpt
 
 
 class Predictions(NamedTuple):
-    """What a control foretells.
+    """What a control predicts.
 
     Attributes
     ----------
@@ -47,7 +45,7 @@ class Control(Protocol):
 
 
 @dataclass(frozen=True)
-class CrossFit:
+class CrossFit(Control):
     """Any scikit-learn regressor, fitted on the other folds of the ratings.
 
     The model sees standardised metrics. It is cloned for every fit, so give it a ``random_state``
@@ -112,9 +110,8 @@ def cross_fit(ratings: Ratings, folds: int | None, fit: Fit) -> Predictions:
         trained = [~h for h in held] if folds is not None else [np.ones(n, dtype=bool)]
         pairs = [(h, t) for h, t in zip(held, trained, strict=True) if t.any()]
         models = [fit(known[rows[t]], y[t]) for _, t in pairs]
-        for (h, t), model, (mean, sd) in zip(
-            pairs, models, _means(models, sample.pool), strict=True
-        ):
+        moments = sample.pool._moments_of(models)
+        for (h, t), model, (mean, sd) in zip(pairs, models, moments, strict=True):
             # What a fold was trained on is left out, where that makes the estimate unbiased.
             drop = int(t.sum()) if equal[draw] and folds is not None else 0
             at[(*draw, h)] = model(known[rows[h]])
@@ -123,22 +120,6 @@ def cross_fit(ratings: Ratings, folds: int | None, fit: Fit) -> Predictions:
             spread[(*draw, h)] = sd
             shares[(*draw, h)] = (size - drop) / size
     return Predictions(centre, at, spread, shares)
-
-
-def _means(models: Sequence[Model], pool: Pool) -> list[tuple[float, float]]:
-    """Mean and standard deviation of what each model predicts for the pool, in one pass."""
-    if not isinstance(pool, Excerpt):
-        whole = [model(pool.standardised().T) for model in models]
-        return [(float(t.mean()), float(t.std())) for t in whole]
-    count, mean, square = 0, np.zeros(len(models)), np.zeros(len(models))
-    for part in pool.store.chunks():
-        # Chan's update: sums of squares of large numbers would lose their digits.
-        told = np.stack([model(part) for model in models])
-        own, m = told.mean(-1), part.shape[0]
-        gap, count = own - mean, count + m
-        mean += gap * m / count
-        square += told.var(-1) * m + gap**2 * (count - m) * m / count
-    return [(float(a), float(np.sqrt(b / count))) for a, b in zip(mean, square, strict=True)]
 
 
 def equal_weights(ratings: Ratings) -> BoolArray:

@@ -1,4 +1,7 @@
-"""Nearest neighbours as a control, for all draws at once."""
+"""Nearest neighbours as a control, for all draws and folds at once.
+
+Neighbours are gone through from near to far, and each fold takes the first k that train it.
+"""
 
 from __future__ import annotations
 
@@ -12,148 +15,15 @@ from numpy.typing import NDArray
 from fewgold._arrays import BoolArray, FloatArray, IntArray, batches
 from fewgold._neighbours import Nearest
 from fewgold._validate import check_count
-from fewgold.estimators.crossfit import Model, Predictions, cross_fit, equal_weights
+from fewgold.estimators.crossfit import Control, Model, Predictions, cross_fit, equal_weights
 from fewgold.sample import Ratings
-from fewgold.stored import Excerpt
-
-# Sums over the nearest rated segments, for all draws and folds at once.
-#
-# Neighbours are walked through from near to far, and each fold takes the first k that train it.
-
-
-class Studies(NamedTuple):
-    """A batch of draws, each in ascending order of rows.
-
-    ``label`` (draws, n) is the fold of each rating, one of ``folds``. ``fresh`` (draws,) says where
-    mean predictions leave the training folds out. Without ``held`` all ratings train all folds.
-    """
-
-    rows: IntArray
-    y: FloatArray
-    label: IntArray
-    fresh: BoolArray
-    folds: int
-    held: bool
-
-    def some(self, part: slice) -> Studies:
-        return self._replace(
-            rows=self.rows[part], y=self.y[part], label=self.label[part], fresh=self.fresh[part]
-        )
-
-    @property
-    def trains(self) -> BoolArray:
-        """Whether a rating belongs to the training set of a fold: (folds, draws, n)."""
-        fold = np.arange(self.folds)[:, None, None]
-        return np.asarray((self.label != fold) | (not self.held))
-
-
-def nearest_sums(nearest: Nearest, part: slice, studies: Studies, need: IntArray) -> FloatArray:
-    """Sums of the scores of the first ``need`` that train a fold: (folds, draws, segments)."""
-    draws, n = studies.rows.shape
-    folds, start = len(need), part.start
-    enough = _steps(n, int(need.max()), float(studies.trains.mean(-1).min()))
-    near = nearest.among(studies.rows, part, enough)
-    segments = near.shape[1]
-    walk = _Walk(
-        first=n * np.repeat(np.arange(draws), segments),
-        y=studies.y.ravel(),
-        label=(studies.label if studies.held else studies.label - 1).ravel().astype(np.int32),
-        left=np.repeat(need, segments, axis=-1).astype(np.int32),
-        sums=np.zeros((folds, draws * segments)),
-    )
-    walk.go(near.reshape(-1, enough), int(need.min()))
-    short = np.flatnonzero((walk.left > 0).any(0))
-    if short.size:  # a few need more than nearly all do
-        rest = walk.only(short)
-        lines = np.empty((short.size, n - enough), dtype=near.dtype)
-        for line, (draw, segment) in zip(
-            lines, zip(*divmod(short, segments), strict=True), strict=True
-        ):
-            one = slice(start + int(segment), start + int(segment) + 1)
-            line[:] = nearest.among(studies.rows[draw], one)[0, 0, enough:]
-        rest.go(lines, 0)
-        walk.sums[:, short] = rest.sums
-    return walk.sums.reshape(folds, draws, segments)
-
-
-def _steps(n: int, k: int, share: float) -> int:
-    """Ratings to look at so that for nearly every segment k of them train, a share of them all."""
-    least = max(share, 1 / n)
-    return min(n, ceil((k + 3 * sqrt(k * (1 - least))) / least) + 2)
-
-
-class _Walk(NamedTuple):
-    """From near to far, for m pairs of a draw and a segment.
-
-    ``first`` (m,) is where the ratings of the draw begin in ``y`` and ``label``. ``left`` and
-    ``sums`` (folds, m) say how many more scores a fold needs, and what it has so far.
-    """
-
-    first: IntArray
-    y: FloatArray
-    label: NDArray[np.int32]
-    left: NDArray[np.int32]
-    sums: FloatArray
-
-    def only(self, some: IntArray) -> _Walk:
-        return self._replace(
-            first=self.first[some], left=self.left[:, some], sums=self.sums[:, some]
-        )
-
-    def go(self, near: NDArray[Any], free: int) -> None:
-        """Add the scores of ``near`` (m, steps); no fold has enough before step ``free``."""
-        fold = np.arange(len(self.sums), dtype=np.int32)[:, None]
-        part = np.empty_like(self.sums)
-        for step, position in enumerate(np.ascontiguousarray(near.T)):
-            if step % 32 == 31 and not self.left.any():
-                return
-            at = self.first + position
-            takes = self.label[at] != fold
-            if step >= free:
-                takes &= self.left > 0
-            np.subtract(self.left, takes, out=self.left)
-            np.add(self.sums, np.multiply(takes, self.y[at], out=part), out=self.sums)
-
-
-# What nearest neighbours predict for rated segments and on average over the pool.
-
 
 # Working memory in bytes: what suits the processor, and what a batch asked for may take.
 BLOCK, MOST = 1 << 24, 1 << 27
 
 
-def bytes_needed(n: int, folds: int) -> int:
-    """Bytes for each segment of the pool and draw: sorted keys, then sums and counts by fold."""
-    return 16 * n + 32 * folds
-
-
-def predictions(studies: Studies, nearest: Nearest, k: int) -> FloatArray:
-    """Centre, prediction, spread and share of each rating: (4, draws, n)."""
-    rows, label, size = studies.rows, studies.label, nearest.size
-    trains = studies.trains
-    trained = trains.sum(-1)
-    need = np.minimum(k, trained)
-    everywhere = np.empty((*trained.shape, size))
-    wide = MOST // (bytes_needed(rows.shape[-1], studies.folds) * len(rows))
-    for part in batches(size, wide):
-        everywhere[..., part] = nearest_sums(nearest, part, studies, need)
-    everywhere /= np.maximum(need, 1)[..., None]
-    rated = np.take_along_axis(everywhere, rows[None], axis=-1)
-    spread = everywhere.std(-1)
-    # Leave out what a fold was trained on, where that makes the estimate unbiased (`cross_fit`).
-    left_out = trains & studies.fresh[:, None]
-    np.put_along_axis(everywhere, rows[None], np.where(left_out, 0.0, rated), axis=-1)
-    outside = size - left_out.sum(-1)
-    centre = everywhere.sum(-1) / np.maximum(outside, 1)
-    share = np.where(trained > 0, outside / size, 0.0)
-    of_fold = np.stack([centre, spread, share]).swapaxes(-1, -2)  # (3, draws, folds)
-    centre, spread, share = np.take_along_axis(of_fold, label[None], axis=-1)
-    at = np.take_along_axis(rated, label[None], axis=0)[0]
-    return np.stack([centre, at, spread, share])
-
-
 @dataclass(frozen=True)
-class KNN:
+class KNN(Control):
     """Mean of the k nearest rated segments in the space of standardised metrics.
 
     Where several are equally far, those that come first in the pool count.
@@ -186,12 +56,12 @@ class KNN:
         return "knn" if self.folds is not None else "knn-printed"
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         """What signatures need not tell: the name does, or it has no say in the result."""
         return ("batch",) if self.folds is not None else ("batch", "folds")
 
     def predict(self, ratings: Ratings) -> Predictions:
-        if isinstance(ratings.sample.pool, Excerpt):
+        if not ratings.sample.pool._rows_in_memory:
             return cross_fit(ratings, self.folds, self._fit)
         sample, shape = ratings.sample, ratings.scores.shape
         n, size = shape[-1], len(sample.pool)
@@ -207,7 +77,7 @@ class KNN:
             flat = np.broadcast_to(values, shape).reshape(-1, n)
             return np.take_along_axis(flat, order, axis=-1)
 
-        studies = Studies(
+        rated = RatedBatch(
             sorted_by_row(sample.indices), sorted_by_row(ratings.scores), sorted_by_row(label),
             fresh, count, self.folds is not None,
         )  # fmt: skip
@@ -215,7 +85,7 @@ class KNN:
         found = np.empty((4, *rows.shape))
         at_once = self.batch or BLOCK // (bytes_needed(n, count) * size)
         for part in batches(len(rows), min(at_once, MOST // (16 * count * size))):
-            found[:, part] = predictions(studies.some(part), nearest, self.k)
+            found[:, part] = predictions(rated.some(part), nearest, self.k)
         out = np.empty_like(found)
         np.put_along_axis(out, order[None], found, axis=-1)
         return Predictions(*out.reshape(4, *shape))
@@ -231,3 +101,127 @@ class KNN:
             return np.asarray(y[near].mean(-1))
 
         return predict
+
+
+class RatedBatch(NamedTuple):
+    """A batch of draws, each in ascending order of rows.
+
+    ``label`` (draws, n) is the fold of each rating, one of ``folds``. ``fresh`` (draws,) says where
+    mean predictions leave the training folds out. Without ``held`` all ratings train all folds.
+    """
+
+    rows: IntArray
+    y: FloatArray
+    label: IntArray
+    fresh: BoolArray
+    folds: int
+    held: bool
+
+    def some(self, part: slice) -> RatedBatch:
+        return self._replace(
+            rows=self.rows[part], y=self.y[part], label=self.label[part], fresh=self.fresh[part]
+        )
+
+    @property
+    def trains(self) -> BoolArray:
+        """Whether a rating belongs to the training set of a fold: (folds, draws, n)."""
+        fold = np.arange(self.folds)[:, None, None]
+        return np.asarray((self.label != fold) | (not self.held))
+
+
+def nearest_sums(nearest: Nearest, part: slice, batch: RatedBatch, need: IntArray) -> FloatArray:
+    """Sums of the scores of the first ``need`` that train a fold: (folds, draws, segments)."""
+    draws, n = batch.rows.shape
+    folds, start = len(need), part.start
+    enough = _steps(n, int(need.max()), float(batch.trains.mean(-1).min()))
+    near = nearest.among(batch.rows, part, enough)
+    segments = near.shape[1]
+    found = _NeighbourSums(
+        first=n * np.repeat(np.arange(draws), segments),
+        y=batch.y.ravel(),
+        label=(batch.label if batch.held else batch.label - 1).ravel().astype(np.int32),
+        left=np.repeat(need, segments, axis=-1).astype(np.int32),
+        sums=np.zeros((folds, draws * segments)),
+    )
+    found.go(near.reshape(-1, enough), int(need.min()))
+    short = np.flatnonzero((found.left > 0).any(0))
+    if short.size:  # a few need more than nearly all do
+        rest = found.only(short)
+        lines = np.empty((short.size, n - enough), dtype=near.dtype)
+        for line, (draw, segment) in zip(
+            lines, zip(*divmod(short, segments), strict=True), strict=True
+        ):
+            one = slice(start + int(segment), start + int(segment) + 1)
+            line[:] = nearest.among(batch.rows[draw], one)[0, 0, enough:]
+        rest.go(lines, 0)
+        found.sums[:, short] = rest.sums
+    return found.sums.reshape(folds, draws, segments)
+
+
+def _steps(n: int, k: int, share: float) -> int:
+    """Ratings to look at so that for nearly every segment k of them train, a share of them all."""
+    least = max(share, 1 / n)
+    return min(n, ceil((k + 3 * sqrt(k * (1 - least))) / least) + 2)
+
+
+class _NeighbourSums(NamedTuple):
+    """From near to far, for m pairs of a draw and a segment.
+
+    ``first`` (m,) is where the ratings of the draw begin in ``y`` and ``label``. ``left`` and
+    ``sums`` (folds, m) say how many more scores a fold needs, and what it has so far.
+    """
+
+    first: IntArray
+    y: FloatArray
+    label: NDArray[np.int32]
+    left: NDArray[np.int32]
+    sums: FloatArray
+
+    def only(self, some: IntArray) -> _NeighbourSums:
+        return self._replace(
+            first=self.first[some], left=self.left[:, some], sums=self.sums[:, some]
+        )
+
+    def go(self, near: NDArray[Any], free: int) -> None:
+        """Add the scores of ``near`` (m, steps); no fold has enough before step ``free``."""
+        fold = np.arange(len(self.sums), dtype=np.int32)[:, None]
+        part = np.empty_like(self.sums)
+        for step, position in enumerate(np.ascontiguousarray(near.T)):
+            if step % 32 == 31 and not self.left.any():
+                return
+            at = self.first + position
+            takes = self.label[at] != fold
+            if step >= free:
+                takes &= self.left > 0
+            np.subtract(self.left, takes, out=self.left)
+            np.add(self.sums, np.multiply(takes, self.y[at], out=part), out=self.sums)
+
+
+def bytes_needed(n: int, folds: int) -> int:
+    """Bytes for each segment of the pool and draw: sorted keys, then sums and counts by fold."""
+    return 16 * n + 32 * folds
+
+
+def predictions(batch: RatedBatch, nearest: Nearest, k: int) -> FloatArray:
+    """Centre, prediction, spread and share of each rating: (4, draws, n)."""
+    rows, label, size = batch.rows, batch.label, nearest.size
+    trains = batch.trains
+    trained = trains.sum(-1)
+    need = np.minimum(k, trained)
+    everywhere = np.empty((*trained.shape, size))
+    wide = MOST // (bytes_needed(rows.shape[-1], batch.folds) * len(rows))
+    for part in batches(size, wide):
+        everywhere[..., part] = nearest_sums(nearest, part, batch, need)
+    everywhere /= np.maximum(need, 1)[..., None]
+    rated = np.take_along_axis(everywhere, rows[None], axis=-1)
+    spread = everywhere.std(-1)
+    # Leave out what a fold was trained on, where that makes the estimate unbiased (`cross_fit`).
+    left_out = trains & batch.fresh[:, None]
+    np.put_along_axis(everywhere, rows[None], np.where(left_out, 0.0, rated), axis=-1)
+    outside = size - left_out.sum(-1)
+    centre = everywhere.sum(-1) / np.maximum(outside, 1)
+    share = np.where(trained > 0, outside / size, 0.0)
+    of_fold = np.stack([centre, spread, share]).swapaxes(-1, -2)  # (3, draws, folds)
+    centre, spread, share = np.take_along_axis(of_fold, label[None], axis=-1)
+    at = np.take_along_axis(rated, label[None], axis=0)[0]
+    return np.stack([centre, at, spread, share])

@@ -46,10 +46,10 @@ class Learned(Estimator):
         return f"cv-{self.control.name}{tail}"
 
     @property
-    def _told(self) -> tuple[str, ...]:
+    def _named_fields(self) -> tuple[str, ...]:
         printed = self.control.name.endswith("-printed")
         own = self.slope == "one" or (self.slope == "printed") == printed
-        return (*super()._told, *(["slope"] if own else []))
+        return (*super()._named_fields, *(["slope"] if own else []))
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         y = ratings.scores
@@ -62,8 +62,8 @@ class Learned(Estimator):
         flat = predictions.spread.max(-1) <= 1e-12 * np.abs(predictions.at).max(-1)
         z = np.where(flat[..., None], 0.0, z)
         notes: tuple[str, ...] = ()
-        spent: FloatArray = np.zeros(y.shape[:-1])
-        weighing: FloatArray | None = None
+        n_slopes: FloatArray = np.zeros(y.shape[:-1])
+        g_weights: FloatArray | None = None
         if self.slope == "one":
             beta = np.ones(y.shape[:-1])
         elif self.slope == "printed":
@@ -71,14 +71,14 @@ class Learned(Estimator):
             variance = predictions.spread[..., 0] ** 2
             beta = (y * z).mean(-1) / np.where(flat | (variance <= 0), np.inf, variance)
             notes = ("control as printed in the paper: trained on the segments it predicts",)
-            spent = np.ones(y.shape[:-1])
+            n_slopes = np.ones(y.shape[:-1])
         else:
             unit = np.abs(z).max(-1, keepdims=True)
             unit = np.where(unit > 0, unit, 1.0)
             columns = np.stack([y - y[..., :1], z / unit], axis=-2)
-            slopes, spent, weighing = regression_slopes(ratings.sample.design, columns)
+            slopes, n_slopes, g_weights = regression_slopes(ratings.sample.design, columns)
             beta = slopes[..., 0] / unit[..., 0]
-        parameters = np.minimum(spent, np.maximum(ratings.sample.design.freedom - 1, 0))
+        parameters = np.minimum(n_slopes, np.maximum(ratings.sample.design._slope_df - 1, 0))
         # What the training segments are predicted to differ by needs no correction: they are rated.
         weights = ratings.sample.design.weights
         known = (weights * (1.0 - predictions.share) * z).sum(-1)
@@ -90,6 +90,6 @@ class Learned(Estimator):
             method=self.spelled,
             tuned=True,
             parameters=parameters,
-            weighing=weighing,
+            g_weights=g_weights,
             notes=with_design_note(ratings, notes),
         )

@@ -1,4 +1,4 @@
-"""Control variates with one metric, the mean of the metrics, or several."""
+"""The weighted mean, and control variates: the mean corrected by metrics with known pool means."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ from fewgold.pool import Pool
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
 
-# The weighted mean.
+# Ratings that must be informative about a slope, at the least.
+_LEAST_INFORMATIVE = 5
+# Numbers to work on at a time: few enough for the processor's own memory.
+_CELLS = 1 << 16
+# Largest row sum of an inverse, in units of the trace, at which it is still trusted.
+_ILL_CONDITIONED = 1e5
 
 
 @dataclass(frozen=True)
 class Mean(Estimator):
-    """Weighted mean of the ratings: no control, so the offset is nought.
+    """Weighted mean of the ratings: no control, so the offset is 0.
 
     On a stratified sample it is the stratified mean Σ N_h/N x̄_h (Saldías et al. 2022, eq. 1).
     """
@@ -61,166 +66,6 @@ def with_design_note(ratings: Ratings, notes: tuple[str, ...] = ()) -> tuple[str
     if ratings.sample.design.unbiased:
         return notes
     return (*notes, "this design, as printed in the paper, does not give an unbiased mean")
-
-
-# What each rating counts for where slopes are fitted, so that their error is counted in.
-
-
-def weighing(
-    design: Design,
-    dev: FloatArray,
-    z: FloatArray,
-    inverse: FloatArray,
-    scale: FloatArray | float = 1.0,
-) -> FloatArray:
-    """How much each rating counts for, relative to its weight, when slopes are fitted (..., n).
-
-    The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): where the sample means of the metrics are
-    off, ratings on the other side weigh more. The variance of Σ w g (y − βz) counts the error of
-    the slopes in (Särndal, Swensson and Wretman 1992, section 6.6).
-
-    ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, divided by ``scale``, and
-    ``inverse`` (..., p, p) leads from their products with those of y to the slopes.
-    """
-    off = (design.means(z) / scale)[..., None, :]
-    lean = (off @ inverse @ dev)[..., 0, :]
-    lean *= design.damping
-    np.subtract(1.0, lean, out=lean)
-    if design.units is None:
-        return np.asarray(lean)
-    # A unit sways the slopes as a whole: residuals as if it had been left out, to first order.
-    units = int(design.units.max()) + 1
-    sums = group_sum(dev, design.units[..., None, :], units)
-    count = group_sum(np.ones(design.units.shape), design.units, units)
-    lever = (sums * (inverse @ sums)).sum(-2) / np.maximum(count, 1.0)
-    return np.asarray(lean / (1.0 - np.minimum(spread_out(lever, design.units), 0.8)))
-
-
-# Inverses of the products of controls, also where these nearly follow from each other.
-
-
-# Sum of a row of an inverse, in units of the trace, from which on it is not to be trusted.
-_STEEP = 1e5
-
-
-def inverse_of(gram: FloatArray, real: BoolArray) -> FloatArray:
-    """Inverse of the part of ``gram`` (..., p, p) that belongs to ``real`` controls, else 0.
-
-    A pseudo-inverse where metrics (nearly) follow from each other.
-    """
-    if gram.shape[-1] == 1:
-        return np.asarray(real[..., None] / np.where(real[..., None], gram, 1.0))
-    size = np.diagonal(gram, axis1=-2, axis2=-1)
-    if real.all():
-        return _steady_inverse(gram, gram, size.sum(-1))
-    kept = real[..., None, :] & real[..., None]
-    scale = np.where(real, size, 0.0).sum(-1)
-    gram = gram * kept
-    # The trace holds the place of controls without a slope.
-    held = np.where(scale > 0, scale, 1.0)[..., None, None] * _identity(~real)
-    return _steady_inverse(gram, gram + held, scale) * kept
-
-
-def _steady_inverse(gram: FloatArray, filled: FloatArray, scale: FloatArray) -> FloatArray:
-    """Inverse of ``filled``, or pseudo-inverse of ``gram`` where that one is not to be trusted.
-
-    ``scale`` (...) is the trace of ``gram``.
-    """
-    try:
-        inverse = np.linalg.inv(filled)
-        size = np.abs(inverse)
-        if size.max() * scale.max() * gram.shape[-1] <= _STEEP:  # the sums need not be taken
-            return np.asarray(inverse)
-        steep = size.sum(-1).max(-1) * scale > _STEEP
-    except np.linalg.LinAlgError:
-        inverse, steep = np.empty_like(gram), np.ones(gram.shape[:-2], dtype=bool)
-    if steep.any():
-        inverse[steep] = np.linalg.pinv(gram[steep], rcond=1e-10, hermitian=True)
-    return np.asarray(inverse)
-
-
-def _identity(where: BoolArray) -> FloatArray:
-    """(..., p) -> (..., p, p) with 1 on the diagonal, where asked for."""
-    return np.asarray(where[..., None] * np.eye(where.shape[-1]))
-
-
-# Regression of the scores on controls: the slopes of least variance under the design.
-
-
-# Ratings that must tell about a slope, at the least.
-_TELLING = 5
-# Numbers to work on at a time: few enough for the processor's own memory.
-_CELLS = 1 << 16
-
-
-class Fit(NamedTuple):
-    """Residuals (..., n), how many slopes were spent (...), and `weighing`."""
-
-    residuals: FloatArray
-    spent: FloatArray
-    weighing: FloatArray | None
-
-
-def regression_fit(ratings: Ratings, controls: FloatArray) -> Fit:
-    """The slopes of least variance on controls over the pool (p, N), some draws at a time."""
-    design, rows, y = ratings.sample.design, ratings.sample.indices, ratings.scores
-    if y.ndim == 1:
-        return _fit(design, rows, y, controls)
-    left, weighing, spent = np.empty(y.shape), np.empty(y.shape), np.empty(y.shape[:-1])
-    for part in batches(len(y), _CELLS // (y.shape[-1] * (1 + len(controls)))):
-        some = _fit(design.scatter_of(part), rows[part], y[part], controls)
-        left[part], spent[part], weighing[part] = some
-    return Fit(left, spent, weighing)
-
-
-def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> Fit:
-    columns = np.empty((1 + len(controls), *y.shape))
-    np.subtract(y, y[..., :1], out=columns[0])
-    np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
-    columns = np.moveaxis(columns, 0, -2)
-    beta, spent, weighing = regression_slopes(design, columns)
-    left = y - (beta[..., None, :] @ columns[..., 1:, :])[..., 0, :]
-    return Fit(left, spent, weighing)
-
-
-def regression_slopes(
-    design: Design, columns: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slopes of least variance under the design (..., p), how many were spent (...), weighing.
-
-    ``columns`` (..., 1 + p, n) are the scores, less one of them so that huge ones keep their
-    digits, and the controls, which should be about 1 in size.
-
-    With fewer than three degrees of freedom a slope there are none: slopes from so few ratings
-    cost more than they bring, and a line through the points would claim an error of nought.
-    """
-    z, p = columns[..., 1:, :], columns.shape[-2] - 1
-    dev = design.scatter(columns, pivot=False)
-    # Not the square of the scores, which would overflow at 1e200.
-    products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
-    cross, gram, dev = products[..., :1, :], products[..., 1:, :], dev[..., 1:, :]
-    real = _telling(design, dev, z, np.diagonal(gram, axis1=-2, axis2=-1))
-    enough = design.freedom >= max(3 * p, p + 2)
-    inverse = inverse_of(gram, real)
-    if not enough.all():
-        inverse = np.where(enough[..., None, None], inverse, 0.0)
-    beta = np.asarray(np.vecdot(inverse, cross))
-    return beta, np.where(enough, float(p), 0.0), weighing(design, dev, z, inverse)
-
-
-def _telling(design: Design, dev: FloatArray, z: FloatArray, size: FloatArray) -> BoolArray:
-    """Which controls the sample tells enough about to have a slope: (..., p).
-
-    ``dev`` (..., p, n) are their deviations, with the sums of squares ``size``.
-    """
-    # A control that is constant in the sample varies by rounding errors only.
-    force = np.vecdot(z, z) * design.strongest[..., None]
-    # Nor is there a slope for one that only two or three ratings tell about, such as a metric that
-    # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
-    square = np.square(dev)
-    return np.asarray(
-        (size > 1e-20 * force) & (_TELLING * np.vecdot(square, square) <= np.square(size))
-    )
 
 
 @dataclass(frozen=True)
@@ -270,15 +115,15 @@ class ControlVariates(Estimator):
         return f"cv-{what}" + ("-printed" if self.form == "printed" else "")
 
     @property
-    def _told(self) -> tuple[str, ...]:
-        return (*super()._told, "metrics", "form")
+    def _named_fields(self) -> tuple[str, ...]:
+        return (*super()._named_fields, "metrics", "form")
 
     def _controls(self, pool: Pool) -> FloatArray:
         """Standardised controls over the pool: (p, N)."""
         if self.slopes is not None:
             return pool.standardised(self.slopes)
         if self.metrics == "mean":
-            return pool.standard_composite()[None]
+            return pool._standard_composite()[None]
         return pool.standardised(self.metrics)
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
@@ -286,15 +131,14 @@ class ControlVariates(Estimator):
         controls = self._controls(sample.pool)
         if self.slopes is not None:
             return self._fixed(ratings, controls)
-        p = len(controls)
         fit = (self._printed if self.form == "printed" else regression_fit)(ratings, controls)
         notes: tuple[str, ...] = ()
         if self.form == "printed":
             notes = ("slopes as printed in the paper: not shift-invariant, biased at small n",)
-        elif (fit.spent < p).any():
+        elif (fit.n_slopes < (p := len(controls))).any():
             notes = (f"{ratings.n} ratings are too few for {p} slopes: the plain mean was used",)
         # The printed slopes are not fitted by least squares and take no freedom beyond the last.
-        parameters = np.minimum(fit.spent, np.maximum(sample.design.freedom - 1, 0))
+        parameters = np.minimum(fit.n_slopes, np.maximum(sample.design._slope_df - 1, 0))
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),  # controls have mean 0 over the pool
             residuals=fit.residuals,
@@ -303,22 +147,22 @@ class ControlVariates(Estimator):
             method=self.spelled,
             tuned=True,
             parameters=parameters,
-            weighing=fit.weighing,
+            g_weights=fit.g_weights,
             notes=with_design_note(ratings, notes),
         )
 
-    def _printed(self, ratings: Ratings, controls: FloatArray) -> Fit:
-        z, y = ratings.sample.columns(controls), ratings.scores
-        gram = ratings.sample.pool.gram(self.metrics)
+    def _printed(self, ratings: Ratings, controls: FloatArray) -> RegressionFit:
+        z, y = ratings.sample._columns(controls), ratings.scores
+        gram = ratings.sample.pool._gram(self.metrics)
         beta = (z * y[..., None, :]).mean(-1) @ np.linalg.pinv(gram, hermitian=True)
         left = y - (beta[..., None, :] @ z)[..., 0, :]
-        return Fit(left, np.full(y.shape[:-1], float(len(controls))), None)
+        return RegressionFit(left, np.full(y.shape[:-1], float(len(controls))), None)
 
     def _fixed(self, ratings: Ratings, controls: FloatArray) -> LinearEstimate:
         assert self.slopes is not None
-        z = ratings.sample.columns(controls)
+        z = ratings.sample._columns(controls)
         beta = np.array(list(self.slopes.values()), dtype=np.float64)
-        least, most = ratings.sample.pool.range_of(self.slopes, beta)
+        least, most = ratings.sample.pool._range_of(self.slopes, beta)
         limits = None
         if ratings.limits is not None:
             low, high = ratings.limits
@@ -328,8 +172,134 @@ class ControlVariates(Estimator):
             residuals=ratings.scores - (beta[..., None, :] @ z)[..., 0, :],
             ratings=ratings,
             bound=self._bound,
-            method=spelled("cv-fixed", self, self._told),
+            method=spelled("cv-fixed", self, self._named_fields),
             limits=limits,
             control_range=most - least,
             notes=with_design_note(ratings),
         )
+
+
+class RegressionFit(NamedTuple):
+    """Residuals (..., n), how many slopes were fitted (...), and `g_weights`."""
+
+    residuals: FloatArray
+    n_slopes: FloatArray
+    g_weights: FloatArray | None
+
+
+def regression_fit(ratings: Ratings, controls: FloatArray) -> RegressionFit:
+    """The slopes of least variance on controls over the pool (p, N), some draws at a time."""
+    design, rows, y = ratings.sample.design, ratings.sample.indices, ratings.scores
+    if y.ndim == 1:
+        return _fit(design, rows, y, controls)
+    fit = RegressionFit(np.empty(y.shape), np.empty(y.shape[:-1]), np.empty(y.shape))
+    for part in batches(len(y), _CELLS // (y.shape[-1] * (1 + len(controls)))):
+        some = _fit(design._of_draws(part), rows[part], y[part], controls)
+        for whole, values in zip(fit, some, strict=True):
+            whole[part] = values  # type: ignore[index]
+    return fit
+
+
+def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) -> RegressionFit:
+    columns = np.empty((1 + len(controls), *y.shape))
+    np.subtract(y, y[..., :1], out=columns[0])
+    np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
+    columns = np.moveaxis(columns, 0, -2)
+    beta, n_slopes, g = regression_slopes(design, columns)
+    return RegressionFit(y - (beta[..., None, :] @ columns[..., 1:, :])[..., 0, :], n_slopes, g)
+
+
+def regression_slopes(
+    design: Design, columns: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Slopes of least variance under the design (..., p), how many there are (...), g-weights.
+
+    ``columns`` (..., 1 + p, n) are the scores, less one of them so that huge ones keep their
+    digits, and the controls, which should be about 1 in size.
+
+    With fewer than three degrees of freedom per slope there are none: slopes from so few ratings
+    cost more than they bring, and a line through the points would claim an error of 0.
+    """
+    z, p = columns[..., 1:, :], columns.shape[-2] - 1
+    dev = design.scatter(columns, pivot=False)
+    # Not the square of the scores, which would overflow at 1e200.
+    products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
+    cross, gram, dev = products[..., :1, :], products[..., 1:, :], dev[..., 1:, :]
+    squares = np.diagonal(gram, axis1=-2, axis2=-1)
+    # No slope for a control that is constant in the sample, where it varies by rounding errors
+    # only; nor for one that only two or three ratings are informative about, such as a metric that
+    # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
+    rounding = 1e-20 * np.vecdot(z, z) * design._max_squared_influence[..., None]
+    squared = np.square(dev)
+    several = _LEAST_INFORMATIVE * np.vecdot(squared, squared) <= np.square(squares)
+    informative = (squares > rounding) & several
+    enough = design._slope_df >= max(3 * p, p + 2)
+    inverse = inverse_of(gram, np.asarray(informative))
+    if not enough.all():
+        inverse = np.where(enough[..., None, None], inverse, 0.0)
+    beta = np.asarray(np.vecdot(inverse, cross))
+    return beta, np.where(enough, float(p), 0.0), g_weights(design, dev, z, inverse)
+
+
+def g_weights(
+    design: Design,
+    dev: FloatArray,
+    z: FloatArray,
+    inverse: FloatArray,
+    scale: FloatArray | float = 1.0,
+) -> FloatArray:
+    """How much each rating counts for, relative to its weight, when slopes are fitted (..., n).
+
+    The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): where the sample means of the metrics are
+    off, ratings on the other side weigh more. The variance of Σ w g (y − βz) counts the error of
+    the slopes in (Särndal, Swensson and Wretman 1992, section 6.6).
+
+    ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, divided by ``scale``, and
+    ``inverse`` (..., p, p) leads from their products with those of y to the slopes.
+    """
+    off = (design.means(z) / scale)[..., None, :]
+    g = (off @ inverse @ dev)[..., 0, :]
+    g *= design._root_fpc
+    np.subtract(1.0, g, out=g)
+    if design.units is None:
+        return np.asarray(g)
+    # A unit sways the slopes as a whole: residuals as if it had been left out, to first order.
+    units = int(design.units.max()) + 1
+    sums = group_sum(dev, design.units[..., None, :], units)
+    count = group_sum(np.ones(design.units.shape), design.units, units)
+    leverage = (sums * (inverse @ sums)).sum(-2) / np.maximum(count, 1.0)
+    return np.asarray(g / (1.0 - np.minimum(spread_out(leverage, design.units), 0.8)))
+
+
+def inverse_of(gram: FloatArray, used: BoolArray) -> FloatArray:
+    """Inverse of the part of ``gram`` (..., p, p) that belongs to ``used`` controls, else 0.
+
+    A pseudo-inverse where metrics (nearly) follow from each other.
+    """
+    if gram.shape[-1] == 1:
+        return np.asarray(used[..., None] / np.where(used[..., None], gram, 1.0))
+    squares = np.diagonal(gram, axis1=-2, axis2=-1)
+    if used.all():
+        return _stable_inverse(gram, gram, squares.sum(-1))
+    kept = used[..., None, :] & used[..., None]
+    trace = np.where(used, squares, 0.0).sum(-1)
+    gram = gram * kept
+    # The trace on the diagonal holds the place of controls without a slope.
+    unused = ~used[..., None] * np.eye(used.shape[-1])
+    held = np.where(trace > 0, trace, 1.0)[..., None, None] * unused
+    return _stable_inverse(gram, gram + held, trace) * kept
+
+
+def _stable_inverse(gram: FloatArray, filled: FloatArray, trace: FloatArray) -> FloatArray:
+    """Inverse of ``filled``, or pseudo-inverse of ``gram`` where that is ill-conditioned."""
+    try:
+        inverse = np.linalg.inv(filled)
+        size = np.abs(inverse)
+        if size.max() * trace.max() * gram.shape[-1] <= _ILL_CONDITIONED:  # for sure not
+            return np.asarray(inverse)
+        ill = size.sum(-1).max(-1) * trace > _ILL_CONDITIONED
+    except np.linalg.LinAlgError:
+        inverse, ill = np.empty_like(gram), np.ones(gram.shape[:-2], dtype=bool)
+    if ill.any():
+        inverse[ill] = np.linalg.pinv(gram[ill], rcond=1e-10, hermitian=True)
+    return np.asarray(inverse)

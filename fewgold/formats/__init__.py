@@ -7,50 +7,20 @@ True
 
 from __future__ import annotations
 
-from fewgold.formats.base import (
-    Format,
-    Keys,
-    Names,
-    Probe,
-    Rating,
-    RatingScale,
-    Reading,
-    Rejected,
-    Segment,
-    Tasks,
-    alias,
-    holds_name,
-    is_key,
-    key,
-)
+from fewgold.formats.base import Format, Names, Rating, Reading, Rejected, Segment, Tasks
+from fewgold.formats.base import Keys as Keys  # this and what follows with "as": not public
+from fewgold.formats.base import Probe as Probe
+from fewgold.formats.base import RatingScale as RatingScale
+from fewgold.formats.base import alias as alias
+from fewgold.formats.base import holds_name as holds_name
+from fewgold.formats.base import is_key as is_key
+from fewgold.formats.base import key as key
 from fewgold.formats.mqm import MqmWeights
-from fewgold.formats.mtme import TreePair, list_tree, read_tree
-from fewgold.formats.registry import TABULAR, RatedTable, get, names, rated_table, read, recognise
+from fewgold.formats.mtme import read_tree
+from fewgold.formats.registry import TABULAR as TABULAR
+from fewgold.formats.registry import RatedTable, get, names, rated_table, read, recognise
 
 __all__ = [
-    "TABULAR",
-    "Format",
-    "Keys",
-    "MqmWeights",
-    "Names",
-    "Probe",
-    "RatedTable",
-    "Rating",
-    "RatingScale",
-    "Reading",
-    "Rejected",
-    "Segment",
-    "Tasks",
-    "TreePair",
-    "alias",
-    "get",
-    "holds_name",
-    "is_key",
-    "key",
-    "list_tree",
-    "names",
-    "rated_table",
-    "read",
-    "read_tree",
-    "recognise",
-]
+    "Format", "MqmWeights", "Names", "RatedTable", "Rating", "Reading", "Rejected", "Segment",
+    "Tasks", "get", "names", "rated_table", "read", "read_tree", "recognise",
+]  # fmt: skip

@@ -12,33 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import (
-    Format,
-    Names,
-    Probe,
-    Rating,
-    Reading,
-    Rejected,
-    Segment,
-    Tasks,
-    is_key,
-)
-from fewgold.formats.text import (
-    UNNAMED,
-    Line,
-    armed,
-    disarmed,
-    lines_of,
-    matched,
-    number,
-    plain_number,
-    source_of,
-    target_of,
-)
-from fewgold.io import as_text, read_text, write_texts
-
-# The batch files that Appraise imports: documents to assess, as JSON.
-
+from fewgold.formats import text
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks, is_key
+from fewgold.formats.rows import Rows, matched, number
+from fewgold.formats.text import UNNAMED, Line, finite, source_of, target_of
+from fewgold.io import as_text, bare, read_text, write_texts
 
 #: Items of a batch, as in the campaigns of WMT; documents are not split over batches.
 BATCH = 100
@@ -49,15 +27,16 @@ _ITEM = {"itemID", "itemType", "targetID", "sourceID", "targetText", "sourceText
 
 def is_batches(found: Any) -> bool:
     """True for what Appraise takes for batches."""
-    return (
-        isinstance(found, list)
-        and bool(found)
-        and all(isinstance(b, dict) and {"items", "task"} <= b.keys() for b in found)
-        and all(
-            isinstance(b["items"], list) and all(isinstance(i, dict) for i in b["items"])
-            for b in found
-        )
-        and all(i.keys() >= _ITEM for b in found for i in b["items"][:1])
+    if not isinstance(found, list) or not found:
+        return False
+    if not all(isinstance(b, dict) and {"items", "task"} <= b.keys() for b in found):
+        return False
+    lists = [b["items"] for b in found]
+    return all(
+        isinstance(items, list)
+        and all(isinstance(i, dict) for i in items)
+        and all(i.keys() >= _ITEM for i in items[:1])
+        for items in lists
     )
 
 
@@ -98,16 +77,14 @@ def _runs(tasks: Tasks) -> list[list[Segment]]:
     last: Segment | None = None
     for segment in tasks.segments:
         if segment.rate:
-            together = (
+            if not (
                 last is not None
                 and last.rate
                 and last.document == segment.document != ""
                 and last.position + 1 == segment.position
-            )
-            if together:
-                runs[-1].append(segment)
-            else:
-                runs.append([segment])
+            ):
+                runs.append([])
+            runs[-1].append(segment)
         last = segment
     return runs
 
@@ -191,7 +168,7 @@ class Appraise(Format):
         except csv.Error:
             return False
         return bool(rows) and all(
-            len(r) >= 7 and r[3] in _TYPES and number(r[6]) is not None and _is_language(r[4])
+            len(r) >= 7 and r[3] in _TYPES and finite(r[6]) is not None and _is_language(r[4])
             for r in rows
         )
 
@@ -203,36 +180,27 @@ class Appraise(Format):
             raise DataError("Appraise's files have no header: there is no column to name.")
         if read_text(path).lstrip().startswith("["):
             return self._tasks(path)
-        ratings: list[Rating] = []
-        rejected: list[Rejected] = []
+        rows, lines = Rows(self.name), text.lines_of(path)
         skipped: Counter[str] = Counter()
-        lines = lines_of(path)
         for line in lines:
             cells, why = _cells(line)
             if why:
-                rejected.append(line.rejected(why))
+                rows.rejected.append(line.rejected(why))
             elif (
                 kind := "scores of whole documents" if cells.get("whole") else _TYPES[cells["type"]]
             ):
                 skipped[kind] += 1
             else:
-                ratings.append(_rating(cells, names.id))
-        if lines and len(rejected) == len(lines):
+                rows.ratings.append(_rating(cells, names.id))
+        if lines and len(rows.rejected) == len(lines):
+            first = rows.rejected[0]
             raise DataError(
                 f"{str(path)!r} is no file of Appraise's scores: expected lines such as "
-                f"user,system,12,TGT,eng,deu,80, but in {rejected[0].place} {rejected[0].why}."
+                f"user,system,12,TGT,eng,deu,80, but in {first.place} {first.why}."
             )
-        return Reading(
-            format=self.name,
-            rows=len(lines),
-            used=len(ratings),
-            ratings=tuple(ratings),
-            context=skipped.total(),
-            rejected=tuple(rejected),
-            notes=tuple(
-                f"{count} lines are {kind}: not counted." for kind, count in skipped.items()
-            ),
-        )
+        rows.context = skipped.total()
+        rows.notes += [f"{count} lines are {kind}: not counted." for kind, count in skipped.items()]
+        return rows.reading()
 
     def _tasks(self, path: str | Path) -> Reading:
         try:
@@ -244,32 +212,24 @@ class Appraise(Format):
                 f"{str(path)!r} is no batch file of Appraise: expected "
                 '[{"items": [...], "task": {...}}, ...].'
             )
-        items = [item for batch in found for item in batch["items"]]
-        blank: list[str] = []
-        rejected: list[Rejected] = []
-        for place, item in enumerate(items, 1):
+        rows = Rows(self.name)
+        rows.notes.append("this file holds tasks and no answers.")
+        for place, item in enumerate((item for batch in found for item in batch["items"]), 1):
             if str(item.get("itemType")) not in _TYPES or not item.get("targetID"):
                 why = f"expected a targetID and an itemType ({', '.join(_TYPES)})"
-                rejected.append(Rejected(f"item {place}", why, str(item)[:500]))
+                rows.rejected.append(Line(f"item {place}", str(item)).rejected(why))
             elif item["itemType"] == "TGT" and item.get("isCompleteDocument") is not True:
-                blank.append(str(item["targetID"]))
-        return Reading(
-            format=self.name,
-            rows=len(items),
-            used=0,
-            ratings=(),
-            blank=tuple(blank),
-            context=len(items) - len(blank) - len(rejected),
-            rejected=tuple(rejected),
-            notes=("this file holds tasks and no answers.",),
-        )
+                rows.blank.append(str(item["targetID"]))
+            else:
+                rows.context += 1
+        return rows.reading()
 
     def write_tasks(
         self, tasks: Tasks, path: str | Path, languages: tuple[str, str] = ("eng", "eng")
     ) -> None:
         """A batch file; ``languages`` are Appraise's codes and must be those of the manifest."""
-        text = json.dumps(batches(tasks, languages), ensure_ascii=False, indent=2)
-        write_texts({Path(path): text + "\n"})
+        made = json.dumps(batches(tasks, languages), ensure_ascii=False, indent=2)
+        write_texts({Path(path): made + "\n"})
 
     def write_ratings(
         self,
@@ -286,48 +246,41 @@ class Appraise(Format):
             item = rating.segment
             if not is_key(item):
                 # Read back as document:item, so that an id without a document must stand alone.
-                start = f"{document}:"
-                item, document = (
-                    (item.removeprefix(start), document) if item.startswith(start) else (item, "")
-                )
+                inside = item.startswith(f"{document}:")
+                item, document = (item[len(document) + 1 :], document) if inside else (item, "")
             cells = [
-                rating.rater,
-                rating.system or UNNAMED,
-                item,
-                "TGT",
+                rating.rater, rating.system or UNNAMED, item, "TGT",
                 str(about.get("source_language", languages[0])),
                 str(about.get("target_language", languages[1])),
-                plain_number(rating.score),
-                document,
-                "False",
+                str(number(rating.score)), document, "False",
                 json.dumps(about.get("errors", []), ensure_ascii=False),
-            ]
+            ]  # fmt: skip
             if rating.time:
                 cells += [str(about.get("start", rating.time)), rating.time]
-            lines.append([disarmed(cell) for cell in cells])
+            lines.append([text.guarded(cell) for cell in cells])
         write_texts({Path(path): as_text(lines, ",")})
 
 
-def _is_language(text: str) -> bool:
-    return 2 <= len(text) <= 10 and text.replace("-", "").replace("_", "").isalpha()
+def _is_language(code: str) -> bool:
+    return 2 <= len(code) <= 10 and code.replace("-", "").replace("_", "").isalpha()
 
 
 def _cells(line: Line) -> tuple[dict[str, Any], str]:
     """The cells of a line by name, or why it cannot be read."""
     if "\0" in line.text:
-        return {}, "the line holds a NUL character: it was damaged on its way"
+        return {}, text.NUL
     try:
         rows = list(csv.reader([line.text], strict=True))
     except csv.Error as error:
         return {}, f"the quotation marks do not match ({error})"
-    cells = [armed(cell) for cell in rows[0]] if rows else []
+    cells = [bare(cell) for cell in rows[0]] if rows else []
     if len(cells) < 7:
         return {}, f"expected at least 7 values separated by commas, got {len(cells)}"
     names = ("rater", "system", "item", "type", "source_language", "target_language", "score")
     made: dict[str, Any] = dict(zip(names, (c.strip() for c in cells), strict=False))
     if made["type"] not in _TYPES:
         return {}, f"expected a type of item ({', '.join(_TYPES)}), got {made['type']!r}"
-    made["value"] = number(made["score"])
+    made["value"] = finite(made["score"])
     if made["value"] is None:
         return {}, f"expected a number as the score, got {made['score']!r}"
     if not made["item"]:
@@ -336,9 +289,9 @@ def _cells(line: Line) -> tuple[dict[str, Any], str]:
     if len(rest) >= 2 and rest[1] in ("False", "True"):
         made |= {"document": rest[0], "whole": rest[1] == "True"}
         rest = rest[2:]
-        if rest and number(rest[0]) is None:
+        if rest and finite(rest[0]) is None:
             made["errors"] = _errors(rest.pop(0))
-    if len(rest) not in (0, 2, 4) or any(number(cell) is None for cell in rest):
+    if len(rest) not in (0, 2, 4) or any(finite(cell) is None for cell in rest):
         return {}, (
             "after the score, expected document, is document score, errors, start and end, got "
             f"{', '.join(map(repr, cells[7:]))}"
@@ -346,21 +299,21 @@ def _cells(line: Line) -> tuple[dict[str, Any], str]:
     return made | dict(zip(("start", "end", "batch", "number"), rest, strict=False)), ""
 
 
-def _errors(text: str) -> Any:
+def _errors(cell: str) -> Any:
     """What raters marked: JSON, or what Python prints of it in older versions; else the text."""
-    parsers = (json.loads, ast.literal_eval) if len(text) < 20_000 else (json.loads,)
-    for parse in parsers if text[:1] in ("[", "{") else ():
+    parsers = (json.loads, ast.literal_eval) if len(cell) < 20_000 else (json.loads,)
+    for parse in parsers if cell[:1] in ("[", "{") else ():
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # about odd literals in what is no Python
                 # Through JSON in UTF-8, which knows no sets, no nan and no halves of characters.
-                plain = json.dumps(parse(text), allow_nan=False, ensure_ascii=False).encode()
+                plain = json.dumps(parse(cell), allow_nan=False, ensure_ascii=False).encode()
                 found = json.loads(plain)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError, Warning):
             continue
         if isinstance(found, list | dict):
             return found
-    return text
+    return cell
 
 
 def _rating(cells: dict[str, Any], wanted: str | None) -> Rating:
@@ -373,11 +326,6 @@ def _rating(cells: dict[str, Any], wanted: str | None) -> Rating:
         segment = f"{document}:{item}"
     kept = ("document", "source_language", "target_language", "errors", "start", "batch", "number")
     details = {name: cells[name] for name in kept if cells.get(name) not in (None, "", [])}
-    return Rating(
-        segment=segment,
-        score=cells["value"],
-        rater=cells["rater"],
-        time=cells.get("end", ""),
-        system="" if system == UNNAMED else system,
-        details=details,
-    )
+    system = "" if system == UNNAMED else system
+    time = cells.get("end", "")
+    return Rating(segment, cells["value"], cells["rater"], time, system, details=details)

@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
+from fewgold.formats import json as shared
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
-from fewgold.formats.json import (
-    AFTER,
-    BEFORE,
-    EXTRA,
-    Layout,
-    Rows,
-    beside,
-    choose,
-    dumps,
-    extra,
-    first_object,
-    grouped,
-    list_of,
-    mostly_scores,
-    number,
-    options,
-    parse,
-    plain,
-    read_lines,
-    score_of,
-    text_of,
-    with_extra,
-)
-from fewgold.formats.json import number as as_written
+from fewgold.formats.json import EXTRA, Layout, dumps, list_of, text_of
+from fewgold.formats.rows import Rows, number, plain
 from fewgold.io import read_text, write_texts
-
-# The settings of an Argilla dataset for a set of tasks.
-
 
 #: Names that a record has already.
 RESERVED = (
@@ -58,42 +34,32 @@ def settings(tasks: Tasks) -> dict[str, Any]:
     'A number from 0 to 100.'
     """
     layout = Layout(tasks, RESERVED, lower=True)
-    shown = {field: name for name, field in layout.fields.items()} or {"segment_id": "segment"}
-    if layout.has_context:
-        shown = {
-            BEFORE: "context before, do not rate",
-            **shown,
-            AFTER: "context after, do not rate",
-        }
     always = [
         field
         for name, field in layout.fields.items()
         if all(s.texts.get(name) for s in tasks.to_rate)
     ]
-    required = always[-1:] or list(shown)[-1:]
+    required = always[-1:] or list(layout.shown)[-1:]
     return {
         "guidelines": tasks.instruction,
         "questions": [_setting_question(tasks, layout.score)],
         "fields": [
             {
-                "name": field,
-                "title": title,
-                "required": field in required,
-                "type": "text",
+                "name": field, "title": title, "required": field in required, "type": "text",
                 "settings": {"type": "text", "use_markdown": False},
             }
-            for field, title in shown.items()
+            for field, title in layout.shown.items()
         ],
         "vectors": [],
         "metadata": [],
         "allow_extra_metadata": True,
         "distribution": {"strategy": "overlap", "min_submitted": 1},
         "mapping": None,
-    }
+    }  # fmt: skip
 
 
 def _setting_question(tasks: Tasks, name: str) -> dict[str, Any]:
-    points = options(tasks.limits)
+    points = shared.options(tasks.limits)
     kind: dict[str, Any] = {"type": "text", "use_markdown": False}
     told = "A number."
     if tasks.limits is not None:
@@ -102,13 +68,9 @@ def _setting_question(tasks: Tasks, name: str) -> dict[str, Any]:
     if points is not None and points[0] >= _LOWEST and points[-1] <= _HIGHEST:
         kind = {"type": "rating", "options": [{"value": point} for point in points]}
     return {
-        "name": name,
-        "title": tasks.question,
-        "description": f"{told} {tasks.scale.sentence}".strip(),
-        "required": True,
-        "type": kind["type"],
-        "settings": kind,
-    }
+        "name": name, "title": tasks.question, "required": True, "type": kind["type"],
+        "description": f"{told} {tasks.scale.sentence}".strip(), "settings": kind,
+    }  # fmt: skip
 
 
 _FLAT = ".responses"
@@ -141,14 +103,14 @@ class Argilla(Format):
 
     def beside(self, path: str | Path) -> Path:
         """Where `write_tasks` puts the settings: ``tasks.settings.json``."""
-        return beside(path, ".settings.json")
+        return shared.beside(path, ".settings.json")
 
     def recognises(self, probe: Probe) -> bool:
         """True for records with an id, fields and responses, nested or flat."""
         if probe.is_folder:
             return False
         found = probe.json
-        first = found[0] if isinstance(found, list) and found else first_object(probe)
+        first = found[0] if isinstance(found, list) and found else probe.first_object
         if not isinstance(first, dict) or not ({"id", "external_id"} & set(first)):
             return False
         nested = isinstance(first.get("fields"), dict) and "responses" in first
@@ -159,7 +121,10 @@ class Argilla(Format):
         rows = Rows(self.name)
         records = _records(path)
         answers = {place: _answers(record, names) for place, record in records}
-        question = _question(rows, [a for found in answers.values() for a in found or ()], names)
+        values: dict[str, list[Any]] = {}
+        for answer in (a for found in answers.values() for a in found or () if a.question):
+            values.setdefault(answer.question, []).append(answer.value)
+        question = shared.question_of(rows, "question", values, names.score)
         unsubmitted = 0
         for place, record in records:
             found = answers[place]
@@ -178,14 +143,22 @@ class Argilla(Format):
             elif not mine:
                 rows.unanswered(segment)
             else:
-                for number, answer in enumerate(mine, start=1):
-                    where = f"{place}, response {number}"
-                    unsubmitted += _take(rows, where, segment, answer)
-        rows.count(
-            unsubmitted,
-            "a response is a draft or discarded: it does not count.",
-            "{} responses are drafts or discarded: they do not count.",
-        )
+                for at, answer in enumerate(mine, start=1):
+                    if answer.status.lower() in ("draft", "discarded", "pending"):
+                        unsubmitted += 1
+                        rows.unanswered(segment)
+                        continue
+                    rating = replace(answer.rating, segment=segment)
+                    where = f"{place}, response {at}"
+                    shared.take_answer(
+                        rows, where, rating, "its value", answer.value, answer.holder, answer.value
+                    )
+        if unsubmitted == 1:
+            rows.notes.append("a response is a draft or discarded: it does not count.")
+        elif unsubmitted:
+            rows.notes.append(
+                f"{unsubmitted} responses are drafts or discarded: they do not count."
+            )
         return rows.reading(names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
@@ -203,7 +176,7 @@ class Argilla(Format):
         """Records with every segment that was to be rated, answered or not."""
         layout = Layout(tasks, RESERVED, lower=True)
         listed = []
-        for segment, key, found in grouped(tasks, ratings):
+        for segment, key, found in shared.grouped(tasks, ratings):
             record = _record(layout, segment, key)
             if found:
                 record["responses"] = {
@@ -212,7 +185,10 @@ class Argilla(Format):
                         for r in found
                     ]
                 }
-            kept = [extra(r.details, time=r.time, system=r.system, answer=r.answer) for r in found]
+            kept = [
+                shared.extra(r.details, time=r.time, system=r.system, answer=r.answer)
+                for r in found
+            ]
             listed.append({**record, EXTRA: kept} if any(kept) else record)
         write_texts({Path(path): dumps(listed, indent=1) + "\n"})
 
@@ -223,23 +199,20 @@ class _Answer:
 
     question: str
     value: Any
-    rater: str
     status: str
+    rating: Rating
     holder: Mapping[str, Any]
-    time: str = ""
-    id: str = ""
-    others: Mapping[str, Any] | None = None
 
 
 def _records(path: str | Path) -> list[tuple[str, Any]]:
     """The records with their places, from a list or from lines."""
     text = read_text(path)
     if text.lstrip()[:1] == "[":
-        found = parse(text, repr(str(path)))
+        found = shared.parse(text, repr(str(path)))
         if not found:
             raise DataError(f"{str(path)!r} holds no records.")
         return [(f"record {i}", record) for i, record in enumerate(found, start=1)]
-    return [(f"line {i}", record) for i, record in read_lines(path)]
+    return [(f"line {i}", record) for i, record in shared.read_lines(path)]
 
 
 def _answers(record: Any, names: Names) -> list[_Answer] | None:
@@ -281,9 +254,9 @@ def _by_question(found: Mapping[str, Any], kept: list[Any], names: Names) -> lis
             return None
         for place, a in enumerate(listed):
             extras = kept[place] if place < len(kept) and isinstance(kept[place], dict) else {}
-            rater = text_of(a, names.rater or "user_id")
-            holder = {EXTRA: extras}
-            answers.append(_Answer(question, a.get("value"), rater, text_of(a, "status"), holder))
+            rating = Rating("", 0.0, text_of(a, names.rater or "user_id"))
+            status = text_of(a, "status")
+            answers.append(_Answer(question, a.get("value"), status, rating, {EXTRA: extras}))
     return answers
 
 
@@ -296,68 +269,26 @@ def _by_user(found: list[Any], names: Names) -> list[_Answer] | None:
         told = {q: v.get("value") if isinstance(v, dict) else v for q, v in (values or {}).items()}
         # A response that was discarded may hold no values at all, and is a row all the same.
         for question, value in (told or {"": None}).items():
-            answers.append(
-                _Answer(
-                    question,
-                    value,
-                    text_of(response, names.rater or "user_id"),
-                    text_of(response, "status"),
-                    {},
-                    text_of(response, "updated_at", "inserted_at"),
-                    text_of(response, "id"),
-                    {q: plain(v) for q, v in told.items() if q != question},
-                )
-            )
+            others = {q: plain(v) for q, v in told.items() if q != question}
+            rating = Rating(
+                "", 0.0, text_of(response, names.rater or "user_id"),
+                text_of(response, "updated_at", "inserted_at"), answer=text_of(response, "id"),
+                details={"answers": others} if others else {},
+            )  # fmt: skip
+            answers.append(_Answer(question, value, text_of(response, "status"), rating, {}))
     return answers
-
-
-def _question(rows: Rows, answers: list[_Answer], names: Names) -> str | None:
-    """The question with the score, None where nobody has answered any."""
-    values: dict[str, list[Any]] = {}
-    for answer in answers:
-        if answer.question:
-            values.setdefault(answer.question, []).append(answer.value)
-    likely = [q for q, found in values.items() if mostly_scores(found)]
-    if not values:
-        return None
-    chosen = choose("question", values, likely, names.score)
-    rows.chose(chosen, values)
-    return chosen
-
-
-def _take(rows: Rows, place: str, segment: str, answer: _Answer) -> int:
-    """Take in one response; 1 if it was not submitted."""
-    if answer.status.lower() in ("draft", "discarded", "pending"):
-        rows.unanswered(segment)
-        return 1
-    try:
-        score = score_of(answer.value)
-    except DataError as error:
-        rows.reject(place, f"its value: {error}", answer.value)
-        return 0
-    if score is None:
-        rows.unanswered(segment)
-        return 0
-    details = {"answers": dict(answer.others)} if answer.others else {}
-    rating = Rating(segment, score, answer.rater, answer.time, "", answer.id, details)
-    rows.rating(with_extra(rating, answer.holder))
-    return 0
 
 
 def _record(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
     about = {"segment_id": segment.id, "document": segment.document, "position": segment.position}
     return {
-        "id": key,
-        "fields": layout.texts(segment) or {"segment_id": segment.id},
-        "metadata": about,
-        "suggestions": {},
-        "responses": {},
-        "vectors": {},
-    }
+        "id": key, "fields": layout.texts(segment) or {"segment_id": segment.id},
+        "metadata": about, "suggestions": {}, "responses": {}, "vectors": {},
+    }  # fmt: skip
 
 
 def _value(tasks: Tasks, rating: Rating) -> int | float | str:
     """A point of a rating question, or the text of a text question."""
-    score = as_written(rating.score)
-    points = options(tasks.limits)
+    score = number(rating.score)
+    points = shared.options(tasks.limits)
     return score if points is not None and score in points else repr(score)

@@ -12,11 +12,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, ClassVar
 
 from fewgold.errors import DataError
-from fewgold.io import TableError, decode, read_text
+from fewgold.io import TableError, read_text
+from fewgold.io.files import decode
 
 _KEY = re.compile(r"fg-(\d+)-([a-z2-7]{6})", re.IGNORECASE)
 _ROUNDS = 4
@@ -284,17 +286,12 @@ class Tasks:
         if not segment.document:
             return [], []
         beside = self._positions.get(segment.document, {})
-        before: list[Segment] = []
-        after: list[Segment] = []
-        for step in range(1, reach + 1):
-            if segment.position - step not in beside:
-                break
-            before.insert(0, beside[segment.position - step])
-        for step in range(1, reach + 1):
-            if segment.position + step not in beside:
-                break
-            after.append(beside[segment.position + step])
-        return before, after
+
+        def along(step: int) -> list[Segment]:
+            places = range(segment.position + step, segment.position + (reach + 1) * step, step)
+            return [beside[place] for place in takewhile(beside.__contains__, places)]
+
+        return along(-1)[::-1], along(1)
 
 
 @dataclass(frozen=True)
@@ -352,7 +349,7 @@ class Reading:
     ratings
         The answers.
     blank
-        Segments that went out and have no answer yet, one a row.
+        Segments that went out and have no answer yet, one per row.
     context
         Rows that are context or otherwise not meant to be rated.
     rejected
@@ -399,8 +396,7 @@ class Reading:
         return self.ratings
 
 
-# What a format must do: say whether a file is its own, read answers, write tasks and answers.
-
+# What a format must do ----------------------------------------------------------------------------
 
 _HEAD = 65536
 
@@ -482,8 +478,12 @@ class Probe:
 
     @cached_property
     def first_object(self) -> dict[str, Any] | None:
-        """The object in the first line, for JSON lines."""
+        """The object in the first line of JSON lines, however long the line is."""
         line = next((line for line in self.lines if line.strip()), "")
+        if not line.lstrip().startswith("{"):
+            return None
+        if len(self.head) == _HEAD and b"\n" not in self.head.lstrip():
+            line = read_text(self.path).lstrip().partition("\n")[0]
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
@@ -507,7 +507,7 @@ class Format(ABC):
 
     @abstractmethod
     def recognises(self, probe: Probe) -> bool:
-        """Whether the file is in this format, going by its content. Never raises."""
+        """Whether the file is in this format, judged by its content. Never raises."""
 
     @abstractmethod
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008

@@ -1,21 +1,22 @@
-"""Tables that only programs can read: spreadsheets and Parquet."""
+"""Tables that only programs can read: Parquet, and spreadsheets for raters.
+
+In a spreadsheet the header is frozen, texts are wrapped and scores are checked as they are typed.
+"""
 
 from __future__ import annotations
 
 import io
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe, Tasks
-from fewgold.formats.tabular import CONTEXT, RATE, TAIL, Grid, Tabular, as_text, guard, is_text
-from fewgold.io import GUIDE
-
-# A spreadsheet for raters: header frozen, texts wrapped, scores checked as they are typed.
-
+from fewgold.formats.tabular import CONTEXT, RATE, TAIL, Grid, Tabular, as_text, is_text
+from fewgold.io import guard
+from fewgold.io.table import GUIDE
 
 _WIDTHS = {
     "id": 14, "document": 16, "position": 9, "rate": 12, "rater": 14, "comment": 30, "key": 17,
@@ -173,7 +174,6 @@ class Xlsx(Tabular):
             return False
 
     def _file(self, grid: Grid, tasks: Tasks) -> bytes:
-
         return workbook(grid, tasks)
 
 
@@ -197,16 +197,14 @@ class Parquet(Tabular):
             raise DataError(
                 "writing Parquet needs pyarrow. Install it with: pip install 'fewgold[parquet]'."
             ) from None
-        kinds: Mapping[str, Any] = {tasks.score: pa.float64(), "score": pa.float64()}
-        kinds = {**kinds, "position": pa.int64()}
+        numeric = {tasks.score: pa.float64(), "score": pa.float64(), "position": pa.int64()}
         columns = [
-            pa.array([_typed(row[k]) for row in grid.rows], kinds.get(name, pa.string()))
+            pa.array(
+                [as_text(row[k]) if isinstance(row[k], dict) else row[k] for row in grid.rows],
+                numeric.get(name, pa.string()),
+            )
             for k, name in enumerate(grid.header)
         ]
         out = pa.BufferOutputStream()
         pq.write_table(pa.Table.from_arrays(columns, names=list(grid.header)), out)
         return bytes(out.getvalue().to_pybytes())
-
-
-def _typed(value: Any) -> Any:
-    return as_text(value) if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""What the readers of annotation tools share: JSON with care, typed look-ups, rows counted."""
+"""What annotation tools with JSON files share: reading with care, answers as scores, layouts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
-from fewgold.formats.base import Names, Probe, Rating, Reading, Rejected, Segment, Tasks
+from fewgold.formats.base import Names, Rating, Segment, Tasks
+from fewgold.formats.rows import Rows, brief, distinct, matched, plain
 from fewgold.io import ID_NAMES, guess_column, read_text
+from fewgold.io.cells import NUMBER
 
 #: What our own exports call the key of a segment, and the object with what a tool has no place for.
 KEY = "fewgold_key"
@@ -22,7 +24,6 @@ EXTRA = "fewgold"
 _PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"\\(?:{_PAIR}|(u[dD][89a-fA-F][0-9a-fA-F]{{2}})|.)", re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LABELLED = re.compile(
     r"([+-]?\d+(?:\.\d+)?)(?:(?:\s*[-–—:.)=]\s*|\s+)[^\W\d_].*|\s*\(.*)",
     re.DOTALL,
@@ -30,7 +31,6 @@ _LABELLED = re.compile(
 _WORDS = {
     "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "adequate": 1.0, "inadequate": 0.0,
 }  # fmt: skip
-_DEEP = 20
 
 
 def parse(text: str, what: str) -> Any:
@@ -44,11 +44,7 @@ def parse(text: str, what: str) -> Any:
         text = _ESCAPE.sub(lambda m: r"\ufffd" if m[1] else m[0], text)
     try:
         return json.loads(
-            text,
-            parse_constant=str,
-            parse_float=_float,
-            parse_int=_int,
-            object_pairs_hook=_object,
+            text, parse_constant=str, parse_float=_float, parse_int=_int, object_pairs_hook=_object
         )
     except json.JSONDecodeError as error:
         raise DataError(
@@ -105,17 +101,6 @@ def read_lines(path: str | Path) -> list[tuple[int, Any | DataError]]:
     return found
 
 
-def first_object(probe: Probe) -> dict[str, Any] | None:
-    """The object in the first line, however long the line is."""
-    if probe.first_object is not None or not probe.text.lstrip().startswith("{"):
-        return probe.first_object
-    try:
-        found = parse(read_text(probe.path).lstrip().partition("\n")[0], "the line")
-    except DataError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
 def as_text(value: Any) -> str:
     """Text or a number as text; an empty string for all else."""
     if isinstance(value, str):
@@ -142,23 +127,6 @@ def list_of(holder: Mapping[str, Any], name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def plain(value: Any, depth: int = _DEEP) -> Any:
-    """A value for `Rating.details`, cut where it is nested too deeply to be stored."""
-    if not isinstance(value, dict | list):
-        return value
-    if depth == 0:
-        return "…"
-    if isinstance(value, dict):
-        return {name: plain(inner, depth - 1) for name, inner in value.items()}
-    return [plain(inner, depth - 1) for inner in value]
-
-
-def brief(value: Any, length: int = 200) -> str:
-    """A row as it stands, for a message about it."""
-    text = value if isinstance(value, str) else json.dumps(plain(value, 4), ensure_ascii=False)
-    return text if len(text) <= length else f"{text[: length - 1]}…"
-
-
 def score_of(value: Any) -> float | None:
     """The number that an answer means, None where there is no answer, or an error.
 
@@ -181,8 +149,6 @@ def score_of(value: Any) -> float | None:
         raise DataError(f"{brief(value, 60)} is no number.")
     if value is None:
         return None
-    if isinstance(value, bool):
-        return float(value)
     if not isinstance(value, str):
         return float(value)
     text = value.strip()
@@ -192,7 +158,7 @@ def score_of(value: Any) -> float | None:
         return _WORDS[text.lower()]
     labelled = _LABELLED.fullmatch(text)
     number = labelled[1] if labelled else text
-    if _NUMBER.fullmatch(number) and math.isfinite(float(number)):
+    if NUMBER.fullmatch(number) and math.isfinite(float(number)):
         return float(number)
     comma = " Write 3.5 and not 3,5." if re.fullmatch(r"[+-]?\d+,\d+", text) else ""
     raise DataError(f"{brief(text, 60)!r} is no number.{comma}")
@@ -206,10 +172,51 @@ def has_score(value: Any) -> bool:
         return False
 
 
+def question_of(
+    rows: Rows, what: str, answers: Mapping[str, Sequence[Any]], wanted: str | None
+) -> str | None:
+    """The question with the score, from all answers by question; None where there are none.
+
+    Likely ones are those of whose answers more than half mean a number: the others are mistakes.
+    """
+    if not answers:
+        return None
+    likely = [question for question, values in answers.items() if mostly_scores(values)]
+    chosen = choose(what, answers, likely, wanted)
+    rows.note_choice(chosen, answers)
+    return chosen
+
+
 def mostly_scores(values: Sequence[Any]) -> bool:
     """True for answers of which more than half mean a number: the others are mistakes."""
     given = [v for v in values if v is not None]
     return 2 * sum(map(has_score, given)) > len(given)
+
+
+def take_answer(
+    rows: Rows, place: str, rating: Rating, what: str, value: Any, holder: Mapping[str, Any],
+    raw: Any = None,
+) -> None:  # fmt: skip
+    """Take in one answer: a score, a gap, or a row that makes no sense.
+
+    Parameters
+    ----------
+    rating
+        All that is known but the score.
+    what, value
+        What to call the answer in a message, and the answer.
+    holder
+        The object that may keep what our own export added (`with_extra`).
+    raw
+        The row to show if it makes no sense; the holder by default.
+    """
+    try:
+        score = score_of(value)
+    except DataError as error:
+        return rows.reject(place, f"{what}: {error}", holder if raw is None else raw)
+    if score is None:
+        return rows.unanswered(rating.segment)
+    return rows.ratings.append(with_extra(replace(rating, score=score), holder))
 
 
 def choose(what: str, found: Iterable[str], likely: Iterable[str], wanted: str | None) -> str:
@@ -252,73 +259,7 @@ def with_extra(rating: Rating, holder: Mapping[str, Any]) -> Rating:
     return replace(rating, details=details, **kept)
 
 
-class Rows:
-    """Counts every row of a file while it is read, and makes the `Reading` of it.
-
-    A row without an answer is blank if its segment has no rating at all, and context otherwise:
-    somebody else has rated it.
-    """
-
-    def __init__(self, format: str) -> None:
-        self._format = format
-        self._ratings: list[Rating] = []
-        self._open: list[str] = []
-        self._context = 0
-        self._rejected: list[Rejected] = []
-        self._notes: list[str] = []
-
-    def rating(self, rating: Rating) -> None:
-        """A row that holds an answer."""
-        self._ratings.append(rating)
-
-    def unanswered(self, segment: str) -> None:
-        """A row about a segment that holds no answer."""
-        self._open.append(segment)
-
-    def context(self, rows: int = 1) -> None:
-        """Rows that are not meant to be rated."""
-        self._context += rows
-
-    def reject(self, place: str, why: str, raw: Any) -> None:
-        """A row that makes no sense."""
-        self._rejected.append(Rejected(place, why, brief(raw)))
-
-    def note(self, text: str) -> None:
-        """Something that a reader should know."""
-        self._notes.append(text)
-
-    def chose(self, question: str, among: Iterable[str]) -> None:
-        """Note which of several questions was taken for the score."""
-        if len(set(among)) > 1:
-            self.note(f"the score is the answer to {question!r}.")
-
-    def count(self, number: int, one: str, many: str) -> None:
-        """A note about a number of rows, if there are any."""
-        if number:
-            self.note(one if number == 1 else many.format(number))
-
-    def reading(self, names: Names) -> Reading:
-        """What the file holds."""
-        if names.rater is not None and self._ratings and not any(r.rater for r in self._ratings):
-            raise DataError(f"no field {names.rater!r} in the file names a rater.")
-        rated = {r.segment for r in self._ratings}
-        blank = tuple(s for s in self._open if s not in rated)
-        context = self._context + len(self._open) - len(blank)
-        used = len(self._ratings)
-        return Reading(
-            format=self._format,
-            rows=used + len(blank) + context + len(self._rejected),
-            used=used,
-            ratings=tuple(self._ratings),
-            blank=blank,
-            context=context,
-            rejected=tuple(self._rejected),
-            notes=tuple(self._notes),
-        )
-
-
-# What the writers of annotation tools share: exact numbers, scales, names that tools accept.
-
+# Writing -----------------------------------------------------------------------------------------
 
 _MOST_OPTIONS = 11
 
@@ -336,17 +277,6 @@ def dumps(value: Any, indent: int | None = None) -> str:
 def clean(text: str) -> str:
     """Text that every file can hold: control characters and lone surrogates become U+FFFD."""
     return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
-
-
-def number(score: float) -> int | float:
-    """The score as people write it: 4 rather than 4.0.
-
-    >>> number(4.0), number(0.25)
-    (4, 0.25)
-    """
-    if not math.isfinite(score):
-        raise DataError(f"a score must be a number, got {score}.")
-    return int(score) if score == int(score) and abs(score) < 2**53 else float(score)
 
 
 def as_number(text: str) -> int | float | str:
@@ -400,13 +330,7 @@ def identifier(text: str, taken: Collection[str], lower: bool = False) -> str:
     """
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "text"
     name = f"text_{name}" if name[0].isdigit() else name
-    name = name.lower() if lower else name
-    held = {t.lower() for t in taken}
-    made, count = name, 1
-    while made.lower() in held:
-        count += 1
-        made = f"{name}_{count}"
-    return made
+    return distinct(name.lower() if lower else name, taken)
 
 
 def beside(path: str | Path, ending: str) -> Path:
@@ -415,14 +339,12 @@ def beside(path: str | Path, ending: str) -> Path:
     return path.with_name(f"{path.name.removesuffix(path.suffix) or path.name}{ending}")
 
 
-# How tasks look in an annotation tool: fields, context, and the segment a rating is about.
-
+# Layouts -----------------------------------------------------------------------------------------
 
 #: What every task carries beside its texts. Tools own the name ``id``, hence ``segment_id``.
 CARRIED = (KEY, "segment_id", "document", "position")
 BEFORE, AFTER = "context_before", "context_after"
 MARK = "[context, do not rate]"
-_REACH = 2
 
 
 class Layout:
@@ -450,19 +372,24 @@ class Layout:
         if not tasks.to_rate:
             raise DataError("there is no segment to rate: nothing to export.")
 
-    @cached_property
-    def _places(self) -> dict[tuple[str, int], list[Segment]]:
-        found: dict[tuple[str, int], list[Segment]] = {}
-        for segment in self.tasks.segments:
-            found.setdefault((segment.document, segment.position), []).append(segment)
-        return found
-
     def around(self, segment: Segment) -> tuple[str, str]:
         """The neighbours before and after as text, each marked as not to be rated."""
-        reach = range(segment.position - _REACH, segment.position + _REACH + 1)
-        near = [s for place in reach for s in self._places.get((segment.document, place), ())]
-        before, after = Tasks(tuple(near)).around(segment, _REACH)
+        before, after = self.tasks.around(segment)
         return "\n\n".join(map(context, before)), "\n\n".join(map(context, after))
+
+    @property
+    def main(self) -> str:
+        """The field that is rated: the last text, or the id where there are no texts."""
+        return list(self.fields.values())[-1] if self.fields else "segment_id"
+
+    @cached_property
+    def shown(self) -> dict[str, str]:
+        """The fields that raters see, in order, with a title for each."""
+        found = {field: name for name, field in self.fields.items()} or {"segment_id": "segment"}
+        if not self.has_context:
+            return found
+        told = "context {}, do not rate"
+        return {BEFORE: told.format("before"), **found, AFTER: told.format("after")}
 
     @cached_property
     def has_context(self) -> bool:
@@ -479,12 +406,8 @@ class Layout:
 
     def carried(self, segment: Segment) -> dict[str, Any]:
         """The key and where the segment stands in the pool."""
-        return {
-            KEY: segment.key,
-            "segment_id": segment.id,
-            "document": segment.document,
-            "position": segment.position,
-        }
+        held = (segment.key, segment.id, segment.document, segment.position)
+        return dict(zip(CARRIED, held, strict=True))
 
 
 def context(segment: Segment) -> str:
@@ -492,29 +415,10 @@ def context(segment: Segment) -> str:
     return "\n".join([MARK, *(f"{name}: {text}" for name, text in segment.texts.items())])
 
 
-class Lookup:
-    """Finds the segment that a rating is about, by key or id."""
-
-    def __init__(self, tasks: Tasks) -> None:
-        self._found = {s.id: s for s in tasks.segments}
-        self._found.update({s.key: s for s in tasks.segments})
-
-    def __call__(self, rating: Rating) -> Segment:
-        if rating.segment not in self._found:
-            raise DataError(
-                f"there is a rating of {rating.segment!r}, which is not among the tasks. Give the "
-                "tasks that hold it."
-            )
-        return self._found[rating.segment]
-
-
 def grouped(tasks: Tasks, ratings: Iterable[Rating]) -> list[tuple[Segment, str, list[Rating]]]:
     """Segments to rate with their ratings, and others that were rated all the same."""
-    find = Lookup(tasks)
-    groups: dict[str, tuple[Segment, list[Rating]]] = {}
-    for rating in ratings:
-        groups.setdefault(rating.segment, (find(rating), []))[1].append(rating)
+    groups: dict[str, tuple[Segment, str, list[Rating]]] = {}
+    for segment, rating in matched(tasks, ratings):
+        groups.setdefault(rating.segment, (segment, rating.segment, []))[2].append(rating)
     left = [s for s in tasks.to_rate if s.key not in groups and s.id not in groups]
-    for segment in left:
-        groups[segment.key] = (segment, [])
-    return [(segment, key, found) for key, (segment, found) in groups.items()]
+    return [*groups.values(), *((segment, segment.key, []) for segment in left)]

@@ -1,4 +1,4 @@
-"""Label Studio: tasks to import, exports as JSON and JSON_MIN; the CSV is next door."""
+"""Label Studio: tasks to import, exports as JSON, JSON_MIN and CSV."""
 
 from __future__ import annotations
 
@@ -10,44 +10,12 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from fewgold.errors import DataError
+from fewgold.formats import json as shared
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
-from fewgold.formats.json import (
-    AFTER,
-    BEFORE,
-    CARRIED,
-    EXTRA,
-    KEY,
-    Layout,
-    Rows,
-    as_number,
-    as_text,
-    beside,
-    choose,
-    clean,
-    dumps,
-    extra,
-    grouped,
-    has_score,
-    is_number,
-    key_field,
-    mostly_scores,
-    number,
-    object_of,
-    options,
-    parse,
-    plain,
-    read_json,
-    score_of,
-    step,
-    text_of,
-    with_extra,
-)
-from fewgold.formats.json import number as as_written
+from fewgold.formats.json import CARRIED, EXTRA, KEY, Layout, as_number, dumps, text_of
+from fewgold.formats.rows import Rows, number, plain
 from fewgold.io import as_text as as_table
-from fewgold.io import neutral, read_text, write_texts
-
-# What goes into Label Studio, whatever the format: fields of a task, labelling interface.
-
+from fewgold.io import bare, guard, read_text, write_texts
 
 #: Columns that Label Studio adds to its flat exports, and names of ours.
 RESERVED = (
@@ -56,6 +24,7 @@ RESERVED = (
 )  # fmt: skip
 #: Columns by which the flat exports are known.
 FLAT = ("annotation_id", "annotator")
+_VALUES = ("rating", "number", "choices", "text")
 
 
 def config(tasks: Tasks) -> str:
@@ -78,19 +47,34 @@ def config(tasks: Tasks) -> str:
     </View>
     """
     layout = Layout(tasks, RESERVED)
-    shown = [(name, field) for name, field in layout.fields.items()]
-    if layout.has_context:
-        note = "context {}, do not rate"
-        shown = [(note.format("before"), BEFORE), *shown, (note.format("after"), AFTER)]
     lines = ["<View>"]
-    for title, field in shown:
-        lines.append(f"  <Header value={_attribute(title)}/>")
+    for field, title in layout.shown.items():
+        if field != "segment_id":
+            lines.append(f"  <Header value={_attribute(title)}/>")
         lines.append(f'  <Text name="{field}" value="${field}"/>')
-    to = list(layout.fields.values())[-1] if layout.fields else "segment_id"
-    if not layout.fields:
-        lines.append('  <Text name="segment_id" value="$segment_id"/>')
     lines.append(f"  <Header value={_attribute(tasks.instruction)}/>")
-    return "\n".join([*lines, *_control(tasks, layout.score, to), "</View>", ""])
+    return "\n".join([*lines, *_control(tasks, layout), "</View>", ""])
+
+
+def _control(tasks: Tasks, layout: Layout) -> list[str]:
+    points = shared.options(tasks.limits)
+    start = f'name="{layout.score}" toName="{layout.main}"'
+    if points is not None:
+        return [
+            f'  <Choices {start} choice="single" showInline="true" required="true">',
+            *(f'    <Choice value="{point}"/>' for point in points),
+            "  </Choices>",
+        ]
+    ends = ""
+    if tasks.limits is not None:
+        low, high = map(number, tasks.limits)
+        ends = f' min="{low}" max="{high}" step="{shared.step(tasks.limits)}"'
+    return [f'  <Number {start}{ends} required="true"/>']
+
+
+def _attribute(text: str) -> str:
+    """An attribute's value, quoted; a dollar sign would name a field of the task."""
+    return quoteattr(shared.clean(text).replace("$", "$\u200b"))
 
 
 class LabelStudio(Format):
@@ -100,7 +84,7 @@ class LabelStudio(Format):
 
     def beside(self, path: str | Path) -> Path:
         """Where `write_tasks` puts the labelling interface: ``tasks.config.xml``."""
-        return beside(path, ".config.xml")
+        return shared.beside(path, ".config.xml")
 
 
 def data_of(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
@@ -111,37 +95,12 @@ def data_of(layout: Layout, segment: Segment, key: str) -> dict[str, Any]:
 def kept_of(rating: Rating) -> tuple[Any, dict[str, Any]]:
     """The seconds taken, and what Label Studio has no field for."""
     lead = rating.details.get("lead_time")
-    held = is_number(lead)
+    held = shared.is_number(lead)
     others = {n: v for n, v in rating.details.items() if n != "lead_time" or not held}
-    return (lead if held else None), extra(others, system=rating.system)
+    return (lead if held else None), shared.extra(others, system=rating.system)
 
 
-def _control(tasks: Tasks, name: str, to: str) -> list[str]:
-    points = options(tasks.limits)
-    start = f'name="{name}" toName="{to}"'
-    if points is not None:
-        return [
-            f'  <Choices {start} choice="single" showInline="true" required="true">',
-            *(f'    <Choice value="{point}"/>' for point in points),
-            "  </Choices>",
-        ]
-    ends = ""
-    if tasks.limits is not None:
-        low, high = (number(end) for end in tasks.limits)
-        ends = f' min="{low}" max="{high}" step="{step(tasks.limits)}"'
-    return [f'  <Number {start}{ends} required="true"/>']
-
-
-def _attribute(text: str) -> str:
-    """An attribute's value, quoted; a dollar sign would name a field of the task."""
-    return quoteattr(clean(text).replace("$", "$\u200b"))
-
-
-# The flat exports of Label Studio, JSON_MIN and CSV: one record per annotation.
-
-
-_SYSTEM = {*RESERVED, *CARRIED, BEFORE, AFTER, EXTRA}
-_VALUES = ("rating", "number", "choices", "text")
+# The flat exports, JSON_MIN and CSV: one record per annotation ------------------------------------
 
 
 def value_of(value: Any) -> Any:
@@ -158,93 +117,78 @@ def answer_of(value: Any) -> Any:
     return value_of(value)
 
 
-def read_flat(
-    format: str, records: Sequence[tuple[str, Any]], names: Names, rejected: Rows | None = None
-) -> Reading:
+def read_flat(rows: Rows, records: Sequence[tuple[str, Any]], names: Names) -> Reading:
     """Records with their places; a row is a record."""
-    rows = Rows(format) if rejected is None else rejected
     objects = [r for _, r in records if isinstance(r, dict)]
-    # The field `id` is Label Studio's own number of the task: it names no segment.
-    field = key_field(({n: v for n, v in r.items() if n != "id"} for r in objects), Names())
-    field = key_field(objects, names) if names.id is not None else field
-    question = _flat_question(objects, names, field)
+    if names.id is not None:
+        field = shared.key_field(objects, names)
+    else:  # `id` is Label Studio's own number of the task: it names no segment
+        others = ({n: v for n, v in record.items() if n != "id"} for record in objects)
+        field = shared.key_field(others, names)
+    question = _flat_question(objects, names.score, field)
     if question is not None and names.score is None:
-        rows.note(f"the score is the answer to {question!r}.")
-    if field is not None and field != KEY:
-        rows.note(f"the field {field!r} names the segments.")
+        rows.notes.append(f"the score is the answer to {question!r}.")
+    _note_field(rows, field)
     for place, record in records:
-        _row(rows, place, record, field, question, names)
+        segment = text_of(record, field or "").strip() if isinstance(record, dict) else ""
+        if not isinstance(record, dict):
+            rows.reject(place, "expected an object {…}.", record)
+        elif not segment:
+            why = f"no {KEY!r} tells which segment it is about. Name another field with --id."
+            rows.reject(place, why, record)
+        else:
+            lead = record.get("lead_time")
+            lead = as_number(lead) if isinstance(lead, str) else lead
+            rating = Rating(
+                segment, 0.0, text_of(record, names.rater or "annotator"),
+                text_of(record, "updated_at", "created_at"),
+                answer=text_of(record, "annotation_id"),
+                details={} if lead is None or lead == "" else {"lead_time": plain(lead)},
+            )  # fmt: skip
+            answer = answer_of(record.get(question)) if question else None
+            shared.take_answer(rows, place, rating, f"the answer to {question!r}", answer, record)
     return rows.reading(names)
 
 
-def _row(
-    rows: Rows, place: str, record: Any, field: str | None, question: str | None, names: Names
-) -> None:
-    if not isinstance(record, dict):
-        return rows.reject(place, "expected an object {…}.", record)
-    segment = text_of(record, field).strip() if field else ""
-    if not segment:
-        why = f"no {KEY!r} tells which segment it is about. Name another field with --id."
-        return rows.reject(place, why, record)
-    try:
-        score = score_of(answer_of(record.get(question))) if question else None
-    except DataError as error:
-        return rows.reject(place, f"the answer to {question!r}: {error}", record)
-    if score is None:
-        return rows.unanswered(segment)
-    lead = record.get("lead_time")
-    lead = as_number(lead) if isinstance(lead, str) else lead
-    rating = Rating(
-        segment=segment,
-        score=score,
-        rater=text_of(record, names.rater or "annotator"),
-        time=text_of(record, "updated_at", "created_at"),
-        answer=text_of(record, "annotation_id"),
-        details={} if lead is None or lead == "" else {"lead_time": plain(lead)},
-    )
-    return rows.rating(with_extra(rating, record))
+def _note_field(rows: Rows, field: str | None) -> None:
+    if field is not None and field != KEY:
+        rows.notes.append(f"the field {field!r} names the segments.")
 
 
 def _flat_question(
-    objects: Sequence[Mapping[str, Any]], names: Names, field: str | None
+    objects: Sequence[Mapping[str, Any]], wanted: str | None, field: str | None
 ) -> str | None:
     """The field with the score.
 
     Answers and data lie side by side in these exports. Answers in Label Studio's wrapping are
     told at sight; a choice is bare text, so any other field with mostly numbers may be it.
     """
+    if wanted is not None:
+        return shared.choose("question", (str(n) for r in objects for n in r), (), wanted)
+    ours = {*RESERVED, *CARRIED, shared.BEFORE, shared.AFTER, EXTRA, field}
     found: dict[str, list[Any]] = {}
     for record in objects:
         for name, value in record.items():
-            if name not in _SYSTEM and name != field and value not in (None, "", []):
+            if name not in ours and value not in (None, "", []):
                 found.setdefault(name, []).append(value)
-    if names.score is not None:
-        fields = [str(name) for record in objects for name in record]
-        return choose("question", fields, (), names.score)
     wrapped = [n for n, values in found.items() if any(map(_is_wrapped, values))]
     if wrapped:
-        likely = [n for n in wrapped if any(has_score(answer_of(v)) for v in found[n])]
-        return choose("question", wrapped, likely, None)
-    if not any(text_of(record, "annotation_id", "annotator") for record in objects):
+        likely = [n for n in wrapped if any(shared.has_score(answer_of(v)) for v in found[n])]
+        return shared.choose("question", wrapped, likely, None)
+    if not any(text_of(record, *FLAT) for record in objects):
         return None
-    bare = [n for n, values in found.items() if mostly_scores(values)]
-    if not bare:
+    numeric = [n for n, values in found.items() if shared.mostly_scores(values)]
+    if not numeric:
         raise DataError(
             f"no field holds numbers: {', '.join(map(repr, found)) or 'none'}. "
             "Say which is the score with --human."
         )
-    return choose("question", bare, bare, None)
+    return shared.choose("question", numeric, numeric, None)
 
 
 def _is_wrapped(value: Any) -> bool:
     inner = value[0] if isinstance(value, list) and value else value
     return isinstance(inner, dict) and any(name in inner for name in _VALUES)
-
-
-# Label Studio: tasks to import and exports as CSV.
-
-
-_TEXT = {*RESERVED, *CARRIED} - {EXTRA}
 
 
 class LabelStudioCsv(LabelStudio):
@@ -275,7 +219,7 @@ class LabelStudioCsv(LabelStudio):
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
         """The annotations in an export; see the class for what a row is."""
         lines = _table(path)
-        header = [_bare(cell) for cell in lines[0]]
+        header = [bare(cell) for cell in lines[0]]
         twice = sorted({n for n in header if header.count(n) > 1})
         if twice:
             raise DataError(f"{str(path)!r} has more than one column {twice[0]!r}.")
@@ -290,7 +234,7 @@ class LabelStudioCsv(LabelStudio):
                 continue
             named = zip(header, cells, strict=True)
             records.append((f"row {at}", {name: _cell(name, cell) for name, cell in named}))
-        return read_flat(self.name, records, names, rows)
+        return read_flat(rows, records, names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """The tasks to import, and the labelling interface beside them."""
@@ -302,7 +246,7 @@ class LabelStudioCsv(LabelStudio):
         """An export with every segment that was to be rated, answered or not."""
         layout = Layout(tasks, RESERVED)
         listed = []
-        for segment, key, found in grouped(tasks, ratings):
+        for segment, key, found in shared.grouped(tasks, ratings):
             data = {**data_of(layout, segment, key), layout.score: ""}
             empty = dict.fromkeys((*FLAT, "created_at", "updated_at", "lead_time", EXTRA), "")
             listed += [{**data, **_flat(layout, r)} for r in found] or [{**data, **empty}]
@@ -312,19 +256,15 @@ class LabelStudioCsv(LabelStudio):
 def _flat(layout: Layout, rating: Rating) -> dict[str, Any]:
     lead, kept = kept_of(rating)
     return {
-        layout.score: dumps([{"number": as_written(rating.score)}]),
-        "annotator": rating.rater,
-        "annotation_id": rating.answer,
-        "created_at": rating.time,
-        "updated_at": rating.time,
-        "lead_time": "" if lead is None else repr(lead),
-        EXTRA: dumps(kept) if kept else "",
-    }
+        layout.score: dumps([{"number": number(rating.score)}]), "annotator": rating.rater,
+        "annotation_id": rating.answer, "created_at": rating.time, "updated_at": rating.time,
+        "lead_time": "" if lead is None else repr(lead), EXTRA: dumps(kept) if kept else "",
+    }  # fmt: skip
 
 
 def _csv(records: list[dict[str, Any]]) -> str:
     columns = list(records[0])
-    lines = [[neutral(str(record[name])) for name in columns] for record in records]
+    lines = [[guard(str(record[name])) for name in columns] for record in records]
     text = as_table([columns, *lines], ",")
     return text.encode("utf-8", "replace").decode()
 
@@ -353,17 +293,12 @@ def _table(path: str | Path) -> list[list[str]]:
     return lines
 
 
-def _bare(cell: str) -> str:
-    """A cell without the apostrophe that keeps spreadsheets from taking it for a formula."""
-    return cell[1:] if cell.startswith("'") and neutral(cell[1:]) == cell else cell
-
-
 def _cell(name: str, cell: str) -> Any:
     """What a cell holds: an object or a list where it is written as JSON, else its text."""
-    text = _bare(cell)
-    if name not in _TEXT and text.startswith(("[{", '{"')):
+    text = bare(cell)
+    if name not in {*RESERVED, *CARRIED} - {EXTRA} and text.startswith(("[{", '{"')):
         try:
-            return parse(text, "the cell")
+            return shared.parse(text, "the cell")
         except DataError:
             return text
     return text
@@ -407,14 +342,14 @@ class LabelStudioJson(LabelStudio):
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
         """The annotations in an export; see the class for what a row is."""
-        found = read_json(path)
+        found = shared.read_json(path)
         tasks = [found] if isinstance(found, dict) else found
         if not isinstance(tasks, list) or not tasks:
             raise DataError(f"{str(path)!r} holds no tasks. Expected a list [{{…}}, …] of them.")
         flat = [t for t in tasks if isinstance(t, dict) and "data" not in t and FLAT[0] in t]
         if flat:
             records = [(f"record {i}", record) for i, record in enumerate(tasks, start=1)]
-            return read_flat(self.name, records, names)
+            return read_flat(Rows(self.name), records, names)
         return _read_tasks(self.name, tasks, names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
@@ -427,7 +362,7 @@ class LabelStudioJson(LabelStudio):
         """An export with every segment that was to be rated, answered or not."""
         layout = Layout(tasks, RESERVED)
         listed = []
-        for at, (segment, key, found) in enumerate(grouped(tasks, ratings), start=1):
+        for at, (segment, key, found) in enumerate(shared.grouped(tasks, ratings), start=1):
             annotations = [_annotation(layout, rating) for rating in found]
             data = data_of(layout, segment, key)
             listed.append({"id": at, "data": data, "annotations": annotations})
@@ -436,9 +371,9 @@ class LabelStudioJson(LabelStudio):
 
 def _read_tasks(format: str, tasks: list[Any], names: Names) -> Reading:
     rows = Rows(format)
-    field = key_field((object_of(t, "data") for t in tasks if isinstance(t, dict)), names)
-    if field is not None and field != KEY:
-        rows.note(f"the field {field!r} names the segments.")
+    datas = (shared.object_of(t, "data") for t in tasks if isinstance(t, dict))
+    field = shared.key_field(datas, names)
+    _note_field(rows, field)
     question = _question(rows, tasks, names.score)
     skipped = 0
     for at, task in enumerate(tasks, start=1):
@@ -461,7 +396,9 @@ def _read_tasks(format: str, tasks: list[Any], names: Names) -> Reading:
             for i, annotation in enumerate(annotations, start=1):
                 where = f"{place}, annotation {i}"
                 skipped += _read_annotation(rows, where, annotation, segment, question, data, names)
-    rows.count(skipped, "a rater skipped a task.", "raters skipped {} tasks.")
+    if skipped:
+        many = f"raters skipped {skipped} tasks."
+        rows.notes.append("a rater skipped a task." if skipped == 1 else many)
     return rows.reading(names)
 
 
@@ -492,23 +429,18 @@ def _question(rows: Rows, tasks: list[Any], wanted: str | None) -> str | None:
                 name = text_of(result, "from_name")
                 found += [name] if name else []
                 if name and result.get("type") != "textarea":
-                    likely += [name] if has_score(value_of(result.get("value"))) else []
+                    likely += [name] if shared.has_score(value_of(result.get("value"))) else []
     if not found:
         return None
-    chosen = choose("question", found, likely, wanted)
-    rows.chose(chosen, found)
+    chosen = shared.choose("question", found, likely, wanted)
+    rows.note_choice(chosen, found)
     return chosen
 
 
 def _read_annotation(
-    rows: Rows,
-    place: str,
-    annotation: Any,
-    segment: str,
-    question: str | None,
-    data: Mapping[str, Any],
-    names: Names,
-) -> int:
+    rows: Rows, place: str, annotation: Any, segment: str, question: str | None,
+    data: Mapping[str, Any], names: Names,
+) -> int:  # fmt: skip
     """Take one annotation in; 1 if its rater skipped the task."""
     results = _results(annotation)
     if results is None:
@@ -518,18 +450,12 @@ def _read_annotation(
         rows.unanswered(segment)
         return 1
     answers = [r for r in results if question and text_of(r, "from_name") == question]
-    try:
-        if len(answers) > 1:
-            raise DataError(f"it is given {len(answers)} times.")
-        score = score_of(value_of(answers[0].get("value"))) if answers else None
-    except DataError as error:
-        rows.reject(place, f"the answer to {question!r}: {error}", annotation)
-        return 0
-    if score is None:
-        rows.unanswered(segment)
+    if len(answers) > 1:
+        why = f"the answer to {question!r}: it is given {len(answers)} times."
+        rows.reject(place, why, annotation)
         return 0
     by = annotation.get("completed_by")
-    rater = text_of(by, "email", "username", "id") if isinstance(by, dict) else as_text(by)
+    rater = text_of(by, "email", "username", "id") if isinstance(by, dict) else shared.as_text(by)
     if names.rater is not None:
         rater = text_of(annotation, names.rater) or text_of(data, names.rater)
     told = {n: annotation.get(n) for n in ("lead_time", "ground_truth")}
@@ -537,14 +463,12 @@ def _read_annotation(
     others = {text_of(r, "from_name"): plain(value_of(r.get("value"))) for r in results}
     others.pop(question or "", None)
     rating = Rating(
-        segment=segment,
-        score=score,
-        rater=rater,
-        time=text_of(annotation, "updated_at", "created_at"),
+        segment, 0.0, rater, text_of(annotation, "updated_at", "created_at"),
         answer=text_of(annotation, "id"),
         details={**details, "answers": others} if others else details,
-    )
-    rows.rating(with_extra(rating, annotation))
+    )  # fmt: skip
+    answer = value_of(answers[0].get("value")) if answers else None
+    shared.take_answer(rows, place, rating, f"the answer to {question!r}", answer, annotation)
     return 0
 
 
@@ -552,20 +476,13 @@ def _annotation(layout: Layout, rating: Rating) -> dict[str, Any]:
     lead, kept = kept_of(rating)
     whole = isinstance(as_number(rating.rater), int)
     by = as_number(rating.rater) if whole else {"email": rating.rater}
-    to = list(layout.fields.values())[-1] if layout.fields else "segment_id"
     result = {
-        "from_name": layout.score,
-        "to_name": to,
-        "type": "number",
-        "value": {"number": as_written(rating.score)},
-    }
+        "from_name": layout.score, "to_name": layout.main, "type": "number",
+        "value": {"number": number(rating.score)},
+    }  # fmt: skip
     made = {
         "id": as_number(rating.answer) if rating.answer else None,
-        "completed_by": by if rating.rater else None,
-        "result": [result],
-        "was_cancelled": False,
-        "created_at": rating.time or None,
-        "updated_at": rating.time or None,
-        "lead_time": lead,
-    }
+        "completed_by": by if rating.rater else None, "result": [result], "was_cancelled": False,
+        "created_at": rating.time or None, "updated_at": rating.time or None, "lead_time": lead,
+    }  # fmt: skip
     return {**made, EXTRA: kept} if kept else made

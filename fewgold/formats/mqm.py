@@ -11,40 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats import text
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
 from fewgold.formats.json import dumps
-from fewgold.formats.text import (
-    UNNAMED,
-    Line,
-    absent,
-    armed,
-    by_output,
-    disarmed,
-    json_of,
-    lines_of,
-    matched,
-    number,
-    plain_number,
-    read_means,
-    source_of,
-    target_of,
-    word,
-)
-from fewgold.io import plain, write_texts
+from fewgold.formats.rows import matched, number
+from fewgold.formats.text import UNNAMED, Line, word
+from fewgold.io import bare, plain, write_texts
 
-# What errors weigh in MQM (Multidimensional Quality Metrics).
-
+# What errors weigh in MQM (Multidimensional Quality Metrics) --------------------------------------
 
 NO_ERROR = "no-error"
 
 
-def plain_severity(text: str) -> str:
+def plain_severity(severity: str) -> str:
     """A severity as tools spell it, in one spelling.
 
     >>> plain_severity("No_Error"), plain_severity(" Major")
     ('no-error', 'major')
     """
-    return "-".join(text.strip().lower().replace("_", " ").split())
+    return "-".join(severity.strip().lower().replace("_", " ").split())
 
 
 @dataclass(frozen=True)
@@ -89,23 +74,10 @@ class MqmWeights:
     cap: float | None = 25.0
 
     @cached_property
-    def severities(self) -> dict[str, float]:
+    def _severities(self) -> dict[str, float]:
         """Weights by severity."""
         known = {"major": self.major, "minor": self.minor, "neutral": self.neutral, NO_ERROR: 0.0}
         return known if self.critical is None else {**known, "critical": self.critical}
-
-    def unknown(self, severity: str) -> str:
-        """What is wrong with a severity, as a sentence; empty if it is known."""
-        plain = plain_severity(severity)
-        if plain in self.severities:
-            return ""
-        why = f"expected the severities {', '.join(self.severities)}, got {plain!r}."
-        if plain == "critical":
-            why += (
-                " Campaigns weigh critical errors differently (10 or 25): say which with "
-                "MqmWeights(critical=...)."
-            )
-        return why
 
     def weight(self, category: str, severity: str) -> float:
         """What one error weighs."""
@@ -115,7 +87,7 @@ class MqmWeights:
             return self.non_translation
         if plain == "minor" and kind == "fluency/punctuation":
             return self.punctuation
-        return self.severities[plain]
+        return self._severities[plain]
 
     def score(self, errors: Iterable[tuple[str, str]]) -> float:
         """The score of a segment from the category and severity of each error in it."""
@@ -124,8 +96,21 @@ class MqmWeights:
         return round(total if self.cap is None else min(total, self.cap), 6)
 
 
-# Lines of an MQM file: which columns it has, and what each line is about.
+def unknown_severity(severity: str, weights: MqmWeights) -> str:
+    """What is wrong with a severity, as a sentence; empty if it has a weight."""
+    plain, known = plain_severity(severity), weights._severities
+    if plain in known:
+        return ""
+    why = f"expected the severities {', '.join(known)}, got {plain!r}."
+    if plain == "critical":
+        why += (
+            " Campaigns weigh critical errors differently (10 or 25): say which with "
+            "MqmWeights(critical=...)."
+        )
+    return why
 
+
+# Lines of an MQM file: which columns it has, and what each line is about --------------------------
 
 #: Column names as published, newer style.
 HEADER = (
@@ -174,7 +159,7 @@ def is_header(cells: Sequence[str]) -> bool:
 
 def is_row(cells: Sequence[str]) -> bool:
     """True for a line of a file that came without a header, as some tools write it."""
-    known = {*MqmWeights(critical=0.0).severities, _CONTROL}
+    known = {*MqmWeights(critical=0.0)._severities, _CONTROL}
     return len(cells) in (9, 10) and plain_severity(cells[8]) in known and cells[3].strip() != ""
 
 
@@ -215,7 +200,7 @@ class Row:
         if not self["note"].startswith("{"):
             return {}
         try:
-            found = json_of(self["note"])
+            found = text.json_of(self["note"])
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -248,8 +233,8 @@ class Row:
 
 def rows_of(path: str | Path, names: Names = Names()) -> list[Row]:  # noqa: B008
     """Every line of an MQM file below its header."""
-    lines = lines_of(path)
-    header = [armed(c).strip() for c in lines[0].text.split("\t")] if lines else []
+    lines = text.lines_of(path)
+    header = [bare(c).strip() for c in lines[0].text.split("\t")] if lines else []
     if lines and is_row(header) and not is_header(header):
         header = list(HEADER)
     else:
@@ -277,20 +262,19 @@ def rows_of(path: str | Path, names: Names = Names()) -> list[Row]:  # noqa: B00
 
 def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> Row:
     cells = line.text.split("\t")
-    named = {role: armed(cells[i]).strip() for role, i in roles.items() if i < len(cells)}
+    named = {role: bare(cells[i]).strip() for role, i in roles.items() if i < len(cells)}
     if "note" not in roles and len(cells) == len(header) + 1:
-        named["note"] = armed(cells.pop()).strip()  # a comment that the header forgot
+        named["note"] = bare(cells.pop()).strip()  # a comment that the header forgot
     row = Row(line, named)
     if "\0" in line.text:
-        return Row(line, named, "the line holds a NUL character: it was damaged on its way")
+        return Row(line, named, text.NUL)
     lost = [role for role in _NEEDED if role not in named]
     if lost or any(cell.strip() for cell in cells[len(header) :]):
-        return Row(
-            line,
-            named,
+        why = (
             f"expected {len(header)} cells separated by tabs, got {len(cells)}: a tab or an end of "
-            "line is missing or stands within a text",
+            "line is missing or stands within a text"
         )
+        return Row(line, named, why)
     if row.kind == "error" and not row["severity"]:
         return Row(line, named, "there is a category but no severity")
     if not any(row[role] for role in ("segment", "position", "id")) and not row.key:
@@ -298,11 +282,11 @@ def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> Row:
     return row
 
 
-# Lines of an MQM file put together into ratings, every line accounted for.
+# Lines of an MQM file put together into ratings, every line accounted for -------------------------
 
 
 def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
-    """One rating a system, segment and rater; what else the lines are is counted."""
+    """One rating per system, segment and rater; what else the lines are is counted."""
     segment, notes = _segments(rows)
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, row in enumerate(rows):
@@ -314,14 +298,14 @@ def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
     copies: set[int] = set()
     both = 0
     for group in groups.values():
-        again = _copies(rows, group)
-        places = [i for i in group if i not in again]
+        repeated = _copies(rows, group)
+        places = [i for i in group if i not in repeated]
         made = [rows[i] for i in places]
         why = _wrong(made, weights)
         if why is not None:
             rejected |= {i: rows[i].line.rejected(why(rows[i])) for i in group}
             continue
-        copies.update(again)
+        copies.update(repeated)
         both += len(made) > 1 and any(plain_severity(r["severity"]) == NO_ERROR for r in made)
         ratings.append(_rating(made, segment, weights))
         answered.add(made[0].whereabouts)
@@ -348,7 +332,7 @@ def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
 
 def _wrong(rows: Sequence[Row], weights: MqmWeights) -> Callable[[Row], str] | None:
     """Why each line of a rater and segment is rejected; None if they can all be read."""
-    found = {id(row): row.why or weights.unknown(row["severity"]) for row in rows}
+    found = {id(row): row.why or unknown_severity(row["severity"], weights) for row in rows}
     keys = sorted({row.key for row in rows} - {""})
     if len(keys) > 1:
         return lambda row: f"lines of one segment carry different keys: {', '.join(keys)}"
@@ -444,21 +428,21 @@ def _non_translation(row: Row) -> bool:
     return row["category"].lower().startswith("non-translation")
 
 
-def _unmarked(text: str) -> str:
-    return text.replace("<v>", "").replace("</v>", "")
+def _unmarked(marked: str) -> str:
+    return marked.replace("<v>", "").replace("</v>", "")
 
 
 _STANDARD = MqmWeights()
 
 
 class MqmTsv(Format):
-    """Google MQM: a line an error, ``No-error`` for a clean segment, no quoting.
+    """Google MQM: one line per error, ``No-error`` for a clean segment, no quoting.
 
     Both styles are read: ``system doc doc_id seg_id rater source target category severity
     [comment]`` and that of the viewer Marot, ``system doc docSegId globalSegId rater source target
     category severity metadata``, with or without a header. The second one is written.
 
-    One rating a system, segment and rater; ``score`` is the sum of the weights, 0 for perfect.
+    One rating per system, segment and rater; ``score`` is the sum of the weights, 0 for perfect.
     ``segment`` is the key that went out in the metadata (field ``fewgold``) or that stands
     somewhere in the comment; else the global segment id; else, where that is no id because
     segments of different documents share it, ``document:position``. ``details`` keeps
@@ -491,7 +475,7 @@ class MqmTsv(Format):
         return reading_of(rows_of(path, names), weights)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """A line a segment, category and severity left to fill in; context says so.
+        """One line per segment, category and severity left to fill in; context says so.
 
         Raters copy the line for each further error. The key travels in the metadata.
         """
@@ -509,7 +493,7 @@ class MqmTsv(Format):
         path: str | Path,
         weights: MqmWeights = _STANDARD,
     ) -> None:
-        """A line an error, from ``details["errors"]``; segments without errors as No-error."""
+        """One line per error, from ``details["errors"]``; segments without errors as No-error."""
         lines: list[Sequence[str]] = []
         for segment, rating in matched(tasks, ratings):
             lines.extend(_error_lines(segment, rating, weights))
@@ -518,15 +502,12 @@ class MqmTsv(Format):
 
 def _front(segment: Segment, system: str, details: Mapping[str, Any]) -> list[str]:
     """The cells up to the target."""
-    return [
-        system or UNNAMED,
-        str(details.get("document", segment.document)),
-        str(details.get("position", segment.position)),
-        str(details.get("segment", segment.id)),
-        "",
-        str(details.get("source", source_of(segment.texts))),
-        str(details.get("target", target_of(segment.texts))),
-    ]
+    given = {
+        "document": segment.document, "position": segment.position, "segment": segment.id,
+        "rater": "", "source": text.source_of(segment.texts),
+        "target": text.target_of(segment.texts),
+    }  # fmt: skip
+    return [system or UNNAMED, *(str(details.get(name, own)) for name, own in given.items())]
 
 
 def _error_lines(segment: Segment, rating: Rating, weights: MqmWeights) -> Iterator[list[str]]:
@@ -563,7 +544,7 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
     for error in errors:
         if not {"category", "severity"} <= error.keys():
             raise DataError(f"{who}: expected a category and a severity in each error.")
-        if why := weights.unknown(error["severity"]):
+        if why := unknown_severity(error["severity"], weights):
             raise DataError(f"{who}: {why}")
     total = weights.score((e["category"], e["severity"]) for e in errors)
     if abs(total - rating.score) > 1e-6:
@@ -574,7 +555,7 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
 
 
 def _write(path: str | Path, lines: Iterable[Sequence[str]]) -> None:
-    texts = ["\t".join(HEADER), *("\t".join(map(disarmed, cells)) for cells in lines)]
+    texts = ["\t".join(HEADER), *("\t".join(map(text.guarded, cells)) for cells in lines)]
     write_texts({Path(path): "\n".join(texts) + "\n"})
 
 
@@ -583,14 +564,13 @@ def error_counts(rating: Rating) -> Counter[str]:
     return Counter(plain_severity(e["severity"]) for e in rating.details["errors"])
 
 
-# MQM scores averaged over raters, as published beside the files of errors.
-
+# MQM scores averaged over raters, as published beside the files of errors -------------------------
 
 AVERAGES_HEADER = ("system", "mqm_avg_score", "seg_id")
 
 
 class MqmAverages(Format):
-    """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line a segment and system.
+    """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line per segment and system.
 
     Blanks and tabs mix in the published files, scores are negated there, and ``None`` is a
     missing one. Here larger is worse, as in every MQM file, and a missing score is blank.
@@ -611,7 +591,7 @@ class MqmAverages(Format):
                 f"files of MQM averages have the columns {', '.join(AVERAGES_HEADER)} alone."
             )
         note = "scores were negated: 0 is perfect, larger is worse."
-        return read_means(self.name, path, AVERAGES_HEADER, "seg_id", _average_rating, note)
+        return text.read_means(self.name, path, AVERAGES_HEADER, "seg_id", _average_rating, note)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """None for every segment to rate. The format has no texts, so no context either."""
@@ -619,22 +599,22 @@ class MqmAverages(Format):
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """The mean over raters of each system and segment, negated; None where there is none."""
-        found, unrated = by_output(tasks, ratings)
+        found, unrated = text.by_output(tasks, ratings)
         lines = [" ".join(AVERAGES_HEADER)]
         for (system, name), made in found.items():
-            mean = plain_number(-sum(r.score for r in made) / len(made) + 0.0)
+            mean = number(-sum(r.score for r in made) / len(made) + 0.0)
             lines.append(f"{word(system or UNNAMED, 'the system')} {mean} {word(name, 'the id')}")
         lines += [f"{UNNAMED} None {word(s.key, 'the key')}" for s in unrated]
         write_texts({Path(path): "\n".join(lines) + "\n"})
 
 
 def _average_rating(cells: dict[str, str]) -> Rating | None:
-    text = cells["mqm_avg_score"]
-    if absent(text):
+    score = cells["mqm_avg_score"]
+    if text.absent(score):
         return None
-    value = number(text)
+    value = text.finite(score)
     if value is None:
-        raise DataError(f"expected a number or None as the score, got {text!r}")
+        raise DataError(f"expected a number or None as the score, got {score!r}")
     system = "" if cells["system"] == UNNAMED else cells["system"]
     # Adding 0 turns the -0.0 of a negated perfect score into 0.0.
     return Rating(cells["seg_id"], -value + 0.0, system=system)

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks
-from fewgold.formats.mqm import MqmWeights
+from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
+from fewgold.formats.mqm import MqmWeights, unknown_severity
+from fewgold.formats.rows import Rows, distinct, matched, number
 from fewgold.formats.text import (
+    NUL,
     UNNAMED,
     Line,
     absent,
+    finite,
     json_of,
-    matched,
-    number,
     one_line,
-    plain_number,
     source_of,
     target_of,
     word,
@@ -32,8 +33,7 @@ from fewgold.io import read_text, write_texts
 if TYPE_CHECKING:
     import pandas as pd
 
-# The folders of an mt-metrics-eval tree: which files it has, and what is in them.
-
+# The folders of an mt-metrics-eval tree: which files it has, and what is in them ------------------
 
 _PARTS = ("sources", "system-outputs")
 # Newer trees keep texts in JSON lines, under these names.
@@ -53,10 +53,10 @@ class ScoreLine:
 
 @dataclass(frozen=True)
 class Tree:
-    """A test set on disk: one folder a kind of file, one pair of languages a file name."""
+    """A test set on disk: one folder per kind of file, one pair of languages per file name."""
 
     root: Path
-    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    _kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def at(cls, folder: str | Path) -> Tree:
@@ -123,45 +123,54 @@ class Tree:
         found = self._texts("references")
         return {p.stem.removeprefix(f"{pair}."): p for p in found if p.name.startswith(f"{pair}.")}
 
-    def human(self, pair: str) -> dict[str, Path]:
-        """Files of human scores of segments, by name."""
-        return self._named(self.root / "human-scores", f"{pair}.", ".seg.score")
-
-    def ratings(self, pair: str) -> dict[str, Path]:
-        """Files of raters' errors in segments, by name."""
-        return self._named(self.root / "human-scores", f"{pair}.", ".seg.rating")
+    def human(self, pair: str, end: str = ".seg.score") -> dict[str, Path]:
+        """Files of human scores of segments, or of raters' errors (``.seg.rating``), by name."""
+        return self._named(self.root / "human-scores", f"{pair}.", end)
 
     def metrics(self, pair: str) -> dict[str, Path]:
         """Files of metric scores of segments, by name and reference."""
         return self._named(self.root / "metric-scores" / pair, "", ".seg.score")
 
     def scores(self, path: Path, pair: str) -> Iterator[ScoreLine]:
-        """Every line of a score file.
+        """Every line of a score file."""
+        texts = texts_of(path)
+        found = [_score(text) for text in texts]
+        places = self.placed(path, pair, texts, [system for system, _, _ in found])
+        for (line, place, off), (system, score, why) in zip(places, found, strict=True):
+            yield ScoreLine(line, system, place, score, why or off)
 
-        Which segment a line is about goes by counting, so that of a system with too few or too many
-        lines none can be told.
+    def placed(
+        self, path: Path, pair: str, texts: Sequence[str], systems: Sequence[str]
+    ) -> Iterator[tuple[Line, int, str]]:
+        """Each line of a file, the number of its segment, and why that cannot be told.
+
+        Which segment a line is about follows from counting, so that of a system with too few or
+        too many lines none can be told.
         """
-        segments, systems = len(self.sources(pair)), self.outputs(pair)
-        seen: dict[str, int] = {}
-        made = []
-        for place, text in enumerate(texts_of(path), 1):
-            system, score, why = _score(text)
-            seen[system] = seen.get(system, 0) + 1
-            made.append(
-                ScoreLine(
-                    Line(f"{path.name}, line {place}", text), system, seen[system], score, why
-                )
-            )
-        for found in made:
-            why = found.why
-            if found.system not in systems:
-                why = why or f"there is no system {found.system!r} in system-outputs/{pair}"
-            elif seen[found.system] != segments:
+        segments, known, counts = len(self.sources(pair)), self.outputs(pair), Counter(systems)
+        seen: Counter[str] = Counter()
+        for at, (text, system) in enumerate(zip(texts, systems, strict=True), 1):
+            seen[system] += 1
+            why = ""
+            if system not in known:
+                why = f"there is no system {system!r} in system-outputs/{pair}"
+            elif counts[system] != segments:
                 why = (
-                    f"expected {segments} lines of {found.system}, one a segment, got "
-                    f"{seen[found.system]}: which segment this is cannot be told"
+                    f"expected {segments} lines of {system}, one a segment, got {counts[system]}: "
+                    "which segment this is cannot be told"
                 )
-            yield ScoreLine(found.line, found.system, found.place, found.score, why)
+            yield Line(f"{path.name}, line {at}", text), seen[system], why
+
+    def key(self, pair: str, system: str, place: int) -> tuple[str, bool]:
+        """What a segment is called, and whether it is to be rated."""
+        if (pair, system) not in self._kept:
+            safe = system in self.outputs(pair)
+            self._kept[pair, system] = self.metadata(pair, system) if safe else []
+        known = self._kept[pair, system]
+        ours = known[place - 1].get("fewgold") if place <= len(known) else None
+        if not isinstance(ours, dict):
+            return str(place), True
+        return str(ours.get("key", place)), bool(ours.get("rate", True))
 
     def metadata(self, pair: str, system: str) -> list[dict[str, Any]]:
         """What this package wrote about each output of a system; nothing where it wrote none."""
@@ -225,17 +234,17 @@ def _score(text: str) -> tuple[str, float | None, str]:
     cells = text.split()
     system = cells[0] if cells else ""
     if "\0" in text:
-        return system, None, "the line holds a NUL character: it was damaged on its way"
+        return system, None, NUL
     if len(cells) != 2:
         return system, None, f"expected a system and its score, got {len(cells)} values"
     if absent(cells[1]):
         return system, None, ""
-    value = number(cells[1])
+    value = finite(cells[1])
     why = f"expected a number or None as the score, got {cells[1]!r}" if value is None else ""
     return system, value, why
 
 
-# An mt-metrics-eval tree as a table of segments.
+# An mt-metrics-eval tree as a table of segments ---------------------------------------------------
 
 
 def read_tree(
@@ -261,7 +270,7 @@ def read_tree(
     -------
     pandas.DataFrame
         ``id``, ``document``, ``domain``, ``position`` (in the document), ``system``, ``source``,
-        ``output``, ``reference`` (or ``reference_NAME`` where there are several), a column a
+        ``output``, ``reference`` (or ``reference_NAME`` where there are several), a column per
         metric, and ``human_NAME``, missing where nobody rated. Ids are the numbers of the segments
         from 1; of all systems together they are ``SYSTEM:NUMBER``. Signs are as in the files: in
         those of MQM, larger is better.
@@ -343,100 +352,7 @@ def _column(tree: Tree, pair: str, path: Path, systems: Sequence[str], count: in
     return made
 
 
-# What an mt-metrics-eval tree holds, and what in it does not fit together.
-
-
-@dataclass(frozen=True)
-class TreePair:
-    """What a tree holds of one pair of languages.
-
-    Parameters
-    ----------
-    pair
-        Such as ``en-de``.
-    segments, documents
-        How many there are.
-    systems, references, metrics, human, ratings
-        Names of what there is: outputs, references, metrics with scores of segments, human scores
-        of segments, and raters' lists of errors.
-    problems
-        What does not fit together, in sentences.
-    """
-
-    pair: str
-    segments: int
-    documents: int
-    systems: tuple[str, ...]
-    references: tuple[str, ...]
-    metrics: tuple[str, ...]
-    human: tuple[str, ...]
-    ratings: tuple[str, ...]
-    problems: tuple[str, ...] = ()
-
-
-def list_tree(folder: str | Path) -> tuple[TreePair, ...]:
-    """What a tree holds, pair by pair, every score file looked through for problems."""
-    tree = Tree.at(folder)
-    return tuple(_listed(tree, pair) for pair in tree.pairs)
-
-
-def _listed(tree: Tree, pair: str) -> TreePair:
-    problems = []
-    count = len(tree.sources(pair))
-    documents: list[tuple[str, str]] = []
-    try:
-        documents = tree.documents(pair)
-    except DataError as error:
-        problems.append(str(error))
-    else:
-        if not documents:
-            problems.append(f"there is no file documents/{pair}.docs.")
-        elif len(documents) != count:
-            problems.append(f"{len(documents)} lines in documents/{pair}.docs, {count} segments.")
-        runs = Counter(
-            d for i, (_, d) in enumerate(documents) if i == 0 or documents[i - 1][1] != d
-        )
-        torn = sorted(d for d, times in runs.items() if times > 1)
-        if torn:
-            problems.append(f"segments of documents are not together: {', '.join(torn[:5])}.")
-    texts = {"references": tree.references(pair), "system-outputs": tree.outputs(pair)}
-    for part, files in texts.items():
-        for path in files.values():
-            try:
-                checked_texts(path, part, count)
-            except DataError as error:
-                problems.append(str(error))
-    if not texts["system-outputs"]:
-        problems.append(f"there is no file in system-outputs/{pair}.")
-    for files in (tree.human(pair), tree.metrics(pair)):
-        for path in files.values():
-            problems += _score_problems(tree, pair, path)
-    return TreePair(
-        pair=pair,
-        segments=count,
-        documents=len({d for _, d in documents}),
-        systems=tuple(tree.outputs(pair)),
-        references=tuple(tree.references(pair)),
-        metrics=tuple(tree.metrics(pair)),
-        human=tuple(tree.human(pair)),
-        ratings=tuple(tree.ratings(pair)),
-        problems=tuple(problems),
-    )
-
-
-def _score_problems(tree: Tree, pair: str, path: Path) -> list[str]:
-    try:
-        wrong = [found for found in tree.scores(path, pair) if found.why]
-    except DataError as error:
-        return [str(error)]
-    if not wrong:
-        return []
-    first = wrong[0]
-    return [f"{first.line.place}: {first.why} ({len(wrong)} such lines)."]
-
-
-# Write an mt-metrics-eval tree of one system.
-
+# Write an mt-metrics-eval tree of one system ------------------------------------------------------
 
 #: Says which file holds whose scores; mt-metrics-eval does not look at it.
 NOTE = "fewgold.json"
@@ -460,7 +376,7 @@ def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> Non
                 f"{rating.rater or 'nobody'!r} rated {rating.segment!r} twice. A tree holds one "
                 "score a rater and segment: keep one of them, or write CSV."
             )
-        scores[place] = plain_number(rating.score)
+        scores[place] = str(number(rating.score))
     called = _file_names(list(by_rater), _safe(tasks.score) or "score")
     files = {f"{pair}.{called[rater]}.seg.score": rater for rater in by_rater}
     ours = [{"key": s.key, "id": s.id, "rate": s.rate} for s in tasks.segments]
@@ -508,27 +424,23 @@ def _file_names(raters: list[str], score: str) -> dict[str, str]:
     """Names of score files, different for each rater on any disk."""
     made: dict[str, str] = {}
     for rater in raters:
-        base = name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
-        number = 2
-        while name.lower() in {n.lower() for n in made.values()}:
-            name, number = f"{base}_{number}", number + 1
-        made[rater] = name
+        name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
+        made[rater] = distinct(name, made.values())
     return made
 
 
 def _documents(tasks: Tasks) -> list[str]:
     """A name without blanks for each segment's document; those without one are their own."""
     made: dict[str, str] = {}
-    names = []
-    for i, segment in enumerate(tasks.segments, 1):
-        if segment.document not in made or not segment.document:
-            base = name = "_".join(one_line(segment.document).split()) or f"segment_{i}"
-            number = 2
-            while name in made.values():
-                name, number = f"{base}_{number}", number + 1
-            made[segment.document or f"\0{i}"] = name
-        names.append(made[segment.document or f"\0{i}"])
-    return names
+    taken: set[str] = set()
+    keys = [s.document or f"\0{i}" for i, s in enumerate(tasks.segments, 1)]
+    for i, (key, segment) in enumerate(zip(keys, tasks.segments, strict=True), 1):
+        if key not in made:
+            base = "_".join(one_line(segment.document).split()) or f"segment_{i}"
+            names = itertools.chain([base], (f"{base}_{k}" for k in itertools.count(2)))
+            made[key] = next(name for name in names if name not in taken)
+            taken.add(made[key])
+    return [made[key] for key in keys]
 
 
 _ENDS = (".seg.score", ".seg.rating")
@@ -558,8 +470,7 @@ class MtMetricsEval(Format):
     ``metadata/PAIR/SYSTEM.jsonl`` if they went out with one. Signs are as in the file.
 
     What is written are trees of one system. A rater's scores are a file of their own; times and
-    details have no place in a tree. `read_tree` makes a table of segments, `list_tree` tells what
-    is there.
+    details have no place in a tree. `read_tree` makes a table of segments.
     """
 
     name = "mt-metrics-eval"
@@ -578,34 +489,26 @@ class MtMetricsEval(Format):
         if names.id or names.rater:
             raise DataError("trees have no columns for ids and raters: leave their names out.")
         tree, sources = _chosen(Path(path), names.score)
-        lines: list[tuple[ScoreLine, str, bool, Rating | None]] = []
+        rows = Rows(self.name)
+        files = ", ".join(source.path.name for source in sources)
+        rows.notes.append(f"human scores from {files}, signs as there.")
+        lines: list[tuple[ScoreLine, str, Rating | None]] = []
         for source in sources:
-            keys = _Keys(tree, source.pair)
             found = _errors(tree, source) if source.lists_errors else _scores(tree, source)
-            lines += [(line, *keys.of(line.system, line.place), rating) for line, rating in found]
-        answered = {(line.system, line.place) for line, _, _, rating in lines if rating is not None}
-        ratings: list[Rating] = []
-        blank: list[str] = []
-        rejected: list[Rejected] = []
-        for line, segment, rate, rating in lines:
+            lines += [(line, source.pair, rating) for line, rating in found]
+        answered = {(line.system, line.place) for line, _, rating in lines if rating is not None}
+        for line, pair, rating in lines:
+            segment, rate = tree.key(pair, line.system, line.place)
             if line.why:
-                rejected.append(line.line.rejected(line.why))
+                rows.rejected.append(line.line.rejected(line.why))
             elif rating is not None:
-                ratings.append(_called(rating, segment))
+                system = "" if rating.system == UNNAMED else rating.system
+                rows.ratings.append(replace(rating, segment=segment, system=system))
             elif rate and (line.system, line.place) not in answered:
-                blank.append(segment)
-        return Reading(
-            format=self.name,
-            rows=len(lines),
-            used=len(ratings),
-            ratings=tuple(ratings),
-            blank=tuple(blank),
-            context=len(lines) - len(ratings) - len(blank) - len(rejected),
-            rejected=tuple(rejected),
-            notes=(
-                f"human scores from {', '.join(s.path.name for s in sources)}, signs as there.",
-            ),
-        )
+                rows.blank.append(segment)
+            else:
+                rows.context += 1
+        return rows.reading()
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """A tree whose human scores are None; context is marked in the metadata."""
@@ -614,28 +517,6 @@ class MtMetricsEval(Format):
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """A tree with the scores, None where there are none."""
         write_tree(tasks, ratings, path)
-
-
-class _Keys:
-    """What segments are called, and whether they are to be rated."""
-
-    def __init__(self, tree: Tree, pair: str) -> None:
-        self.tree, self.pair, self._known = tree, pair, dict[str, list[dict[str, Any]]]()
-
-    def of(self, system: str, place: int) -> tuple[str, bool]:
-        if system not in self._known:
-            safe = system in self.tree.outputs(self.pair)
-            self._known[system] = self.tree.metadata(self.pair, system) if safe else []
-        known = self._known[system]
-        ours = known[place - 1].get("fewgold") if place <= len(known) else None
-        if not isinstance(ours, dict):
-            return str(place), True
-        return str(ours.get("key", place)), bool(ours.get("rate", True))
-
-
-def _called(rating: Rating, segment: str) -> Rating:
-    system = "" if rating.system == UNNAMED else rating.system
-    return Rating(segment, rating.score, rating.rater, system=system, details=rating.details)
 
 
 def _chosen(path: Path, wanted: str | None) -> tuple[Tree, list[_Source]]:
@@ -671,8 +552,8 @@ def _chosen(path: Path, wanted: str | None) -> tuple[Tree, list[_Source]]:
 
 def _sources(tree: Tree) -> Iterator[_Source]:
     for pair in tree.pairs:
-        for files in (tree.human(pair), tree.ratings(pair)):
-            for name, path in files.items():
+        for end in _ENDS:
+            for name, path in tree.human(pair, end).items():
                 yield _Source(path, pair, name)
 
 
@@ -703,20 +584,14 @@ def _scores(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | N
 
 def _errors(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | None]]:
     """Lines ``SYSTEM JSON|None [RATER]``, separated by tabs; errors of all severities count."""
-    segments, systems = len(tree.sources(source.pair)), tree.outputs(source.pair)
-    cells = [text.split("\t") for text in texts_of(source.path)]
-    counts = Counter(found[0].strip() for found in cells)
-    seen: dict[str, int] = {}
-    for i, found in enumerate(cells, 1):
-        system = found[0].strip()
-        seen[system] = seen.get(system, 0) + 1
+    texts = texts_of(source.path)
+    cells = [text.split("\t") for text in texts]
+    systems = [found[0].strip() for found in cells]
+    places = tree.placed(source.path, source.pair, texts, systems)
+    for (line, place, off), system, found in zip(places, systems, cells, strict=True):
         rating, why = _marked(found, source, system)
-        if system not in systems:
-            why = f"there is no system {system!r} in system-outputs/{source.pair}"
-        elif counts[system] != segments:
-            why = f"expected {segments} lines of {system}, one a segment, got {counts[system]}"
-        line = Line(f"{source.path.name}, line {i}", "\t".join(found))
-        yield ScoreLine(line, system, seen[system], None, why), None if why else rating
+        why = off or why
+        yield ScoreLine(line, system, place, None, why), None if why else rating
 
 
 def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | None, str]:
@@ -730,7 +605,7 @@ def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | No
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, 'expected None or {"errors": [...]} after the system'
     weights = MqmWeights()
-    why = next((w for _, severity in marked if (w := weights.unknown(severity))), "")
+    why = next((w for _, severity in marked if (w := unknown_severity(severity, weights))), "")
     if why:
         return None, why
     rater = cells[2].strip() if len(cells) == 3 else source.name

@@ -9,37 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
+from fewgold.formats import json as shared
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks
-from fewgold.formats.json import (
-    EXTRA,
-    MARK,
-    Layout,
-    Lookup,
-    Rows,
-    as_number,
-    as_text,
-    choose,
-    dumps,
-    extra,
-    first_object,
-    list_of,
-    number,
-    object_of,
-    options,
-    parse,
-    plain,
-    read_lines,
-    score_of,
-    step,
-    text_of,
-    with_extra,
-)
-from fewgold.formats.text import SOURCES
+from fewgold.formats.json import EXTRA, Layout, as_text, dumps, list_of, object_of, text_of
+from fewgold.formats.rows import Rows, matched, number, plain
 from fewgold.io import plain as plain_name
 from fewgold.io import read_text, write_texts
-
-# Reads what Pearmut has logged, and campaigns that nobody has answered yet.
-
+from fewgold.io.columns import INPUT_NAMES, OUTPUT_NAMES
 
 #: The model of a segment whose system is not known.
 MODEL = "default"
@@ -60,7 +36,7 @@ def is_campaign(found: Any) -> bool:
 def read_campaign(rows: Rows, path: str | Path, names: Names) -> bool:
     """Take in a campaign, in which all is blank; False for a file that is none."""
     try:
-        found = parse(read_text(path), repr(str(path)))
+        found = shared.parse(read_text(path), repr(str(path)))
     except DataError:
         return False
     if not is_campaign(found):
@@ -78,8 +54,8 @@ def read_campaign(rows: Rows, path: str | Path, names: Names) -> bool:
             for _ in models:
                 rows.unanswered(segment)
         else:
-            rows.context()
-    rows.note("this is a campaign to add to Pearmut: it holds no answers yet.")
+            rows.context += 1
+    rows.notes.append("this is a campaign to add to Pearmut: it holds no answers yet.")
     return True
 
 
@@ -94,7 +70,7 @@ def _items(found: Any, place: str, depth: int = 3) -> Iterator[tuple[str, Any]]:
 
 def read_log(rows: Rows, path: str | Path, names: Names) -> None:
     """Take in the lines of a log."""
-    lines = read_lines(path)
+    lines = shared.read_lines(path)
     objects = [line for _, line in lines if isinstance(line, dict)]
     resets = {
         _task(line): place
@@ -110,17 +86,16 @@ def read_log(rows: Rows, path: str | Path, names: Names) -> None:
         elif not isinstance(line, dict):
             rows.reject(where, "expected an object {…}.", line)
         elif line.get("annotation") == _RESET:
-            rows.context()
+            rows.context += 1
         else:
             aside = as_text(line.get("item_i")).startswith(_ASIDE)
             back = place < resets.get(_task(line), -1)
             taken_back += back
             _line(rows, where, line, slider, names, aside or back)
-    rows.count(
-        taken_back,
-        "a document was reset: its answers before that do not count.",
-        "{} lines were reset: their answers do not count.",
-    )
+    if taken_back == 1:
+        rows.notes.append("a document was reset: its answers before that do not count.")
+    elif taken_back:
+        rows.notes.append(f"{taken_back} lines were reset: their answers do not count.")
 
 
 def _task(line: Mapping[str, Any]) -> tuple[str, str]:
@@ -142,8 +117,8 @@ def _slider(rows: Rows, lines: list[dict[str, Any]], wanted: str | None) -> str 
         return None
     if not found and wanted is None:
         return None
-    chosen = choose("slider", found, found, wanted)
-    rows.chose(chosen, found)
+    chosen = shared.choose("slider", found, found, wanted)
+    rows.note_choice(chosen, found)
     return chosen
 
 
@@ -153,8 +128,8 @@ def _line(
     items, annotation = line.get("item"), line.get("annotation")
     if aside:
         listed = annotation if isinstance(annotation, list) else [None]
-        rows.context(sum(max(1, len(a)) if isinstance(a, dict) else 1 for a in listed or [None]))
-        return
+        rows.context += sum(max(1, len(a)) if isinstance(a, dict) else 1 for a in listed or [None])
+        return None
     if not isinstance(items, list) or not isinstance(annotation, list) or not items:
         return rows.reject(where, "expected lists 'item' and 'annotation'.", line)
     if len(items) != len(annotation):
@@ -167,7 +142,7 @@ def _line(
         spot = f"{where}, segment {place}"
         segment = text_of(item, names.id or "item_id").strip() if isinstance(item, dict) else ""
         if isinstance(answers, dict) and not answers:
-            rows.context()
+            rows.context += 1
         elif answers is not None and not isinstance(answers, dict):
             rows.reject(spot, "expected an object of answers by system.", answers)
         elif not segment:
@@ -184,47 +159,28 @@ def _line(
 
 
 def _answer(rows: Rows, spot: str, answer: Any, slider: str | None, rating: Rating) -> None:
-    """Take in one answer; ``rating`` tells all but the score."""
+    """Take in one answer; ``rating`` tells all but the score and the details."""
     if not isinstance(answer, dict):
         return rows.reject(spot, "expected an object with a 'score'.", answer)
     sliders = object_of(answer, "sliders")
-    try:
-        score = score_of(answer.get("score") if slider is None else sliders.get(slider))
-    except DataError as error:
-        return rows.reject(spot, f"its score: {error}", answer)
-    if score is None:
-        return rows.unanswered(rating.segment)
-    details: dict[str, Any] = {}
-    for name in ("error_spans", "textfield"):
-        if answer.get(name):
-            details[name] = plain(answer[name])
+    details = {n: plain(answer[n]) for n in ("error_spans", "textfield") if answer.get(n)}
     others = {name: plain(value) for name, value in sliders.items() if name != slider}
     if others:
         details["sliders"] = others
-    return rows.rating(with_extra(replace(rating, score=score, details=details), answer))
+    score = answer.get("score") if slider is None else sliders.get(slider)
+    rating = replace(rating, details=details)
+    return shared.take_answer(rows, spot, rating, "its score", score, answer)
 
 
-# Items of a Pearmut campaign, and lines of its log.
-
+# Items of a Pearmut campaign, and lines of its log ------------------------------------------------
 
 _REFERENCES = ("reference", "ref")
-_OUTPUTS = ("output", "hypothesis", "hyp", "translation", "target", "tgt", "mt", "summary",
-            "response", "answer")  # fmt: skip
-
-
-def given_together(one: tuple[Segment, Rating], other: tuple[Segment, Rating]) -> bool:
-    """True for ratings that a rater gave with one press of the button."""
-    return (one[0].document, one[1].rater, one[1].time) == (
-        other[0].document,
-        other[1].rater,
-        other[1].time,
-    )
 
 
 def logged(place: int, group: list[tuple[Segment, Rating]]) -> dict[str, Any]:
     """A line of the log: what a rater answered with one press of the button."""
     first = group[0][1]
-    actions = [{"time": as_number(first.time), "action": "submit"}] if first.time else []
+    actions = [{"time": shared.as_number(first.time), "action": "submit"}] if first.time else []
     return {
         "user_id": first.rater,
         "item_i": place,
@@ -244,7 +200,7 @@ def _item_answer(rating: Rating) -> dict[str, Any]:
         details["error_spans"] = rating.details["error_spans"]
     comment = details.get("textfield")
     text = details.pop("textfield") if isinstance(comment, str) and comment else None
-    kept = extra(details, answer=rating.answer)
+    kept = shared.extra(details, answer=rating.answer)
     made = {"score": number(rating.score), "error_spans": spans, "textfield": text}
     return {**made, EXTRA: kept} if kept else made
 
@@ -253,17 +209,15 @@ def item(segment: Segment, model: str = MODEL) -> dict[str, Any]:
     """A segment as Pearmut shows it."""
     sources, references, outputs = _roles(segment.texts)
     made: dict[str, Any] = {
-        "item_id": segment.key,
-        "segment_id": segment.id,
-        "document": segment.document,
+        "item_id": segment.key, "segment_id": segment.id, "document": segment.document,
         "position": segment.position,
-    }
+    }  # fmt: skip
     for field, found in (("src", sources), ("ref", references)):
         if found:
             made[field] = _shown("\n".join(found.values()))
     if segment.rate:
         return {**made, "tgt": {model: _shown("\n".join(outputs.values()))}}
-    told = [MARK, *(f"{name}: {text}" for name, text in outputs.items())]
+    told = [shared.MARK, *(f"{name}: {text}" for name, text in outputs.items())]
     return {**made, "tgt": {}, "instructions": "<br>".join(map(html.escape, told))}
 
 
@@ -271,8 +225,8 @@ def _roles(texts: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], di
     """Which texts are sources, references and outputs; with no known output it is the last."""
     references = {n: t for n, t in texts.items() if plain_name(n) in _REFERENCES}
     others = {n: t for n, t in texts.items() if n not in references}
-    known = [n for n in others if plain_name(n) in _OUTPUTS]
-    left = [n for n in others if plain_name(n) not in SOURCES] or list(others)
+    known = [n for n in others if plain_name(n) in OUTPUT_NAMES]
+    left = [n for n in others if plain_name(n) not in INPUT_NAMES] or list(others)
     output = known[-1:] or left[-1:]
     sources = {n: t for n, t in others.items() if n not in output}
     return sources, references, {n: texts[n] for n in output}
@@ -311,7 +265,7 @@ class Pearmut(Format):
         """True for lines with item, annotation and user, and for a campaign."""
         if probe.is_folder:
             return False
-        first = first_object(probe)
+        first = probe.first_object
         if first is not None and "annotation" in first and "item_i" in first:
             return "user_id" in first
         return is_campaign(probe.json)
@@ -337,7 +291,7 @@ class Pearmut(Format):
         own = tasks.limits == (0, 100) and tasks.higher_is_better is not False
         if tasks.limits is not None and not own:
             low, high = map(number, tasks.limits)
-            by = 1 if options(tasks.limits) else step(tasks.limits)
+            by = 1 if shared.options(tasks.limits) else shared.step(tasks.limits)
             info["sliders"] = [{"name": layout.score, "min": low, "max": high, "step": by}]
         documents: list[list[Segment]] = []
         for segment in tasks.segments:
@@ -352,13 +306,12 @@ class Pearmut(Format):
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """A log: a line per rater, document and time."""
-        find = Lookup(tasks)
         groups: list[list[tuple[Segment, Rating]]] = []
-        for rating in ratings:
-            segment = find(rating)
+        for segment, rating in matched(tasks, ratings):
             group = groups[-1] if groups else []
-            fits = group and given_together(group[-1], (segment, rating))
-            if fits and all(r.segment != rating.segment for _, r in group):
+            given = segment.document, rating.rater, rating.time
+            together = [(s.document, r.rater, r.time) for s, r in group[-1:]] == [given]
+            if together and all(r.segment != rating.segment for _, r in group):
                 group.append((segment, rating))
             else:
                 groups.append([(segment, rating)])

@@ -11,43 +11,11 @@ from typing import Any
 from urllib.parse import quote
 
 from fewgold.errors import DataError
+from fewgold.formats import json as shared
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
-from fewgold.formats.json import (
-    AFTER,
-    BEFORE,
-    EXTRA,
-    KEY,
-    Layout,
-    Lookup,
-    Rows,
-    as_number,
-    as_text,
-    beside,
-    brief,
-    choose,
-    clean,
-    dumps,
-    extra,
-    first_object,
-    is_number,
-    list_of,
-    mostly_scores,
-    number,
-    object_of,
-    options,
-    parse,
-    plain,
-    read_json,
-    read_lines,
-    score_of,
-    text_of,
-    with_extra,
-)
-from fewgold.formats.json import number as as_written
+from fewgold.formats.json import EXTRA, KEY, Layout, as_text, dumps, list_of, object_of, text_of
+from fewgold.formats.rows import Rows, brief, matched, number, plain
 from fewgold.io import read_text, write_texts
-
-# The configuration of a Potato server for a set of tasks, as YAML.
-
 
 #: Names that an instance has already.
 RESERVED = ("id", "instance_id", "user_id", "displayed_text", "fewgold")
@@ -81,21 +49,14 @@ def config(tasks: Tasks, data: str = "tasks.jsonl") -> str:
     <BLANKLINE>
     """
     layout = Layout(tasks, RESERVED)
-    shown = [(field, name) for name, field in layout.fields.items()]
-    shown = shown or [("segment_id", "segment")]
-    body = shown[-1][0]
-    if layout.has_context:
-        told = "context {}, do not rate"
-        shown = [(BEFORE, told.format("before")), *shown, (AFTER, told.format("after"))]
+    shown = [{"key": k, "type": "text", "label": label} for k, label in layout.shown.items()]
     made: dict[str, Any] = {
         "annotation_task_name": tasks.name,
         "task_dir": ".",
         "data_files": [data],
-        "item_properties": {"id_key": "id", "text_key": body},
+        "item_properties": {"id_key": "id", "text_key": layout.main},
         "output_annotation_dir": f"{Path(data).stem}_output",
-        "instance_display": {
-            "fields": [{"key": key, "type": "text", "label": label} for key, label in shown]
-        },
+        "instance_display": {"fields": shown},
         "annotation_schemes": [_scheme(tasks, layout.score)],
         "user_config": {"allow_all_users": not tasks.raters, "users": list(tasks.raters)},
     }
@@ -103,7 +64,7 @@ def config(tasks: Tasks, data: str = "tasks.jsonl") -> str:
 
 
 def _scheme(tasks: Tasks, name: str) -> dict[str, Any]:
-    points = options(tasks.limits)
+    points = shared.options(tasks.limits)
     made: dict[str, Any] = {
         "annotation_type": "number" if points is None else "radio",
         "name": name,
@@ -139,17 +100,20 @@ def _yaml(value: dict[str, Any], indent: str = "") -> list[str]:
 
 def _scalar(value: Any) -> str:
     if isinstance(value, str):
-        value = clean(value).replace("\u2028", " ").replace("\u2029", " ").replace("\ufeff", "")
+        value = (
+            shared.clean(value).replace("\u2028", " ").replace("\u2029", " ").replace("\ufeff", "")
+        )
     return json.dumps(value, ensure_ascii=False)
 
 
-# Reads what users of Potato have answered, from states and from lines.
-
+# Reads what users of Potato have answered, from states and from lines -----------------------------
 
 STATE, LINES = "user_state.json", "annotated_instances.jsonl"
 LABELS = "instance_id_to_label_to_value"
 _BEHAVIOUR = "instance_id_to_behavioral_data"
 _ASIDE = "free_response"
+#: Which fields tell how long an answer took.
+_TIME_FIELDS = ("total_time_ms", "time_string")
 
 
 @dataclass(frozen=True)
@@ -198,17 +162,17 @@ def _files(path: Path) -> list[Path]:
 def _file(rows: Rows, path: Path, place: str, user: str, names: Names) -> list[Entry]:
     text = read_text(path)
     try:
-        whole = parse(text, "the file")
+        whole = shared.parse(text, "the file")
     except DataError:
         whole = None
     if isinstance(whole, dict) and LABELS in whole:
         return _state(rows, whole, place, user, names)
     if path.name.lower().endswith(".json") and whole is None:
-        read_json(path)
+        shared.read_json(path)
     if isinstance(whole, list):
         lines = [(f"entry {i}", line) for i, line in enumerate(whole, start=1)]
     else:
-        lines = [(f"line {i}", line) for i, line in read_lines(path)]
+        lines = [(f"line {i}", line) for i, line in shared.read_lines(path)]
     return _lines(rows, lines, place, user, names)
 
 
@@ -309,35 +273,16 @@ def read_entries(rows: Rows, found: list[Entry], names: Names) -> None:
     for entry in found:
         for scheme, listed in entry.answers.items():
             values.setdefault(scheme, []).extend(listed)
-    likely = [q for q, every in values.items() if mostly_scores(every)]
-    question = choose("scheme", values, likely, names.score) if values else None
-    if question is not None:
-        rows.chose(question, values)
+    question = shared.question_of(rows, "scheme", values, names.score)
     for entry in found:
         listed = entry.answers.get(question, []) if question else []
-        try:
-            score = score_of(listed)
-        except DataError as error:
-            rows.reject(entry.place, f"the answer to {question!r}: {error}", listed)
-            continue
-        if score is None:
-            rows.unanswered(entry.segment)
-            continue
         others = {q: plain(v) for q, v in entry.answers.items() if q != question and v}
-        details = {n: plain(entry.behaviour[n]) for n in _told(entry.behaviour)}
-        rating = Rating(
-            segment=entry.segment,
-            score=score,
-            rater=entry.rater,
-            time=_time(entry.behaviour),
-            details={**details, "answers": others} if others else details,
-        )
-        rows.rating(with_extra(rating, entry.holder))
-
-
-def _told(behaviour: Mapping[str, Any]) -> list[str]:
-    """Which fields tell how long it took."""
-    return [n for n in ("total_time_ms", "time_string") if behaviour.get(n) not in (None, "")]
+        told = {n: entry.behaviour.get(n) for n in _TIME_FIELDS}
+        details = {n: plain(v) for n, v in told.items() if v not in (None, "")}
+        details |= {"answers": others} if others else {}
+        rating = Rating(entry.segment, 0.0, entry.rater, _time(entry.behaviour), details=details)
+        what = f"the answer to {question!r}"
+        shared.take_answer(rows, entry.place, rating, what, listed, entry.holder, listed)
 
 
 def _time(behaviour: Mapping[str, Any]) -> str:
@@ -347,7 +292,6 @@ def _time(behaviour: Mapping[str, Any]) -> str:
     return last or text_of(behaviour, "session_end", "timestamp")
 
 
-_TIME_FIELDS = ("total_time_ms", "time_string")
 _LONGEST = 80
 
 
@@ -382,7 +326,7 @@ class Potato(Format):
 
     def beside(self, path: str | Path) -> Path:
         """Where `write_tasks` puts the configuration of the server: ``tasks.yaml``."""
-        return beside(path, ".yaml")
+        return shared.beside(path, ".yaml")
 
     def recognises(self, probe: Probe) -> bool:
         """True for states of users, a folder of them, and lines of annotated instances."""
@@ -395,7 +339,7 @@ class Potato(Format):
                 )
             except OSError:
                 return False
-        first = first_object(probe)
+        first = probe.first_object
         if first is not None and "label_annotations" in first:
             return "id" in first or "instance_id" in first
         return isinstance(probe.json, dict) and LABELS in probe.json
@@ -418,21 +362,19 @@ class Potato(Format):
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """Lines, the state of one user, or a folder of states, by the ending of the path."""
-        layout, find, path = Layout(tasks, RESERVED), Lookup(tasks), Path(path)
-        found = [(find(rating), rating) for rating in ratings]
+        layout, path = Layout(tasks, RESERVED), Path(path)
+        found = matched(tasks, ratings)
         if path.suffix == ".jsonl":
             lines = []
             for segment, rating in found:
                 label, behaviour, kept = _parts(rating)
                 shown = list(segment.texts.values())[-1:]
                 line: dict[str, Any] = {
-                    "user_id": rating.rater,
-                    "instance_id": rating.segment,
+                    "user_id": rating.rater, "instance_id": rating.segment,
                     "displayed_text": shown[0] if shown else "",
                     "label_annotations": {layout.score: {"number": label}},
-                    "span_annotations": {},
-                    "behavioral_data": behaviour,
-                }
+                    "span_annotations": {}, "behavioral_data": behaviour,
+                }  # fmt: skip
                 lines.append(dumps({**line, EXTRA: kept} if kept else line) + "\n")
             return write_texts({path: "".join(lines)})
         by_user: dict[str, list[Rating]] = {}
@@ -468,12 +410,12 @@ def _parts(rating: Rating) -> tuple[str, dict[str, Any], dict[str, Any]]:
     behaviour: dict[str, Any] = {}
     for name in _TIME_FIELDS:
         value = details.get(name)
-        if is_number(value) or (isinstance(value, str) and value):
+        if shared.is_number(value) or (isinstance(value, str) and value):
             behaviour[name] = details.pop(name)
     if rating.time:
-        behaviour["session_end"] = as_number(rating.time)
-    kept = extra(details, system=rating.system, answer=rating.answer)
-    return repr(as_written(rating.score)), behaviour, kept
+        behaviour["session_end"] = shared.as_number(rating.time)
+    kept = shared.extra(details, system=rating.system, answer=rating.answer)
+    return repr(number(rating.score)), behaviour, kept
 
 
 def _saved_state(score: str, user: str, ratings: list[Rating]) -> dict[str, Any]:
@@ -492,10 +434,7 @@ def _saved_state(score: str, user: str, ratings: list[Rating]) -> dict[str, Any]
         if kept:
             extras[rating.segment] = kept
     made = {
-        "user_id": user,
-        "instance_id_ordering": list(labels),
-        "instance_id_to_behavioral_data": behaviours,
-        LABELS: labels,
-        "instance_id_to_span_to_value": {},
-    }
+        "user_id": user, "instance_id_ordering": list(labels), _BEHAVIOUR: behaviours,
+        LABELS: labels, "instance_id_to_span_to_value": {},
+    }  # fmt: skip
     return {**made, EXTRA: extras} if extras else made

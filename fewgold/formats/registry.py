@@ -55,7 +55,7 @@ def get(name: str) -> Format:
 
 
 def recognise(path: str | Path) -> Format | None:
-    """The format that a file (or folder) is in, going by its content; None if nobody knows it."""
+    """The format that a file (or folder) is in, judged by its content; None if nobody knows it."""
     probe = Probe(path)
     if not probe.path.exists():
         raise DataError(f"there is no file {str(path)!r}.")
@@ -136,16 +136,12 @@ def _frame(reading: Reading) -> pd.DataFrame:
     score = "mqm" if reading.format.startswith("mqm") else "score"
     rows: list[dict[str, Any]] = [
         {
-            "id": r.segment,
-            "document": r.details.get("document", ""),
-            "system": r.system,
-            "rater": r.rater,
-            "source": r.details.get("source", ""),
-            "target": r.details.get("target", ""),
-            score: r.score,
+            "id": r.segment, "document": r.details.get("document", ""), "system": r.system,
+            "rater": r.rater, "source": r.details.get("source", ""),
+            "target": r.details.get("target", ""), score: r.score,
         }
         for r in reading.ratings
-    ]
+    ]  # fmt: skip
     frame = pd.DataFrame(rows)
     return frame[[name for name in frame.columns if name == score or (frame[name] != "").any()]]
 

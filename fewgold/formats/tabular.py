@@ -1,6 +1,7 @@
-"""What plain tables share: a header and rows, and reading back what is to be written.
+"""Plain tables of ratings: how their rows are read, and CSV, TSV and JSON lines.
 
-All of them share the columns of `task_grid` and `rating_grid`, and the way their rows are read.
+All plain tables share the columns of `task_grid` and `rating_grid`. What is to be written is read
+back before any file changes.
 """
 
 from __future__ import annotations
@@ -21,32 +22,29 @@ from typing import Any
 from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks, is_key
-from fewgold.io import (
+from fewgold.formats.rows import Rows, number
+from fewgold.io import TableFile, guess_column, plain, read_file, write_texts
+from fewgold.io import as_text as joined
+from fewgold.io.cells import (
+    NUMBER,
+    PLAIN_COMMA,
+    bare,
+    cell,
+    column_of,
+    guard,
+    read_as_sentence,
+    text_of,
+)
+from fewgold.io.columns import (
     HUMAN_NAMES,
     ID_NAMES,
-    NUMBER,
     RATER_NAMES,
     SYSTEM_NAMES,
     TIME_NAMES,
-    Row,
-    TableFile,
-    cell,
-    column_of,
-    guess_column,
-    neutral,
-    plain,
-    read_as_sentence,
-    read_file,
-    separator_of,
-    text_of,
-    write_texts,
+    clear_human,
 )
-from fewgold.io import as_text as joined
-from fewgold.io.columns import clear_human
+from fewgold.io.table import Row, separator_of
 from fewgold.io.xlsx import Formula
-
-# What sheets of tasks are made of, and texts that no spreadsheet takes for a formula.
-
 
 #: What the sheet says in the column ``rate``.
 YES, CONTEXT = "yes", "no (context)"
@@ -54,43 +52,13 @@ YES, CONTEXT = "yes", "no (context)"
 #: leave out empty cells at the end of a row, and a file cut short has no whole key.
 TAIL = ("rater", "comment", "key")
 RATE = "rate"
-
-
-def guard(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, so that `bare` can give it back.
-
-    An apostrophe that stands before something like a formula already gets a second one.
-
-    >>> guard("=1+1"), guard("'=1+1"), guard("it's"), guard("-1")
-    ("'=1+1", "''=1+1", "it's", '-1')
-    """
-    return f"'{text}" if _is_formula(text) else text
-
-
-def bare(text: str) -> str:
-    """Text as it was before `guard`.
-
-    >>> bare("'=1+1"), bare("''=1+1"), bare("'tis")
-    ('=1+1', "'=1+1", "'tis")
-    """
-    return text[1:] if text.startswith("'") and _is_formula(text) else text
-
-
-def _is_formula(text: str) -> bool:
-    rest = text.lstrip("'")
-    return neutral(rest) != rest
-
-
-# Which column of a sheet holds what.
-
-
 # Not "answer": that is what question answering calls its texts.
 ANSWER_NAMES = ("answerid", "annotationid", "ratingid", "responseid")
 _SEGMENT_NAMES = ("key", *ID_NAMES)
 
 
 @dataclass(frozen=True)
-class Roles:
+class SheetColumns:
     """Places of the columns; None where there is no such column.
 
     Parameters
@@ -98,7 +66,7 @@ class Roles:
     segment, id
         What names the segment, and the pool's own id where a key names it.
     scores
-        The score, or one score a rater.
+        The score, or one score per rater.
     wide
         Whether each score column is a rater of its own.
     own
@@ -129,8 +97,8 @@ def familiar(header: Iterable[str], names: Names) -> int:
     return int(segment) + int(score)
 
 
-def find(sheet: TableFile, names: Names, path: str) -> Roles:
-    """The roles of the columns by their names, or an error that says which one is missing."""
+def find(sheet: TableFile, names: Names, path: str) -> SheetColumns:
+    """Which columns hold what, by their names, or an error that says which one is missing."""
     header = sheet.header
     own = None if names.id or names.score else _own_score(header)
     if own is not None:
@@ -138,7 +106,9 @@ def find(sheet: TableFile, names: Names, path: str) -> Roles:
         id_ = place("id") if "id" in header else None
         tail = {name: own + 1 + k for k, name in enumerate(TAIL)}
         who = _given(header, names.rater, "rater", "--rater") if names.rater else tail["rater"]
-        return Roles(tail["key"], (own,), id_, who, comment=tail["comment"], rate=own - 1, own=True)
+        return SheetColumns(
+            tail["key"], (own,), id_, who, comment=tail["comment"], rate=own - 1, own=True
+        )
     scores = _scores(sheet, names, path)
     segment = _segment(sheet, names, path, scores)
     rater = _given(header, names.rater, "rater", "--rater") if names.rater else None
@@ -149,7 +119,7 @@ def find(sheet: TableFile, names: Names, path: str) -> Roles:
         found = guess_column(free, known)
         return None if found is None else free.index(found)
 
-    return Roles(
+    return SheetColumns(
         segment,
         scores,
         guess(ID_NAMES) if plain(header[segment]) == "key" else None,
@@ -244,10 +214,8 @@ def _alone(header: Sequence[str], name: str, option: str) -> int:
     return list(header).index(name)
 
 
-# Rows of a sheet into ratings, every row accounted for.
+# Rows of a sheet into ratings ---------------------------------------------------------------------
 
-
-_COMMA = re.compile(r"[+-]?\d*,\d+")
 _FORMULA = "has a formula whose value is not in the file. Open and save it, or type the value."
 # Halves of characters, which no file in UTF-8 can hold, and the character 0.
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
@@ -259,31 +227,29 @@ class _Unreadable(Exception):
 
 def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
     """All that a sheet holds."""
-    roles = find(sheet, names, path)
-    read_as = {k: _written(sheet.rows, k, sheet.header[k]) for k in roles.scores}
-    ratings: list[Rating] = []
-    blank: list[str] = []
-    rejected: list[Rejected] = []
-    used = context = empty = 0
+    columns = find(sheet, names, path)
+    read_as = {k: _written(sheet.rows, k, sheet.header[k]) for k in columns.scores}
+    rows = Rows(format)
+    used = empty = 0
     for row in sheet.rows:
         try:
             if row.why:
                 raise _Unreadable(row.why)
             if all(is_empty_cell(value) for value in row.cells):
                 empty += 1
-            elif _is_context(row, roles):
-                context += 1
+            elif _is_context(row, columns):
+                rows.context += 1
             else:
-                segment, made = _ratings(row, sheet.header, roles, read_as)
-                ratings += made
+                segment, made = _ratings(row, sheet.header, columns, read_as)
+                rows.ratings += made
                 used += bool(made)
-                if not made:
-                    blank.append(segment)
+                rows.blank += [] if made else [segment]
         except _Unreadable as why:
-            rejected.append(Rejected(row.place, str(why), row.raw))
+            rows.rejected.append(Rejected(row.place, str(why), row.raw))
     return Reading(
-        format, len(sheet.rows), used, tuple(ratings), tuple(blank), context + empty,
-        tuple(rejected), (*_told(sheet), *_notes(sheet.header, roles, read_as, empty)),
+        format, len(sheet.rows), used, tuple(rows.ratings), tuple(rows.blank),
+        rows.context + empty, tuple(rows.rejected),
+        (*_told(sheet), *_notes(sheet.header, columns, read_as, empty)),
     )  # fmt: skip
 
 
@@ -299,12 +265,12 @@ def _told(sheet: TableFile) -> list[str]:
 
 
 def _notes(
-    header: Sequence[str], roles: Roles, read_as: Mapping[int, str], empty: int
+    header: Sequence[str], columns: SheetColumns, read_as: Mapping[int, str], empty: int
 ) -> list[str]:
-    scores = ", ".join(repr(header[k]) for k in roles.scores)
-    notes = [f"segments are named by {header[roles.segment]!r}, scores are in {scores}."]
-    if roles.rater is not None and not roles.own:
-        notes.append(f"raters are in {header[roles.rater]!r}.")
+    scores = ", ".join(repr(header[k]) for k in columns.scores)
+    notes = [f"segments are named by {header[columns.segment]!r}, scores are in {scores}."]
+    if columns.rater is not None and not columns.own:
+        notes.append(f"raters are in {header[columns.rater]!r}.")
     for k, how in read_as.items():
         if how:
             notes.append(f"{read_as_sentence(header[k], how)}.")
@@ -319,13 +285,13 @@ def _written(rows: Sequence[Row], column: int, name: str) -> str:
     return column_of(cells, name).read_as
 
 
-def _is_context(row: Row, roles: Roles) -> bool:
-    if roles.rate is None:
+def _is_context(row: Row, columns: SheetColumns) -> bool:
+    if columns.rate is None:
         return False
-    value = row.cells[roles.rate]
+    value = row.cells[columns.rate]
     if value is not False and not re.match(r"no\b", text_of(value).strip().lower()):
         return False
-    scores = [row.cells[k] for k in roles.scores if not is_empty_cell(row.cells[k])]
+    scores = [row.cells[k] for k in columns.scores if not is_empty_cell(row.cells[k])]
     if scores:
         raise _Unreadable(
             f"is context that was not to be rated, but has the score {text_of(scores[0])!r}."
@@ -334,40 +300,34 @@ def _is_context(row: Row, roles: Roles) -> bool:
 
 
 def _ratings(
-    row: Row, header: Sequence[str], roles: Roles, read_as: Mapping[int, str]
+    row: Row, header: Sequence[str], columns: SheetColumns, read_as: Mapping[int, str]
 ) -> tuple[str, list[Rating]]:
-    segment = _text(row, roles.segment)
-    if roles.own:  # typed and copied by people
+    segment = _text(row, columns.segment)
+    if columns.own:  # typed and copied by people
         segment = segment.strip()
         segment = segment.lower() if is_key(segment) else segment
     if not segment.strip():
-        raise _Unreadable(f"has no segment: its {header[roles.segment]!r} is empty.")
-    if roles.own and segment.lower().startswith("fg-") and not is_key(segment):
+        raise _Unreadable(f"has no segment: its {header[columns.segment]!r} is empty.")
+    if columns.own and segment.lower().startswith("fg-") and not is_key(segment):
         raise _Unreadable(f"has a damaged key, {segment!r}. Copy it from the sheet as it went out.")
-    rater = _text(row, roles.rater)
-    rater = rater.strip() if roles.own else rater
-    details = _details(row, roles)
+    rater = _text(row, columns.rater)
+    rater = rater.strip() if columns.own else rater
+    details = _details(row, columns)
     made = []
-    for k in roles.scores:
+    for k in columns.scores:
         if is_empty_cell(row.cells[k]):
             continue
         try:
             score = _score(row.cells[k], read_as[k])
         except _Unreadable as why:
             raise _Unreadable(
-                f"{f'has in {header[k]!r} ' if roles.wide else 'has '}{why}"
+                f"{f'has in {header[k]!r} ' if columns.wide else 'has '}{why}"
             ) from None
+        who = header[k] if columns.wide else rater
         made.append(
-            Rating(
-                segment,
-                score,
-                header[k] if roles.wide else rater,
-                _text(row, roles.time),
-                _text(row, roles.system),
-                _text(row, roles.answer),
-                dict(details),
-            )
-        )
+            Rating(segment, score, who, _text(row, columns.time), _text(row, columns.system),
+                   _text(row, columns.answer), dict(details))
+        )  # fmt: skip
     return segment, made
 
 
@@ -395,7 +355,7 @@ def _score(value: Any, read_as: str) -> float:
     elif read_as:
         return float(text.lower() == read_as.partition("/")[0])
     if isinstance(value, str):
-        if _COMMA.fullmatch(text):
+        if PLAIN_COMMA.fullmatch(text):
             raise _Unreadable(f"the score {text}: write {text.replace(',', '.')}, with a point.")
         if not NUMBER.fullmatch(text):
             raise _Unreadable(f"{text[:80]!r} as its score, which is no number.")
@@ -411,8 +371,8 @@ def _score(value: Any, read_as: str) -> float:
     return score
 
 
-def _details(row: Row, roles: Roles) -> dict[str, Any]:
-    value = None if roles.details is None else row.cells[roles.details]
+def _details(row: Row, columns: SheetColumns) -> dict[str, Any]:
+    value = None if columns.details is None else row.cells[columns.details]
     if isinstance(value, str) and value.strip():
         try:
             found = json.loads(value, parse_constant=_refuse)
@@ -422,11 +382,13 @@ def _details(row: Row, roles: Roles) -> dict[str, Any]:
     if isinstance(value, dict):
         details = dict(value)
     else:
-        details = {} if is_empty_cell(value) else {"details": _text(row, roles.details, name=False)}
-    if roles.id is not None and not is_empty_cell(row.cells[roles.id]):
-        details["id"] = _text(row, roles.id)
-    if roles.comment is not None and not is_empty_cell(row.cells[roles.comment]):
-        details["comment"] = _text(row, roles.comment, name=False)
+        details = (
+            {} if is_empty_cell(value) else {"details": _text(row, columns.details, name=False)}
+        )
+    if columns.id is not None and not is_empty_cell(row.cells[columns.id]):
+        details["id"] = _text(row, columns.id)
+    if columns.comment is not None and not is_empty_cell(row.cells[columns.comment]):
+        details["comment"] = _text(row, columns.comment, name=False)
     try:
         if details and _UNFIT.search(json.dumps(details, ensure_ascii=False)):
             raise _Unreadable("holds half a character in its details.")
@@ -439,8 +401,7 @@ def _refuse(word: str) -> None:
     raise ValueError(word)
 
 
-# Tasks and ratings as a header and rows; each tabular format puts them into a file.
-
+# Tasks and ratings as a header and rows ----------------------------------------------------------
 
 RATING_COLUMNS = (
     "segment", "score", "rater", "time", "system", "answer_id", "details", "pool_id",
@@ -458,7 +419,7 @@ class Grid:
 
 
 def task_grid(tasks: Tasks) -> Grid:
-    """A row a segment in the order of the tasks, context among them.
+    """One row per segment in the order of the tasks, context among them.
 
     The columns are ``id, document, position, <texts>, rate, <score>, rater, comment, key``.
     """
@@ -481,7 +442,7 @@ def task_grid(tasks: Tasks) -> Grid:
 
 
 def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> Grid:
-    """A row a rating; the pool's id stands last, where the tasks tell it."""
+    """One row per rating; the pool's id stands last, where the tasks tell it."""
     ids = {s.id: s.id for s in tasks.segments} | {s.key: s.id for s in tasks.segments}
     rows = []
     for r in ratings:
@@ -508,16 +469,6 @@ def plain_json(rating: Rating) -> dict[str, Any]:
     return found
 
 
-def number(score: float) -> str:
-    """A score with all its digits, whole ones without a point.
-
-    >>> number(4.0), number(0.1 + 0.2)
-    ('4', '0.30000000000000004')
-    """
-    whole = score.is_integer() and abs(score) < 1e15 and math.copysign(1, score) > 0
-    return str(int(score)) if whole or (score.is_integer() and -1e15 < score < 0) else repr(score)
-
-
 def as_texts(row: Iterable[Any]) -> list[str]:
     """Cells as text, for files that know nothing else."""
     return [as_text(value) for value in row]
@@ -529,7 +480,7 @@ def as_text(value: Any) -> str:
         return ""
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
-    return number(value) if isinstance(value, float) else str(value)
+    return str(number(value)) if isinstance(value, float) else str(value)
 
 
 _INSTEAD = "It would not come back as it went. Write JSON lines (.jsonl)."
@@ -595,9 +546,6 @@ def is_text(probe: Probe) -> bool:
     return not probe.is_folder and probe.is_text
 
 
-# Tables in plain text: CSV, TSV and JSON lines.
-
-
 class Csv(Tabular):
     """Comma-separated values, also with semicolons or tabs."""
 
@@ -639,7 +587,7 @@ class Tsv(Tabular):
 
 
 class JsonLines(Tabular):
-    """JSON lines, an object a line; a JSON array of objects is read as well."""
+    """JSON lines, one object per line; a JSON array of objects is read as well."""
 
     name = "jsonl"
     title = "JSON lines"

@@ -1,4 +1,4 @@
-"""What the readers of published text files share: lines, columns, numbers."""
+"""What the formats of published text files share: lines, numbers, names of texts, mean scores."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Rating, Reading, Rejected, Segment, Tasks
-from fewgold.io import guess_column, neutral, read_text
+from fewgold.formats.rows import Rows, matched
+from fewgold.io import guard, guess_column, read_text
+from fewgold.io.cells import NUMBER
+from fewgold.io.columns import INPUT_NAMES, OUTPUT_NAMES
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_ABSENT = {"none", "nan", "na", ""}
+#: Stands for the system in files that must name one, where none is known.
+UNNAMED = "unnamed"
+NUL = "the line holds a NUL character: it was damaged on its way"
 
 
 @dataclass(frozen=True)
@@ -45,17 +49,19 @@ def lines_of(path: str | Path) -> list[Line]:
     return [line for line in found if line.text.strip(" \r")]
 
 
-def number(text: str) -> float | None:
+def finite(text: str) -> float | None:
     """A finite number in plain notation, or None for anything else.
 
-    >>> number("-0.5"), number("1e3"), number("nan"), number("1_000")
+    >>> finite("-0.5"), finite("1e3"), finite("nan"), finite("1_000")
     (-0.5, 1000.0, None, None)
     """
-    text = text.strip()
-    if not _NUMBER.fullmatch(text):
-        return None
-    value = float(text)
+    value = float(text) if NUMBER.fullmatch(text.strip()) else math.inf
     return value if math.isfinite(value) else None
+
+
+def absent(text: str) -> bool:
+    """True for what published files write in place of a missing score: None, NA, NaN."""
+    return text.strip().lower() in ("none", "nan", "na", "")
 
 
 def json_of(text: str) -> Any:
@@ -69,54 +75,10 @@ def json_of(text: str) -> Any:
     return found
 
 
-def absent(text: str) -> bool:
-    """True for what published files write in place of a missing score: None, NA, NaN."""
-    return text.strip().lower() in _ABSENT
-
-
-def columns_named(path: str | Path, expected: Sequence[str], header: Sequence[str]) -> None:
-    """Refuse a file whose header lacks one of the columns that its format has."""
-    missing = [name for name in expected if name not in header]
-    if missing:
-        raise DataError(
-            f"{path}: expected the columns {', '.join(expected)}, got "
-            f"{', '.join(header) or 'none'} (no {', '.join(missing)})."
-        )
-
-
-def blank_separated(
-    path: str | Path, expected: Sequence[str]
-) -> Iterator[tuple[Line, dict[str, str] | str]]:
-    """Rows of a table separated by blanks or tabs: cells by name, or why they cannot be read."""
-    lines = lines_of(path)
-    header = lines[0].text.split() if lines else []
-    columns_named(path, expected, header)
-    for line in lines[1:]:
-        cells = line.text.split()
-        if "\0" in line.text:
-            yield line, "the line holds a NUL character: it was damaged on its way"
-        elif len(cells) != len(header):
-            yield line, f"expected {len(header)} values ({', '.join(header)}), got {len(cells)}"
-        else:
-            yield line, dict(zip(header, cells, strict=True))
-
-
-# What the writers of published text files share: which text is which, and cells that come back.
-
-
-#: Stands for the system in files that must name one, where none is known.
-UNNAMED = "unnamed"
-SOURCES = ("source", "src", "input", "prompt", "question", "article", "context")
-_TARGETS = (
-    "output", "target", "tgt", "mt", "translation", "hypothesis", "hyp", "response", "answer",
-    "summary", "text",
-)  # fmt: skip
-
-
 def source_of(texts: Mapping[str, str]) -> str:
     """The text that raters compare an output with; empty if there is but one text."""
-    name = guess_column(texts, SOURCES)
-    others = [n for n in texts if n != guess_column(texts, _TARGETS)]
+    name = guess_column(texts, INPUT_NAMES)
+    others = [n for n in texts if n != guess_column(texts, OUTPUT_NAMES)]
     if name is None and others and len(texts) > 1:
         name = others[0]
     return texts[name] if name is not None else ""
@@ -124,24 +86,8 @@ def source_of(texts: Mapping[str, str]) -> str:
 
 def target_of(texts: Mapping[str, str]) -> str:
     """The text that is rated: by its name, else the last one."""
-    name = guess_column(texts, _TARGETS)
-    if name is None and texts:
-        name = list(texts)[-1]
+    name = guess_column(texts, OUTPUT_NAMES) or next(reversed(list(texts)), None)
     return texts[name] if name is not None else ""
-
-
-def matched(tasks: Tasks, ratings: Iterable[Rating]) -> list[tuple[Segment, Rating]]:
-    """Each rating with the segment that it is about, found by its key or id."""
-    by_name = {s.id: s for s in tasks.segments} | {s.key: s for s in tasks.segments}
-    pairs = []
-    for rating in ratings:
-        if rating.segment not in by_name:
-            raise DataError(
-                f"there is a rating of {rating.segment!r}, which is not among the "
-                f"{len(tasks.segments)} segments. Expected the key or id of one of them."
-            )
-        pairs.append((by_name[rating.segment], rating))
-    return pairs
 
 
 def word(text: str, what: str) -> str:
@@ -155,32 +101,38 @@ def word(text: str, what: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text without ends of lines, tabs and NUL, for files with a segment a line."""
+    """Text without ends of lines, tabs and NUL, for files with one segment per line."""
     return re.sub(r"[\t\r\n\0]+", " ", text)
 
 
-def disarmed(text: str) -> str:
-    """A cell of a tab-separated file that no spreadsheet takes for a formula; see `armed`."""
-    return neutral(one_line(text))
+def guarded(text: str) -> str:
+    """A cell in one line that no spreadsheet takes for a formula; `fewgold.io.bare` undoes it."""
+    return guard(one_line(text))
 
 
-def armed(text: str) -> str:
-    """A cell as it was before `disarmed` put an apostrophe in front of it.
-
-    >>> armed(disarmed("- Yes.")), armed("'tis")
-    ('- Yes.', "'tis")
-    """
-    return text[1:] if text[:1] == "'" and neutral(text[1:]) == text else text
+# Files of mean scores: one line per segment and system, no texts and no raters --------------------
 
 
-def plain_number(value: float) -> str:
-    """A number as text that reads back as the same number, whole ones without a point."""
-    if not math.isfinite(value):
-        raise DataError(f"expected a finite score, got {value}: it cannot be written.")
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
-
-
-# What files of mean scores share: a line a segment and system, no texts and no raters.
+def blank_separated(
+    path: str | Path, expected: Sequence[str]
+) -> Iterator[tuple[Line, dict[str, str] | str]]:
+    """Rows of a table separated by blanks or tabs: cells by name, or why they cannot be read."""
+    lines = lines_of(path)
+    header = lines[0].text.split() if lines else []
+    missing = [name for name in expected if name not in header]
+    if missing:
+        raise DataError(
+            f"{path}: expected the columns {', '.join(expected)}, got "
+            f"{', '.join(header) or 'none'} (no {', '.join(missing)})."
+        )
+    for line in lines[1:]:
+        cells = line.text.split()
+        if "\0" in line.text:
+            yield line, NUL
+        elif len(cells) != len(header):
+            yield line, f"expected {len(header)} values ({', '.join(header)}), got {len(cells)}"
+        else:
+            yield line, dict(zip(header, cells, strict=True))
 
 
 def read_means(
@@ -205,31 +157,21 @@ def read_means(
     note
         What a reader should know about the scores.
     """
-    ratings: list[Rating] = []
-    blank: list[str] = []
-    rejected: list[Rejected] = []
+    rows = Rows(format)
+    rows.notes.append(note)
     for line, cells in blank_separated(path, header):
-        if isinstance(cells, str):
-            rejected.append(line.rejected(cells))
-            continue
         try:
+            if isinstance(cells, str):
+                raise DataError(cells)
             rating = rating_of(cells)
         except DataError as error:
-            rejected.append(line.rejected(str(error)))
+            rows.rejected.append(line.rejected(str(error)))
             continue
         if rating is None:
-            blank.append(cells[id])
+            rows.blank.append(cells[id])
         else:
-            ratings.append(rating)
-    return Reading(
-        format=format,
-        rows=len(ratings) + len(blank) + len(rejected),
-        used=len(ratings),
-        ratings=tuple(ratings),
-        blank=tuple(blank),
-        rejected=tuple(rejected),
-        notes=(note,),
-    )
+            rows.ratings.append(rating)
+    return rows.reading()
 
 
 def by_output(

@@ -10,7 +10,8 @@ from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
-from fewgold.formats.text import UNNAMED, absent, by_output, number, plain_number, read_means, word
+from fewgold.formats.rows import number
+from fewgold.formats.text import UNNAMED, absent, by_output, finite, read_means, word
 from fewgold.io import write_texts
 
 HEADER = ("SYS", "SID", "RAW.SCR", "Z.SCR", "N")
@@ -73,7 +74,7 @@ class WmtDa(Format):
 def _rating(wanted: str, cells: dict[str, str]) -> Rating | None:
     values = {name: _score(column, cells[column]) for column, name in _SCORES.items()}
     details: dict[str, Any] = {name: v for name, v in values.items() if v is not None}
-    count = number(cells["N"])
+    count = finite(cells["N"])
     if count is None or count != int(count) or count < 0:
         raise DataError(f"expected a whole number of assessments as N, got {cells['N']!r}")
     if count == 0 and details:
@@ -88,7 +89,7 @@ def _rating(wanted: str, cells: dict[str, str]) -> Rating | None:
 def _score(column: str, text: str) -> float | None:
     if absent(text):
         return None
-    value = number(text)
+    value = finite(text)
     if value is None:
         raise DataError(f"expected a number or NA as {column}, got {text!r}")
     return value
@@ -98,6 +99,6 @@ def _mean(values: list[float], counts: list[int]) -> str:
     if any(math.isnan(v) for v in values):
         return "NA"
     if len(values) == 1:  # exactly as it came
-        return plain_number(values[0])
+        return str(number(values[0]))
     total = math.fsum(v * n for v, n in zip(values, counts, strict=True))
-    return plain_number(total / sum(counts))
+    return str(number(total / sum(counts)))

@@ -41,6 +41,27 @@ def neutral(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) and not NUMBER.fullmatch(text) else text
 
 
+def guard(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, so that `bare` can give it back.
+
+    An apostrophe that stands before something like a formula already gets a second one.
+
+    >>> guard("=1+1"), guard("'=1+1"), guard("it's"), guard("-1")
+    ("'=1+1", "''=1+1", "it's", '-1')
+    """
+    rest = text.lstrip("'")
+    return f"'{text}" if neutral(rest) != rest else text
+
+
+def bare(text: str) -> str:
+    """Text as it was before `guard`.
+
+    >>> bare("'=1+1"), bare("''=1+1"), bare("'tis")
+    ('=1+1', "'=1+1", "'tis")
+    """
+    return text[1:] if text.startswith("'") and guard(text) != text else text
+
+
 def cell(value: Any, separator: str) -> str:
     """A value as a cell of CSV or TSV that no spreadsheet takes for a formula."""
     text = neutral(str(value))
@@ -77,16 +98,16 @@ def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
         raise DataError(f"{count} {what}: {', '.join(ids[:5])}{more}. {hint}".strip())
 
 
-# A column as numbers: decimal commas, verdicts, gaps, and what only looks like a number.
-
+# A column as numbers: decimal commas, verdicts, gaps, and what only looks like a number -----------
 
 #: Words that programs write where there is no value. In ids and documents they are names.
 GAPS = frozenset(("nan", "na", "n/a", "none", "null", "<na>", "nat"))
 #: Words for 1 and for 0. A column of numbers made of words holds one of these pairs and gaps.
 VERDICTS = (("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"))
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(,\d{3})*,\d{3}\.\d+")
-_COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
-_PLAIN_COMMA = re.compile(r"[+-]?\d*,\d+")
+#: Numbers with a decimal comma, with points between thousands or (below) without.
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")
+PLAIN_COMMA = re.compile(r"[+-]?\d*,\d+")
 _PERCENT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)\s*%")
 _BROKEN = re.compile(r"#(N/A|REF!|NAME\?|DIV/0!|VALUE!|NUM!|NULL!)", re.IGNORECASE)
 _START = frozenset("+-0123456789.,#")
@@ -94,7 +115,7 @@ _START = frozenset("+-0123456789.,#")
 _MOSTLY = 0.8
 _KINDS: dict[str, Callable[[str], object]] = {
     "thousands": _THOUSANDS.fullmatch,
-    "decimal-comma": _COMMA.fullmatch,
+    "decimal-comma": DECIMAL_COMMA.fullmatch,
     "percent": _PERCENT.fullmatch,
     "spreadsheet-error": _BROKEN.match,
 }
@@ -215,7 +236,7 @@ def column_of(values: Any, name: str) -> Column:
 
 
 def _running_text(series: pd.Series[Any], looked_at: int = 1000) -> bool:
-    """Whether a long column is text, going by its first cells; looking at all of them is slow."""
+    """Whether a long column is text, judged by its first cells; looking at all of them is slow."""
     if len(series) <= 2 * looked_at:
         return False
     head = column_of(series.iloc[:looked_at], "")
@@ -242,7 +263,7 @@ def _consistent(
     texts: dict[int, str], series: pd.Series[Any], numbers: NDArray[np.float64]
 ) -> bool:
     """Whether all commas are decimal ones: no cell has a point."""
-    if not all(_PLAIN_COMMA.fullmatch(t) for t in texts.values()):
+    if not all(PLAIN_COMMA.fullmatch(t) for t in texts.values()):
         return False
     whole = series[np.isfinite(numbers)].tolist()
     return not any("." in str(v) or "e" in str(v).lower() for v in whole if isinstance(v, str))
@@ -325,8 +346,7 @@ def _is_float(series: pd.Series[Any]) -> bool:
     return bool(series.dtype == np.float64)
 
 
-# What the rating of a segment costs, from a column or a formula.
-
+# What the rating of a segment costs, from a column or a formula -----------------------------------
 
 _HINT = "A cost is a column or FIXED+PER*COLUMN, such as 12+0.7*words or 12+0.7*words(output)."
 _COST = re.compile(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ from fewgold.io.cells import Column, as_numbers, column_of, is_empty, read_as_se
 if TYPE_CHECKING:
     import pandas as pd
 
-# What people call their columns, and what a name tells about a column.
-
+# What people call their columns, and what a name tells about a column -----------------------------
 
 # Names that people give to these columns, best first. Compared in lower case without separators.
 ID_NAMES = ("id", "segment", "segmentid", "segid", "seg", "globalsegid", "itemid", "item", "uid")
@@ -42,11 +41,12 @@ RATER_NAMES = (
 )  # fmt: skip
 TIME_NAMES = ("time", "timestamp", "ratedat", "createdat", "updatedat", "submittedat", "date")
 # What raters look at. References stay out: in most protocols raters must not see them.
-TEXT_NAMES = (
-    "source", "src", "input", "prompt", "question", "article", "context", "output", "hypothesis",
-    "hyp", "translation", "target", "tgt", "mt", "summary", "response", "answer", "reply",
-    "completion", "text",
+INPUT_NAMES = ("source", "src", "input", "prompt", "question", "article", "context")
+OUTPUT_NAMES = (
+    "output", "target", "tgt", "mt", "translation", "hypothesis", "hyp", "response", "answer",
+    "summary", "reply", "completion", "text",
 )  # fmt: skip
+TEXT_NAMES = (*INPUT_NAMES, *OUTPUT_NAMES)
 #: Every name above: a header that has one of them is a header.
 KNOWN_NAMES = frozenset(
     (*ID_NAMES, *DOCUMENT_NAMES, *HUMAN_NAMES, *COST_NAMES, *SYSTEM_NAMES, *POSITION_NAMES,
@@ -60,8 +60,7 @@ _HUMAN_UNLESS_METRIC = {
     "faithfulness", "naturalness", "coherence", "engagingness", "errors", "major", "minor",
 }  # fmt: skip
 _POSITION_PARTS = {
-    "id", "ids", "position", "pos", "index", "idx", "line", "row", "number", "no",
-    "nr",
+    "id", "ids", "position", "pos", "index", "idx", "line", "row", "number", "no", "nr",
 }  # fmt: skip
 
 
@@ -106,8 +105,7 @@ def looks_like_position(name: str) -> bool:
     return plain(name) in POSITION_NAMES or bool(set(parts(name)) & _POSITION_PARTS)
 
 
-# Which way common metrics point: +1 larger is better output, -1 larger is worse, 0 neither.
-
+# Which way common metrics point: +1 larger is better output, -1 larger is worse, 0 neither --------
 
 # Looked up as a part of the plain column name, longest first, so that "characTER" and "metricX"
 # are not taken for something else.
@@ -146,8 +144,6 @@ def told_orientation(signs: Mapping[str, int], metrics: Mapping[str, FloatArray]
 
 #: A metric with a larger share of gaps is not taken unless it is named.
 MOST_GAPS = 0.2
-#: Texts that systems were given; raters need what systems made of them, too.
-INPUTS = {"source", "src", "input", "prompt", "question", "article", "context"}
 #: What raters must not see, or need not, by a word of its name.
 HIDDEN = {"ref", "refs", "reference", "references", "comment", "comments", "note", "notes"}
 # Parts of the names of columns that count what raters marked.
@@ -156,10 +152,26 @@ _COUNTED = {"errors", "major", "minor"}
 _MOST_SYSTEMS = 20
 # The share of all pairs of segment and system that must be there: a few outputs may have failed.
 _CROSSED = 0.9
-# What is left out as a metric for one of these reasons cannot be had by naming it.
-_NO_NUMBERS = ("not a number", "the same everywhere", "commas", "filled before")
 _ONE = ("id", "document", "system", "rater", "cost")
-_MANY = ("metrics", "texts", "human")
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Why a column of numbers is not taken for a metric: a code, and the same in words.
+
+    ``usable`` says whether it can be had all the same, by naming it.
+    """
+
+    code: Literal["human", "row-numbers", "constant", "gaps", "odd-cells"]
+    why: str
+    usable: bool = False
+
+    def __str__(self) -> str:
+        return self.why
+
+
+#: Human scores are never a metric unless somebody says so.
+MAYBE_HUMAN = LeftOut("human", "may be human scores", usable=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +212,7 @@ class Roles:
     texts: tuple[str, ...] = ()
     orientation: Mapping[str, int] = field(default_factory=dict)
     guessed: Mapping[str, str] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
     gaps: Mapping[str, int] = field(default_factory=dict)
     cells: _Cells = field(default_factory=lambda: _Cells({}), repr=False)
 
@@ -213,17 +225,20 @@ class Roles:
             "orientation": dict(self.orientation),
         }  # fmt: skip
 
-    def notes(self) -> list[str]:
-        """What was guessed, left out or filled, in sentences."""
+    def notes(self, audience: str = "cli") -> list[str]:
+        """What was guessed, left out or filled, in sentences.
+
+        On a page (``"web"``) the forms show the guesses, and there are no options to name.
+        """
         lines = []
-        if self.guessed:
+        if self.guessed and audience != "web":
             parts = ", ".join(f"{role} = {what}" for role, what in self.guessed.items())
             lines.append(f"columns guessed: {parts}")
         if self.left_out:
             parts = ", ".join(f"{name} ({why})" for name, why in self.left_out.items())
-            able = [n for n, why in self.left_out.items() if not any(w in why for w in _NO_NUMBERS)]
+            usable = audience != "web" and any(why.usable for why in self.left_out.values())
             hint = " To use one of them all the same, name the metrics with --metrics."
-            lines.append(f"not taken as metrics: {parts}.{hint if able else ''}")
+            lines.append(f"not taken as metrics: {parts}.{hint if usable else ''}")
         if self.gaps:
             parts = ", ".join(f"{name} ({count})" for name, count in self.gaps.items())
             lines.append(f"gaps in metrics, filled with the mean of the metric: {parts}")
@@ -345,83 +360,66 @@ def roles(
     guessed: dict[str, str] = {}
     chosen: dict[str, str | None] = {role: lone.get(role) for role in _ONE}
 
-    def guess(role: str, known: Sequence[str]) -> None:
-        free = [n for n in names if n not in taken]
-        if chosen[role] is None and role not in banned:
-            hit = guess_column(free, known)
-            if hit is not None:
-                chosen[role] = guessed[role] = hit
-                taken.add(hit)
+    def free() -> list[str]:
+        return [n for n in names if n not in taken]
 
-    guess("rater", RATER_NAMES)
-    if chosen["rater"] is None and "rater" not in banned:
-        judge = guess_column([n for n in names if n not in taken], ("judge",))
-        if judge is not None and not cells[judge].numeric:
-            chosen["rater"] = guessed["rater"] = judge
-            taken.add(judge)
-    free = [n for n in names if n not in taken or n in listed.get("human", ())]
+    def take(role: str, column: str | None) -> None:
+        if column is not None and chosen[role] is None and role not in banned:
+            chosen[role] = guessed[role] = column
+            taken.add(column)
 
     def numeric(name: str) -> bool:
         return cells[name].numeric or bool(cells[name].blank.all())
 
-    likely = tuple(n for n in human_columns(free) if numeric(n))
-    people = tuple(listed.get("human", ())) or clear_human(free, numeric)
+    take("rater", guess_column(free(), RATER_NAMES))
+    judge = guess_column(free(), ("judge",))
+    if judge is not None and not cells[judge].numeric:
+        take("rater", judge)
+    told_human = tuple(listed.get("human", ()))
+    maybe = [n for n in names if n not in taken or n in told_human]
+    likely = tuple(n for n in human_columns(maybe) if numeric(n))
+    people = told_human or clear_human(maybe, numeric)
     taken |= set(people)
-    guess("id", ID_NAMES)
+    take("id", guess_column(free(), ID_NAMES))
     if chosen["id"] is None:
-        free = [n for n in names if n not in taken]
-        found = _other_id(free, cells, labels, chosen, set(listed.get("texts", ())))
-        if found is not None:
-            for role, hit in found.items():
-                if hit is not None and chosen[role] is None and role not in banned:
-                    chosen[role] = guessed[role] = hit
-                    taken.add(hit)
+        found = _other_id(free(), cells, labels, chosen, set(listed.get("texts", ())))
+        for role, column in found.items():
+            take(role, column)
     if chosen["id"] is None and need_id:
         raise DataError(
             f"cannot tell which column holds the ids. Name it with --id: {', '.join(names)}."
         )
-    guess("document", DOCUMENT_NAMES)
-    guess("system", SYSTEM_NAMES)
-    if _priced(cells, guess_column([n for n in names if n not in taken], COST_NAMES)):
-        guess("cost", COST_NAMES)
+    take("document", guess_column(free(), DOCUMENT_NAMES))
+    take("system", guess_column(free(), SYSTEM_NAMES))
+    price = guess_column(free(), COST_NAMES)
+    if price is not None and _priced(cells[price]):
+        take("cost", price)
     if "texts" not in listed and "texts" not in banned:
-        shown = [n for n in names if plain(n) in TEXT_NAMES and n not in taken]
+        shown = [n for n in free() if plain(n) in TEXT_NAMES]
         listed["texts"] = shown
         if shown:
             guessed["texts"] = ", ".join(shown)
     taken |= set(listed.get("texts", ()))
-    nobody = chosen["system"] is None and chosen["rater"] is None and "system" not in banned
-    if nobody and chosen["id"] is not None:
-        few = [n for n in names if n not in taken and n not in likely]
-        hit = _other_system(few, cells, labels, chosen["id"])
-        if hit is not None:
-            chosen["system"] = guessed["system"] = hit
-            taken.add(hit)
-    left: dict[str, str] = {}
+    if chosen["system"] is None and chosen["rater"] is None and chosen["id"] is not None:
+        few = [n for n in free() if n not in likely]
+        take("system", _other_system(few, cells, labels, chosen["id"]))
+    left: dict[str, LeftOut] = {}
     if "metrics" not in listed and "metrics" not in banned:
-        free = [n for n in names if n not in taken]
         systems = None if chosen["system"] is None else np.array(labels(chosen["system"]))
-        listed["metrics"], left = _metrics(free, cells, fill, systems)
+        listed["metrics"], left = _metrics(free(), cells, fill, systems)
         guessed["metrics"] = ", ".join(listed["metrics"]) or "none"
     if human is None and people:
         guessed["human"] = ", ".join(people)
     measured = tuple(listed.get("metrics", ()))
     return Roles(
         as_numbers(frame, [n for n in (*measured, *people, chosen["cost"]) if n]),
-        **chosen,
-        human=people,
-        humans=tuple(dict.fromkeys([*people, *likely])),
-        metrics=measured,
-        texts=tuple(listed.get("texts", ())),
+        **chosen, human=people, humans=tuple(dict.fromkeys([*people, *likely])),
+        metrics=measured, texts=tuple(listed.get("texts", ())),
         orientation=dict(orientation or {}),
-        guessed={k: guessed[k] for k in _ORDER if k in guessed},
-        left_out=left,
+        guessed={k: guessed[k] for k in (*_ONE, "human", "texts", "metrics") if k in guessed},
+        left_out=left, cells=cells,
         gaps={m: int(cells[m].blank.sum()) for m in measured if fill and cells[m].blank.any()},
-        cells=cells,
-    )
-
-
-_ORDER = ("id", "document", "system", "rater", "cost", "human", "texts", "metrics")
+    )  # fmt: skip
 
 
 def _told(
@@ -449,11 +447,15 @@ def _labels(frame: pd.DataFrame) -> Labels:
 
     def labels(name: str) -> list[str]:
         if name not in made:
-            cells = frame[name].tolist()
-            made[name] = ["" if is_empty(v) else str(v).strip() for v in cells]
+            made[name] = texts_of(frame[name])
         return made[name]
 
     return labels
+
+
+def texts_of(column: Any) -> list[str]:
+    """The cells of a column as text without blanks around; empty where there is nothing."""
+    return ["" if is_empty(v) else str(v).strip() for v in column.tolist()]
 
 
 # Human scores and metrics -----------------------------------------------------------------------
@@ -497,38 +499,32 @@ def clear_human(names: Sequence[str], numeric: Callable[[str], bool]) -> tuple[s
     return likely if raters else ()
 
 
-def metric_columns(
-    frame: pd.DataFrame, taken: set[str], fill: bool = True
-) -> tuple[list[str], dict[str, str]]:
-    """Numeric columns that may be metrics, and why the others are not."""
-    return _metrics([str(c) for c in frame.columns if str(c) not in taken], _Cells(frame), fill)
-
-
 def _metrics(
     names: Sequence[str],
     cells: Mapping[str, Column],
     fill: bool,
     systems: NDArray[Any] | None = None,
-) -> tuple[list[str], dict[str, str]]:
+) -> tuple[list[str], dict[str, LeftOut]]:
     found: list[str] = []
-    left: dict[str, str] = {}
+    left: dict[str, LeftOut] = {}
     for name in names:
         column = cells[name]
         if not column.numeric or not (column.finite.any() or column.odd):
             continue
         if column.odd:
-            left[name] = _odd(column, cells)
+            left[name] = LeftOut("odd-cells", _odd(column, cells))
             continue
         known = column.values[column.finite]
         if looks_human(name, known_orientation(name, known) is not None):
-            left[name] = "may be human scores"
+            left[name] = MAYBE_HUMAN
         elif looks_like_position(name) or _counts(column.values):
-            left[name] = "numbers the rows"
+            left[name] = LeftOut("row-numbers", "numbers the rows", usable=True)
         elif (known == known[0]).all():
-            left[name] = "the same everywhere"
+            left[name] = LeftOut("constant", "the same everywhere")
         elif column.gaps and (not fill or _share(~column.finite, systems) > MOST_GAPS):
             count = f"{column.gaps} gap{'s' if column.gaps > 1 else ''}"
-            left[name] = count if fill else f"{count}, to be filled before"
+            why = count if fill else f"{count}, to be filled before"
+            left[name] = LeftOut("gaps", why, usable=fill)
         else:
             found.append(name)
     return found, left
@@ -551,11 +547,8 @@ def _odd(column: Column, cells: Mapping[str, Column]) -> str:
     return f"{len(rows)} not a number{example}"
 
 
-def _priced(cells: Mapping[str, Column], name: str | None) -> bool:
+def _priced(column: Column) -> bool:
     """True for a column of positive numbers: a guess must not end in an error."""
-    if name is None:
-        return False
-    column = cells[name]
     return bool(column.finite.all() and (column.values > 0).all())
 
 
@@ -574,7 +567,7 @@ def _other_id(
     labels: Labels,
     chosen: Mapping[str, str | None],
     shown: set[str],
-) -> dict[str, str | None] | None:
+) -> dict[str, str | None]:
     """A column that names segments though it is not called so, perhaps with the system.
 
     Each value must stand once, or once for each system; systems under another name are found by
@@ -611,7 +604,7 @@ def _other_id(
     most = max(called, key=lambda n: len(set(labels(n)) - {""}), default=None)
     if most is not None and 2 * len(set(labels(most)) - {""}) > len(labels(most)):
         return {"id": most}
-    return None
+    return {}
 
 
 def _other_system(
@@ -670,7 +663,7 @@ def only_inputs(texts: Sequence[str]) -> bool:
     >>> only_inputs(["source"]), only_inputs(["source", "output"]), only_inputs([])
     (True, False, False)
     """
-    return bool(texts) and {plain(t) for t in texts} <= INPUTS
+    return bool(texts) and {plain(t) for t in texts} <= set(INPUT_NAMES)
 
 
 def wordy(labels: Sequence[str]) -> bool:

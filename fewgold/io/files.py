@@ -28,10 +28,10 @@ class TableError(DataError):
     """
 
     def __init__(self, path: str, code: str, what: str, do: str, where: str = "") -> None:
-        self.code, self.what, self.do, self.where = code, what, do, where
+        self.what, self.do, self.where = what, do, where
         detail = f" ({where})" if where else ""
         said = f"cannot read {path!r}: {what}" if code != "missing" else f"{what} {path!r}"
-        super().__init__(f"{said}{detail}. {do}".strip())
+        super().__init__(f"{said}{detail}. {do}".strip(), code=code)
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,6 @@ class Decoded:
 
     text: str
     encoding: str
-
-    @property
-    def foreign(self) -> bool:
-        """Whether the file is not in UTF-8, so that people should look at the accents."""
-        return not self.encoding.startswith("utf-8")
 
 
 def read_bytes(path: str | Path, shown: str | None = None) -> tuple[bytes, bool]:

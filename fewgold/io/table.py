@@ -39,7 +39,7 @@ HARMLESS = ("byte-order-mark", "separator", "quoted", "spaces-in-names")
 _KINDS = "CSV, TSV, JSON, Parquet or .xlsx"
 _LONGEST_CELL = 10_000_000
 _MOST_RAW = 1000
-_LOOKED_AT = 60  # records that the choice of a separator goes by
+_LOOKED_AT = 60  # records that decide about the separator
 _KEY = re.compile(r"\bfg-\d+-[a-z2-7]{6}\b")
 _WHOLE = re.compile(r"[+-]?\d+(\.\d+)?")
 # A cell in quotes that needs them, as spreadsheets write it.
@@ -153,22 +153,21 @@ class TableFile:
         if self._native is not None:
             frame = self._stored
             frame = frame.drop(index=list(self.empty)) if self.empty else frame.copy()
-        elif self.kind in ("json", "jsonl"):
-            rows: Sequence[Sequence[Any]]
-            rows = [self.cells[k] for k in range(len(self)) if k not in set(self.empty)]
-            objects = [
-                {n: v for n, v in zip(self.header, row, strict=True) if v is not None}
-                for row in rows
-            ]
-            frame = pd.DataFrame(objects, columns=list(self.header))
         else:
             gone = set(self.empty)
             rows = [c for k, c in enumerate(self.cells) if k not in gone] if gone else self.cells
-            if self.kind == "xlsx":
-                rows = [[text_of(v) for v in row] for row in rows]
-            columns = zip(*rows, strict=True) if rows else [[] for _ in self.header]
-            made = dict(zip(self.header, map(list, columns), strict=True))
-            frame = pd.DataFrame(made, dtype=str)
+            if self.kind in ("json", "jsonl"):
+                objects = [
+                    {n: v for n, v in zip(self.header, row, strict=True) if v is not None}
+                    for row in rows
+                ]
+                frame = pd.DataFrame(objects, columns=list(self.header))
+            else:
+                if self.kind == "xlsx":
+                    rows = [[text_of(v) for v in row] for row in rows]
+                columns = zip(*rows, strict=True) if rows else [[] for _ in self.header]
+                made = dict(zip(self.header, map(list, columns), strict=True))
+                frame = pd.DataFrame(made, dtype=str)
         if frame.empty:
             raise self._error("no-rows", "it has no rows", "Expected one row per segment.")
         frame = frame.set_axis([str(c).strip() for c in frame.columns], axis=1)
@@ -522,22 +521,19 @@ def separator_of(lines: Sequence[str], start: int = 0, hint: str = ",") -> str:
         header = _head(text, 0, separator)
         if header is None or len(header) < 2:
             continue
-        ways = [_split(text, 0, separator)] if separator == "\t" else []
-        ways.append(_records(text, 0, separator, ""))
+        readings = [_split(text, 0, separator)] if separator == "\t" else []
+        readings.append(_records(text, 0, separator, ""))
         agree = 0.0
-        for records in ways:
+        for records in readings:
             rows = [row for _, _, row in records][1:_LOOKED_AT]
-            fits = sum(row is not None and _trimmed(row, len(header)) for row in rows)
+            wide = len(header)  # empty cells beyond the header do not count
+            fits = sum(row is not None and len(row) >= wide and not any(row[wide:]) for row in rows)
             agree = max(agree, fits / len(rows) if rows else 1.0)
         known = sum(plain(c) in KNOWN_NAMES for c in header)
         worth = (agree >= 0.8, known, round(agree, 2), separator == hint, len(header))
         if worth > most:
             best, most = separator, worth
     return best
-
-
-def _trimmed(row: Sequence[str], width: int) -> bool:
-    return len(row) == width or (len(row) > width and not any(row[width:]))
 
 
 def _head(lines: Sequence[str], start: int, separator: str) -> list[str] | None:
@@ -579,7 +575,7 @@ def _records(
     closed costs one row and not the rest of the file.
     """
     before = csv.field_size_limit(_LONGEST_CELL)
-    again = 0
+    reread = 0  # lines read a second time after broken quotes
     width = None
     try:
         while start < len(lines):
@@ -601,8 +597,8 @@ def _records(
                         width = width or len(cells)
                     start = end
             except csv.Error:
-                again += base + reader.line_num - start
-                if again > 100_000 + 10 * len(lines):
+                reread += base + reader.line_num - start
+                if reread > 100_000 + 10 * len(lines):
                     raise TableError(
                         name, "broken-quotes",
                         "quotes are broken in too many places to tell the rows apart",
@@ -773,7 +769,7 @@ def _parquet(data: bytes, name: str) -> TableFile:
     return TableFile(
         name, "parquet", tuple(map(str, table.column_names)), cells, range(1, len(cells) + 1),
         unit="row",
-        _raw=lambda k: json.dumps([_shown(v) for v in cells[k]], ensure_ascii=False),
+        _raw=lambda k: json.dumps(list(cells[k]), ensure_ascii=False, default=text_of),
         _native=partial(_as_pandas, table),
     )  # fmt: skip
 
@@ -801,7 +797,3 @@ def _as_pandas(table: Any) -> pd.DataFrame:
     if frame.index.names != [None]:
         frame = frame.reset_index()
     return frame.reset_index(drop=True).rename(columns=str)
-
-
-def _shown(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | None) else text_of(value)

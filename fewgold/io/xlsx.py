@@ -20,13 +20,13 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from fewgold.errors import DataError
+from fewgold.io.cells import NUMBER
 
 _MOST_BYTES = 1_000_000_000  # unpacked; more is a mistake or an attack
 _MOST_COLUMNS = 16384
 _WHERE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _WHOLE = re.compile(r"[+-]?\d{1,15}")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 
 
@@ -108,7 +108,7 @@ def _read(book: zipfile.ZipFile) -> SheetCells:
     name, place = sheets[0][0], posixpath.normpath(sheets[0][1]).lstrip("/")
     if place not in names:
         raise _Damaged(f"its sheet {name!r} is missing")
-    strings = _strings(book, f"{folder}/sharedStrings.xml")
+    strings = [_text(e) for e in _elements(book, f"{folder}/sharedStrings.xml", {"si"})]
     dates = _date_styles(book, f"{folder}/styles.xml")
     epoch = datetime(1904, 1, 1) if old_dates else datetime(1899, 12, 30)
     rows = tuple(_rows(book, place, strings, dates, epoch))
@@ -144,10 +144,6 @@ def _elements(book: zipfile.ZipFile, name: str, wanted: set[str]) -> Iterator[El
                 if not inside:
                     e.clear()
     parser.close()
-
-
-def _strings(book: zipfile.ZipFile, name: str) -> list[str]:
-    return [_text(e) for e in _elements(book, name, {"si"})]
 
 
 def _text(element: Element) -> str:
@@ -222,7 +218,7 @@ def _cell(c: Element, strings: list[str], dates: set[int], epoch: datetime) -> A
         return value.strip() == "1"
     if kind == "n" and _WHOLE.fullmatch(value.strip()) and not _dated(c, dates):
         return int(value)
-    if kind == "n" and _NUMBER.fullmatch(value.strip()):
+    if kind == "n" and NUMBER.fullmatch(value.strip()):
         return _day(float(value), epoch) if _dated(c, dates) else float(value)
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), value)  # text, errors such as #N/A, dates
 

@@ -2,8 +2,6 @@
 
 from fewgold.planning.binary import plan_binary
 from fewgold.planning.difference import (
-    Sampled,
-    SimulatedPower,
     detection_power,
     difference_table,
     measurable_difference,
@@ -11,21 +9,17 @@ from fewgold.planning.difference import (
     sample_estimates,
     simulated_power,
 )
-from fewgold.planning.goal import Goal, Need, Plan
+from fewgold.planning.goal import Goal, Plan
 from fewgold.planning.history import difference_studies, plan_from_history
 from fewgold.planning.scores import Outlook, plan, plan_worst_case
 from fewgold.planning.setting import Setting
-from fewgold.planning.split import Mix, Split, asymptotic_sd, best_split, break_even, information
+from fewgold.planning.split import Split, asymptotic_sd, best_split, break_even, information
 
 __all__ = [
     "Goal",
-    "Mix",
-    "Need",
     "Outlook",
     "Plan",
-    "Sampled",
     "Setting",
-    "SimulatedPower",
     "Split",
     "asymptotic_sd",
     "best_split",

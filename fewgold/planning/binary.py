@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fewgold._statistics import smallest_enough
 from fewgold.bayes import Counts, PoolPosterior, Priors
 from fewgold.errors import FewgoldError
 from fewgold.planning.difference import (
@@ -15,14 +16,12 @@ from fewgold.planning.difference import (
     ratings_needed,
     standard_errors,
 )
-from fewgold.planning.goal import Goal, Plan, least_enough, with_curve
+from fewgold.planning.goal import Goal, Plan, with_curve
 from fewgold.planning.setting import check_rate
 
-# What a number of adequate/inadequate ratings reaches, and the fewest that reach a goal.
 
-
-def reached(goal: Goal, human: int, *, size: int | None, **study: Any) -> float:
-    """The half-width, or the difference, that ``human`` ratings reach."""
+def _reached(goal: Goal, human: int, *, size: int | None, **study: Any) -> float:
+    """The half-width, or the difference, that ``human`` ratings achieve."""
     level = 1 - goal.confidence
     power = None if goal.difference is None else goal.power
     if size is None:
@@ -57,15 +56,16 @@ def _pool_sd(
     return float(PoolPosterior(counts, Priors(rho=rho, eta=eta) if known else None).sd)
 
 
-def least(goal: Goal, study: dict[str, Any]) -> int:
-    """Fewest ratings; all of a test set where none fewer do."""
-    size, level = study["size"], 1 - goal.confidence
-    if size is None:
-        options = {k: v for k, v in study.items() if k != "size"}
-        if goal.difference is not None:
-            return ratings_needed(goal.difference, power=goal.power, level=level, **options)
-        return fewest(float(np.sqrt(2) * goal.size), level=level, **options)
-    return least_enough(lambda k: reached(goal, k, **study) <= goal.size, 1, int(size))
+def _fewest(goal: Goal, *, size: int | None, **study: Any) -> int:
+    """Fewest ratings for the goal; all of a test set where none fewer do."""
+    level = 1 - goal.confidence
+    if size is not None:
+        return smallest_enough(
+            lambda k: _reached(goal, k, size=size, **study) <= goal.size, 1, size
+        )
+    if goal.difference is not None:
+        return ratings_needed(goal.difference, power=goal.power, level=level, **study)
+    return fewest(float(np.sqrt(2) * goal.size), level=level, **study)
 
 
 def plan_binary(
@@ -135,9 +135,9 @@ def plan_binary(
         settings["with the metric"] = study | more | {"rho": rho, "eta": eta, "known": known}
     needs = []
     for name, options in settings.items():
-        n = least(goal, options)
+        n = _fewest(goal, **options)
         note = f"and {metric} ratings of the metric alone" if options.get("metric") else ""
-        needs.append(with_curve(name, n, size, partial(reached, goal, **options), note))
+        needs.append(with_curve(name, n, size, partial(_reached, goal, **options), note))
     told = f"success rate {alpha:g}"
     if rho is not None:
         told += f", ρ {rho:g}, η {eta:g}" + (" (known)" if known else "")

@@ -1,4 +1,8 @@
-"""The smallest difference between two systems that a study can tell."""
+"""The smallest difference between two systems that a study can detect.
+
+Studies are described by the keywords of `Setting`; both systems are rated with as many items, in
+the same way, and independently.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
+from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold._statistics import padded_share
 from fewgold._validate import check_choice, check_count
-from fewgold.bayes import Priors
 from fewgold.errors import DesignError, FewgoldError
 from fewgold.planning.setting import Setting
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Bias and sd of the estimate of α over studies drawn at random.
-
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """What the posterior of α does over random studies.
+    """Posterior means and sds of α over random studies.
 
     Attributes
     ----------
@@ -80,43 +82,28 @@ class Sampled:
         return np.asarray(self.sd_spread / np.sqrt(self.draws))
 
     def frame(self) -> pd.DataFrame:
-        """One row a setting: sizes, rates, and what was found."""
+        """One row per setting: sizes, rates, and the results."""
         import pandas as pd
 
         s = self.setting
         sizes = {"human": s.alone + s.both, "paired": s.both, "metric": s.metric}
         rates = {"alpha": s.alpha, "rho": s.rho, "eta": s.eta}
         names = ("bias", "bias_spread", "bias_mc", "sd", "sd_spread", "sd_mc")
-        found = {name: getattr(self, name) for name in names}
-        columns = rates | sizes | found
+        columns = rates | sizes | {name: getattr(self, name) for name in names}
         return pd.DataFrame({name: np.ravel(value) for name, value in columns.items()})
 
 
-def sample_estimates(
-    *,
-    alpha: ArrayLike,
-    human: ArrayLike,
-    metric: ArrayLike = 0,
-    rho: ArrayLike | None = None,
-    eta: ArrayLike | None = None,
-    paired: ArrayLike | None = None,
-    known: bool = False,
-    priors: Priors | None = None,
-    pairs: str = "sample",
-    calibration_share: ArrayLike | None = None,
-    draws: int = 200,
-    rng: RNGLike = None,
-) -> Sampled:
+def sample_estimates(*, draws: int = 200, rng: RNGLike = None, **study: Any) -> Sampled:
     """Bias and sd of the estimate of α, with their spread, over studies drawn at random.
 
     Parameters
     ----------
-    alpha, human, metric, rho, eta, paired, known, priors, pairs, calibration_share
-        The study: see `Setting`.
     draws
         Studies to draw for each setting; 50 in the thesis.
     rng
         A seed or a generator.
+    **study
+        Rates and sizes: see `Setting`.
 
     References
     ----------
@@ -133,35 +120,21 @@ def sample_estimates(
     0       0 -0.0109   0.0015  0.0306     0.0039
     1    5000 -0.0055   0.0012  0.0238     0.0024
     """
-    setting = Setting(
-        alpha=alpha, human=human, metric=metric, rho=rho, eta=eta, paired=paired, known=known,
-        priors=priors or Priors(), pairs=pairs, calibration_share=calibration_share,
-    )  # fmt: skip
-    return Sampled.of(setting, draws, rng)
+    return Sampled.of(Setting(**study), draws, rng)
 
 
 def measurable_difference(
     *,
-    alpha: ArrayLike,
-    human: ArrayLike,
-    metric: ArrayLike = 0,
-    rho: ArrayLike | None = None,
-    eta: ArrayLike | None = None,
-    paired: ArrayLike | None = None,
     level: ArrayLike = 0.05,
     power: ArrayLike | None = None,
-    known: bool = False,
-    priors: Priors | None = None,
-    pairs: str = "sample",
-    calibration_share: ArrayLike | None = None,
     method: str = "expected",
     draws: int = 200,
     rng: RNGLike = None,
+    **study: Any,
 ) -> FloatArray:
     """The difference between two success rates that is significant, or found with some power.
 
-    Both systems are rated with as many items, in the same way, and independently. All numbers may
-    be arrays; they broadcast.
+    All numbers may be arrays; they broadcast.
 
     Without ``power`` this is ε_γ = √2 σ z of the papers, σ being the posterior sd: the *observed*
     difference from which on a two-sided test is significant. **A true difference of that size is
@@ -170,9 +143,6 @@ def measurable_difference(
 
     Parameters
     ----------
-    alpha, human, metric, rho, eta, paired, known, priors, pairs, calibration_share
-        The study of each of the two systems: see `Setting`. ``alpha`` lies midway between them.
-        By default all human ratings are paired with ratings of the metric.
     level
         Significance level γ of the two-sided test.
     power
@@ -182,6 +152,9 @@ def measurable_difference(
         of σ over ``draws`` random studies (von Däniken 2023); `sample_estimates` says more.
     draws, rng
         For the sampled method.
+    **study
+        Rates and sizes of each of the two systems: see `Setting`. ``alpha`` lies midway between
+        them. By default all human ratings are paired with ratings of the metric.
 
     References
     ----------
@@ -202,14 +175,9 @@ def measurable_difference(
            [0.061, 0.04 ]])
     """
     check_choice("method", method, ("expected", "sampled"))
-    factor = standard_errors(level, power)
-    setting = Setting(
-        alpha=alpha, human=human, metric=metric, rho=rho, eta=eta, paired=paired, known=known,
-        priors=priors or Priors(), pairs=pairs, calibration_share=calibration_share,
-    )  # fmt: skip
-    if method == "sampled":
-        return np.asarray(factor * Sampled.of(setting, draws, rng).sd)[()]
-    return np.asarray(factor * setting.sd())[()]
+    factor, setting = standard_errors(level, power), Setting(**study)
+    sd = Sampled.of(setting, draws, rng).sd if method == "sampled" else setting.sd()
+    return np.asarray(factor * sd)[()]
 
 
 def standard_errors(level: ArrayLike, power: ArrayLike | None = None) -> FloatArray:
@@ -226,13 +194,6 @@ def standard_errors(level: ArrayLike, power: ArrayLike | None = None) -> FloatAr
             f"power must lie between level/2, which no difference at all has, and 1; got {power!r}."
         )
     return np.asarray(np.sqrt(2) * (z + ndtri(wanted)))
-
-
-# How many ratings it takes to measure a difference.
-
-
-_MOST = 10_000_000
-_GRID = 16
 
 
 def ratings_needed(
@@ -279,6 +240,10 @@ def ratings_needed(
     return fewest(difference, alpha=alpha, human=human, metric=metric, power=power, **study)
 
 
+_MOST = 10_000_000  # ratings
+_GRID = 16  # sizes tried at once
+
+
 def fewest(
     difference: float,
     *,
@@ -288,7 +253,7 @@ def fewest(
     power: float | None = None,
     **study: Any,
 ) -> int:
-    """As `ratings_needed`, also for what is no difference of two rates, such as a half-width."""
+    """As `ratings_needed`, also for other targets than a difference, such as a half-width."""
     if human is not None and metric is not None:
         raise FewgoldError(
             f"give human or metric, and the other is what is looked for; got human={human!r} and "
@@ -300,27 +265,21 @@ def fewest(
         people, rest = (sizes, metric or 0) if human is None else (human, sizes)
         return measurable_difference(alpha=alpha, human=people, metric=rest, power=power, **study)
 
-    def enough(sizes: IntArray) -> BoolArray:
-        return np.asarray(measured(sizes) <= difference)
-
     ladder = np.unique(np.r_[0, np.geomspace(1, _MOST, 25).round().astype(np.int64)])
-    good = enough(ladder)
-    if not good.any():
-        least = float(np.min(measured(ladder)))
+    reached = measured(ladder)
+    if not (reached <= difference).any():
         raise DesignError(
             f"no number of {name} ratings measures a difference of {difference:g}: {_MOST:,} of "
-            f"them measure {least:.4f}. Ask for more ratings of the other kind, or a better metric."
+            f"them measure {reached.min():.4f}. Ask for more ratings of the other kind, or a "
+            "better metric."
         )
-    first = int(good.argmax())
+    first = int((reached <= difference).argmax())
     low, high = (int(ladder[first - 1]) if first else -1), int(ladder[first])
     while high - low > 1:  # low is too few, high is enough
         sizes = np.unique(np.linspace(low, high, _GRID + 1).round().astype(np.int64))[1:]
-        at = int(enough(sizes).argmax())
+        at = int((measured(sizes) <= difference).argmax())
         low, high = (int(sizes[at - 1]) if at else low), int(sizes[at])
     return high
-
-
-# Measurable differences over two sizes.
 
 
 #: The sizes of Tables 11 to 14 of von Däniken et al. (2022).
@@ -329,12 +288,9 @@ METRIC = (0, 1000, 2500, 5000, 10_000, 50_000, 100_000)
 
 
 def difference_table(
-    *,
-    human: Sequence[int] = HUMAN,
-    metric: Sequence[int] = METRIC,
-    **study: Any,
+    *, human: Sequence[int] = HUMAN, metric: Sequence[int] = METRIC, **study: Any
 ) -> pd.DataFrame:
-    """Measurable differences: a row for each number of human ratings, a column for the metric.
+    """Measurable differences: one row per number of human ratings, one column per metric size.
 
     Parameters
     ----------
@@ -363,48 +319,25 @@ def difference_table(
             f"a table has single numbers for all but human and metric; got an array that makes it "
             f"{np.ndim(found)}-dimensional. Use measurable_difference for those."
         )
-    return pd.DataFrame(
-        found,
-        index=pd.Index(list(human), name="human"),
-        columns=pd.Index(list(metric), name="metric"),
-    )
+    rows, columns = pd.Index(list(human), name="human"), pd.Index(list(metric), name="metric")
+    return pd.DataFrame(found, index=rows, columns=columns)
 
 
-# The chance that a study finds a difference between two systems: by formula, and by simulation.
-
-
-def detection_power(
-    difference: ArrayLike,
-    *,
-    alpha: ArrayLike,
-    human: ArrayLike,
-    metric: ArrayLike = 0,
-    rho: ArrayLike | None = None,
-    eta: ArrayLike | None = None,
-    paired: ArrayLike | None = None,
-    level: ArrayLike = 0.05,
-    known: bool = False,
-    priors: Priors | None = None,
-    pairs: str = "sample",
-    calibration_share: ArrayLike | None = None,
-) -> FloatArray:
+def detection_power(difference: ArrayLike, *, level: ArrayLike = 0.05, **study: Any) -> FloatArray:
     """Chance that two systems which differ by ``difference`` come out significantly so.
 
     In the right direction, by the normal approximation: the inverse of `measurable_difference`
-    with ``power=``. `simulated_power` draws whole studies instead, and shows what the approximation
-    is worth with few ratings.
+    with ``power=``. ``study`` are rates and sizes: see `Setting`. `simulated_power` draws whole
+    studies instead, and shows how good the approximation is with few ratings.
 
     Examples
     --------
     >>> detection_power([0.02, 0.05, 0.1], alpha=0.6, human=1000).round(2)
     array([0.15, 0.63, 1.  ])
     """
-    setting = Setting(
-        alpha=alpha, human=human, metric=metric, rho=rho, eta=eta, paired=paired, known=known,
-        priors=priors or Priors(), pairs=pairs, calibration_share=calibration_share,
-    )  # fmt: skip
     z = standard_errors(level) / np.sqrt(2)
-    gap = np.abs(np.asarray(difference, dtype=np.float64)) / (np.sqrt(2) * setting.sd())
+    sd = Setting(**study).sd()
+    gap = np.abs(np.asarray(difference, dtype=np.float64)) / (np.sqrt(2) * sd)
     return np.asarray(ndtr(gap - z))[()]
 
 
@@ -419,21 +352,15 @@ def simulated_power(
     difference: float,
     *,
     alpha: float,
-    human: int,
-    metric: int = 0,
-    rho: float | None = None,
-    eta: float | None = None,
-    paired: int | None = None,
     level: float = 0.05,
-    known: bool = False,
-    priors: Priors | None = None,
-    pairs: str = "sample",
     draws: int = 2000,
     rng: RNGLike = None,
+    **study: Any,
 ) -> SimulatedPower:
     """Power by drawing studies of two systems with rates alpha ± difference/2.
 
-    Each pair of studies is tested as in the papers: |μ1 − μ2| > z √(σ1² + σ2²).
+    Each pair of studies is tested as in the papers: |μ1 − μ2| > z √(σ1² + σ2²). ``study`` are the
+    other rates and the sizes: see `Setting`.
 
     Examples
     --------
@@ -448,15 +375,6 @@ def simulated_power(
             f"{ends[0]:g}."
         )
     generator = as_rng(rng)
-    high, low = (
-        sample_estimates(
-            alpha=end, human=human, metric=metric, rho=rho, eta=eta, paired=paired, known=known,
-            priors=priors, pairs=pairs, draws=draws, rng=generator,
-        )
-        for end in ends
-    )  # fmt: skip
+    high, low = (sample_estimates(alpha=end, draws=draws, rng=generator, **study) for end in ends)
     z = float(standard_errors(level)) / np.sqrt(2)
-    hits = high.means - low.means > z * np.hypot(high.sds, low.sds)
-    share = float(hits.mean())
-    padded = (hits.sum() + 2) / (draws + 4)  # so that 100 of 100 has an error too
-    return SimulatedPower(share, float(np.sqrt(padded * (1 - padded) / (draws + 4))))
+    return SimulatedPower(*padded_share(high.means - low.means > z * np.hypot(high.sds, low.sds)))

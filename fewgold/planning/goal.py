@@ -1,4 +1,4 @@
-"""What a study is to achieve: an interval so narrow, or a difference found so surely."""
+"""What a study is to achieve, and the plan: the ratings that each strategy needs for it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
+from fewgold._statistics import smallest_enough
 from fewgold._validate import check_confidence
 from fewgold.errors import FewgoldError
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-# The search that plans have in common: more ratings only ever help.
-
-
-def least_enough(enough: Callable[[int], bool], low: int, high: int) -> int:
-    """The least number from ``low`` on that is enough; ``high`` where none below it is.
-
-    Examples
-    --------
-    >>> least_enough(lambda n: n * n >= 50, 1, 100)
-    8
-    """
-    while low < high:
-        middle = (low + high) // 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 @dataclass(frozen=True)
@@ -43,11 +25,11 @@ class Goal:
     Parameters
     ----------
     half_width
-        The interval is to reach so far to either side.
+        The interval extends this far to either side.
     tolerance
         The error is to stay within it with the given confidence, whatever the interval says.
     difference
-        A true difference from nought of this size is to be found significant; scores are then
+        A true difference from zero of this size is to be found significant; scores are then
         differences, of two systems on the same segments or of a score from a target.
     confidence
         Of the interval; a test has the level 1 − confidence, two-sided.
@@ -103,8 +85,8 @@ class Goal:
         level = 1 - self.confidence
         return f"a difference of {self.difference:g} at level {level:.3g}, {self.power:.0%} power"
 
-    def widths(self, df: float) -> float:
-        """How many standard errors the goal may measure, with ``df`` degrees of freedom."""
+    def _standard_errors(self, df: float) -> float:
+        """The size of the goal in standard errors, with ``df`` degrees of freedom."""
         if df <= 0:
             return np.inf
         if self.tolerance is not None:  # the error itself needs no estimate of its spread
@@ -112,8 +94,7 @@ class Goal:
         t = float(special.stdtrit(df, 0.5 + 0.5 * self.confidence))
         if self.difference is None:
             return t
-        # The shift of a non-central t of which a share ``power`` lies beyond t (the other side is
-        # counted too where it matters: at small powers).
+        # The noncentrality at which a share ``power`` of a noncentral t lies beyond ±t.
         low, high = 0.0, t + 10.0
         while _power(high, t, df) < self.power:
             high *= 2
@@ -125,10 +106,6 @@ class Goal:
                 high = middle
         return high
 
-    def se(self, df: float) -> float:
-        """The standard error that just meets the goal."""
-        return self.size / self.widths(df)
-
     def least(
         self, sd: float, size: int | None = None, *, spent: float = 0.0, per: float = 1.0
     ) -> int:
@@ -139,7 +116,7 @@ class Goal:
         sd
             Standard deviation of what is averaged, metrics taken out.
         size
-            Segments of the pool; None for a population without end.
+            Segments of the pool; None for an infinite population.
         spent
             Slopes that are fitted, at the cost of as many ratings.
         per
@@ -150,13 +127,14 @@ class Goal:
             if size is None:
                 raise FewgoldError(f"{self} takes more than {top:,} ratings with an sd of {sd:g}.")
             return top
-        return least_enough(lambda n: self._met(n, sd, size, spent, per), 1, top)
+        return smallest_enough(lambda n: self._met(n, sd, size, spent, per), 1, top)
 
     def _met(self, n: int, sd: float, size: int | None, spent: float, per: float) -> bool:
         if n == size:
             return True
         df = n / per - 1 - spent
-        return df > 0 and self.se(df) >= standard_error(n, sd, size, spent)
+        allowed = self.size / self._standard_errors(df) if df > 0 else 0.0
+        return df > 0 and allowed >= standard_error(n, sd, size, spent)
 
 
 def standard_error(n: float, sd: float, size: int | None, spent: float = 0.0) -> float:
@@ -167,13 +145,10 @@ def standard_error(n: float, sd: float, size: int | None, spent: float = 0.0) ->
 
 
 def _power(shift: float, t: float, df: float) -> float:
-    """Chance that a t-test is significant where the mean is ``shift`` standard errors off."""
+    """Chance that a t-test is significant where the true mean is ``shift`` standard errors off."""
     if df > 1e6:
         return float(special.ndtr(shift - t) + special.ndtr(-shift - t))
     return float(special.nctdtr(df, shift, -t) + 1 - special.nctdtr(df, shift, t))
-
-
-# What one strategy needs to reach a goal.
 
 
 #: The note of a strategy that reaches the goal with the whole pool only.
@@ -182,7 +157,7 @@ ALL_OF_THEM = "all of them: nothing less reaches the goal"
 
 @dataclass(frozen=True)
 class Need:
-    """What one strategy needs: ratings, what they reach, and how far the goal is from reach."""
+    """What one strategy needs: ratings, what they achieve, and what other numbers would."""
 
     strategy: str
     n: int
@@ -194,19 +169,11 @@ class Need:
 def with_curve(
     strategy: str, n: int, size: int | None, reached: Callable[[int], float], note: str = ""
 ) -> Need:
-    """What ``n`` ratings reach, and what fewer and more of them would."""
-    curve = {k: reached(k) for k in _around(n, size)}
-    return Need(strategy, n, reached(n), curve, note)
-
-
-def _around(n: int, size: int | None) -> list[int]:
-    """Sizes from a fifth to three times as many, for a curve."""
+    """What ``n`` ratings achieve, with a curve from a fifth to three times as many."""
     top = 3 * n if size is None else min(3 * n, size)
-    points = np.unique(np.geomspace(max(n / 5, 4), max(top, 5), 25).round().astype(int))
-    return sorted({*(int(k) for k in points if size is None or k <= size), n})
-
-
-# The ratings that a goal takes, strategy by strategy: frames, text and a figure.
+    points = np.geomspace(max(n / 5, 4), max(top, 5), 25).round().astype(int).tolist()
+    sizes = sorted({*(k for k in points if size is None or k <= size), n})
+    return Need(strategy, n, reached(n), {k: reached(k) for k in sizes}, note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +198,7 @@ class Plan:
         return found[strategy]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a strategy.
+        """One row per strategy.
 
         ``n`` ratings, their ``share`` of the pool and ``cost``, the half-width or difference that
         they reach, and the ratings ``saved`` against the first strategy, also as a share.
@@ -239,21 +206,19 @@ class Plan:
         import pandas as pd
 
         base = self.needs[0].n
-        rows = []
-        for need in self.needs:
-            rows.append(
-                {
-                    "strategy": need.strategy,
-                    "n": need.n,
-                    "share": np.nan if self.size is None else need.n / self.size,
-                    "cost": need.n * self.cost,
-                    "reached": need.reached,
-                    "saved": base - need.n,
-                    "saved_share": (base - need.n) / base,
-                    "note": need.note,
-                }
-            )
-        return pd.DataFrame(rows)
+        return pd.DataFrame(
+            {
+                "strategy": need.strategy,
+                "n": need.n,
+                "share": np.nan if self.size is None else need.n / self.size,
+                "cost": need.n * self.cost,
+                "reached": need.reached,
+                "saved": base - need.n,
+                "saved_share": (base - need.n) / base,
+                "note": need.note,
+            }
+            for need in self.needs
+        )
 
     def curves(self) -> pd.DataFrame:
         """What other numbers of ratings would reach: strategy, n, reached."""
@@ -293,7 +258,7 @@ class Plan:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """What each number of ratings reaches, a curve a strategy, with the plan marked."""
+        """What each number of ratings achieves, one curve per strategy, with the plan marked."""
         from fewgold.plots import budget_curves
 
         marks = {need.strategy: (need.n, need.reached) for need in self.needs}

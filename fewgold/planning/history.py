@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._statistics import smallest_enough
 from fewgold._validate import as_names
 from fewgold.errors import FewgoldError
-from fewgold.planning.goal import ALL_OF_THEM, Goal, Need, Plan, least_enough, with_curve
+from fewgold.planning.goal import ALL_OF_THEM, Goal, Need, Plan, with_curve
 from fewgold.planning.scores import BASELINE
-from fewgold.simulation import Simulation, Study, as_studies, simulate
+from fewgold.simulation import Simulation, simulate
 from fewgold.simulation.cells import OWN, Cell
-
-# Differences of two systems as studies, so that they can be replayed like scores.
+from fewgold.simulation.studies import Study, as_studies
 
 
 def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,30 +51,24 @@ def difference_studies(studies: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-# What studies that were replayed say of other numbers of ratings.
-#
-# What is left at n ratings, times the root of n and freed of the finite pool, is nearly constant:
-# it
-# is interpolated between the sizes that were replayed.
+_SHARES = (0.03, 0.06, 0.12, 0.25, 0.5)
+_LEAST = 10  # ratings of a replayed study
 
 
-LEAST = 10  # ratings that a replayed study has
-
-
-def constants_of(done: Simulation, goal: Goal) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """For each strategy the sizes and what is left at each, freed of ratings and of the pool."""
+def _scaled_widths(done: Simulation, goal: Goal) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """For each strategy the sizes that were replayed, and the scaled width at each."""
     found = {}
     for name in done.strategies:
         mine = [cell for cell in done.cells if cell.strategy == name and cell.failure is None]
         sizes = sorted({cell.n for cell in mine})
-        means = {float(n): _left([c for c in mine if c.n == n], goal) for n in sizes}
+        means = {float(n): _scaled_width([c for c in mine if c.n == n], goal) for n in sizes}
         if means and np.isfinite(list(means.values())).all():
             found[str(name)] = np.array(list(means)), np.array(list(means.values()))
     return found
 
 
-def _left(cells: Sequence[Cell], goal: Goal) -> float:
-    """What is left times √n, of pools without end, on average over the pools."""
+def _scaled_width(cells: Sequence[Cell], goal: Goal) -> float:
+    """Width over √(1/n − 1/N), averaged over the pools: nearly the same for all n."""
     found = []
     for cell in cells:
         if goal.tolerance is not None:
@@ -83,44 +77,40 @@ def _left(cells: Sequence[Cell], goal: Goal) -> float:
             wide = cell.covers[OWN].half_width.mean if OWN in cell.covers else np.nan
         else:
             assert cell.se is not None
-            wide = cell.se.mean * goal.widths(cell.n - 1)
+            wide = cell.se.mean * goal._standard_errors(cell.n - 1)
         found.append(wide / np.sqrt(1 / cell.n - 1 / cell.size))
     return float(np.mean(found))
 
 
-def need_of(
+def _need(
     name: str,
     goal: Goal,
-    spread: tuple[FloatArray, FloatArray],
-    studies: Mapping[str, Any],
+    replayed: tuple[FloatArray, FloatArray],
+    studies: Mapping[str, Study],
     size: int,
     options: Mapping[str, Any],
 ) -> Need:
-    """Ratings by interpolation, replayed once and corrected by what came of it."""
-    wanted = goal.size
-    at, constants = spread
+    """Ratings by interpolation, then replayed once and corrected by the result."""
+    at, scaled = replayed
 
-    def reach(n: int, correction: float = 1.0) -> float:
-        constant = float(np.interp(np.log(n), np.log(at), constants)) * correction
-        return constant * float(np.sqrt(max(1 / n - 1 / size, 0.0)))
+    def width(n: int, correction: float = 1.0) -> float:
+        here = float(np.interp(np.log(n), np.log(at), scaled)) * correction
+        return here * float(np.sqrt(max(1 / n - 1 / size, 0.0)))
 
-    n = least_enough(lambda k: reach(k) <= wanted, 2, size)
+    n = smallest_enough(lambda k: width(k) <= goal.size, 2, size)
     correction = 1.0
     smallest = min(len(study.pool) for study in studies.values())
-    if LEAST <= n < min(smallest, size):
-        again = simulate(studies, None, [name], [n], **options)
-        true = _left([cell for cell in again.cells if cell.strategy == name], goal)
-        correction = true * float(np.sqrt(1 / n - 1 / size)) / reach(n)
-        n = least_enough(lambda k: reach(k, correction) <= wanted, 2, size)
+    if _LEAST <= n < min(smallest, size):
+        check = simulate(studies, None, [name], [n], **options)
+        true = _scaled_width([cell for cell in check.cells if cell.strategy == name], goal)
+        correction = true * float(np.sqrt(1 / n - 1 / size)) / width(n)
+        n = smallest_enough(lambda k: width(k, correction) <= goal.size, 2, size)
     note = ""
     if n == size:
         note = ALL_OF_THEM
     elif n < at[0] or n > at[-1]:
         note = f"beyond the sizes that were replayed ({at[0]:.0f} to {at[-1]:.0f}), so less sure"
-    return with_curve(name, n, size, lambda k: reach(k, correction), note)
-
-
-_SHARES = (0.03, 0.06, 0.12, 0.25, 0.5)
+    return with_curve(name, n, size, lambda k: width(k, correction), note)
 
 
 def plan_from_history(
@@ -138,14 +128,14 @@ def plan_from_history(
 ) -> Plan:
     """How many ratings would have met the goal last year, for any strategy.
 
-    Studies are replayed at several sizes; what is left at each, times the root of the ratings, is
+    Studies are replayed at several sizes; the width at each, times the root of the ratings, is
     nearly constant and is interpolated. The plan is then replayed itself and corrected once.
 
     Parameters
     ----------
     goal
-        A half-width of the strategy's own interval; a tolerance, which goes by the errors that were
-        made; or a difference with a power: then ``gold`` holds per-segment differences.
+        A half-width of the strategy's own interval; a tolerance, which looks at the errors
+        themselves; or a difference with a power: then ``gold`` holds per-segment differences.
     data, gold
         As for `simulate`: a rated pool, (pool, gold), or a mapping from names to (pool, gold). Of
         several pools the mean is planned for.
@@ -171,7 +161,7 @@ def plan_from_history(
         "draws": draws, "rng": rng, "limits": limits, "confidence": goal.confidence,
         "n_jobs": n_jobs,
     }  # fmt: skip
-    grid = sorted({max(round(share * min(sizes)), LEAST) for share in _SHARES})
+    grid = sorted({max(round(share * min(sizes)), _LEAST) for share in _SHARES})
     grid = [n for n in grid if n < min(sizes)]
     if len(grid) < 2:
         raise FewgoldError(
@@ -179,15 +169,15 @@ def plan_from_history(
             "segments."
         )
     first = simulate(studies, None, names, grid, progress=progress, **options)
-    spread = constants_of(first, goal)
+    replayed = _scaled_widths(first, goal)
     target = size if size is not None else round(float(np.mean(sizes)))
     needs, notes = [], []
     for name in names:
-        if name not in spread:
+        if name not in replayed:
             why = first.failures.loc[first.failures["strategy"] == name, "reason"]
             notes.append(f"{name} was left out: {why.iloc[0] if len(why) else 'it failed'}")
             continue
-        needs.append(need_of(name, goal, spread[name], studies, target, options))
+        needs.append(_need(name, goal, replayed[name], studies, target, options))
     source = f"replayed {draws} times on " + (
         "last year's ratings" if len(sizes) == 1 else f"{len(sizes)} rated pools"
     )

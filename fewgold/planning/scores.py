@@ -6,35 +6,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import FloatArray
+from fewgold._statistics import intraclass_correlation, smallest_enough
 from fewgold._validate import Limits, as_limits, as_names
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.estimators import Mean, Ridge
-from fewgold.planning.goal import ALL_OF_THEM, Goal, Plan, least_enough, standard_error, with_curve
+from fewgold.planning.goal import ALL_OF_THEM, Goal, Plan, standard_error, with_curve
 from fewgold.sample import Ratings
 
-# What is expected of scores before they are known, and what it makes of each strategy.
-
-
+BASELINE = "random+mean"
 #: Strategies whose accuracy follows from an outlook.
 STRATEGIES = ("random+mean", "random+ridge", "docs-chunks3+mean", "docs-whole+mean")
 # A ridge does not pay a whole rating for the slope of a metric. With half of one, half-widths on
 # WMT20 were right within 5 % for 16 to 33 metrics (tests/theory/test_plan_real.py).
 _SPENT = 0.5
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
-
-
-class Accuracy(NamedTuple):
-    """What a strategy averages: its sd, slopes that it fits, ratings for a degree of freedom."""
-
-    sd: float
-    spent: float
-    per: float
 
 
 @dataclass(frozen=True)
@@ -56,7 +46,7 @@ class Outlook:
         Segments that a whole document has: with unequal documents Σm²/Σm, which the large ones
         dominate.
     size
-        Segments of the pool; None for one without end.
+        Segments of the pool; None for an infinite one.
     cost
         Of one rating.
 
@@ -126,7 +116,7 @@ class Outlook:
         if assurance is not None:
             if not 0 < assurance < 1:
                 raise FewgoldError(f"assurance must lie between 0 and 1; got {assurance!r}.")
-            sd *= _safely(scores, assurance)
+            sd *= _sd_factor(scores, assurance)
         found = cls(sd, size=len(pool) if size is None else size)
         if pool.cost is not None:
             found = replace(found, cost=float(pool.cost.mean()))
@@ -140,12 +130,16 @@ class Outlook:
             found = replace(found, correlation=float(np.sqrt(share)), slopes=len(pool.metrics))
         if pool.documents is not None:
             sizes = np.bincount(pool.codes)
-            within = intraclass(scores, pool.codes[ratings.sample.indices])
-            found = replace(found, per_document=float((sizes**2).sum() / sizes.sum()), icc=within)
+            icc = float(intraclass_correlation(scores, pool.codes[ratings.sample.indices]))
+            found = replace(
+                found,
+                per_document=float((sizes**2).sum() / sizes.sum()),
+                icc=None if np.isnan(icc) else float(np.clip(icc, 0.0, 1.0)),
+            )
         return found
 
-    def accuracy(self, strategy: str) -> Accuracy:
-        """What a strategy averages. Raises where the outlook does not tell."""
+    def _accuracy(self, strategy: str) -> tuple[float, float, float]:
+        """Sd of what a strategy averages, slopes it fits, and ratings per degree of freedom."""
         sampler, _, estimator = strategy.partition("+")
         chunks = _CHUNKS.fullmatch(sampler)
         if estimator not in ("mean", "ridge") or not (
@@ -166,24 +160,24 @@ class Outlook:
                 )
             members = float(chunks[1]) if chunks else float(self.per_document or 1.0)
         effect = 1 + (members - 1) * (self.icc or 0.0)
-        return Accuracy(float(self.sd * np.sqrt(kept * effect)), spent, members)
+        return float(self.sd * np.sqrt(kept * effect)), spent, members
 
     def ratings(self, strategy: str, goal: Goal) -> int:
         """Fewest ratings with which a strategy meets a goal."""
-        sd, spent, per = self.accuracy(strategy)
+        sd, spent, per = self._accuracy(strategy)
         return goal.least(sd, self.size, spent=spent, per=per)
 
     def reached(self, strategy: str, n: int, goal: Goal) -> float:
-        """The half-width, or the difference, that ``n`` ratings reach."""
-        sd, spent, per = self.accuracy(strategy)
+        """The half-width, or the difference, that ``n`` ratings achieve."""
+        sd, spent, per = self._accuracy(strategy)
         if n == self.size:
             return 0.0
-        return standard_error(n, sd, self.size, spent) * goal.widths(n / per - 1 - spent)
+        return standard_error(n, sd, self.size, spent) * goal._standard_errors(n / per - 1 - spent)
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """The strategies that this outlook tells about."""
-        found = ["random+mean"]
+    def _known_strategies(self) -> tuple[str, ...]:
+        """The strategies that can be planned for with what is known."""
+        found = [BASELINE]
         if self.correlation:
             found.append("random+ridge")
         if self.icc is not None:
@@ -193,23 +187,7 @@ class Outlook:
         return tuple(found)
 
 
-def intraclass(scores: FloatArray, documents: IntArray) -> float | None:
-    """Share of the variance between documents, by analysis of variance; None if unknown."""
-    codes = np.unique(documents, return_inverse=True)[1]
-    sizes = np.bincount(codes)
-    groups, n = sizes.size, scores.size
-    if groups < 2 or n <= groups:
-        return None
-    means = np.bincount(codes, scores) / sizes
-    within = float(((scores - means[codes]) ** 2).sum() / (n - groups))
-    between = float((sizes * (means - scores.mean()) ** 2).sum() / (groups - 1))
-    typical = (n - float((sizes**2).sum()) / n) / (groups - 1)
-    extra = (between - within) / typical
-    total = extra + within
-    return float(np.clip(extra / total, 0.0, 1.0)) if total > 0 else 0.0
-
-
-def _safely(scores: FloatArray, assurance: float) -> float:
+def _sd_factor(scores: FloatArray, assurance: float) -> float:
     """Factor of an sd that is too small with chance 1 − assurance: a limit on the log scale.
 
     The log of a variance has the variance (κ − 1)/n, κ being the kurtosis of the scores: 2/n for
@@ -223,16 +201,13 @@ def _safely(scores: FloatArray, assurance: float) -> float:
 
 def _as_simple(ratings: Ratings) -> Ratings:
     """The ratings as if drawn plainly: what metrics explain, not what the design gains."""
-    from fewgold.design import Design
+    from fewgold.design import Design, DesignKind
     from fewgold.sample import Sample
 
     n, size = ratings.n, len(ratings.sample.pool)
     same = np.full(n, 1 / n), np.full(n, min(n / size, 1 - 1e-9)), np.zeros(n, dtype=np.int64)
-    design = Design("simple", size, *same)
+    design = Design(DesignKind.SIMPLE, size, *same)
     return Ratings(Sample(ratings.sample.pool, ratings.sample.indices, design), ratings.scores)
-
-
-BASELINE = "random+mean"
 
 
 def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) -> Plan:
@@ -261,8 +236,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     <BLANKLINE>
     ratings of 1418 segments; saved: against random+mean.
     """
-    names = list(as_names(strategies or outlook.told))
-    names = list(dict.fromkeys([BASELINE, *names]))
+    names = dict.fromkeys([BASELINE, *as_names(strategies or outlook._known_strategies)])
     needs = []
     for name in names:
         n = outlook.ratings(name, goal)
@@ -300,7 +274,7 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
     if goal.difference is None:
         reached = partial(_hoeffding, goal=goal, width=width, size=size)
         most = size if size is not None else 2**40
-        n = least_enough(lambda k: reached(k) <= goal.size, 1, most)
+        n = smallest_enough(lambda k: reached(k) <= goal.size, 1, most)
         needs.append(with_curve("hoeffding", n, size, reached))
     n = sd.ratings(BASELINE, goal)
     needs.append(with_curve("worst sd", n, size, partial(sd.reached, BASELINE, goal=goal)))

@@ -55,7 +55,7 @@ class Setting:
     eta: Any = None
     paired: Any = None
     known: bool = False
-    priors: Priors = Priors()
+    priors: Any = None
     pairs: str = "sample"
     calibration_share: Any = None
     #: Items that people alone rate, that both rate, and the share of adequate ones among these.
@@ -64,6 +64,8 @@ class Setting:
     share: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.priors is None:
+            object.__setattr__(self, "priors", Priors())
         check_choice("pairs", self.pairs, ("sample", "calibration"))
         self._check_pairs()
         human, metric = _size("human", self.human), _size("metric", self.metric)
@@ -82,7 +84,12 @@ class Setting:
         alpha = check_rate("alpha", self.alpha)
         given = self.calibration_share
         share = alpha if given is None else check_rate("calibration_share", given)
-        _check_better_than_chance(rho + eta)
+        if np.any(rho + eta < 1 - 1e-9):
+            raise DesignError(
+                f"rho + eta must be 1 or more; got {float((rho + eta).min()):g}. A metric below "
+                "that is wrong more often than chance: exchange its 0 and 1 (rho becomes 1 − rho, "
+                "eta 1 − eta)."
+            )
         arrays: dict[str, Any] = {"alone": alone, "both": both, "metric": metric}
         arrays |= {"alpha": alpha, "rho": rho, "eta": eta, "share": share}
         try:
@@ -150,36 +157,26 @@ class Setting:
         else:  # a class-balanced set has the classes it was made with
             adequate = np.broadcast_to(_round(self.share * self.both)[..., None], size)
         tp, tn = draw(adequate, self.rho), draw(both - adequate, self.eta)
-        alone, ones = (
-            draw(self.alone[..., None], self.alpha),
-            draw(self.metric[..., None], self.chance),
-        )
+        alone = draw(self.alone[..., None], self.alpha)
+        ones = draw(self.metric[..., None], self.chance)
         return self._counts(alone, adequate, tp, tn, ones)
 
     def _counts(
         self, alone: IntArray, adequate: IntArray, tp: IntArray, tn: IntArray, ones: IntArray
     ) -> Counts:
-        more = (1,) * (np.ndim(adequate) - len(self.shape))
+        shape = self.shape + (1,) * (np.ndim(adequate) - len(self.shape))
         return Counts(
-            human_ones=alone,
-            human_total=self.alone.reshape(self.shape + more),
-            tp=tp,
-            fn=adequate - tp,
-            fp=self.both.reshape(self.shape + more) - adequate - tn,
-            tn=tn,
-            metric_ones=ones,
-            metric_total=self.metric.reshape(self.shape + more),
-            pairs=self.pairs,
-        )
+            human_ones=alone, human_total=self.alone.reshape(shape), tp=tp, fn=adequate - tp,
+            fp=self.both.reshape(shape) - adequate - tn, tn=tn, metric_ones=ones,
+            metric_total=self.metric.reshape(shape), pairs=self.pairs,
+        )  # fmt: skip
 
     def moments(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """Posterior mean and sd of α for counts of these settings (or of draws of them)."""
-        more = (1,) * (len(counts.shape) - len(self.shape))
+        shape = self.shape + (1,) * (len(counts.shape) - len(self.shape))
         keys = [self.metric, self.rho, self.eta] if self.known else [self.metric]
-        table = np.stack(
-            [np.broadcast_to(k.reshape(self.shape + more), counts.shape).ravel() for k in keys]
-        )
-        # Known rates are one pair a call; and metric sets of one size make the cheapest batches.
+        table = np.stack([np.broadcast_to(k.reshape(shape), counts.shape).ravel() for k in keys])
+        # One call takes one pair of known rates; metric sets of one size are the cheapest batches.
         groups, where = np.unique(table, axis=1, return_inverse=True)
         mean, sd = np.empty(counts.shape), np.empty(counts.shape)
         for k, group in enumerate(groups.T):
@@ -191,14 +188,6 @@ class Setting:
     def sd(self) -> FloatArray:
         """Posterior sd of α at the expected counts."""
         return self.moments(self.expected())[1]
-
-
-def _check_better_than_chance(total: FloatArray) -> None:
-    if np.any(total < 1 - 1e-9):
-        raise DesignError(
-            f"rho + eta must be 1 or more; got {float(total.min()):g}. A metric below that is "
-            "wrong more often than chance: exchange its 0 and 1 (rho becomes 1 − rho, eta 1 − eta)."
-        )
 
 
 def _round(x: FloatArray) -> IntArray:

@@ -11,14 +11,13 @@ from fewgold.plots.documents import (
     reliability_curves,
     tangent,
 )
-from fewgold.plots.heatmap import heat
+from fewgold.plots.heatmap import heat, significance_matrix
 from fewgold.plots.lines import budget_curves, coverage_curves, curves, error_curves, width_curves
 from fewgold.plots.output import save, to_svg
+from fewgold.plots.ranks import forest, rank_intervals, ranking
 from fewgold.plots.roc import roc_curves, roc_panels
-from fewgold.plots.strategies import ranking
 from fewgold.plots.study import interval_path, interval_rows, scatter_fit, two_distributions
 from fewgold.plots.style import PALETTE
-from fewgold.plots.systems import forest, rank_intervals, significance_matrix
 
 __all__ = [
     "PALETTE",

@@ -1,4 +1,4 @@
-"""What figures against the number of documents share."""
+"""Figures against the number of documents: how steady scores and rankings are."""
 
 from __future__ import annotations
 
@@ -10,68 +10,35 @@ import numpy as np
 from fewgold._arrays import FloatArray
 from fewgold._validate import as_names
 from fewgold.plots.style import (
+    DASHED,
+    DOTTED,
     INK,
     SMALL,
     SOFT,
+    SOLID,
     Labels,
     axes_for,
+    band_patch,
     check_columns,
     check_names,
+    legend,
     line_style,
     log_ticks,
     name_axes,
+    numbers,
     percent_axis,
-    settings,
+    styled,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-SPREADS = {
-    "relative_sd": "standard deviation ÷ mean",
-    "sd": "standard deviation",
-}
-
-
-def by_system(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, pd.DataFrame]:
-    """The rows of each system, by number of documents."""
-    names = frame["system"].astype(str)
-    known = list(dict.fromkeys(names))
-    if systems is not None:
-        systems = as_names(systems)
-        check_names("system", systems, known)
-        known = list(dict.fromkeys(systems))
-    return {name: frame[names == name].sort_values("documents") for name in known}
-
-
-def column(part: pd.DataFrame, name: str) -> FloatArray:
-    """A column as numbers."""
-    return part[name].to_numpy(dtype=np.float64)
-
-
-def power_law(fits: pd.DataFrame | None, name: str) -> tuple[float, float] | None:
-    """a and b of a system, if they are known."""
-    if fits is None:
-        return None
-    found = fits.loc[fits["system"].astype(str) == name, ["a", "b"]].to_numpy(dtype=float)
-    return (found[0, 0], found[0, 1]) if len(found) and np.isfinite(found[0]).all() else None
-
-
-def log_axes(ax: Axes) -> None:
-    """Both axes logarithmic, so that a power law is a straight line."""
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    log_ticks(ax.xaxis)
-    log_ticks(ax.yaxis)
-
-
-# How much a score would vary, against the number of documents.
-
-
+_SPREADS = {"relative_sd": "standard deviation ÷ mean", "sd": "standard deviation"}
 _BANDS = 3  # systems whose bands can be told apart
 
 
+@styled
 def reliability_curves(
     frame: pd.DataFrame,
     fits: pd.DataFrame | None = None,
@@ -94,67 +61,84 @@ def reliability_curves(
     log : bool
         Both axes logarithmic, so that a power law is a straight line.
     """
+    from matplotlib.lines import Line2D
+
     check_columns(frame, ("system", "documents", value))
-    with settings():
-        ax = axes_for(ax, height=4.3)
-        labels = Labels(ax)
-        parts = by_system(frame, systems)
-        faint = min(0.13, 0.35 / len(parts))
-        for k, (name, part) in enumerate(parts.items()):
-            colour, dash, marker = line_style(k)
-            x, y = column(part, "documents"), column(part, value)
-            if {"least", "most"} <= set(part.columns) and len(parts) <= _BANDS:
-                low, high = column(part, "least"), column(part, "most")
-                if np.nanmax(high - low, initial=0.0) > 0:
-                    ax.fill_between(x, low, high, color=colour, alpha=faint, linewidth=0)
-            curve = power_law(fits, name)
-            style = {"linestyle": "none"} if curve is not None else {"linestyle": dash}
-            (line,) = ax.plot(x, y, color=colour, marker=marker, markersize=3.2, **style)
-            line.set(label=name, gid=f"line-{k}", linewidth=1.4)
-            end = float(y[np.isfinite(y)][-1]) if np.isfinite(y).any() else 0.0
-            if curve is not None:
-                fine = np.geomspace(x[0], x[-1], 200)
-                ax.plot(fine, curve[0] * fine ** -curve[1], color=colour, linewidth=1.2, ls=dash)
-            labels.add(name, float(x[-1]), end, colour)
-        if log and (frame[value] > 0).any():
-            log_axes(ax)
-        else:
-            ax.set_ylim(bottom=0)
-        _notes(ax, fits is not None, faint if _banded(parts) else 0.0)
-        if value == "relative_sd":
-            percent_axis(ax.yaxis)
-        name_axes(ax, "documents", SPREADS.get(value, value), title)
+    ax = axes_for(ax, height=4.3)
+    labels = Labels(ax)
+    parts = _by_system(frame, systems)
+    faint = min(0.13, 0.35 / len(parts))
+    banded = False
+    for k, (name, part) in enumerate(parts.items()):
+        colour, dash, _ = line_style(k)
+        x, y = numbers(part, "documents", value)
+        if {"least", "most"} <= set(part.columns) and len(parts) <= _BANDS:
+            low, high = numbers(part, "least", "most")
+            if np.nanmax(high - low, initial=0.0) > 0:
+                ax.fill_between(x, low, high, color=colour, alpha=faint, linewidth=0)
+                banded = True
+        law = _power_law(fits, name)
+        _line(ax, labels, k, name, x, y, linestyle="none" if law is not None else dash)
+        if law is not None:
+            fine = np.geomspace(x[0], x[-1], 200)
+            ax.plot(fine, law[0] * fine ** -law[1], color=colour, linewidth=1.2, ls=dash)
+    if log and (frame[value] > 0).any():
+        _log_axes(ax)
+    else:
+        ax.set_ylim(bottom=0)
+    entries: dict[str, Any] = {}
+    if fits is not None:
+        entries["bootstrap"] = Line2D([], [], color=SOFT, marker="o", markersize=3.6, ls="")
+        entries["power law"] = Line2D([], [], color=SOFT, linewidth=1.2)
+    if banded:
+        entries["range over orders"] = band_patch()
+    legend(ax, entries, "upper right", handlelength=1.6)
+    if value == "relative_sd":
+        percent_axis(ax.yaxis)
+    name_axes(ax, "documents", _SPREADS.get(value, value), title)
     return ax
 
 
-def _banded(parts: dict[str, pd.DataFrame]) -> bool:
-    return len(parts) <= _BANDS and any(
-        {"least", "most"} <= set(p.columns) and (p["most"] > p["least"]).any()
-        for p in parts.values()
-    )
+def _by_system(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, pd.DataFrame]:
+    """The rows of each system, by number of documents."""
+    names = frame["system"].astype(str)
+    known = list(dict.fromkeys(names))
+    if systems is not None:
+        systems = as_names(systems)
+        check_names("system", systems, known)
+        known = list(dict.fromkeys(systems))
+    return {name: frame[names == name].sort_values("documents") for name in known}
 
 
-def _notes(ax: Axes, fitted: bool, band: float) -> None:
-    """Say what dots, lines and bands are; the systems are named at the lines."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    entries: dict[str, Any] = {}
-    if fitted:
-        entries["bootstrap"] = Line2D([], [], color=SOFT, marker="o", markersize=3.6, ls="")
-        entries["power law"] = Line2D([], [], color=SOFT, linewidth=1.2)
-    if band:
-        entries["range over orders"] = Patch(color=SOFT, alpha=0.2, linewidth=0)
-    if entries:
-        ax.legend(
-            list(entries.values()), list(entries), loc="upper right", frameon=False,
-            fontsize=SMALL, labelcolor=SOFT, handlelength=1.6,
-        )  # fmt: skip
+def _line(
+    ax: Axes, labels: Labels, k: int, name: str, x: FloatArray, y: FloatArray, **other: Any
+) -> None:
+    """The line of the k-th system, named at its end; ``other`` than the usual style."""
+    colour, dash, marker = line_style(k)
+    style = {"color": colour, "linestyle": dash, "linewidth": 1.4, "marker": marker} | other
+    (line,) = ax.plot(x, y, markersize=3.2, **style)
+    line.set(label=name, gid=f"line-{k}")
+    seen = y[np.isfinite(y)]
+    labels.add(name, float(x[-1]), float(seen[-1]) if seen.size else 0.0, colour)
 
 
-# Scores and the widths of their intervals, against the number of documents.
+def _power_law(fits: pd.DataFrame | None, name: str) -> tuple[float, float] | None:
+    """a and b of a system, if they are known."""
+    if fits is None:
+        return None
+    found = fits.loc[fits["system"].astype(str) == name, ["a", "b"]].to_numpy(dtype=float)
+    return (found[0, 0], found[0, 1]) if len(found) and np.isfinite(found[0]).all() else None
 
 
+def _log_axes(ax: Axes) -> None:
+    """Both axes logarithmic, so that a power law is a straight line."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    log_ticks(ax.xaxis)
+    log_ticks(ax.yaxis)
+
+
+@styled
 def mean_by_documents(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -168,25 +152,19 @@ def mean_by_documents(
     ``frame`` has system, documents, mean, low and high.
     """
     check_columns(frame, ("system", "documents", "mean", "low", "high"))
-    with settings():
-        ax = axes_for(ax, height=4.3)
-        labels = Labels(ax)
-        parts = by_system(frame, systems)
-        faint = min(0.15, 0.4 / len(parts))
-        for k, (name, part) in enumerate(parts.items()):
-            colour, dash, marker = line_style(k)
-            x, y = column(part, "documents"), column(part, "mean")
-            ax.fill_between(
-                x, column(part, "low"), column(part, "high"), color=colour, alpha=faint,
-                linewidth=0,
-            )  # fmt: skip
-            (line,) = ax.plot(x, y, color=colour, linestyle=dash, marker=marker, markersize=3.2)
-            line.set(label=name, gid=f"line-{k}", linewidth=1.4)
-            labels.add(name, float(x[-1]), float(y[-1]), colour)
-        name_axes(ax, "documents", ylabel, title)
+    ax = axes_for(ax, height=4.3)
+    labels = Labels(ax)
+    parts = _by_system(frame, systems)
+    faint = min(0.15, 0.4 / len(parts))
+    for k, (name, part) in enumerate(parts.items()):
+        x, y, low, high = numbers(part, "documents", "mean", "low", "high")
+        ax.fill_between(x, low, high, color=line_style(k)[0], alpha=faint, linewidth=0)
+        _line(ax, labels, k, name, x, y)
+    name_axes(ax, "documents", ylabel, title)
     return ax
 
 
+@styled
 def documents_for_half_width(
     frame: pd.DataFrame,
     needed: pd.DataFrame,
@@ -202,30 +180,24 @@ def documents_for_half_width(
     """
     check_columns(frame, ("system", "documents", "half_width"))
     check_columns(needed, ("system", "documents"))
-    with settings():
-        ax = axes_for(ax, height=4.3)
-        labels = Labels(ax)
-        enough = dict(zip(needed["system"].astype(str), needed["documents"], strict=True))
-        ax.axhline(target, color=SOFT, linewidth=1, linestyle=(0, (1, 2)), zorder=1.8)
-        labels.add(f"±{target:g}", float(frame["documents"].max()), target, SOFT)
-        for k, (name, part) in enumerate(by_system(frame, systems).items()):
-            colour, dash, marker = line_style(k)
-            x, y = column(part, "documents"), column(part, "half_width")
-            (line,) = ax.plot(x, y, color=colour, linestyle=dash, linewidth=1.4)
-            line.set(label=name, gid=f"line-{k}")
-            labels.add(name, float(x[-1]), float(y[-1]), colour)
-            d = float(enough.get(name, np.nan))
-            if np.isfinite(d):
-                ax.plot([d], [target], color=colour, marker=marker, markersize=5, zorder=4)
-        if (frame["half_width"] > 0).all():
-            log_axes(ax)
-        name_axes(ax, "documents", "half-width of the interval", title)
+    ax = axes_for(ax, height=4.3)
+    labels = Labels(ax)
+    enough = dict(zip(needed["system"].astype(str), needed["documents"], strict=True))
+    ax.axhline(target, color=SOFT, linewidth=1, linestyle=DOTTED, zorder=1.8)
+    labels.add(f"±{target:g}", float(frame["documents"].max()), target, SOFT)
+    for k, (name, part) in enumerate(_by_system(frame, systems).items()):
+        colour, _, marker = line_style(k)
+        _line(ax, labels, k, name, *numbers(part, "documents", "half_width"), marker="")
+        d = float(enough.get(name, np.nan))
+        if np.isfinite(d):
+            ax.plot([d], [target], color=colour, marker=marker, markersize=5, zorder=4)
+    if (frame["half_width"] > 0).all():
+        _log_axes(ax)
+    name_axes(ax, "documents", "half-width of the interval", title)
     return ax
 
 
-# How soon a ranking settles as documents are added.
-
-
+@styled
 def rank_stability(
     frame: pd.DataFrame, ax: Axes | None = None, *, title: str | None = None
 ) -> Axes:
@@ -234,53 +206,43 @@ def rank_stability(
     ``frame`` has score, documents, pairs (share of pairs of systems in the order of the full set,
     with resampling) and settled (without); a colour a score, ``settled`` dashed.
     """
+    from matplotlib.lines import Line2D
+
     check_columns(frame, ("score", "documents", "pairs", "settled"))
-    with settings():
-        ax = axes_for(ax, height=4.0)
-        labels = Labels(ax)
-        scores = list(dict.fromkeys(map(str, frame["score"])))
-        for k, score in enumerate(scores):
-            part = frame[frame["score"].astype(str) == score].sort_values("documents")
-            colour, _, marker = line_style(k)
-            x = column(part, "documents")
-            for name, dash, dots, said in (
-                ("pairs", "-", marker, "resampled"),
-                ("settled", (0, (4, 1.6)), "", "as they are"),
-            ):
-                y = column(part, name)
-                (line,) = ax.plot(x, y, color=colour, linestyle=dash, marker=dots, markersize=3.6)
-                line.set(label=f"{score}, {said}", gid=f"{name}-{k}", linewidth=1.4)
-                if len(scores) == 1 or name == "pairs":
-                    label = said if len(scores) == 1 else score
-                    labels.add(label, float(x[-1]), float(y[-1]), colour)
-        ax.axhline(0.5, color=SOFT, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1.8)
-        ax.annotate(
-            "coin toss", (0, 0.5), xycoords=("axes fraction", "data"), xytext=(5, -4),
-            textcoords="offset points", va="top", fontsize=SMALL, color=SOFT,
-        )  # fmt: skip
-        if len(scores) > 1:
-            _legend_styles(ax)
-        seen = frame[["pairs", "settled"]].to_numpy(dtype=float)
-        ax.set_ylim(min(0.45, float(np.nanmin(seen)) - 0.05), 1.02)
-        percent_axis(ax.yaxis)
-        name_axes(ax, "documents", "pairs of systems in the final order", title)
+    ax = axes_for(ax, height=4.0)
+    labels = Labels(ax)
+    scores = list(dict.fromkeys(map(str, frame["score"])))
+    kinds = {"pairs": ("resampled", SOLID), "settled": ("as they are", DASHED)}
+    for k, score in enumerate(scores):
+        part = frame[frame["score"].astype(str) == score].sort_values("documents")
+        colour, _, marker = line_style(k)
+        for name, (said, dash) in kinds.items():
+            x, y = numbers(part, "documents", name)
+            dots = marker if name == "pairs" else ""
+            (line,) = ax.plot(x, y, color=colour, linestyle=dash, marker=dots, markersize=3.6)
+            line.set(label=f"{score}, {said}", gid=f"{name}-{k}", linewidth=1.4)
+            if len(scores) == 1 or name == "pairs":
+                label = said if len(scores) == 1 else score
+                labels.add(label, float(x[-1]), float(y[-1]), colour)
+    ax.axhline(0.5, color=SOFT, linewidth=0.9, linestyle=DOTTED, zorder=1.8)
+    ax.annotate(
+        "coin toss", (0, 0.5), xycoords=("axes fraction", "data"), xytext=(5, -4),
+        textcoords="offset points", va="top", fontsize=SMALL, color=SOFT,
+    )  # fmt: skip
+    if len(scores) > 1:
+        entries = {
+            said: Line2D([], [], color=SOFT, linestyle=dash, linewidth=1.4)
+            for said, dash in kinds.values()
+        }
+        legend(ax, entries, "lower right", bbox_to_anchor=(1, 0.12))
+    seen = frame[["pairs", "settled"]].to_numpy(dtype=float)
+    ax.set_ylim(min(0.45, float(np.nanmin(seen)) - 0.05), 1.02)
+    percent_axis(ax.yaxis)
+    name_axes(ax, "documents", "pairs of systems in the final order", title)
     return ax
 
 
-def _legend_styles(ax: Axes) -> None:
-    from matplotlib.lines import Line2D
-
-    shown: dict[str, Any] = {"resampled": "-", "as they are": (0, (4, 1.6))}
-    ax.legend(
-        [Line2D([], [], color=SOFT, linestyle=dash, linewidth=1.4) for dash in shown.values()],
-        list(shown), loc="lower right", bbox_to_anchor=(1, 0.12), frameon=False, fontsize=SMALL,
-        labelcolor=SOFT,
-    )  # fmt: skip
-
-
-# How the least and the largest sensible number of documents are read off power laws.
-
-
+@styled
 def tangent(
     frame: pd.DataFrame,
     fits: pd.DataFrame,
@@ -301,55 +263,51 @@ def tangent(
     """
     check_columns(frame, ("system", "documents", value))
     check_columns(fits, ("system", "a", "b"))
-    with settings():
-        ax = axes_for(ax, height=4.3)
-        if systems is None:
-            known = list(dict.fromkeys(map(str, frame["system"])))
-            systems = [*known[:1], *known[1:][-1:]]
-        parts = by_system(frame, systems)
-        laws = {name: power_law(fits, name) for name in parts}
-        known_laws = [law for law in laws.values() if law is not None and law[1] > 0]
-        near = max((x_i * (1 + 1 / b) for _, b in known_laws), default=1.0)
-        far = max([_flat(*law, epsilon) for law in known_laws] + [float(frame["documents"].max())])
-        # The tangent is as steep as the axis itself in a figure that goes on to x_max.
-        zoom = ax.inset_axes((0.36, 0.4, 0.6, 0.56)) if far > 6 * near else ax
-        if zoom is not ax:
-            axes_for(zoom, height=0)
-            ax.grid(False)  # it would show between the numbers of the window
-        for k, (name, part) in enumerate(parts.items()):
-            colour, _, marker = line_style(k)
-            law = laws[name]
-            if law is None or not law[1] > 0:
-                continue
-            a, b = law
-            x, y = column(part, "documents"), column(part, value)
-            x_min, x_max = x_i * (1 + 1 / b), _flat(a, b, epsilon)
-            fine = np.geomspace(min(x_i, x[0]), max(float(x[-1]), 1.1 * x_max), 400)
-            for where in dict.fromkeys((ax, zoom)):
-                inside = slice(None) if where is ax else x <= 2.2 * near
-                dots: dict[str, Any] = {
-                    "color": colour,
-                    "marker": marker,
-                    "markersize": 3.4,
-                    "ls": "",
-                }
-                where.plot(x[inside], y[inside], label=name, gid=f"line-{k}", zorder=3, **dots)
-                where.plot(fine, a * fine**-b, color=colour, linewidth=1.2, zorder=2.5)
-            zoom.plot([x_i, x_min], [a * x_i**-b, 0], color=colour, linewidth=1.1, ls=(0, (4, 1.6)))
-            below = sum(other[0] > a for other in known_laws)  # curves above this one
-            away = (20.0, 26.0) if below == 0 else (16.0, -22.0 - 14 * below)
-            _mark(zoom, x_min, a * x_min**-b, f"x_min {x_min:.2f}", colour, away)
-            _mark(ax, x_max, a * x_max**-b, f"x_max {x_max:.0f}", colour, (-14, 34 - 13 * below))
-        heights = [a * x_i**-b for a, b in known_laws]
-        heights += [float(np.nanmax(column(part, value))) for part in parts.values()]
-        top = max((h for h in heights if h > 0), default=1.0)
-        for where, right in {zoom: 2.2 * near, ax: 1.12 * far}.items():
-            where.set(xlim=(0, right), ylim=(0, 1.08 * top))
-            if value == "relative_sd":
-                percent_axis(where.yaxis)
-        if known_laws:
-            zoom.legend(frameon=False, fontsize=SMALL, labelcolor=INK, loc="upper right")
-        name_axes(ax, "documents", SPREADS.get(value, value), title)
+    ax = axes_for(ax, height=4.3)
+    if systems is None:
+        known = list(dict.fromkeys(map(str, frame["system"])))
+        systems = [*known[:1], *known[1:][-1:]]
+    parts = _by_system(frame, systems)
+    laws = {name: _power_law(fits, name) for name in parts}
+    known_laws = [law for law in laws.values() if law is not None and law[1] > 0]
+    near = max((x_i * (1 + 1 / b) for _, b in known_laws), default=1.0)
+    far = max([_flat(*law, epsilon) for law in known_laws] + [float(frame["documents"].max())])
+    # The tangent is as steep as the axis itself in a figure that goes on to x_max.
+    zoom = ax.inset_axes((0.36, 0.4, 0.6, 0.56)) if far > 6 * near else ax
+    if zoom is not ax:
+        axes_for(zoom, height=0)
+        ax.grid(False)  # it would show between the numbers of the window
+    for k, (name, part) in enumerate(parts.items()):
+        colour, _, marker = line_style(k)
+        law = laws[name]
+        if law is None or not law[1] > 0:
+            continue
+        a, b = law
+        x, y = numbers(part, "documents", value)
+        x_min, x_max = x_i * (1 + 1 / b), _flat(a, b, epsilon)
+        fine = np.geomspace(min(x_i, x[0]), max(float(x[-1]), 1.1 * x_max), 400)
+        for where in dict.fromkeys((ax, zoom)):
+            inside = slice(None) if where is ax else x <= 2.2 * near
+            where.plot(
+                x[inside], y[inside], color=colour, marker=marker, markersize=3.4, ls="",
+                label=name, gid=f"line-{k}", zorder=3,
+            )  # fmt: skip
+            where.plot(fine, a * fine**-b, color=colour, linewidth=1.2, zorder=2.5)
+        zoom.plot([x_i, x_min], [a * x_i**-b, 0], color=colour, linewidth=1.1, ls=DASHED)
+        below = sum(other[0] > a for other in known_laws)  # curves above this one
+        away = (20.0, 26.0) if below == 0 else (16.0, -22.0 - 14 * below)
+        _mark(zoom, x_min, a * x_min**-b, f"x_min {x_min:.2f}", colour, away)
+        _mark(ax, x_max, a * x_max**-b, f"x_max {x_max:.0f}", colour, (-14, 34 - 13 * below))
+    heights = [a * x_i**-b for a, b in known_laws]
+    heights += [float(np.nanmax(numbers(part, value))) for part in parts.values()]
+    top = max((h for h in heights if h > 0), default=1.0)
+    for where, right in {zoom: 2.2 * near, ax: 1.12 * far}.items():
+        where.set(xlim=(0, right), ylim=(0, 1.08 * top))
+        if value == "relative_sd":
+            percent_axis(where.yaxis)
+    if known_laws:
+        zoom.legend(frameon=False, fontsize=SMALL, labelcolor=INK, loc="upper right")
+    name_axes(ax, "documents", _SPREADS.get(value, value), title)
     return ax
 
 

@@ -1,14 +1,27 @@
-"""A table of numbers as a heat map."""
+"""Matrices of coloured cells: numbers over two sizes, and which systems differ."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fewgold._arrays import BoolArray, FloatArray
+from fewgold._text import shorter
 from fewgold.errors import DataError
-from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
+from fewgold.plots.style import (
+    INK,
+    PALETTE,
+    SMALL,
+    SOFT,
+    axes_for,
+    check_columns,
+    name_axes,
+    part_cells,
+    styled,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +33,7 @@ _CELL = 0.33  # inches of height
 _MIDDLE = 0.19  # luminance at which white and ink are equally readable
 
 
+@styled
 def heat(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -63,40 +77,33 @@ def heat(
             f"log=True needs numbers above 0; got {values[finite].min():g}. Say log=False."
         )
     rows, columns = values.shape
-    with settings():
-        from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
-        ax = axes_for(ax, height=1.0 + _CELL * rows)
-        ax.grid(False)
-        low, high = float(values[finite].min()), float(values[finite].max())
-        high = high if high > low else low + 1e-9 + abs(low)
-        norm = LogNorm(low, high) if log else Normalize(low, high)
-        ramp = LinearSegmentedColormap.from_list("fewgold", _RAMP)
-        shades = norm(np.where(finite, values, low))
-        image = ramp(np.asarray(shades))
-        image[~finite] = 1.0
-        ax.imshow(image, aspect="auto", interpolation="nearest")
-        for (i, j), value in np.ndenumerate(values):
-            text = format(value, fmt) if finite[i, j] else "–"
-            colour = "white" if _luminance(image[i, j]) < _MIDDLE else INK
-            ax.text(j, i, text, ha="center", va="center", fontsize=SMALL, color=colour)
-        ax.set_xticks(range(columns), [_label(x) for x in frame.columns])
-        ax.set_yticks(range(rows), [_label(x) for x in frame.index])
-        ax.tick_params(length=0, pad=4, labelcolor=INK)
-        ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
-        ax.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
-        ax.tick_params(which="minor", length=0)
-        ax.grid(True, which="minor", color="white", linewidth=1.2)
-        ax.set_axisbelow(False)
-        for spine in ax.spines.values():
-            spine.set_visible(False)
-        if target is not None:
-            _frame_cells(ax, finite & (values <= target))
-            ax.annotate(
-                f"framed: at most {target:g}", (1, 1), (0, 4), xycoords="axes fraction",
-                textcoords="offset points", ha="right", va="bottom", fontsize=SMALL, color=SOFT,
-            )  # fmt: skip
-        name_axes(ax, _name(xlabel, frame.columns.name), _name(ylabel, frame.index.name), title)
+    ax = axes_for(ax, height=1.0 + _CELL * rows)
+    ax.grid(False)
+    low, high = float(values[finite].min()), float(values[finite].max())
+    high = high if high > low else low + 1e-9 + abs(low)
+    norm = LogNorm(low, high) if log else Normalize(low, high)
+    ramp = LinearSegmentedColormap.from_list("fewgold", _RAMP)
+    shades = norm(np.where(finite, values, low))
+    image = ramp(np.asarray(shades))
+    image[~finite] = 1.0
+    ax.imshow(image, aspect="auto", interpolation="nearest")
+    for (i, j), value in np.ndenumerate(values):
+        text = format(value, fmt) if finite[i, j] else "–"
+        colour = "white" if _luminance(image[i, j]) < _MIDDLE else INK
+        ax.text(j, i, text, ha="center", va="center", fontsize=SMALL, color=colour)
+    ax.set_xticks(range(columns), [_label(x) for x in frame.columns])
+    ax.set_yticks(range(rows), [_label(x) for x in frame.index])
+    ax.tick_params(length=0, pad=4, labelcolor=INK)
+    part_cells(ax, rows, columns, linewidth=1.2)
+    if target is not None:
+        _frame_cells(ax, finite & (values <= target))
+        ax.annotate(
+            f"framed: at most {target:g}", (1, 1), (0, 4), xycoords="axes fraction",
+            textcoords="offset points", ha="right", va="bottom", fontsize=SMALL, color=SOFT,
+        )  # fmt: skip
+    name_axes(ax, _name(xlabel, frame.columns.name), _name(ylabel, frame.index.name), title)
     return ax
 
 
@@ -130,3 +137,102 @@ def _name(given: str | None, own: object) -> str:
     if given is not None:
         return given
     return "" if own is None else names.get(str(own), str(own))
+
+
+@styled
+def significance_matrix(
+    probability: pd.DataFrame,
+    reached: ArrayLike,
+    ax: Axes | None = None,
+    *,
+    levels: Sequence[float],
+    means: ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+    said: str = "P(row better)",
+    note: str = "",
+    title: str | None = None,
+) -> Axes:
+    """A cell a pair: P(row better than column), coloured where the two differ.
+
+    Parameters
+    ----------
+    probability : DataFrame
+        P(row > column), systems as rows and columns.
+    reached : array (k, k)
+        How many of the levels each pair reaches; 0 stays white, more is darker. Blue where the
+        row is better, orange where the column is.
+    levels : sequence of float
+        In descending order.
+    means : array (k,), optional
+        Estimates of the systems, shown with their names.
+    cells, said : array (k, k) of str, optional, and str
+        What to write into the cells instead of the probability, and what to call it.
+    """
+    check_columns(probability, ())
+    table = probability.to_numpy(dtype=float)
+    depth = np.asarray(reached)
+    if table.shape[0] != table.shape[1] or depth.shape != table.shape:
+        raise DataError(
+            f"expected a square matrix and as many marks; got {table.shape} and {depth.shape}."
+        )
+    size = len(table)
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Patch
+
+    ax = axes_for(ax, height=1.3 + 0.62 * 0.62 * size)
+    ax.grid(False)
+    strength = np.linspace(0.22, 0.9, len(levels)) if len(levels) > 1 else np.array([0.6])
+    image = np.ones((size, size, 4))
+    for i, j in zip(*np.nonzero(depth), strict=True):
+        colour = PALETTE[0 if table[i, j] > 0.5 else 1]
+        share = strength[depth[i, j] - 1]
+        image[i, j] = share * np.array(to_rgba(colour)) + (1 - share)
+    image[np.arange(size), np.arange(size)] = to_rgba("#f1f3f5")
+    ax.imshow(image, aspect="auto", interpolation="nearest")
+    small = SMALL if size <= 10 else max(SMALL - 0.35 * (size - 10), 4.5)
+    for i in range(size):
+        for j in range(size):
+            if i != j:
+                dark = depth[i, j] and strength[depth[i, j] - 1] > 0.7
+                text = _chance(table[i, j]) if cells is None else str(np.asarray(cells)[i, j])
+                ax.text(
+                    j, i, text, ha="center", va="center", fontsize=small,
+                    color="white" if dark else INK if depth[i, j] else SOFT,
+                )  # fmt: skip
+    names = [str(name) for name in probability.columns]
+    heads = [shorter(n, 28) for n in names]
+    if means is not None:
+        values = np.asarray(means, dtype=float)
+        heads = [f"{h}  {m:.2f}" for h, m in zip(heads, values, strict=True)]
+    wide = size > 5 or max(map(len, names)) > 10
+    ax.set_yticks(range(size), heads)
+    ax.set_xticks(
+        range(size), [shorter(n, 20) for n in names], rotation=40 if wide else 0,
+        ha="left" if wide else "center", rotation_mode="anchor",
+    )  # fmt: skip
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0, pad=5)
+    for tick in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+        tick.set(parse_math=False, color=INK, fontsize=SMALL)
+    part_cells(ax, size, size, linewidth=1.5)
+    keys = [
+        Patch(facecolor=(*to_rgba(PALETTE[0])[:3], share), label=f"{level:g}")
+        for level, share in zip(levels, strength, strict=True)
+    ]
+    keys += [Patch(facecolor=PALETTE[1], label="the column is better")]
+    legend = ax.legend(
+        handles=keys, loc="upper left", bbox_to_anchor=(0, -0.02), ncols=len(keys),
+        frameon=False, fontsize=SMALL - 1, labelcolor=SOFT, handlelength=1.1,
+        title=", ".join([f"{said}; the two differ at level", *([note] if note else [])]),
+        title_fontsize=SMALL - 1, alignment="left", borderaxespad=0.2, columnspacing=1.4,
+    )  # fmt: skip
+    legend.get_title().set_color(SOFT)
+    name_axes(ax, "", "", title)
+    return ax
+
+
+def _chance(value: float) -> str:
+    """Three digits, and no 1 or 0 for what is only near."""
+    if value >= 0.9995:
+        return "> .999"
+    return "< .001" if value < 0.0005 else f"{value:.3f}".removeprefix("0")

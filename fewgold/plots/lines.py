@@ -1,15 +1,16 @@
-"""A figure against the budget, one line a strategy."""
+"""Figures against the budget: error, coverage, width and what a plan reaches, a line a strategy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._text import shorter
 from fewgold._validate import as_names, check_choice, check_confidence
-from fewgold.errors import FewgoldError
+from fewgold.errors import DataError, FewgoldError
 from fewgold.plots.style import (
     GREY,
     INK,
@@ -19,25 +20,25 @@ from fewgold.plots.style import (
     SOFT,
     Labels,
     axes_for,
-    budget_axis,
+    band_patch,
     check_columns,
     check_names,
+    legend,
     log_ticks,
     name_axes,
     percent_axis,
-    settings,
-    shorten,
-    wide,
+    styled,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-HIGHLIGHTS = 4  # lines in colour if the caller does not name them
+_HIGHLIGHTS = 4  # lines in colour if the caller does not name them
 _DASHES = ("-", "--", ":")  # once round the palette each
 
 
+@styled
 def curves(
     frame: pd.DataFrame,
     value: str,
@@ -78,60 +79,99 @@ def curves(
     percent, log : bool
         The y axis in per cent, or logarithmic.
     """
-    with settings():
-        table = wide(frame, value, by)
-        names = [str(name) for name in table.columns]
-        table.columns = names
-        bands = None if spread is None else wide(frame, spread, by).set_axis(names, axis=1) * times
-        check_names(by, [baseline] if baseline is not None else [], names)
-        if highlight is None:
-            highlight = lowest(table, baseline)
-        highlight = as_names(highlight)
-        check_names(by, highlight, names)
-        bright = [name for name in dict.fromkeys(highlight) if name != baseline]
-        x, xlabel, shares = budget_axis(frame, table.index.tolist())
-        order = np.argsort(x, kind="stable")
-        x, table = x[order], table.iloc[order]
-        bands = None if bands is None else bands.iloc[order]
+    from matplotlib.lines import Line2D
 
-        ax = axes_for(ax, height=4.3)
-        labels = Labels(ax)
-        if reference is not None:
-            ax.axhline(reference[0], color=SOFT, linewidth=1, zorder=1.8, label="_reference")
-            labels.add(reference[1], x[-1], reference[0], SOFT)
-        rest = [name for name in names if name != baseline and name not in bright]
-        for i, name in enumerate(rest):
-            line = ax.plot(x, table[name], color=GREY, linewidth=0.9, marker=_dot(x), zorder=1.9)[0]
-            line.set(label=name, gid=f"other-{i}", markersize=2)
-        for i, name in enumerate([*bright, baseline] if baseline is not None else bright):
-            y = table[name].to_numpy(dtype=float)
-            if name == baseline:
-                colour, dash, marker, over = INK, "--", "", 2.5
-            else:
-                colour = PALETTE[i % len(PALETTE)]
-                dash = _DASHES[i // len(PALETTE) % len(_DASHES)]
-                marker, over = MARKERS[i % len(MARKERS)], 3 + (len(bright) - i) / len(bright)
-            if bands is not None:
-                half = bands[name].to_numpy(dtype=float)
-                faint = min(0.15, 0.4 / (len(bright) + 1))  # so that many do not add up to a wall
-                _band(ax, x, np.clip(y - half, *within), np.clip(y + half, *within), colour, faint)
-            line = ax.plot(x, y, color=colour, linewidth=1.6, linestyle=dash, zorder=over)[0]
-            line.set(label=name, gid=f"line-{i}", marker=marker, markersize=4)
-            seen = np.flatnonzero(np.isfinite(y))
-            if seen.size:
-                labels.add(name, x[seen[-1]], y[seen[-1]], colour)
-        _legend(ax, len(rest), note if bands is not None else "")
-        if shares:
-            percent_axis(ax.xaxis)
-        if log:
-            _log_axis(ax)
-        if percent:
-            percent_axis(ax.yaxis)
-        name_axes(ax, xlabel, ylabel or value, title)
+    table = _wide(frame, value, by)
+    names = [str(name) for name in table.columns]
+    table.columns = names
+    bands = None if spread is None else _wide(frame, spread, by).set_axis(names, axis=1) * times
+    check_names(by, [baseline] if baseline is not None else [], names)
+    if highlight is None:
+        highlight = _lowest(table, baseline)
+    highlight = as_names(highlight)
+    check_names(by, highlight, names)
+    bright = [name for name in dict.fromkeys(highlight) if name != baseline]
+    x, xlabel, shares = _budget_axis(frame, table.index.tolist())
+    order = np.argsort(x, kind="stable")
+    x, table = x[order], table.iloc[order]
+    bands = None if bands is None else bands.iloc[order]
+
+    ax = axes_for(ax, height=4.3)
+    labels = Labels(ax)
+    if reference is not None:
+        ax.axhline(reference[0], color=SOFT, linewidth=1, zorder=1.8, label="_reference")
+        labels.add(reference[1], x[-1], reference[0], SOFT)
+    dot = "o" if x.size == 1 else ""
+    rest = [name for name in names if name != baseline and name not in bright]
+    for i, name in enumerate(rest):
+        line = ax.plot(x, table[name], color=GREY, linewidth=0.9, marker=dot, zorder=1.9)[0]
+        line.set(label=name, gid=f"other-{i}", markersize=2)
+    for i, name in enumerate([*bright, baseline] if baseline is not None else bright):
+        y = table[name].to_numpy(dtype=float)
+        if name == baseline:
+            colour, dash, marker, over = INK, "--", "", 2.5
+        else:
+            colour = PALETTE[i % len(PALETTE)]
+            dash = _DASHES[i // len(PALETTE) % len(_DASHES)]
+            marker, over = MARKERS[i % len(MARKERS)], 3 + (len(bright) - i) / len(bright)
+        if bands is not None:
+            half = bands[name].to_numpy(dtype=float)
+            faint = min(0.15, 0.4 / (len(bright) + 1))  # so that many do not add up to a wall
+            _band(ax, x, np.clip(y - half, *within), np.clip(y + half, *within), colour, faint)
+        line = ax.plot(x, y, color=colour, linewidth=1.6, linestyle=dash, zorder=over)[0]
+        line.set(label=name, gid=f"line-{i}", marker=marker, markersize=4)
+        seen = np.flatnonzero(np.isfinite(y))
+        if seen.size:
+            labels.add(name, x[seen[-1]], y[seen[-1]], colour)
+    entries: dict[str, Any] = {}  # the other lines are named at their ends
+    if rest:
+        said = "1 other" if len(rest) == 1 else f"{len(rest)} others"
+        entries[said] = Line2D([], [], color=GREY, linewidth=0.9)
+    if note and bands is not None:
+        entries[note] = band_patch()
+    legend(ax, entries, "best", handlelength=1.6)
+    if shares:
+        percent_axis(ax.xaxis)
+    if log:
+        ax.set_yscale("log", nonpositive="clip")
+        log_ticks(ax.yaxis)
+    if percent:
+        percent_axis(ax.yaxis)
+    name_axes(ax, xlabel, ylabel or value, title)
     return ax
 
 
-def lowest(table: pd.DataFrame, baseline: str | None) -> list[str]:
+def _wide(frame: pd.DataFrame, value: str, by: str) -> pd.DataFrame:
+    """One column a line, one row a budget; infinite values become gaps."""
+    check_columns(frame, (by, "budget", value))
+    twice = frame.duplicated([by, "budget"])
+    if twice.any():
+        name, budget = frame.loc[twice, [by, "budget"]].iloc[0]
+        raise DataError(
+            f"{by} {name!r} has several rows for the budget {budget}; expected one. "
+            "Average over pools first."
+        )
+    table = frame.pivot(index="budget", columns=by, values=value).astype(float)
+    return table.where(np.isfinite(table))[list(dict.fromkeys(frame[by]))]
+
+
+def _budget_axis(frame: pd.DataFrame, budgets: list[float]) -> tuple[FloatArray, str, bool]:
+    """Where each budget lies on the x axis, the name of that axis, and whether it is in per cent.
+
+    Shares and counts in one frame have the number of ratings in common, so that is used for them.
+    """
+    values = np.asarray(budgets, dtype=float)
+    shares = values < 1 if np.any(values > 1) else values <= 1  # 1 among counts is a count
+    if shares.all():
+        return values, "share of the pool rated", True
+    if not shares.any():
+        return values, "ratings", False
+    check_columns(frame, ["n"])
+    counts = frame.groupby("budget")["n"].mean().reindex(budgets)
+    return counts.to_numpy(dtype=float), "ratings", False
+
+
+def _lowest(table: pd.DataFrame, baseline: str | None) -> list[str]:
     """The lines that are lowest on average, each budget counting the same, best first.
 
     All of them if the palette has a colour for each.
@@ -139,7 +179,7 @@ def lowest(table: pd.DataFrame, baseline: str | None) -> list[str]:
     scale = table[baseline] if baseline is not None else table.median(axis=1)
     mean = table.div(scale.where(scale != 0), axis=0).mean().sort_values(kind="stable")
     names = [str(name) for name in mean.index if name != baseline]
-    return names if len(names) <= len(PALETTE) else names[:HIGHLIGHTS]
+    return names if len(names) <= len(PALETTE) else names[:_HIGHLIGHTS]
 
 
 def _band(
@@ -150,37 +190,6 @@ def _band(
     else:
         face, edge = (colour, alpha), (colour, 0.35)
         ax.fill_between(x, low, high, facecolor=face, edgecolor=edge, linewidth=0.5, zorder=1.85)
-
-
-def _legend(ax: Axes, others: int, note: str) -> None:
-    """Say what is grey and what the bands are; the rest is named at the lines."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    entries: dict[str, Line2D | Patch] = {}
-    if others:
-        entries["1 other" if others == 1 else f"{others} others"] = Line2D(
-            [], [], color=GREY, linewidth=0.9
-        )
-    if note:
-        entries[note] = Patch(color=SOFT, alpha=0.2, linewidth=0)
-    if entries:
-        ax.legend(
-            list(entries.values()), list(entries), loc="best", frameon=False, fontsize=SMALL,
-            labelcolor=SOFT, handlelength=1.6,
-        )  # fmt: skip
-
-
-def _dot(x: FloatArray) -> str:
-    return "o" if x.size == 1 else ""
-
-
-def _log_axis(ax: Axes) -> None:
-    ax.set_yscale("log", nonpositive="clip")
-    log_ticks(ax.yaxis)
-
-
-# The figures that compare strategies: error, coverage and width against the budget.
 
 
 _MC = "± 2 Monte-Carlo errors"
@@ -222,7 +231,7 @@ def error_curves(
     ylabel = "mean absolute error"
     if relative:
         frame = _relative(frame, baseline, spread)
-        ylabel = f"error ÷ error of {shorten(str(baseline), 28)}"
+        ylabel = f"error ÷ error of {shorter(str(baseline), 28)}"
     return curves(
         frame, "abs_error", ax, spread=spread, times=2.0 if band == "mc" else 1.0,
         within=(0, np.inf), baseline=baseline, highlight=highlight, ylabel=ylabel,
@@ -264,7 +273,7 @@ def coverage_curves(
     if band is not None:
         check_choice("band", band, ("mc",))
     if highlight is None and "abs_error" in frame and not frame.empty:
-        highlight = lowest(wide(frame, "abs_error", "strategy"), baseline)
+        highlight = _lowest(_wide(frame, "abs_error", "strategy"), baseline)
     promise = (confidence, f"promised {100 * confidence:g}%")
     return curves(
         frame, "coverage", ax, spread="coverage_mc" if band else None, within=(0, 1),
@@ -299,7 +308,7 @@ def width_curves(
         chosen = list(lines["line"])
     else:
         chosen = [
-            lowest(wide(part, "half_width", "line"), None)[0]
+            _lowest(_wide(part, "half_width", "line"), None)[0]
             for _, part in frame.groupby("bound", sort=False)
         ]
     return curves(
@@ -308,9 +317,7 @@ def width_curves(
     )  # fmt: skip
 
 
-# What a number of ratings reaches, a curve a strategy, and where it meets the goal.
-
-
+@styled
 def budget_curves(
     frame: pd.DataFrame,
     marks: Mapping[str, tuple[int, float]],
@@ -331,20 +338,19 @@ def budget_curves(
     label : str
         What is reached.
     """
-    with settings():
-        axes = axes_for(ax, 3.6)
-        for k, (name, part) in enumerate(frame.groupby("strategy", sort=False)):
-            color = PALETTE[k % len(PALETTE)]
-            axes.plot(part["n"], part["reached"], color=color, zorder=2)
-            n, reached = marks[str(name)]
-            axes.plot([n], [reached], "o", color=color, zorder=3, label=f"{name}: {n}")
-        axes.axhline(goal, color=GREY, linewidth=1, linestyle="--", zorder=1)
-        axes.annotate(
-            f"goal {goal:g}", (1, goal), xycoords=("axes fraction", "data"), ha="right",
-            va="bottom", fontsize=SMALL, color=INK,
-        )  # fmt: skip
-        axes.set_ylim(bottom=0)
-        axes.set_xlim(left=0)
-        axes.legend(frameon=False, fontsize=SMALL, title="ratings needed")
-        name_axes(axes, "ratings", label, None)
-        return axes
+    axes = axes_for(ax, 3.6)
+    for k, (name, part) in enumerate(frame.groupby("strategy", sort=False)):
+        color = PALETTE[k % len(PALETTE)]
+        axes.plot(part["n"], part["reached"], color=color, zorder=2)
+        n, reached = marks[str(name)]
+        axes.plot([n], [reached], "o", color=color, zorder=3, label=f"{name}: {n}")
+    axes.axhline(goal, color=GREY, linewidth=1, linestyle="--", zorder=1)
+    axes.annotate(
+        f"goal {goal:g}", (1, goal), xycoords=("axes fraction", "data"), ha="right",
+        va="bottom", fontsize=SMALL, color=INK,
+    )  # fmt: skip
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.legend(frameon=False, fontsize=SMALL, title="ratings needed")
+    name_axes(axes, "ratings", label, None)
+    return axes

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewgold._text import shorter
 from fewgold._validate import as_names
 from fewgold.errors import FewgoldError
 from fewgold.plots.style import (
+    DOTTED,
     GREY,
     INK,
     LARGE,
@@ -21,8 +23,7 @@ from fewgold.plots.style import (
     check_columns,
     line_style,
     name_axes,
-    settings,
-    shorten,
+    styled,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ PANEL = 3.55  # inches
 _LINES = 12  # names that fit into the lower right half
 
 
+@styled
 def roc_curves(
     frame: pd.DataFrame,
     points: pd.DataFrame | None = None,
@@ -60,27 +62,26 @@ def roc_curves(
     shown = frame["system"] if systems is None else as_names(systems)
     names = list(dict.fromkeys(map(str, shown)))
     styles = {name: line_style(k) for k, name in enumerate(names)}
-    with settings():
-        ax = axes_for(ax, height=PANEL + 1.2)
-        ax.set_aspect("equal")
-        ax.plot([0, 1], [0, 1], color=GREY, linewidth=1)
-        ax.plot([0, 1], [1, 0], color=GREY, linewidth=1, linestyle=(0, (1, 2)))
-        aucs = {}
-        for k, (name, part) in enumerate(frame.groupby("system", sort=False)):
-            colour, dash, _ = styles[str(name)]
-            aucs[str(name)] = float(part["auc"].iloc[0])
-            (line,) = ax.plot(
-                part["fpr"], part["tpr"], color=colour, linestyle=dash, linewidth=1.3, alpha=0.85
-            )
-            line.set_gid(f"roc-{k}")
-            line.set_label(f"{name}, AUC {aucs[str(name)]:.3f}")
-        if points is not None:
-            _mark(ax, points, styles)
-        _name(ax, aucs, styles)
-        ax.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015))
-        ax.set_xticks(np.linspace(0, 1, 6))
-        ax.set_yticks(np.linspace(0, 1, 6))
-        name_axes(ax, "1 − η, inadequate taken for adequate", "ρ, adequate recognised", title)
+    ax = axes_for(ax, height=PANEL + 1.2)
+    ax.set_aspect("equal")
+    ax.plot([0, 1], [0, 1], color=GREY, linewidth=1)
+    ax.plot([0, 1], [1, 0], color=GREY, linewidth=1, linestyle=DOTTED)
+    aucs = {}
+    for k, (name, part) in enumerate(frame.groupby("system", sort=False)):
+        colour, dash, _ = styles[str(name)]
+        aucs[str(name)] = float(part["auc"].iloc[0])
+        (line,) = ax.plot(
+            part["fpr"], part["tpr"], color=colour, linestyle=dash, linewidth=1.3, alpha=0.85
+        )
+        line.set_gid(f"roc-{k}")
+        line.set_label(f"{name}, AUC {aucs[str(name)]:.3f}")
+    if points is not None:
+        _mark(ax, points, styles)
+    _name(ax, aucs, styles)
+    ax.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015))
+    ax.set_xticks(np.linspace(0, 1, 6))
+    ax.set_yticks(np.linspace(0, 1, 6))
+    name_axes(ax, "1 − η, inadequate taken for adequate", "ρ, adequate recognised", title)
     return ax
 
 
@@ -118,7 +119,7 @@ def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, st
             markersize=4, markerfacecolor=_face(colour, dash),
         )  # fmt: skip
         handles.append(handle)
-        label = f"{aucs[name]:.2f}  {shorten(name, 24)}" if name else "…"
+        label = f"{aucs[name]:.2f}  {shorter(name, 24)}" if name else "…"
         labels.append(label.replace("$", r"\$"))
     legend = ax.legend(
         handles, labels, loc="lower right", fontsize=SMALL - 2, frameon=True, framealpha=0.8,
@@ -128,9 +129,7 @@ def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, st
     legend.get_title().set_color(SOFT)
 
 
-# ROC curves: a panel a metric, a curve a system.
-
-
+@styled
 def roc_panels(
     frame: pd.DataFrame,
     points: pd.DataFrame | None = None,
@@ -151,25 +150,24 @@ def roc_panels(
     if across < 1:
         raise FewgoldError(f"across must be 1 or more panels; got {across!r}.")
     down = -(-len(metrics) // across)
-    with settings():
-        from matplotlib.figure import Figure
+    from matplotlib.figure import Figure
 
-        size = across * PANEL + 0.25, down * (PANEL + 0.2) + (0.4 if title else 0.1)
-        figure = Figure(figsize=size, dpi=100, layout="constrained")
-        for k, metric in enumerate(metrics):
-            ax = figure.add_subplot(down, across, k + 1)
-            marked = None if points is None else points[points["metric"] == metric]
-            if marked is not None and marked.empty:
-                marked = None
-            roc_curves(
-                frame[frame["metric"] == metric], marked, ax, systems=systems,
-                title=shorten(str(metric)),
-            )  # fmt: skip
-            ax.title.set_fontsize(NORMAL + 0.5)
-            if k % across:
-                ax.set_ylabel("")
-            if k + across < len(metrics):
-                ax.set_xlabel("")
-        if title:
-            figure.suptitle(title, x=0.01, ha="left", fontsize=LARGE, fontweight="bold")
+    size = across * PANEL + 0.25, down * (PANEL + 0.2) + (0.4 if title else 0.1)
+    figure = Figure(figsize=size, dpi=100, layout="constrained")
+    for k, metric in enumerate(metrics):
+        ax = figure.add_subplot(down, across, k + 1)
+        marked = None if points is None else points[points["metric"] == metric]
+        if marked is not None and marked.empty:
+            marked = None
+        roc_curves(
+            frame[frame["metric"] == metric], marked, ax, systems=systems,
+            title=shorter(str(metric), 34),
+        )  # fmt: skip
+        ax.title.set_fontsize(NORMAL + 0.5)
+        if k % across:
+            ax.set_ylabel("")
+        if k + across < len(metrics):
+            ax.set_xlabel("")
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=LARGE, fontweight="bold")
     return figure

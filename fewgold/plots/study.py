@@ -1,4 +1,4 @@
-"""Intervals of a study: side by side, and as the ratings came in."""
+"""Figures of one study: its intervals, its ratings against a metric, the sample beside the pool."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._text import shorter
 from fewgold.plots.style import (
     GREY,
     INK,
@@ -16,16 +17,18 @@ from fewgold.plots.style import (
     SOFT,
     check_columns,
     name_axes,
+    numbers,
     phone_axes,
-    settings,
-    shorten,
+    styled,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+_BINS = 24
 
 
+@styled
 def interval_rows(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -38,27 +41,27 @@ def interval_rows(
     ``frame`` has name, value, low and high. An end that is not known is not drawn.
     """
     check_columns(frame, ("name", "value", "low", "high"))
-    with settings():
-        ax = phone_axes(ax, 0.75 + 0.55 * len(frame))
-        ax.grid(False, axis="y")
-        rows = zip(frame["name"], frame["value"], frame["low"], frame["high"], strict=True)
-        for row, (name, value, low, high) in enumerate(rows):
-            colour = PALETTE[0] if row == 0 else SOFT
-            if np.isfinite(low) and np.isfinite(high):
-                ax.hlines(row, low, high, color=colour, linewidth=2.2)
-                ax.vlines([low, high], row - 0.09, row + 0.09, color=colour, linewidth=1.4)
-            ax.scatter([value], [row], s=34, color=colour, zorder=3)
-            ax.annotate(
-                shorten(str(name), 40), (0.0, row - 0.27), xycoords=("axes fraction", "data"),
-                va="center", fontsize=NORMAL, color=INK if row == 0 else SOFT, parse_math=False,
-            )  # fmt: skip
-        ax.set_yticks([])
-        ax.spines["left"].set_visible(False)
-        ax.set_ylim(len(frame) - 0.6, -0.55)
-        name_axes(ax, label, "", title)
+    ax = phone_axes(ax, 0.75 + 0.55 * len(frame))
+    ax.grid(False, axis="y")
+    rows = zip(frame["name"], frame["value"], frame["low"], frame["high"], strict=True)
+    for row, (name, value, low, high) in enumerate(rows):
+        colour = PALETTE[0] if row == 0 else SOFT
+        if np.isfinite(low) and np.isfinite(high):
+            ax.hlines(row, low, high, color=colour, linewidth=2.2)
+            ax.vlines([low, high], row - 0.09, row + 0.09, color=colour, linewidth=1.4)
+        ax.scatter([value], [row], s=34, color=colour, zorder=3)
+        ax.annotate(
+            shorter(str(name), 40), (0.0, row - 0.27), xycoords=("axes fraction", "data"),
+            va="center", fontsize=NORMAL, color=INK if row == 0 else SOFT, parse_math=False,
+        )  # fmt: skip
+    ax.set_yticks([])
+    ax.spines["left"].set_visible(False)
+    ax.set_ylim(len(frame) - 0.6, -0.55)
+    name_axes(ax, label, "", title)
     return ax
 
 
+@styled
 def interval_path(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -68,23 +71,17 @@ def interval_path(
 ) -> Axes:
     """The estimate and its interval after so many ratings: ``frame`` has n, value, low and high."""
     check_columns(frame, ("n", "value", "low", "high"))
-    n, value, low, high = (frame[c].to_numpy(dtype=float) for c in ("n", "value", "low", "high"))
-    with settings():
-        ax = phone_axes(ax)
-        seen = np.isfinite(low) & np.isfinite(high)
-        ax.vlines(n[seen], low[seen], high[seen], color=PALETTE[0], linewidth=1.6, alpha=0.7)
-        ax.plot(n, value, color=PALETTE[0], linewidth=1.2, marker="o", markersize=4)
-        ax.axhline(value[-1], color=SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-        name_axes(ax, "ratings", shorten(label, 36), title)
+    n, value, low, high = numbers(frame, "n", "value", "low", "high")
+    ax = phone_axes(ax)
+    seen = np.isfinite(low) & np.isfinite(high)
+    ax.vlines(n[seen], low[seen], high[seen], color=PALETTE[0], linewidth=1.6, alpha=0.7)
+    ax.plot(n, value, color=PALETTE[0], linewidth=1.2, marker="o", markersize=4)
+    ax.axhline(value[-1], color=SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    name_axes(ax, "ratings", shorter(label, 36), title)
     return ax
 
 
-# Ratings against a metric, and whether the sample is like the pool.
-
-
-_BINS = 24
-
-
+@styled
 def scatter_fit(
     x: FloatArray,
     y: FloatArray,
@@ -96,16 +93,16 @@ def scatter_fit(
     title: str | None = None,
 ) -> Axes:
     """Rated segments as dots, with a line of intercept and slope ``line``."""
-    with settings():
-        ax = phone_axes(ax)
-        ax.scatter(x, y, s=14, color=PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
-        ends = np.array([np.min(x), np.max(x)])
-        ax.plot(ends, line[0] + line[1] * ends, color=PALETTE[1], linewidth=1.8, zorder=3)
-        name_axes(ax, shorten(xlabel, 40), shorten(ylabel, 36), title)
-        ax.xaxis.label.set_parse_math(False)
+    ax = phone_axes(ax)
+    ax.scatter(x, y, s=14, color=PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
+    ends = np.array([np.min(x), np.max(x)])
+    ax.plot(ends, line[0] + line[1] * ends, color=PALETTE[1], linewidth=1.8, zorder=3)
+    name_axes(ax, shorter(xlabel, 40), shorter(ylabel, 36), title)
+    ax.xaxis.label.set_parse_math(False)
     return ax
 
 
+@styled
 def two_distributions(
     pool: FloatArray,
     sample: FloatArray,
@@ -116,15 +113,14 @@ def two_distributions(
     title: str | None = None,
 ) -> Axes:
     """Shares of the pool, as an area, and of the weighted sample, as a line, over the same bins."""
-    with settings():
-        ax = phone_axes(ax)
-        edges = np.histogram_bin_edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
-        whole = np.histogram(pool, edges)[0] / pool.size
-        part = np.histogram(sample, edges, weights=weights / weights.sum())[0]
-        ax.stairs(whole, edges, fill=True, color=GREY, alpha=0.75, label=f"pool ({pool.size})")
-        ax.stairs(part, edges, color=PALETTE[0], linewidth=1.6, label=f"sample ({sample.size})")
-        ax.set_ylim(0, 1.25 * max(whole.max(), part.max()))
-        ax.legend(loc="upper left", frameon=False, fontsize=SMALL, labelcolor=SOFT, ncols=2)
-        name_axes(ax, shorten(label, 40), "share of segments", title)
-        ax.xaxis.label.set_parse_math(False)
+    ax = phone_axes(ax)
+    edges = np.histogram_bin_edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
+    whole = np.histogram(pool, edges)[0] / pool.size
+    part = np.histogram(sample, edges, weights=weights / weights.sum())[0]
+    ax.stairs(whole, edges, fill=True, color=GREY, alpha=0.75, label=f"pool ({pool.size})")
+    ax.stairs(part, edges, color=PALETTE[0], linewidth=1.6, label=f"sample ({sample.size})")
+    ax.set_ylim(0, 1.25 * max(whole.max(), part.max()))
+    ax.legend(loc="upper left", frameon=False, fontsize=SMALL, labelcolor=SOFT, ncols=2)
+    name_axes(ax, shorter(label, 40), "share of segments", title)
+    ax.xaxis.label.set_parse_math(False)
     return ax

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._text import shorter
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.transforms import Transform
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 INK = "#1b1f24"
 SOFT = "#59616b"  # axes and notes
@@ -27,6 +32,10 @@ PALETTE = ("#0072b2", "#bf4a00", "#007a5a", "#a33e7c", "#8a6100", "#5a55c8")
 MARKERS = ("o", "s", "^", "D", "v", "P")  # a second cue beside colour
 WIDTH = 7.2  # inches
 SMALL, NORMAL, LARGE = 8.5, 9.5, 11.0  # points
+SOLID: Any = "-"
+DOTTED: Any = (0, (1, 2))
+DASHED: Any = (0, (4, 1.6))
+_DASHES = (SOLID, DASHED, (0, (1, 1.2)))  # once round the palette each
 
 _SETTINGS: dict[str, Any] = {
     "font.family": ["sans-serif"],
@@ -43,24 +52,41 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-def need_matplotlib() -> None:
-    """Raise an error that says what to install where matplotlib is missing."""
+def settings(**more: Any) -> AbstractContextManager[None]:
+    """The style, for the length of a ``with`` block. ``svg_fonttype`` stands for svg.fonttype.
+
+    Where matplotlib is missing, the error says what to install.
+    """
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib
     except ImportError:
         raise FewgoldError(
-            'figures need matplotlib. Install it with: pip install "fewgold[plots]".'
+            'figures need matplotlib. Install it with: pip install "fewgold[plots]".',
+            code="needs-matplotlib",
         ) from None
-
-
-def settings(**more: Any) -> AbstractContextManager[None]:
-    """The style, for the length of a ``with`` block. ``svg_fonttype`` stands for svg.fonttype."""
-    need_matplotlib()
-    import matplotlib
-
     style: Any = dict(_SETTINGS)
     style |= {name.replace("_", ".", 1): value for name, value in more.items()}
     return matplotlib.rc_context(style)
+
+
+def available() -> bool:
+    """Whether matplotlib is installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def styled(draw: Callable[P, T]) -> Callable[P, T]:
+    """Make a function draw in this style."""
+
+    @wraps(draw)
+    def in_style(*args: P.args, **kwargs: P.kwargs) -> T:
+        with settings():
+            return draw(*args, **kwargs)
+
+    return in_style
 
 
 def axes_for(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
@@ -110,19 +136,12 @@ def figure_of(thing: Figure | Axes) -> Figure:
     return found
 
 
-def shorten(name: str, longest: int = 34) -> str:
-    """A name that leaves room for the figure: a long one loses its middle."""
-    if len(name) <= longest:
-        return name
-    half = (longest - 1) // 2
-    return f"{name[:half]}…{name[-half:]}"
+def numbers(frame: pd.DataFrame, *names: str) -> list[FloatArray]:
+    """Columns of a frame as arrays of floats."""
+    return [frame[name].to_numpy(dtype=np.float64) for name in names]
 
 
-# Lines that can be told apart, and logarithmic axes.
-
-
-SOLID: Any = "-"
-_DASHES: tuple[Any, ...] = (SOLID, (0, (4, 1.6)), (0, (1, 1.2)))  # once round the palette each
+# Lines that can be told apart, rows with names, cells, legends
 
 
 def line_style(k: int) -> tuple[str, Any, str]:
@@ -138,6 +157,45 @@ def log_ticks(axis: Axis) -> None:
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def legend(ax: Axes, entries: Mapping[str, Any], loc: Any, **more: Any) -> None:
+    """A quiet legend: names and what stands for them. None where there are no entries."""
+    if entries:
+        ax.legend(
+            list(entries.values()), list(entries), loc=loc, frameon=False, fontsize=SMALL,
+            labelcolor=SOFT, **more,
+        )  # fmt: skip
+
+
+def band_patch() -> Any:
+    """What stands for a band in a legend."""
+    from matplotlib.patches import Patch
+
+    return Patch(color=SOFT, alpha=0.2, linewidth=0)
+
+
+def name_rows(ax: Axes, names: Sequence[str], longest: int = 30, bold: Sequence[str] = ()) -> None:
+    """Rows from top to bottom, named at the left."""
+    ax.set_yticks(range(len(names)), [shorter(name, longest) for name in names])
+    for name, tick in zip(names, ax.get_yticklabels(), strict=True):
+        tick.set(parse_math=False, color=INK, fontsize=SMALL)
+        if name in bold:
+            tick.set_fontweight("bold")
+    ax.tick_params(axis="y", length=0, pad=6)
+    ax.spines["left"].set_visible(False)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+
+
+def part_cells(ax: Axes, rows: int, columns: int, linewidth: float) -> None:
+    """White lines between the cells of a matrix, and no spines."""
+    ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
+    ax.tick_params(which="minor", length=0)
+    ax.grid(True, which="minor", color="white", linewidth=linewidth)
+    ax.set_axisbelow(False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
 
 
 # Names at the ends of lines, pushed apart so that none covers another.
@@ -160,10 +218,10 @@ class Labels:
 
     def add(self, name: str, x: float, y: float, colour: str, weight: str = "normal") -> None:
         """Name the line that ends at (x, y)."""
-        place: Any = _Place(self, len(self.points))
+        place: Any = partial(self._place, len(self.points))
         self.points.append((x, y))
         self.ax.annotate(
-            shorten(name), (x, y), xytext=(0, 0), textcoords=place,
+            shorter(name, 34), (x, y), xytext=(0, 0), textcoords=place,
             ha="left", va="center", fontsize=SMALL, color=colour, fontweight=weight,
             parse_math=False, annotation_clip=False,
             arrowprops={
@@ -172,28 +230,15 @@ class Labels:
             },
         )  # fmt: skip
 
-    def heights(self) -> FloatArray:
-        """Pixels from the bottom for each name, at the present size and limits."""
+    def _place(self, which: int, renderer: object) -> Transform:
+        """Where matplotlib shall put one name, at the present size and limits of the figure."""
+        from matplotlib.transforms import Affine2D
+
         box, pixel = self.ax.bbox, self.ax.figure.dpi / 72
         wanted = self.ax.transData.transform(self.points)[:, 1]
         gap = SMALL * _LINE * pixel
-        return push_apart(np.clip(wanted, box.y0, box.y1), gap, box.y0, box.y1)
-
-    def left(self) -> float:
-        """Pixels from the left for all names."""
-        return float(self.ax.bbox.x1 + _AWAY * self.ax.figure.dpi / 72)
-
-
-class _Place:
-    """Where matplotlib shall put one name, asked for at each drawing."""
-
-    def __init__(self, labels: Labels, which: int) -> None:
-        self.labels, self.which = labels, which
-
-    def __call__(self, renderer: object) -> Transform:
-        from matplotlib.transforms import Affine2D
-
-        return Affine2D().translate(self.labels.left(), self.labels.heights()[self.which])
+        heights = push_apart(np.clip(wanted, box.y0, box.y1), gap, box.y0, box.y1)
+        return Affine2D().translate(float(box.x1 + _AWAY * pixel), heights[which])
 
 
 def push_apart(wanted: FloatArray, gap: float, low: float, high: float) -> FloatArray:
@@ -219,7 +264,7 @@ def push_apart(wanted: FloatArray, gap: float, low: float, high: float) -> Float
     return placed
 
 
-# Checks of the frames, and what their budgets mean.
+# Checks of frames
 
 
 def check_columns(frame: pd.DataFrame, columns: Iterable[str]) -> None:
@@ -237,33 +282,3 @@ def check_names(kind: str, names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known)
-
-
-def wide(frame: pd.DataFrame, value: str, by: str) -> pd.DataFrame:
-    """One column a line, one row a budget; infinite values become gaps."""
-    check_columns(frame, (by, "budget", value))
-    twice = frame.duplicated([by, "budget"])
-    if twice.any():
-        name, budget = frame.loc[twice, [by, "budget"]].iloc[0]
-        raise DataError(
-            f"{by} {name!r} has several rows for the budget {budget}; expected one. "
-            "Average over pools first."
-        )
-    table = frame.pivot(index="budget", columns=by, values=value).astype(float)
-    return table.where(np.isfinite(table))[list(dict.fromkeys(frame[by]))]
-
-
-def budget_axis(frame: pd.DataFrame, budgets: list[float]) -> tuple[FloatArray, str, bool]:
-    """Where each budget lies on the x axis, the name of that axis, and whether it is in per cent.
-
-    Shares and counts in one frame have the number of ratings in common, so that is used for them.
-    """
-    values = np.asarray(budgets, dtype=float)
-    shares = values < 1 if np.any(values > 1) else values <= 1  # 1 among counts is a count
-    if shares.all():
-        return values, "share of the pool rated", True
-    if not shares.any():
-        return values, "ratings", False
-    check_columns(frame, ["n"])
-    counts = frame.groupby("budget")["n"].mean().reindex(budgets)
-    return counts.to_numpy(dtype=float), "ratings", False

@@ -12,10 +12,7 @@ from fewgold._validate import check_choice, check_confidence, check_count
 from fewgold.errors import FewgoldError
 from fewgold.reliability.fits import EPSILON
 from fewgold.reliability.result import Reliability
-from fewgold.reliability.scores import DocumentScores, Score, check_means, read_scores
-
-# Bootstrap means of the first documents, all draws, scores and systems at once.
-
+from fewgold.reliability.scores import DocumentScores, ScoreColumns, read_scores
 
 _CELLS = 100_000  # numbers at a time: what fits the cache is counted twice as fast
 
@@ -25,24 +22,9 @@ def segment_means(values: FloatArray, draws: int, rng: np.random.Generator) -> F
 
     ``values`` is (cells, n), and a sample holds the same segments for every cell, so that
     differences between systems are those of paired scores. Gives (draws, cells).
-
-    Notes
-    -----
-    How often each segment was drawn, times the scores, is the sum of a sample; drawing and
-    counting costs the same for one system as for twenty.
     """
-    cells, n = values.shape
-    out = np.empty((draws, cells))
-    pivot = values[:, :1]  # huge means with tiny spreads keep their digits
-    centred = (values - pivot).T
-    for part in batches(draws, _CELLS // n):
-        rows = part.stop - part.start
-        drawn = rng.integers(n, size=(rows, n))
-        drawn += n * np.arange(rows)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
-        out[part] = counts.astype(np.float64) @ centred / n
-    found: FloatArray = out + pivot.T
-    return found
+    n = values.shape[1]
+    return _resampled(values, np.ones(n), values[:, :1], n, draws, rng)
 
 
 def document_means(
@@ -57,23 +39,36 @@ def document_means(
     cells, d = totals.shape
     if d < 2:
         return np.full((draws, cells), np.nan)
+    mean = totals.sum(-1, keepdims=True) / sizes.sum()
+    return _resampled(totals, sizes.astype(np.float64), mean, d - 1, draws, rng)
+
+
+def _resampled(
+    totals: FloatArray,
+    sizes: FloatArray,
+    pivot: FloatArray,
+    count: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Ratios of totals to sizes over samples of ``count`` units, with replacement.
+
+    How often each unit was drawn, times the totals, is the sum of a sample; drawing and counting
+    costs the same for one system as for twenty. Totals are taken less ``pivot`` times the size,
+    so that huge means with tiny spreads keep their digits.
+    """
+    cells, n = totals.shape
     out = np.empty((draws, cells))
-    pivot = totals.sum(-1, keepdims=True) / sizes.sum()
     centred = (totals - pivot * sizes).T
-    weights = sizes.astype(np.float64)
-    for part in batches(draws, _CELLS // d):
+    for part in batches(draws, _CELLS // n):
         rows = part.stop - part.start
-        drawn = rng.integers(d, size=(rows, d - 1)) + d * np.arange(rows)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=rows * d).reshape(rows, d).astype(np.float64)
-        out[part] = counts @ centred / (counts @ weights)[:, None]
-    found: FloatArray = out + pivot.T
-    return found
+        drawn = rng.integers(n, size=(rows, count)) + n * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+        out[part] = counts @ centred / (counts @ sizes)[:, None]
+    return np.asarray(out + pivot.T)
 
 
-# How well a ranking of systems agrees with that of the full set.
-
-
-class Agreement(NamedTuple):
+class RankAgreement(NamedTuple):
     """Means over draws: Kendall's τ-b, pairs in the same order, rankings that are the same."""
 
     tau: FloatArray
@@ -81,7 +76,7 @@ class Agreement(NamedTuple):
     exact: FloatArray
 
 
-def agreement(means: FloatArray, full: FloatArray) -> Agreement:
+def rank_agreement(means: FloatArray, full: FloatArray) -> RankAgreement:
     """Compare the rankings of draws (draws, scores, systems) with the full one (scores, systems).
 
     Pairs that tie in the full set have no order to keep and are left out; pairs that tie in a draw
@@ -89,15 +84,17 @@ def agreement(means: FloatArray, full: FloatArray) -> Agreement:
 
     >>> import numpy as np
     >>> draws = np.array([[[1.0, 2.0, 3.0]], [[2.0, 1.0, 3.0]]])
-    >>> found = agreement(draws, np.array([[1.0, 2.0, 4.0]]))
+    >>> found = rank_agreement(draws, np.array([[1.0, 2.0, 4.0]]))
     >>> found.tau.round(3), found.pairs.round(3), found.exact
     (array([0.667]), array([0.833]), array([0.5]))
     """
     first, second = np.triu_indices(full.shape[-1], 1)
     # What differs by rounding alone is a tie.
-    hair = 1e-9 * (np.abs(full).max(-1, keepdims=True) + np.ptp(full, axis=-1, keepdims=True))
-    seen = _sign(means[..., first] - means[..., second], hair)
-    want = _sign(full[..., first] - full[..., second], hair)
+    least = 1e-9 * (np.abs(full).max(-1, keepdims=True) + np.ptp(full, axis=-1, keepdims=True))
+    seen, want = (
+        np.where(np.abs(gap) <= least, 0.0, np.sign(gap))
+        for gap in (x[..., first] - x[..., second] for x in (means, full))
+    )
     ordered = (want != 0).sum(-1)
     product = seen * want
     both = np.sqrt((seen != 0).sum(-1) * ordered)
@@ -105,25 +102,14 @@ def agreement(means: FloatArray, full: FloatArray) -> Agreement:
     with np.errstate(invalid="ignore", divide="ignore"):  # all tie in the full set: nothing to keep
         pairs = (1 + (product.sum(-1) / ordered)) / 2
     exact = (product == np.abs(want)).all(-1)
-    none = ordered == 0
-    return Agreement(
-        np.where(none, np.nan, tau.mean(0)),
-        np.where(none, np.nan, pairs.mean(0)),
-        np.where(none, np.nan, exact.mean(0)),
-    )
-
-
-def _sign(gap: FloatArray, hair: FloatArray) -> FloatArray:
-    return np.asarray(np.where(np.abs(gap) <= hair, 0.0, np.sign(gap)))
-
-
-# One order of the documents: a bootstrap for each number of them, and the ranking there.
+    found = (np.where(ordered == 0, np.nan, x.mean(0)) for x in (tau, pairs, exact))
+    return RankAgreement(*found)
 
 
 _ROUNDING = 1e-9  # of the range of the scores: a spread below it is none
 
 
-def one_order(
+def _one_order(
     scores: DocumentScores,
     order: IntArray,
     steps: IntArray,
@@ -159,36 +145,22 @@ def one_order(
         found["low"].append(low.reshape(shape))
         found["high"].append(high.reshape(shape))
         if shape[1] > 1:
-            ranks = agreement(means.reshape(-1, *shape), scores.means)
-            now = agreement(plain[:, k].reshape(1, *shape), scores.means)
+            ranks = rank_agreement(means.reshape(-1, *shape), scores.means)
+            now = rank_agreement(plain[:, k].reshape(1, *shape), scores.means)
             for name, value in zip(("tau", "pairs", "exact"), ranks, strict=True):
                 found[name].append(value)
             found["settled"].append(now.pairs)
     stacked = {name: np.stack(v, axis=-1) for name, v in found.items() if v}
     stacked["first"] = plain.reshape(*shape, steps.size)
     stacked["segments"] = ends[steps - 1].astype(np.float64)
-    return {"tau": _none(), "pairs": _none(), "exact": _none(), "settled": _none()} | stacked
-
-
-def _none() -> FloatArray:
-    return np.empty((0, 0))
-
-
-# Which numbers of documents are tried, and in how many orders.
+    none = np.empty((0, 0))
+    return {"tau": none, "pairs": none, "exact": none, "settled": none} | stacked
 
 
 STEPS = 30  # numbers of documents that are tried if the caller does not say which
 
 
-def count_orders(orders: str | int) -> int:
-    if isinstance(orders, str):
-        raise FewgoldError(
-            f"orders must be 'file' or a number of random orders, such as 20; got {orders!r}."
-        )
-    return check_count("orders", orders)
-
-
-def steps_of(at: Sequence[int] | str | None, total: int, first: int) -> IntArray:
+def _steps(at: Sequence[int] | str | None, total: int, first: int) -> IntArray:
     """The numbers of documents to try."""
     if at is None and total > STEPS:
         # Rounding makes the first ones fall together, so ask for more until there are enough.
@@ -212,7 +184,7 @@ def steps_of(at: Sequence[int] | str | None, total: int, first: int) -> IntArray
 def reliability(
     data: Any,
     *,
-    score: Score,
+    score: ScoreColumns,
     document: str | None = None,
     system: str | None = None,
     segment: str | None = None,
@@ -237,9 +209,9 @@ def reliability(
     Parameters
     ----------
     data : dataframe or Pool
-        One row a segment and system.
+        One row per segment and system.
     score : str, sequence of str, or mapping
-        Columns of human or metric scores; or arrays by name, one number a row.
+        Columns of human or metric scores; or arrays by name, one number per row.
     document : str
         Column of documents. A pool knows its own.
     system : str, optional
@@ -248,8 +220,8 @@ def reliability(
         Column of ids that systems share. Without it, segments of a document belong together by
         their place in it.
     orders : "file" or int
-        Documents as they come, or so many random orders. The order decides what the first
-        documents are, so that a single one tells much about chance.
+        Documents as they come, or so many random orders. The order decides which documents are
+        first, so that a single one is much affected by chance.
     draws : int
         Bootstrap samples for each order and number of documents.
     resample : {"segments", "documents"}
@@ -290,15 +262,19 @@ def reliability(
         data, score=score, document=document, system=system, segment=segment, gaps=gaps
     )
     if relative:
-        check_means(scores)
+        scores.check_means()
     by_file = orders == "file"
-    count = 1 if by_file else count_orders(orders)
-    steps = steps_of(at, len(scores.documents), first=1 if resample == "segments" else 2)
+    if isinstance(orders, str) and not by_file:
+        raise FewgoldError(
+            f"orders must be 'file' or a number of random orders, such as 20; got {orders!r}."
+        )
+    count = 1 if isinstance(orders, str) else check_count("orders", orders)
+    steps = _steps(at, len(scores.documents), first=1 if resample == "segments" else 2)
     parts = []
     for k, stream in enumerate(as_rng(rng).spawn(count)):
         documents = np.arange(scores.sizes.size)
         order = documents if by_file else stream.permutation(documents)
-        parts.append(one_order(scores, order, steps, resample, draws, confidence, stream))
+        parts.append(_one_order(scores, order, steps, resample, draws, confidence, stream))
         if progress is not None:
             progress(k + 1, count)
     return Reliability(

@@ -9,12 +9,13 @@ import numpy as np
 from scipy.special import stdtrit
 
 from fewgold._arrays import FloatArray
+from fewgold._statistics import intraclass_correlation, smallest_enough
 from fewgold.reliability.scores import DocumentScores
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """What documents do to the variance of a mean, for each score and system: (scores, systems).
+    """Effect of documents on the variance of a mean, for each score and system: (scores, systems).
 
     Attributes
     ----------
@@ -41,27 +42,16 @@ class Clusters:
 
 def clusters(scores: DocumentScores) -> Clusters:
     """Work out the figures of `Clusters` (Cochran 1977, ch. 9A; Lohr 2022, ch. 5)."""
-    sizes = scores.sizes.astype(np.float64)
-    d, n = sizes.size, sizes.sum()
+    d, n = scores.sizes.size, scores.sizes.sum()
     value = scores.means
     deviations = scores.values - value[..., None]
     excess = np.add.reduceat(deviations, scores.starts, axis=-1)  # total − value·size
-    total = (deviations**2).sum(-1)
-    variance = total / (n - 1)
+    variance = (deviations**2).sum(-1) / (n - 1)
     between = (excess**2).sum(-1) / (d - 1) / (n / d) ** 2
-    among = (excess**2 / sizes).sum(-1)
+    icc = intraclass_correlation(scores.values, np.repeat(np.arange(d), scores.sizes))
     with np.errstate(invalid="ignore", divide="ignore"):
         deff = between / d / (variance / n)
-        if n > d:
-            a, w = among / (d - 1), (total - among) / (n - d)
-            usual = (n - (sizes**2).sum() / n) / (d - 1)
-            icc = (a - w) / (a + (usual - 1) * w)
-        else:
-            icc = np.full(value.shape, np.nan)
     return Clusters(value, np.sqrt(variance), np.sqrt(between), icc, deff)
-
-
-# The half-width of a mean over whole documents, and the fewest documents for a given one.
 
 
 MOST = 10**9  # documents; beyond that the answer is "never"
@@ -79,18 +69,10 @@ def half_width_of(
 def fewest_documents(
     between: float, target: float, confidence: float, population: int | None
 ) -> float:
-    """The fewest documents whose half-width is at most the target: it only falls with d."""
+    """The fewest documents whose half-width is at most the target; NaN where none are enough."""
 
-    def wide(d: int) -> bool:
-        return float(half_width_of(np.asarray(between), d, confidence, population)) > target
+    def enough(d: int) -> bool:
+        return float(half_width_of(np.asarray(between), d, confidence, population)) <= target
 
-    low, high = 1, MOST if population is None else population  # too few, enough
-    if wide(high):
-        return float("nan")
-    while high - low > 1:
-        middle = (low + high) // 2
-        if middle > 1 and not wide(middle):
-            high = middle
-        else:
-            low = middle
-    return float(max(high, 2))
+    most = MOST if population is None else population
+    return float(smallest_enough(enough, 2, most)) if enough(most) else float("nan")

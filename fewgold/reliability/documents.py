@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._text import cell, number
 from fewgold._validate import check_confidence, check_count
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.reliability.clusters import Clusters, clusters, fewest_documents, half_width_of
-from fewgold.reliability.scores import ONE, DocumentScores, Score, read_scores
+from fewgold.reliability.result import WIDTH, aligned, shortened
+from fewgold.reliability.scores import ONE, DocumentScores, ScoreColumns, read_scores
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# How many documents are needed, as a frame, text and a figure.
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class DocumentsNeeded:
         return half_width_of(between, d, self.confidence, self.population)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a score and system.
+        """One row per score and system.
 
         ``value``, ``sd`` of segments, ``icc``, ``deff``, the ``half_width`` that all documents of
         the data give as a sample from many, and ``documents`` and ``segments`` that are needed
@@ -51,17 +52,16 @@ class DocumentsNeeded:
 
         data, got, size = self.data, self.found, float(self.data.sizes.mean())
         now = half_width_of(got.between, np.float64(data.sizes.size), self.confidence, None)
-        rows = []
-        for s, score in enumerate(data.scores):
-            for m, system in enumerate(data.systems):
-                d = float(self.documents[s, m])
-                row: dict[str, Any] = {"score": score, "system": system}
-                row |= {"value": float(got.value[s, m]), "sd": float(got.sd[s, m])}
-                row |= {"icc": float(got.icc[s, m]), "deff": float(got.deff[s, m])}
-                row |= {"half_width": float(now[s, m]), "documents": d, "segments": d * size}
-                row["expected"] = float(self.at(d)[s, m]) if d == d else np.nan
-                rows.append(row)
-        return pd.DataFrame(rows)
+        needed = np.where(np.isnan(self.documents), 2.0, self.documents)
+        expected = half_width_of(got.between, needed, self.confidence, self.population)
+        pairs = [(score, system) for score in data.scores for system in data.systems]
+        columns = {
+            "value": got.value, "sd": got.sd, "icc": got.icc, "deff": got.deff, "half_width": now,
+            "documents": self.documents, "segments": self.documents * size,
+            "expected": np.where(np.isnan(self.documents), np.nan, expected),
+        }  # fmt: skip
+        frame = pd.DataFrame(pairs, columns=["score", "system"])
+        return frame.assign(**{name: values.ravel() for name, values in columns.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""
@@ -73,9 +73,26 @@ class DocumentsNeeded:
 
     def summary(self) -> str:
         """The answer as text."""
-        from fewgold.reliability.result import needed
-
-        return needed(self)
+        where = "many" if self.population is None else str(self.population)
+        what = "score" if self.against is None else f"difference to {self.against}"
+        lines = [
+            f"Documents, out of {where}, for a {what} within ±{self.half_width:g} "
+            f"({100 * self.confidence:g}%)"
+        ]
+        head = "mean" if self.against is None else "difference"
+        for score, part in self.to_frame().groupby("score", sort=False):
+            rows = [[shortened(str(score)), head, "±", "icc", "deff", "documents", "segments"]]
+            for row in part.to_dict("records"):
+                cells = [shortened(str(row["system"])), number(row["value"])]
+                cells += [number(row[name], digits=2) for name in ("half_width", "icc", "deff")]
+                rows.append([*cells, cell(row["documents"], 0), cell(row["segments"], 0)])
+            lines += aligned(rows)
+        notes = (
+            f"± is what the {len(self.data.documents)} documents of the data give as a sample from "
+            "many; icc is the correlation within documents, deff how many times as many segments "
+            "whole documents need."
+        )
+        return "\n".join([*lines, *wrap(notes, WIDTH)])
 
     def plot(self, ax: Any = None, *, score: str | None = None, **more: Any) -> Any:
         """Half-widths against the number of documents, and where they meet the target."""
@@ -120,7 +137,7 @@ def documents_needed(
     data: Any,
     *,
     half_width: float,
-    score: Score,
+    score: ScoreColumns,
     document: str | None = None,
     system: str | None = None,
     segment: str | None = None,
@@ -169,7 +186,7 @@ def documents_needed(
         data, score=score, document=document, system=system, segment=segment, gaps=gaps
     )
     if against is not None:
-        scores = differences(scores, against)
+        scores = _differences(scores, against)
     size: int | None = None
     if isinstance(population, str):
         if population != "these":
@@ -186,7 +203,7 @@ def documents_needed(
     return DocumentsNeeded(scores, found, float(half_width), confidence, size, against, documents)
 
 
-def differences(scores: DocumentScores, against: str) -> DocumentScores:
+def _differences(scores: DocumentScores, against: str) -> DocumentScores:
     """Scores of the other systems less those of one."""
     if against not in scores.systems:
         raise UnknownNameError("system", against, scores.systems)
@@ -194,7 +211,8 @@ def differences(scores: DocumentScores, against: str) -> DocumentScores:
         raise DataError("a difference needs two systems. Name their column (system=).")
     base = scores.systems.index(against)
     others = [k for k in range(len(scores.systems)) if k != base]
-    return DocumentScores(
-        scores.scores, tuple(scores.systems[k] for k in others), scores.documents,
-        scores.values[:, others] - scores.values[:, [base]], scores.sizes, scores.left_out,
-    )  # fmt: skip
+    return replace(
+        scores,
+        systems=tuple(scores.systems[k] for k in others),
+        values=scores.values[:, others] - scores.values[:, [base]],
+    )

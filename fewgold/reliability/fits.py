@@ -117,8 +117,8 @@ def power_fit(x: ArrayLike, y: ArrayLike) -> PowerFit:
         return PowerFit(nan, nan)
     slope, start = np.polynomial.Polynomial.fit(np.log(x), np.log(y), 1).convert().coef[::-1]
     fit = PowerFit(float(np.exp(start)), float(-slope))
-    r2 = explained(np.log(y), np.log(fit(x)))
-    return PowerFit(fit.a, fit.b, r2, explained(y, fit(x)))
+    r2 = _r_squared(np.log(y), np.log(fit(x)))
+    return PowerFit(fit.a, fit.b, r2, _r_squared(y, fit(x)))
 
 
 def cubic_fit(x: ArrayLike, y: ArrayLike) -> CubicFit:
@@ -130,10 +130,10 @@ def cubic_fit(x: ArrayLike, y: ArrayLike) -> CubicFit:
     found = np.polynomial.Polynomial.fit(x, y, 3).convert().coef
     coefficients[: found.size] = found
     fit = CubicFit(*coefficients.tolist())
-    return CubicFit(fit.a, fit.b, fit.c, fit.d, explained(y, fit(x)))
+    return CubicFit(fit.a, fit.b, fit.c, fit.d, _r_squared(y, fit(x)))
 
 
-def explained(y: FloatArray, fitted: FloatArray) -> float:
+def _r_squared(y: FloatArray, fitted: FloatArray) -> float:
     """R²: 1 less the squared residuals over the squared deviations from the mean."""
     total = float(((y - y.mean()) ** 2).sum())
     return 1 - float(((y - fitted) ** 2).sum()) / total if total > 0 else nan

@@ -1,4 +1,4 @@
-"""What came of a reliability study: curves, fits, ranks; frames, text and plots."""
+"""The result of a reliability study: curves, fits, ranks; frames, text and plots."""
 
 from __future__ import annotations
 
@@ -11,153 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._text import counted, number
 from fewgold._validate import check_choice
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.reliability.clusters import Clusters, clusters
 from fewgold.reliability.fits import CubicFit, PowerFit, cubic_fit, power_fit
 from fewgold.reliability.scores import ONE, DocumentScores
-from fewgold.report import number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fewgold.reliability.documents import DocumentsNeeded
-
-# Reliability as text for people, 80 columns wide.
-
-
-_WIDTH = 80
-_NAME = 18  # the longest name of a system
-
-
-def text(result: Reliability) -> str:
-    """Curves at three numbers of documents, fits, ranks, and what they do not say."""
-    data = result.data
-    lines = [
-        f"{count(len(data.documents), 'document')}, {count(int(data.sizes.sum()), 'segment')}, "
-        f"{result.order_text}, {result.draws} draws of {result.resample}"
-    ]
-    if data.left_out:
-        lines.append(f"{count(data.left_out, 'segment')} without every score left out")
-    for s in range(len(result.scores)):
-        lines += ["", *_table(result, s)]
-    lines += ["", *_meaning(result)]
-    return "\n".join(lines)
-
-
-def _table(result: Reliability, s: int) -> list[str]:
-    """A line a system, and how soon their ranking is settled."""
-    score = result.scores[s]
-    places = _three(result.at)
-    fits = [
-        row
-        for row in result.fits().to_dict("records")
-        if row["score"] == score and row["kind"] == "power"
-    ]
-    heads = [shorten(score), "mean", *(str(result.at[k]) for k in places)]
-    rows = [[*heads, "b", "R²", "x_min", "x_max"]]
-    for m, fit in enumerate(fits):
-        curve = result.curve(s, m)
-        cells = [shorten(result.systems[m]), number(result.data.means[s, m])]
-        cells += [number(curve[k], percent=result.relative, digits=2) for k in places]
-        cells += [number(fit["b"], digits=2), number(fit["r2"])]
-        x_min = number(fit["x_min"], digits=2)
-        if result.orders > 1:
-            ends = [number(fit[f"x_min_{end}"], digits=2) for end in ("low", "high")]
-            x_min += f" ({ends[0]}–{ends[1]})"
-        rows.append([*cells, x_min, number(fit["x_max"], digits=2)])
-    kind = "Relative sd" if result.relative else "Standard deviation"
-    ends = [str(result.at[k]) for k in places]
-    numbers = f"{', '.join(ends[:-1])} and {ends[-1]}" if len(ends) > 1 else ends[0]
-    lines = [f"{kind} with {numbers} documents, and its power law a·x^(−b)"]
-    lines += _aligned(rows)
-    if len(result.systems) > 1:
-        pairs, tau = result.pairs[s].mean(0), result.tau[s].mean(0)
-        parts = [
-            f"{number(pairs[k], percent=True, digits=2)} with {result.at[k]} (τ {tau[k]:.2f})"
-            for k in places
-        ]
-        lines += wrap(f"Pairs of systems in the final order: {', '.join(parts)}", _WIDTH)
-    return lines
-
-
-def _meaning(result: Reliability) -> list[str]:
-    x = "1 + 1/b" if result.x_i == 1 else f"{result.x_i:g}·(1 + 1/b)"
-    step = number(result.epsilon, percent=result.relative, digits=1)
-    notes = [
-        f"x_min = {x} goes by the exponent alone and tells nothing about the noise: that of any "
-        f"mean of unrelated segments, 1/2, gives {3 * result.x_i:g}. x_max is where one more "
-        f"document lowers the curve by {step}."
-    ]
-    factor = np.sqrt(result.clusters.deff[np.isfinite(result.clusters.deff)])
-    if result.resample == "segments" and factor.size and np.median(factor) > 1.05:
-        low, high = f"{factor.min():.1f}", f"{factor.max():.1f}"
-        notes.append(
-            "Segments of a document are alike: where documents are drawn, the standard deviation "
-            f"is {low if low == high else f'{low} to {high}'} times as large (resample documents)."
-        )
-    last = result.spread[..., -1]
-    if result.relative and np.isfinite(last).any() and np.nanmax(last) > 0.5:
-        notes.append(
-            "Some means are near 0, so that standard deviations relative to them are unsteady. "
-            "Take absolute ones."
-        )
-    return [line for sentence in notes for line in wrap(sentence, _WIDTH)]
-
-
-def needed(plan: DocumentsNeeded) -> str:
-    """How many documents for a half-width, as text."""
-    where = "many" if plan.population is None else str(plan.population)
-    what = "score" if plan.against is None else f"difference to {plan.against}"
-    lines = [
-        f"Documents, out of {where}, for a {what} within ±{plan.half_width:g} "
-        f"({100 * plan.confidence:g}%)"
-    ]
-    head = "mean" if plan.against is None else "difference"
-    for score, part in plan.to_frame().groupby("score", sort=False):
-        rows = [[shorten(str(score)), head, "±", "icc", "deff", "documents", "segments"]]
-        for row in part.to_dict("records"):
-            cells = [shorten(str(row["system"])), number(row["value"])]
-            cells += [number(row[name], digits=2) for name in ("half_width", "icc", "deff")]
-            many = [f"{row[name]:.0f}" for name in ("documents", "segments")]
-            rows.append([*cells, *(many if row["documents"] == row["documents"] else ["–", "–"])])
-        lines += _aligned(rows)
-    notes = (
-        f"± is what the {len(plan.data.documents)} documents of the data give as a sample from "
-        "many; icc is the correlation within documents, deff how many times as many segments whole "
-        "documents need."
-    )
-    return "\n".join([*lines, *wrap(notes, _WIDTH)])
-
-
-def count(n: int, what: str) -> str:
-    """1 document, 2 documents."""
-    return f"{n} {what}{'' if n == 1 else 's'}"
-
-
-def shorten(name: str) -> str:
-    """A name that leaves room for the numbers."""
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
-
-
-def _aligned(rows: Sequence[Sequence[Any]]) -> list[str]:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    return [
-        "  ".join(
-            [f"{row[0]:{widths[0]}}"]
-            + [f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True)]
-        )
-        for row in rows
-    ]
-
-
-def _three(at: IntArray) -> list[int]:
-    """Where in ``at`` the first number is, the last, and one half way on a logarithmic scale."""
-    middle = np.abs(np.log(at) - np.log(at[[0, -1]]).mean()).argmin()
-    return sorted({0, int(middle), at.size - 1})
-
-
 KINDS = ("sd", "mean", "tangent", "ranks")
+WIDTH = 80  # columns of text
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +56,10 @@ class Reliability:
     settled: FloatArray
 
     def __repr__(self) -> str:
-
-        scores, systems = count(len(self.scores), "score"), count(len(self.systems), "system")
+        scores, systems = counted(len(self.scores), "score"), counted(len(self.systems), "system")
         return (
             f"Reliability({scores}, {systems}, {len(self.data.documents)} documents, "
-            f"{self.order_text}, {self.draws} draws of {self.resample})"
+            f"{self._order_text}, {self.draws} draws of {self.resample})"
         )
 
     @property
@@ -214,10 +78,8 @@ class Reliability:
         return int(self.segments.shape[0])
 
     @property
-    def order_text(self) -> str:
-        if self.file_order:
-            return "file order"
-        return "1 random order" if self.orders == 1 else f"{self.orders} random orders"
+    def _order_text(self) -> str:
+        return "file order" if self.file_order else counted(self.orders, "random order")
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -225,18 +87,17 @@ class Reliability:
         return clusters(self.data)
 
     @cached_property
-    def spread(self) -> FloatArray:
+    def _spread(self) -> FloatArray:
         """The standard deviations that are fitted, relative to the means unless told otherwise.
 
         NaN where a mean is 0, such as that of a first document without any error.
         """
         if not self.relative:
             return self.sd
-        base = np.abs(self.mean)
-        return _ratio(self.sd, base)
+        return _ratio(self.sd, np.abs(self.mean))
 
     def to_frame(self, *, by_order: bool = False) -> pd.DataFrame:
-        """One row a score, system and number of documents, averaged over orders.
+        """One row per score, system and number of documents, averaged over orders.
 
         ``mean``, ``sd``, ``relative_sd`` (root mean squares over orders), ``low`` and ``high`` are
         those of the bootstrap. ``order_sd`` is the standard deviation of the mean of the first
@@ -246,47 +107,51 @@ class Reliability:
         """
         import pandas as pd
 
-        rows = []
-        for s, score in enumerate(self.scores):
-            for m, system in enumerate(self.systems):
-                keys = {"score": score, "system": system}
-                if by_order:
-                    parts = [self._row(s, m, [o], keys | {"order": o}) for o in range(self.orders)]
-                else:
-                    parts = [self._row(s, m, list(range(self.orders)), keys)]
-                rows += parts
-        return pd.concat([pd.DataFrame(row) for row in rows], ignore_index=True)
+        every = list(range(self.orders))
+        frames = []
+        for s, m, keys in self._cells():
+            for orders in [[o] for o in every] if by_order else [every]:
+                order = {"order": orders[0]} if by_order else {}
+                frames.append(pd.DataFrame(keys | order | self._figures(s, m, orders)))
+        return pd.concat(frames, ignore_index=True)
 
-    def _row(self, s: int, m: int, orders: list[int], keys: dict[str, Any]) -> dict[str, Any]:
-        base = np.abs(self.mean[s, m, orders])
-        sd = self.sd[s, m, orders]
-        relative = _ratio(sd, base)
-        several = len(orders) > 1
-        first = self.first[s, m, orders]
-        return keys | {
+    def _cells(self) -> list[tuple[int, int, dict[str, Any]]]:
+        """Places and names of all scores and systems."""
+        return [
+            (s, m, {"score": score, "system": system})
+            for s, score in enumerate(self.scores)
+            for m, system in enumerate(self.systems)
+        ]
+
+    def _figures(self, s: int, m: int, orders: list[int]) -> dict[str, Any]:
+        """Columns of `to_frame` for a score and system, over some orders."""
+        mean, sd, first, spread = (
+            x[s, m, orders] for x in (self.mean, self.sd, self.first, self._spread)
+        )
+        return {
             "documents": self.at,
             "segments": self.segments[orders].mean(0),
-            "mean": self.mean[s, m, orders].mean(0),
+            "mean": mean.mean(0),
             "sd": root_mean_square(sd),
-            "relative_sd": root_mean_square(relative),
+            "relative_sd": root_mean_square(_ratio(sd, np.abs(mean))),
             "low": self.low[s, m, orders].mean(0),
             "high": self.high[s, m, orders].mean(0),
-            "order_sd": first.std(0, ddof=1) if several else np.full(self.at.size, np.nan),
-            "least": np.fmin.reduce(self.spread[s, m, orders], axis=0),
-            "most": np.fmax.reduce(self.spread[s, m, orders], axis=0),
+            "order_sd": first.std(0, ddof=1) if len(orders) > 1 else np.nan,
+            "least": np.fmin.reduce(spread, axis=0),
+            "most": np.fmax.reduce(spread, axis=0),
         }
 
     def power(self, score: str | None = None, system: str | None = None) -> PowerFit:
         """The power law through the spread of a score and system, over all orders."""
-        return power_fit(self.at, self.curve(*self._cell(score, system)))
+        return power_fit(self.at, self._curve(*self._cell(score, system)))
 
     def cubic(self, score: str | None = None, system: str | None = None) -> CubicFit:
         """The cubic through the spread of a score and system, over all orders."""
-        return cubic_fit(self.at, self.curve(*self._cell(score, system)))
+        return cubic_fit(self.at, self._curve(*self._cell(score, system)))
 
-    def curve(self, s: int, m: int) -> FloatArray:
+    def _curve(self, s: int, m: int) -> FloatArray:
         """What is fitted: the spread of a score and system by number, over all orders."""
-        return root_mean_square(self.spread[s, m])
+        return root_mean_square(self._spread[s, m])
 
     def _cell(self, score: str | None, system: str | None) -> tuple[int, int]:
         found = []
@@ -315,33 +180,31 @@ class Reliability:
         x_i = self.x_i if x_i is None else x_i
         epsilon = self.epsilon if epsilon is None else epsilon
         rows = []
-        for s, score in enumerate(self.scores):
-            for m, system in enumerate(self.systems):
-                curve, singles = self.curve(s, m), self.spread[s, m]
-                keys = {"score": score, "system": system}
-                p, c = power_fit(self.at, curve), cubic_fit(self.at, curve)
-                ps = [power_fit(self.at, y) for y in singles]
-                cs = [cubic_fit(self.at, y) for y in singles]
-                rows.append(
-                    {**keys, "kind": "power", "a": p.a, "b": p.b, "c": np.nan, "d": np.nan}
-                    | {"r2": p.r2, "r2_raw": p.r2_raw, "better": not c.r2 > p.r2_raw}
-                    | {"x_min": p.x_min(x_i), "x_max": p.x_max(epsilon)}
-                    | _range("x_min", [f.x_min(x_i) for f in ps])
-                    | _range("x_max", [f.x_max(epsilon) for f in ps])
-                )
-                rows.append(
-                    {**keys, "kind": "cubic", "a": c.a, "b": c.b, "c": c.c, "d": c.d}
-                    | {"r2": c.r2, "r2_raw": c.r2, "better": bool(c.r2 > p.r2_raw)}
-                    | {"x_min": c.x_min(x_i), "x_max": c.x_max()}
-                    | _range("x_min", [f.x_min(x_i) for f in cs])
-                    | _range("x_max", [f.x_max() for f in cs])
-                )
+        for s, m, keys in self._cells():
+            curve, singles = self._curve(s, m), self._spread[s, m]
+            p, c = power_fit(self.at, curve), cubic_fit(self.at, curve)
+            ps = [power_fit(self.at, y) for y in singles]
+            cs = [cubic_fit(self.at, y) for y in singles]
+            rows.append(
+                {**keys, "kind": "power", "a": p.a, "b": p.b, "c": np.nan, "d": np.nan}
+                | {"r2": p.r2, "r2_raw": p.r2_raw, "better": not c.r2 > p.r2_raw}
+                | {"x_min": p.x_min(x_i), "x_max": p.x_max(epsilon)}
+                | _range("x_min", [fit.x_min(x_i) for fit in ps])
+                | _range("x_max", [fit.x_max(epsilon) for fit in ps])
+            )
+            rows.append(
+                {**keys, "kind": "cubic", "a": c.a, "b": c.b, "c": c.c, "d": c.d}
+                | {"r2": c.r2, "r2_raw": c.r2, "better": bool(c.r2 > p.r2_raw)}
+                | {"x_min": c.x_min(x_i), "x_max": c.x_max()}
+                | _range("x_min", [fit.x_min(x_i) for fit in cs])
+                | _range("x_max", [fit.x_max() for fit in cs])
+            )
         return pd.DataFrame(rows)
 
     def ranks(self) -> pd.DataFrame:
         """How well rankings by the first documents agree with that by all of them.
 
-        A row a score and number. Over orders and draws, ``tau`` is Kendall's τ-b, ``pairs`` the
+        One row per score and number. Over orders and draws, ``tau`` is Kendall's τ-b, ``pairs`` the
         share of pairs of systems in the order of the full set, ``exact`` the share of rankings that
         are the same throughout. ``settled`` is ``pairs`` without resampling, which ends at 1
         because the first documents become all documents; the others end where chance in the choice
@@ -351,20 +214,84 @@ class Reliability:
 
         if len(self.systems) < 2:
             raise DataError("a ranking needs two systems or more. Name their column (system=).")
+        names = ("tau", "pairs", "exact", "settled")
         frames = [
             pd.DataFrame(
                 {"score": score, "documents": self.at, "segments": self.segments.mean(0)}
-                | {name: getattr(self, name)[s].mean(0) for name in ("tau", "pairs", "exact")}
-                | {"settled": self.settled[s].mean(0)}
+                | {name: getattr(self, name)[s].mean(0) for name in names}
             )
             for s, score in enumerate(self.scores)
         ]
         return pd.concat(frames, ignore_index=True)
 
     def summary(self) -> str:
-        """The main figures as text."""
+        """Curves at three numbers of documents, fits, ranks, and what they do not say."""
+        data = self.data
+        lines = [
+            f"{counted(len(data.documents), 'document')}, "
+            f"{counted(int(data.sizes.sum()), 'segment')}, "
+            f"{self._order_text}, {self.draws} draws of {self.resample}"
+        ]
+        if data.left_out:
+            lines.append(f"{counted(data.left_out, 'segment')} without every score left out")
+        for s in range(len(self.scores)):
+            lines += ["", *self._table(s)]
+        return "\n".join([*lines, "", *self._meaning()])
 
-        return text(self)
+    def _table(self, s: int) -> list[str]:
+        """One line per system, and how soon their ranking is settled."""
+        # The first number of documents, the last, and one half way on a logarithmic scale.
+        middle = np.abs(np.log(self.at) - np.log(self.at[[0, -1]]).mean()).argmin()
+        places = sorted({0, int(middle), self.at.size - 1})
+        ends = [str(self.at[k]) for k in places]
+        fits = self.fits()
+        fits = fits[(fits["score"] == self.scores[s]) & (fits["kind"] == "power")]
+        rows = [[shortened(self.scores[s]), "mean", *ends, "b", "R²", "x_min", "x_max"]]
+        for m, fit in enumerate(fits.to_dict("records")):
+            curve = self._curve(s, m)
+            cells = [shortened(self.systems[m]), number(self.data.means[s, m])]
+            cells += [number(curve[k], percent=self.relative, digits=2) for k in places]
+            cells += [number(fit["b"], digits=2), number(fit["r2"])]
+            x_min = number(fit["x_min"], digits=2)
+            if self.orders > 1:
+                low, high = (number(fit[f"x_min_{end}"], digits=2) for end in ("low", "high"))
+                x_min += f" ({low}–{high})"
+            rows.append([*cells, x_min, number(fit["x_max"], digits=2)])
+        kind = "Relative sd" if self.relative else "Standard deviation"
+        numbers = f"{', '.join(ends[:-1])} and {ends[-1]}" if len(ends) > 1 else ends[0]
+        lines = [f"{kind} with {numbers} documents, and its power law a·x^(−b)", *aligned(rows)]
+        if len(self.systems) > 1:
+            pairs, tau = self.pairs[s].mean(0), self.tau[s].mean(0)
+            parts = [
+                f"{number(pairs[k], percent=True, digits=2)} with {self.at[k]} (τ {tau[k]:.2f})"
+                for k in places
+            ]
+            lines += wrap(f"Pairs of systems in the final order: {', '.join(parts)}", WIDTH)
+        return lines
+
+    def _meaning(self) -> list[str]:
+        x = "1 + 1/b" if self.x_i == 1 else f"{self.x_i:g}·(1 + 1/b)"
+        step = number(self.epsilon, percent=self.relative, digits=1)
+        notes = [
+            f"x_min = {x} goes by the exponent alone and tells nothing about the noise: that of "
+            f"any mean of unrelated segments, 1/2, gives {3 * self.x_i:g}. x_max is where one more "
+            f"document lowers the curve by {step}."
+        ]
+        factor = np.sqrt(self.clusters.deff[np.isfinite(self.clusters.deff)])
+        if self.resample == "segments" and factor.size and np.median(factor) > 1.05:
+            low, high = f"{factor.min():.1f}", f"{factor.max():.1f}"
+            times = low if low == high else f"{low} to {high}"
+            notes.append(
+                "Segments of a document are alike: where documents are drawn, the standard "
+                f"deviation is {times} times as large (resample documents)."
+            )
+        last = self._spread[..., -1]
+        if self.relative and np.isfinite(last).any() and np.nanmax(last) > 0.5:
+            notes.append(
+                "Some means are near 0, so that standard deviations relative to them are unsteady. "
+                "Take absolute ones."
+            )
+        return [line for sentence in notes for line in wrap(sentence, WIDTH)]
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""
@@ -378,10 +305,8 @@ class Reliability:
             "curves": self.to_frame().to_dict("records"),
             "fits": self.fits().to_dict("records"),
             "clusters": [
-                {"score": score, "system": system}
-                | {k: float(getattr(self.clusters, k)[s, m]) for k in ("value", "icc", "deff")}
-                for s, score in enumerate(data.scores)
-                for m, system in enumerate(data.systems)
+                keys | {k: float(getattr(self.clusters, k)[s, m]) for k in ("value", "icc", "deff")}
+                for s, m, keys in self._cells()
             ],
         }  # fmt: skip
         if len(self.systems) > 1:
@@ -444,3 +369,23 @@ def _range(name: str, values: list[float]) -> dict[str, float]:
         found = np.where(np.isnan(values), np.inf, values)
         ends = np.quantile(found, [0.1, 0.9], method="inverted_cdf").tolist()
     return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+
+
+_NAME = 18  # the longest name of a system in a table
+
+
+def shortened(name: str) -> str:
+    """A name that leaves room for the numbers."""
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of a table as lines: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:{'>' if k else '<'}{width}}"
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]

@@ -41,36 +41,106 @@ class DocumentScores:
     @property
     def means(self) -> FloatArray:
         """The score of all documents together: (scores, systems)."""
-        found: FloatArray = self.values.mean(-1)
-        return found
+        return np.asarray(self.values.mean(-1))
 
     @property
     def totals(self) -> FloatArray:
         """Sums within documents: (scores, systems, documents)."""
-        found: FloatArray = np.add.reduceat(self.values, self.starts, axis=-1)
-        return found
+        return np.asarray(np.add.reduceat(self.values, self.starts, axis=-1))
+
+    def check_means(self) -> None:
+        """Raises for means of 0, where something is to be relative to them."""
+        top = np.abs(self.values).max(-1)
+        zero = np.argwhere(np.abs(self.means) <= 1e-12 * top)
+        if zero.size:
+            which, who = zero[0]
+            raise DataError(
+                f"score {self.scores[which]!r} of system {self.systems[who]!r} is 0 on average, so "
+                "a standard deviation relative to the mean means nothing. Take it as it is with "
+                "relative=False (--absolute)."
+            )
 
 
-def check_means(scores: DocumentScores) -> None:
-    """Refuse means of 0, where something is to be relative to them."""
-    top = np.abs(scores.values).max(-1)
-    zero = np.argwhere(np.abs(scores.means) <= 1e-12 * top)
-    if zero.size:
-        which, who = zero[0]
+#: Columns of scores, or arrays by name.
+ScoreColumns: TypeAlias = str | Sequence[str] | Mapping[str, Any]
+
+
+def read_scores(
+    data: Any,
+    *,
+    score: ScoreColumns,
+    document: str | None,
+    system: str | None,
+    segment: str | None,
+    gaps: str,
+) -> DocumentScores:
+    """Read a frame or a pool; see `fewgold.reliability.reliability` for the arguments."""
+    check_choice("gaps", gaps, ("error", "drop"))
+    column, names = _columns(data)
+    if isinstance(data, Pool):
+        if document is None and data.documents is None:
+            raise DataError("the pool has no documents. Make it with document=, or name a column.")
+        document = document or "document"
+        system = "system" if system is None and data.system is not None else system
+        # Ids of a pool all differ: they cannot say which segments of systems belong together.
+    if document is None:
+        raise DataError("reliability goes by documents: name the column that holds them.")
+    given = _given_scores(score, column, names)
+    for name in (document, system, segment):
+        if name is not None and name not in names:
+            raise UnknownNameError("column", name, names)
+    roles = [name for name in (document, system, segment) if name is not None]
+    if len(set(roles)) < len(roles):
+        raise DataError(f"documents, systems and segments need a column each; got {roles}.")
+    docs = _labels(document, column(document))
+    n = docs.size
+    teams = np.full(n, ONE) if system is None else _labels(system, column(system))
+    values = np.stack([_numbers(name, v, n) for name, v in given.items()])
+    doc, team = codes_of(docs), codes_of(teams)
+    if segment is None:
+        place = _positions(doc, team)
+        _check_paired(doc, team, docs)
+    else:
+        place = codes_of(_labels(segment, column(segment)))
+    unit = codes_of(doc * (int(place.max()) + 1) + place)
+    cube = _cube(values, team, unit, repeat=segment or "position", alone=system is None)
+    first = np.unique(unit, return_index=True)[1]
+    by_doc = np.argsort(doc[first], kind="stable")
+    cube, of_doc = cube[..., by_doc], doc[first][by_doc]
+    whole = np.isfinite(cube).all((0, 1))
+    if not whole.all():
+        if gaps == "error":
+            missing = np.isnan(cube).any(1).sum(1)
+            parts = ", ".join(f"{s!r} {m}" for s, m in zip(given, missing, strict=True) if m)
+            raise DataError(
+                f"segments without a score for every system: {parts} of {cube.shape[-1]}. All "
+                "numbers of documents must be compared on the same footing: fill the gaps, or "
+                "leave these segments out with gaps='drop' (--drop-gaps)."
+            )
+        cube, of_doc = cube[..., whole], of_doc[whole]
+    kept, sizes = np.unique(of_doc, return_counts=True)
+    if of_doc.size < 2:
         raise DataError(
-            f"score {scores.scores[which]!r} of system {scores.systems[who]!r} is 0 on average, so "
-            "a standard deviation relative to the mean means nothing. Take it as it is with "
-            "relative=False (--absolute)."
+            f"expected at least two segments with scores in every system; got {of_doc.size}. One "
+            "segment has no spread to learn from."
         )
+    if kept.size < 2:
+        raise DataError(
+            f"expected at least two documents; got {kept.size} with {of_doc.size} segments. With "
+            "one document there is nothing to add. Is it the right column?"
+        )
+    cube.setflags(write=False)
+    return DocumentScores(
+        scores=tuple(given),
+        systems=tuple(str(t) for t in teams[np.unique(team, return_index=True)[1]]),
+        documents=tuple(str(d) for d in docs[np.unique(doc, return_index=True)[1]][kept]),
+        values=cube,
+        sizes=sizes.astype(np.int64),
+        left_out=int((~whole).sum()),
+    )
 
 
-# Columns of a frame or a pool, as text and as numbers.
-
-
-Score: TypeAlias = str | Sequence[str] | Mapping[str, Any]
-
-
-def opened(data: Any) -> tuple[Callable[[str], NDArray[Any]], list[str]]:
+def _columns(data: Any) -> tuple[Callable[[str], NDArray[Any]], list[str]]:
     """How to get a column, and the names of all."""
     if isinstance(data, Pool):
         found: dict[str, NDArray[Any]] = {**data.texts, **data.metrics, "id": data.ids}
@@ -91,19 +161,8 @@ def opened(data: Any) -> tuple[Callable[[str], NDArray[Any]], list[str]]:
     return (lambda name: np.asarray(frame[name].to_numpy())), [str(c) for c in frame.columns]
 
 
-def pool_columns(
-    pool: Pool, document: str | None, system: str | None, segment: str | None
-) -> tuple[str, str | None, str | None]:
-    if document is None and pool.documents is None:
-        raise DataError("the pool has no documents. Make it with document=, or name a column.")
-    if system is None and pool.system is not None:
-        system = "system"
-    # Ids of a pool all differ, so that they tell nothing about which segments belong together.
-    return document or "document", system, segment
-
-
-def scores_given(
-    score: Score, column: Callable[[str], NDArray[Any]], names: Sequence[str]
+def _given_scores(
+    score: ScoreColumns, column: Callable[[str], NDArray[Any]], names: Sequence[str]
 ) -> dict[str, NDArray[Any]]:
     """The scores by name: columns, or arrays as they come."""
     if isinstance(score, Mapping):
@@ -119,7 +178,7 @@ def scores_given(
     return found
 
 
-def labels_of(name: str, raw: NDArray[Any]) -> NDArray[Any]:
+def _labels(name: str, raw: NDArray[Any]) -> NDArray[Any]:
     """A column as text; every row needs a label."""
     empty = [k for k, v in enumerate(raw.tolist()) if io.is_empty(v)]
     if empty:
@@ -130,7 +189,7 @@ def labels_of(name: str, raw: NDArray[Any]) -> NDArray[Any]:
     return np.array([str(v) for v in raw.tolist()])
 
 
-def numbers_of(name: str, raw: NDArray[Any], n: int) -> FloatArray:
+def _numbers(name: str, raw: NDArray[Any], n: int) -> FloatArray:
     """Scores as numbers, NaN where there is none."""
     if raw.shape != (n,):
         raise DataError(f"score {name!r} has shape {raw.shape}; expected {n} numbers, one a row.")
@@ -148,10 +207,7 @@ def numbers_of(name: str, raw: NDArray[Any], n: int) -> FloatArray:
     return found.values
 
 
-# Rows as segments that all systems share, with sentences for tables where that cannot be.
-
-
-def positions(doc: IntArray, team: IntArray) -> IntArray:
+def _positions(doc: IntArray, team: IntArray) -> IntArray:
     """The place of each row among those of its document and system: 0, 1, …"""
     cell = doc * (int(team.max()) + 1) + team
     order = np.argsort(cell, kind="stable")
@@ -162,7 +218,7 @@ def positions(doc: IntArray, team: IntArray) -> IntArray:
     return place
 
 
-def check_paired(doc: IntArray, team: IntArray, docs: NDArray[Any]) -> None:
+def _check_paired(doc: IntArray, team: IntArray, docs: NDArray[Any]) -> None:
     counts = np.zeros((int(doc.max()) + 1, int(team.max()) + 1), dtype=np.int64)
     np.add.at(counts, (doc, team), 1)
     uneven = np.flatnonzero((counts != counts[:, :1]).any(1))
@@ -175,7 +231,7 @@ def check_paired(doc: IntArray, team: IntArray, docs: NDArray[Any]) -> None:
         )
 
 
-def cube_of(values: FloatArray, team: IntArray, unit: IntArray, repeat: str, alone: bool) -> Any:
+def _cube(values: FloatArray, team: IntArray, unit: IntArray, repeat: str, alone: bool) -> Any:
     """Scores (scores, rows) as (scores, systems, segments), NaN where there is no row."""
     shape = int(team.max()) + 1, int(unit.max()) + 1
     cell = team * shape[1] + unit
@@ -188,86 +244,3 @@ def cube_of(values: FloatArray, team: IntArray, unit: IntArray, repeat: str, alo
     cube = np.full((len(values), shape[0] * shape[1]), np.nan)
     cube[:, cell] = values
     return cube.reshape(len(values), *shape)
-
-
-def refuse_gaps(cube: FloatArray, names: tuple[str, ...], gaps: str) -> None:
-    if gaps == "drop":
-        return
-    missing = np.isnan(cube).any(1).sum(1)
-    parts = ", ".join(f"{name!r} {m}" for name, m in zip(names, missing, strict=True) if m)
-    raise DataError(
-        f"segments without a score for every system: {parts} of {cube.shape[-1]}. All numbers of "
-        "documents must be compared on the same footing: fill the gaps, or leave these segments "
-        "out with gaps='drop' (--drop-gaps)."
-    )
-
-
-def check_enough(documents: int, segments: int) -> None:
-    if segments < 2:
-        raise DataError(
-            f"expected at least two segments with scores in every system; got {segments}. One "
-            "segment has no spread to learn from."
-        )
-    if documents < 2:
-        raise DataError(
-            f"expected at least two documents; got {documents} with {segments} segments. With one "
-            "document there is nothing to add. Is it the right column?"
-        )
-
-
-# A table as scores of segments in documents, the same segments for every system.
-
-
-def read_scores(
-    data: Any,
-    *,
-    score: Score,
-    document: str | None,
-    system: str | None,
-    segment: str | None,
-    gaps: str,
-) -> DocumentScores:
-    """Read a frame or a pool; see `fewgold.reliability.reliability` for the arguments."""
-    check_choice("gaps", gaps, ("error", "drop"))
-    column, names = opened(data)
-    if isinstance(data, Pool):
-        document, system, segment = pool_columns(data, document, system, segment)
-    if document is None:
-        raise DataError("reliability goes by documents: name the column that holds them.")
-    given = scores_given(score, column, names)
-    for name in (document, system, segment):
-        if name is not None and name not in names:
-            raise UnknownNameError("column", name, names)
-    roles = [name for name in (document, system, segment) if name is not None]
-    if len(set(roles)) < len(roles):
-        raise DataError(f"documents, systems and segments need a column each; got {roles}.")
-    docs = labels_of(document, column(document))
-    n = docs.size
-    teams = np.full(n, ONE) if system is None else labels_of(system, column(system))
-    values = np.stack([numbers_of(name, v, n) for name, v in given.items()])
-    doc, team = codes_of(docs), codes_of(teams)
-    if segment is None:
-        place = positions(doc, team)
-        check_paired(doc, team, docs)
-    else:
-        place = codes_of(labels_of(segment, column(segment)))
-    unit = codes_of(doc * (int(place.max()) + 1) + place)
-    cube = cube_of(values, team, unit, repeat=segment or "position", alone=system is None)
-    first = np.unique(unit, return_index=True)[1]
-    by_doc = np.argsort(doc[first], kind="stable")
-    cube, of_doc = cube[..., by_doc], doc[first][by_doc]
-    whole = np.isfinite(cube).all((0, 1))
-    if not whole.all():
-        refuse_gaps(cube, tuple(given), gaps)
-        cube, of_doc = cube[..., whole], of_doc[whole]
-    kept, sizes = np.unique(of_doc, return_counts=True)
-    check_enough(kept.size, of_doc.size)
-    cube.setflags(write=False)
-    return DocumentScores(
-        scores=tuple(given),
-        systems=tuple(str(t) for t in teams[np.unique(team, return_index=True)[1]]),
-        documents=tuple(str(d) for d in docs[np.unique(doc, return_index=True)[1]][kept]),
-        values=cube,
-        sizes=sizes.astype(np.int64),
-        left_out=int((~whole).sum()),
-    )

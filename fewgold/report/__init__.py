@@ -8,38 +8,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fewgold._text import number
-from fewgold.report.layout import markdown, page, write
-from fewgold.report.sections import (
-    Code,
-    Facts,
-    Figure,
-    Group,
-    Headline,
-    Items,
-    Notes,
-    Section,
-    Table,
-    Text,
-)
+# Those with "as" are for the pages of fewgold itself.
+from fewgold._text import number as number
+from fewgold.report.layout import markdown as markdown
+from fewgold.report.layout import page, write
+from fewgold.report.sections import BulletList as BulletList
+from fewgold.report.sections import Code as Code
+from fewgold.report.sections import Facts as Facts
+from fewgold.report.sections import Figure, Section, Table, Text
+from fewgold.report.sections import Group as Group
+from fewgold.report.sections import Headline as Headline
+from fewgold.report.sections import Notes as Notes
 
 if TYPE_CHECKING:
     from fewgold.report.study_page import StudyReport, study_report
 
 __all__ = [
-    "Code",
-    "Facts",
     "Figure",
-    "Group",
-    "Headline",
-    "Items",
-    "Notes",
     "Section",
     "StudyReport",
     "Table",
     "Text",
-    "markdown",
-    "number",
     "page",
     "study_report",
     "write",

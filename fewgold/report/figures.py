@@ -7,7 +7,7 @@ import numpy as np
 from fewgold import plots, report
 from fewgold._arrays import FloatArray
 from fewgold._text import shorter
-from fewgold.report.study import Study
+from fewgold.report.study import StudyNumbers
 
 WITHOUT = (
     "Figures need matplotlib, which is not installed here: `pip install 'fewgold[plots]'`. All "
@@ -17,26 +17,18 @@ WITHOUT = (
 _DOTS = 400
 
 
-def available() -> bool:
-    """Whether figures can be drawn."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-def figures(study: Study) -> list[report.Figure]:
+def figures(study: StudyNumbers) -> list[report.Figure]:
     """All figures that this study has the numbers for."""
     found = [_alternatives(study), _path(study), *_metric(study)]
     return [figure for figure in found if figure is not None]
 
 
-def _alternatives(study: Study) -> report.Figure | None:
+def _alternatives(study: StudyNumbers) -> report.Figure | None:
     frame = study.alternatives
     if not np.isfinite(frame[["low", "high"]].to_numpy(dtype=float)).all(axis=1).any():
         return None
-    named = frame.assign(name=[_called(i, n) for i, n in enumerate(frame["name"])])
+    own, *others = frame["name"]
+    named = frame.assign(name=[f"{own} (this report)", *(f"{n}, for comparison" for n in others)])
     ax = plots.interval_rows(named, label=f"{study.what}, {study.level} intervals")
     told = "; ".join(
         f"{name} {study.shown(value)}"
@@ -47,11 +39,7 @@ def _alternatives(study: Study) -> report.Figure | None:
     return report.Figure("The estimate among others", svg, caption)
 
 
-def _called(row: int, name: str) -> str:
-    return f"{name} (this report)" if row == 0 else f"{name}, for comparison"
-
-
-def _path(study: Study) -> report.Figure | None:
+def _path(study: StudyNumbers) -> report.Figure | None:
     frame = study.path
     if frame is None or len(frame) < 2:
         return None
@@ -65,7 +53,7 @@ def _path(study: Study) -> report.Figure | None:
     return report.Figure("How it settled", svg, caption)
 
 
-def _metric(study: Study) -> list[report.Figure]:
+def _metric(study: StudyNumbers) -> list[report.Figure]:
     """The metric that follows the ratings best: against them, and in the sample and the pool."""
     frame = study.correlations
     if not len(frame) or not np.isfinite(frame["r"][0]):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fewgold._version import __version__
 from fewgold.io import write_texts
@@ -17,6 +19,9 @@ from fewgold.report.sections import (
     paragraphs_html,
     paragraphs_markdown,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _HERE = Path(__file__).parent
 
@@ -55,7 +60,7 @@ def page(
         f"<title>{name}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f'<header>\n<h1>{name}</h1>\n<div class="lead">\n{paragraphs_html(lead)}</div>\n'
         f"{''.join(section.body() for section in top)}</header>\n"
-        f"{_contents(sections)}<main>\n{''.join(map(_section, sections, _anchors(sections)))}"
+        f"{_contents(sections)}<main>\n{''.join(map(_section, count(1), sections))}"
         f"</main>\n<footer>\n{paragraphs_html(footer)}</footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
@@ -93,22 +98,49 @@ def write(path: str | Path, text: str) -> Path:
     return target
 
 
-def _anchors(sections: Sequence[Section]) -> list[str]:
-    return [f"section-{i}" for i in range(1, len(sections) + 1)]
-
-
 def _contents(sections: Sequence[Section]) -> str:
     if len(sections) < 2:
         return ""
     items = (
-        f'<li><a href="#{anchor}">{escape(section.title)}</a></li>\n'
-        for section, anchor in zip(sections, _anchors(sections), strict=True)
+        f'<li><a href="#section-{i}">{escape(section.title)}</a></li>\n'
+        for i, section in enumerate(sections, 1)
     )
     return f'<nav aria-label="Contents">\n<ol>\n{"".join(items)}</ol>\n</nav>\n'
 
 
-def _section(section: Section, anchor: str) -> str:
+def _section(number: int, section: Section) -> str:
     return (
-        f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n'
-        f'<h2 id="{anchor}-title">{escape(section.title)}</h2>\n{section.body()}</section>\n'
+        f'<section id="section-{number}" aria-labelledby="section-{number}-title">\n'
+        f'<h2 id="section-{number}-title">{escape(section.title)}</h2>\n{section.body()}'
+        "</section>\n"
     )
+
+
+def figures_of(draw: Callable[[str], Any], names: list[str]) -> dict[str, Any]:
+    """The figures of these names; none where matplotlib is not installed."""
+    from fewgold.plots.style import available
+
+    return {name: draw(name) for name in names} if available() else {}
+
+
+def save_result(
+    folder: str | Path,
+    frames: Mapping[str, pd.DataFrame],
+    texts: Mapping[str, str],
+    figures: Mapping[str, Any],
+    kinds: tuple[str, ...] = ("png",),
+) -> list[Path]:
+    """Write each table as CSV, each text under its name and each figure; returns the paths."""
+    from fewgold import plots
+
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    files = {place / f"{name}.csv": frame.to_csv(index=False) for name, frame in frames.items()}
+    files |= {place / name: text for name, text in texts.items()}
+    write_texts(files)
+    drawn = [
+        plots.save(figure, place / f"{name}.{kind}")
+        for name, figure in figures.items()
+        for kind in kinds
+    ]
+    return [*files, *drawn]

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 from urllib.parse import quote
 
 from fewgold._text import fixed, number
@@ -16,224 +16,6 @@ from fewgold.io import neutral
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Text and tables as Markdown: plain in a terminal, and the same text on a page that renders it.
-
-
-_CODE = re.compile(r"`([^`]+)`")
-# Marks that could begin emphasis, a link, a tag, an entity, a formula or a struck line.
-_MARKS = re.compile(
-    r"[\\`*\[\]$]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)|(?<=~)~|(?<=:)/(?=/)"
-)
-_START = re.compile(r"^(?:(\s*)([#>+=-])(?=\s|=|-|#|>|$)|(\s*\d{1,9})([.)])(?=\s|$))")
-
-
-def plain_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, on one line.
-
-    >>> print(plain_markdown("*a* <b> seg_01 _x_ 3 < 4"))
-    \\*a\\* \\<b> seg_01 \\_x\\_ 3 < 4
-    """
-    line = " ".join(text.split())
-    line = _MARKS.sub(lambda m: "\\" + m[0], line)
-    return _START.sub(lambda m: f"{m[1] or m[3] or ''}\\{m[2] or m[4]}", line)
-
-
-def inline_markdown(text: str) -> str:
-    """Text, with what stands in `backticks` as code, as it is on the HTML page."""
-    line = " ".join(text.split())
-    parts = _CODE.split(line)
-    done = [f"`{part}`" if i % 2 else _inner(part, i == 0) for i, part in enumerate(parts)]
-    return "".join(done)
-
-
-def _inner(part: str, first: bool) -> str:
-    """A stretch between two pieces of code, with the blanks at its ends."""
-    if not part.strip():
-        return part
-    before, after = part[: len(part) - len(part.lstrip())], part[len(part.rstrip()) :]
-    made = plain_markdown(part) if first else plain_markdown("x " + part.strip())[2:]
-    return f"{before}{made}{after}"
-
-
-def paragraphs_markdown(text: str | Sequence[str]) -> str:
-    """Paragraphs, a blank line after each."""
-    parts = [text] if isinstance(text, str) else text
-    return "".join(f"{inline_markdown(part)}\n\n" for part in parts if part)
-
-
-def fenced(text: str, language: str = "text") -> str:
-    """A block of code, whatever backticks it holds."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n\n"
-
-
-def table_markdown(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]
-) -> str:
-    """A table whose columns line up in a terminal too; ``right`` says which hold numbers.
-
-    The cells are Markdown already; only what would end a cell is escaped here.
-    """
-    table = [[text.replace("|", "\\|") for text in row] for row in [heads, *rows]]
-    widths = [max(3, *(_width(row[k]) for row in table)) for k in range(len(heads))]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            " " * (width - _width(cell)) + cell if side else cell + " " * (width - _width(cell))
-            for cell, width, side in zip(cells, widths, right, strict=True)
-        ]
-        return "| " + " | ".join(padded) + " |\n"
-
-    rule = [
-        "-" * (width - 1) + (":" if side else "-")
-        for width, side in zip(widths, right, strict=True)
-    ]
-    body = "".join(map(line, table[1:]))
-    if not rows:
-        body = line(["No rows.", *[""] * (len(heads) - 1)]) if heads else ""
-    return line(table[0]) + line(rule) + body + "\n"
-
-
-def _width(text: str) -> int:
-    """Columns that a terminal takes for a text: two for a Chinese character, none for an accent."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
-
-
-# A frame as an HTML table and as a CSV file that the page carries along.
-
-
-def table_html(
-    frame: pd.DataFrame,
-    title: str,
-    caption: str,
-    formats: Mapping[str, str | Callable[[Any], str]],
-    errors: Mapping[str, str],
-    names: Mapping[str, str],
-) -> str:
-    """A table in a box that scrolls by itself, and a link to its CSV. ``caption`` is HTML."""
-    _check_known(frame, title, formats, errors, names)
-    shown = [c for c in frame.columns if c not in set(errors.values())]
-    heads, columns = [], []
-    for column in shown:
-        right = _is_numeric(frame[column])
-        kind = ' class="num"' if right else ""
-        heads.append(f'<th scope="col"{kind}>{escape(str(names.get(column, column)))}</th>')
-        error = frame[errors[column]].tolist() if column in errors else [None] * len(frame)
-        columns.append(
-            [
-                _cell(value, spread, formats.get(column), right, first=column == shown[0])
-                for value, spread in zip(frame[column].tolist(), error, strict=True)
-            ]
-        )
-    rows = ["<tr>" + "".join(cells) + "</tr>\n" for cells in zip(*columns, strict=True)]
-    body = "".join(rows) or f'<tr><td colspan="{max(len(shown), 1)}">No rows.</td></tr>\n'
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(title)}">\n'
-        f"<table>\n<caption>{caption}</caption>\n<thead><tr>{''.join(heads)}</tr></thead>\n"
-        f"<tbody>\n{body}</tbody>\n</table>\n</div>\n"
-        f'<p class="download"><a download="{_file_name(title)}" href="{_data_link(frame)}">'
-        "Download as CSV</a></p>\n"
-    )
-
-
-def table_text(
-    frame: pd.DataFrame,
-    title: str,
-    formats: Mapping[str, str | Callable[[Any], str]],
-    errors: Mapping[str, str],
-    names: Mapping[str, str],
-) -> str:
-    """The same table as Markdown, with the same digits."""
-    _check_known(frame, title, formats, errors, names)
-    shown = [c for c in frame.columns if c not in set(errors.values())]
-    right = [_is_numeric(frame[column]) for column in shown]
-    columns = []
-    for column, numeric in zip(shown, right, strict=True):
-        error = frame[errors[column]].tolist() if column in errors else [None] * len(frame)
-        pairs = zip(frame[column].tolist(), error, strict=True)
-        texts = [_text(value, e, formats.get(column), numeric) for value, e in pairs]
-        columns.append([plain_markdown(text) for text in texts])
-    heads = [plain_markdown(str(names.get(c, c))) for c in shown]
-    return table_markdown(heads, list(zip(*columns, strict=True)), right)
-
-
-def _check_known(
-    frame: pd.DataFrame,
-    title: str,
-    formats: Mapping[str, Any],
-    errors: Mapping[str, str],
-    names: Mapping[str, str],
-) -> None:
-    unknown = {*formats, *errors, *errors.values(), *names} - set(frame.columns)
-    if unknown:
-        raise DataError(
-            f"the table {title!r} has no columns {', '.join(sorted(map(str, unknown)))}; "
-            f"it has {', '.join(map(str, frame.columns))}."
-        )
-
-
-def _cell(
-    value: Any, error: Any, form: str | Callable[[Any], str] | None, right: bool, first: bool
-) -> str:
-    tag, marks = ("th", ' scope="row"') if first else ("td", "")
-    if right:
-        marks += ' class="num"'
-        if not _is_missing(value):
-            sort = repr(float(value)).replace("inf", "Infinity")  # as JavaScript writes it
-            marks += f' data-value="{sort}"'
-    return f"<{tag}{marks}>{escape(_text(value, error, form, right))}</{tag}>"
-
-
-def _text(value: Any, error: Any, form: str | Callable[[Any], str] | None, right: bool) -> str:
-    if _is_missing(value):
-        return "–"
-    if callable(form):
-        return form(value)
-    if not right:
-        return str(value)
-    if error is not None or form == "%":
-        return number(value, error, percent=form == "%")
-    if float(value) in (float("inf"), float("-inf")):
-        return number(value)
-    if form is not None:
-        return format(value, form).replace("-", "−")
-    return fixed(value, 0) if isinstance(value, int) else number(value, digits=4)
-
-
-def _is_missing(value: Any) -> bool:
-    import pandas as pd
-
-    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
-
-
-def _is_numeric(column: pd.Series[Any]) -> bool:
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    return is_numeric_dtype(column) and not is_bool_dtype(column)
-
-
-def _data_link(frame: pd.DataFrame) -> str:
-    """The whole frame as a data: address. No cell of text is a formula to a spreadsheet."""
-    safe = frame.copy()
-    for column in frame.columns:
-        if not _is_numeric(frame[column]):
-            safe[column] = [
-                "" if _is_missing(v) else neutral(str(v)) for v in frame[column].tolist()
-            ]
-    safe.columns = [neutral(str(c)) for c in frame.columns]
-    text = safe.to_csv(index=False, lineterminator="\r\n")
-    return "data:text/csv;charset=utf-8," + quote(text, safe="")
-
-
-def _file_name(title: str) -> str:
-    plain = re.sub(r"[^\w]+", "-", title.lower()).strip("-")
-    return f"{plain or 'table'}.csv"
-
 
 Format: TypeAlias = str | Callable[[Any], str]
 
@@ -249,17 +31,6 @@ class Section(Protocol):
     def title(self) -> str: ...
 
     def body(self) -> str: ...
-
-
-def paragraphs_html(text: str | Sequence[str]) -> str:
-    """Paragraphs, escaped; what stands in `backticks` is set as code."""
-    parts = [text] if isinstance(text, str) else text
-    return "".join(f"<p>{code_html(part)}</p>\n" for part in parts if part)
-
-
-def code_html(text: str) -> str:
-    """One line, escaped; what stands in `backticks` is set as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 @dataclass(frozen=True)
@@ -320,12 +91,119 @@ class Table:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def body(self) -> str:
-        caption = code_html(self.caption or self.title)
-        return table_html(self.frame, self.title, caption, self.formats, self.errors, self.names)
+        """A table in a box that scrolls by itself, and a link to its CSV."""
+        columns = self._columns()
+        heads = "".join(
+            f'<th scope="col"{_NUMERIC if column.numeric else ""}>{escape(column.head)}</th>'
+            for column in columns
+        )
+        cells = [
+            [_cell(column, row, first=k == 0) for row in range(len(self.frame))]
+            for k, column in enumerate(columns)
+        ]
+        rows = "".join(f"<tr>{''.join(row)}</tr>\n" for row in zip(*cells, strict=True))
+        if not rows:
+            rows = f'<tr><td colspan="{max(len(columns), 1)}">No rows.</td></tr>\n'
+        name = re.sub(r"[^\w]+", "-", self.title.lower()).strip("-") or "table"
+        return (
+            f'<div class="wide" tabindex="0" role="region" aria-label="{escape(self.title)}">\n'
+            f"<table>\n<caption>{code_html(self.caption or self.title)}</caption>\n"
+            f"<thead><tr>{heads}</tr></thead>\n"
+            f"<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
+            f'<p class="download"><a download="{name}.csv" href="{_data_link(self.frame)}">'
+            "Download as CSV</a></p>\n"
+        )
 
     def markdown(self) -> str:
-        caption = paragraphs_markdown(self.caption)
-        return caption + table_text(self.frame, self.title, self.formats, self.errors, self.names)
+        columns = self._columns()
+        cells = [[plain_markdown(text) for text in column.texts] for column in columns]
+        return paragraphs_markdown(self.caption) + table_markdown(
+            [plain_markdown(column.head) for column in columns],
+            list(zip(*cells, strict=True)),
+            [column.numeric for column in columns],
+        )
+
+    def _columns(self) -> list[_Column]:
+        """The columns to show, with the same digits everywhere."""
+        frame, errors = self.frame, self.errors
+        unknown = {*self.formats, *errors, *errors.values(), *self.names} - set(frame.columns)
+        if unknown:
+            raise DataError(
+                f"the table {self.title!r} has no columns {', '.join(sorted(map(str, unknown)))}; "
+                f"it has {', '.join(map(str, frame.columns))}."
+            )
+        found = []
+        for column in frame.columns:
+            if column in set(errors.values()):
+                continue
+            numeric, form = _is_numeric(frame[column]), self.formats.get(column)
+            values = frame[column].tolist()
+            spread = frame[errors[column]].tolist() if column in errors else [None] * len(values)
+            texts = [_text(v, e, form, numeric) for v, e in zip(values, spread, strict=True)]
+            found.append(_Column(str(self.names.get(column, column)), numeric, values, texts))
+        return found
+
+
+class _Column(NamedTuple):
+    head: str
+    numeric: bool
+    values: list[Any]
+    texts: list[str]
+
+
+_NUMERIC = ' class="num"'
+
+
+def _cell(column: _Column, row: int, first: bool) -> str:
+    tag, marks = ("th", ' scope="row"') if first else ("td", "")
+    value = column.values[row]
+    if column.numeric:
+        marks += _NUMERIC
+        if not _is_missing(value):
+            sort = repr(float(value)).replace("inf", "Infinity")  # as JavaScript writes it
+            marks += f' data-value="{sort}"'
+    return f"<{tag}{marks}>{escape(column.texts[row])}</{tag}>"
+
+
+def _text(value: Any, error: Any, form: Format | None, numeric: bool) -> str:
+    if _is_missing(value):
+        return "–"
+    if callable(form):
+        return form(value)
+    if not numeric:
+        return str(value)
+    if error is not None or form == "%":
+        return number(value, error, percent=form == "%")
+    if float(value) in (float("inf"), float("-inf")):
+        return number(value)
+    if form is not None:
+        return format(value, form).replace("-", "−")
+    return fixed(value, 0) if isinstance(value, int) else number(value, digits=4)
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return is_numeric_dtype(column) and not is_bool_dtype(column)
+
+
+def _data_link(frame: pd.DataFrame) -> str:
+    """The whole frame as a data: address. No cell of text is a formula to a spreadsheet."""
+    safe = frame.copy()
+    for column in frame.columns:
+        if not _is_numeric(frame[column]):
+            safe[column] = [
+                "" if _is_missing(v) else neutral(str(v)) for v in frame[column].tolist()
+            ]
+    safe.columns = [neutral(str(c)) for c in frame.columns]
+    text = safe.to_csv(index=False, lineterminator="\r\n")
+    return "data:text/csv;charset=utf-8," + quote(text, safe="")
 
 
 @dataclass(frozen=True)
@@ -354,9 +232,6 @@ class Figure:
         """What the figure shows, in words: a drawing cannot stand inside a Markdown file."""
         told = inline_markdown(self.caption or self.alt or self.title)
         return f"*Figure, on the HTML page:* {told}\n\n"
-
-
-# Sections that stand out: the number itself, warnings, text to copy, and parts put together.
 
 
 @dataclass(frozen=True)
@@ -399,7 +274,7 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Items:
+class BulletList:
     """A plain list."""
 
     title: str
@@ -441,7 +316,10 @@ class Group:
     beside: bool = False
 
     def body(self) -> str:
-        parts = "".join(f"<div>\n{_heading(p.title)}{p.body()}</div>\n" for p in self.parts)
+        def heading(title: str) -> str:
+            return f"<h3>{code_html(title)}</h3>\n" if title else ""
+
+        parts = "".join(f"<div>\n{heading(p.title)}{p.body()}</div>\n" for p in self.parts)
         kind = "parts beside" if self.beside else "parts"
         return f'{paragraphs_html(self.lead)}<div class="{kind}">\n{parts}</div>\n'
 
@@ -454,10 +332,6 @@ class Group:
         return "".join(told)
 
 
-def _heading(title: str) -> str:
-    return f"<h3>{code_html(title)}</h3>\n" if title else ""
-
-
 def markdown_of(section: Section) -> str:
     """A section as Markdown, or a sentence about the method that it lacks."""
     made = getattr(section, "markdown", None)
@@ -467,3 +341,103 @@ def markdown_of(section: Section) -> str:
             "document. Give it a method markdown() that returns text, or write HTML."
         )
     return str(made())
+
+
+# Text as HTML
+
+
+def paragraphs_html(text: str | Sequence[str]) -> str:
+    """Paragraphs, escaped; what stands in `backticks` is set as code."""
+    parts = [text] if isinstance(text, str) else text
+    return "".join(f"<p>{code_html(part)}</p>\n" for part in parts if part)
+
+
+def code_html(text: str) -> str:
+    """One line, escaped; what stands in `backticks` is set as code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
+# Text as Markdown: plain in a terminal, and the same on a page that renders it
+
+
+_CODE = re.compile(r"`([^`]+)`")
+# Marks that could begin emphasis, a link, a tag, an entity, a formula or a struck line.
+_MARKS = re.compile(
+    r"[\\`*\[\]$]|(?<!\w)_|_(?!\w)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)|(?<=~)~|(?<=:)/(?=/)"
+)
+_START = re.compile(r"^(?:(\s*)([#>+=-])(?=\s|=|-|#|>|$)|(\s*\d{1,9})([.)])(?=\s|$))")
+
+
+def plain_markdown(text: str) -> str:
+    """Text that Markdown shows as it is, on one line.
+
+    >>> print(plain_markdown("*a* <b> seg_01 _x_ 3 < 4"))
+    \\*a\\* \\<b> seg_01 \\_x\\_ 3 < 4
+    """
+    line = " ".join(text.split())
+    line = _MARKS.sub(lambda m: "\\" + m[0], line)
+    return _START.sub(lambda m: f"{m[1] or m[3] or ''}\\{m[2] or m[4]}", line)
+
+
+def inline_markdown(text: str) -> str:
+    """Text, with what stands in `backticks` as code, as it is on the HTML page."""
+    line = " ".join(text.split())
+    parts = enumerate(_CODE.split(line))
+    return "".join(f"`{part}`" if i % 2 else _inner(part, i == 0) for i, part in parts)
+
+
+def _inner(part: str, first: bool) -> str:
+    """A stretch between two pieces of code, with the blanks at its ends."""
+    if not part.strip():
+        return part
+    before, after = part[: len(part) - len(part.lstrip())], part[len(part.rstrip()) :]
+    made = plain_markdown(part) if first else plain_markdown("x " + part.strip())[2:]
+    return f"{before}{made}{after}"
+
+
+def paragraphs_markdown(text: str | Sequence[str]) -> str:
+    """Paragraphs, a blank line after each."""
+    parts = [text] if isinstance(text, str) else text
+    return "".join(f"{inline_markdown(part)}\n\n" for part in parts if part)
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """A block of code, whatever backticks it holds."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n\n"
+
+
+def table_markdown(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]
+) -> str:
+    """A table whose columns line up in a terminal too; ``right`` says which hold numbers.
+
+    The cells are Markdown already; only what would end a cell is escaped here.
+    """
+    table = [[text.replace("|", "\\|") for text in row] for row in [heads, *rows]]
+    widths = [max(3, *(_width(row[k]) for row in table)) for k in range(len(heads))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            " " * (width - _width(cell)) + cell if side else cell + " " * (width - _width(cell))
+            for cell, width, side in zip(cells, widths, right, strict=True)
+        ]
+        return "| " + " | ".join(padded) + " |\n"
+
+    rule = [
+        "-" * (width - 1) + (":" if side else "-")
+        for width, side in zip(widths, right, strict=True)
+    ]
+    body = "".join(map(line, table[1:]))
+    if not rows:
+        body = line(["No rows.", *[""] * (len(heads) - 1)]) if heads else ""
+    return line(table[0]) + line(rule) + body + "\n"
+
+
+def _width(text: str) -> int:
+    """Columns that a terminal takes for a text: two for a Chinese character, none for an accent."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )

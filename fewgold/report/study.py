@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 
 from fewgold._text import fixed
 from fewgold.agreement import Agreement, Answers
-from fewgold.design import Design
+from fewgold.design import Design, simple_design
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate, LinearEstimate
 from fewgold.estimator import Estimator
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from fewgold._arrays import FloatArray
 
-# How many plain random ratings would have told as much.
-
+# How many plain random ratings would have told as much
 
 # Ratings below which two standard errors cannot be compared in earnest.
 _LEAST = 10
@@ -88,7 +87,7 @@ def pool_variance(ratings: Ratings) -> float:
     mean, cov = design.moments(around[None, :])
     own = float(cov[0, 0])
     within = float(design.weights @ (around - mean[0]) ** 2)
-    if bool(design.blind) or not math.isfinite(own):
+    if bool(design._lonely) or not math.isfinite(own):
         own = within / max(ratings.n - 1, 1)
     size = len(ratings.sample.pool)
     return (within + own) * size / max(size - 1, 1)
@@ -134,8 +133,7 @@ def saved(ratings: Ratings, estimate: Estimate) -> Saved:
     return Saved(n, same_error(se, variance, whole), **told)
 
 
-# Do the metrics follow the ratings? Correlations over the pool, with intervals by the design.
-
+# Do the metrics follow the ratings?
 
 #: Ratings below which a correlation has no interval, and below which it is not shown at all.
 _INTERVAL, _SHOWN = 6, 3
@@ -158,7 +156,7 @@ def correlation(
         return math.nan, math.nan, math.nan
     zx, zy = x / math.sqrt(vx), y / math.sqrt(vy)
     r = float(np.clip(w @ (zx * zy), -1.0, 1.0))
-    if w.size < _INTERVAL or bool(design.blind) or 1 - r * r < 1e-12 or float(design.df) < 1:
+    if w.size < _INTERVAL or bool(design._lonely) or 1 - r * r < 1e-12 or float(design.df) < 1:
         return r, math.nan, math.nan
     term = zx * zy - r * (zx**2 + zy**2) / 2
     _, cov = design.moments(term[None, :])
@@ -215,7 +213,7 @@ def weights(ratings: Ratings) -> dict[str, float | None]:
     w = design.weights / design.weights.sum()
     base = pool_variance(ratings) * (1 / n - 1 / len(ratings.sample.pool)) if n > 1 else 0.0
     _, cov = design.moments((ratings.scores - ratings.scores.mean())[None, :])
-    known = base > 0 and not bool(design.blind)
+    known = base > 0 and not bool(design._lonely)
     return {
         "weight_min": float(w.min() * n),
         "weight_max": float(w.max() * n),
@@ -248,7 +246,7 @@ def strata(ratings: Ratings) -> pd.DataFrame | None:
 
     design, scores = ratings.sample.design, ratings.scores
     labels = design.strata
-    if labels is None and design.kind == "stratified":
+    if labels is None and design.drawn_as("stratified"):
         labels = design.groups
     if labels is None:
         return None
@@ -284,13 +282,12 @@ def pulls(estimate: LinearEstimate, count: int = 5) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
-# Who rated what: answers counted by rater, and those that were given twice.
-
+# Who rated what
 
 UNKNOWN = "(not named)"
 
 
-def checked(answers: pd.DataFrame | None) -> pd.DataFrame | None:
+def checked_answers(answers: pd.DataFrame | None) -> pd.DataFrame | None:
     """Answers with columns segment, rater, score and time; None if there is no table."""
     import pandas as pd
 
@@ -370,7 +367,7 @@ _LOOKS, _FIRST = 12, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class StudyNumbers:
     """The parts of a study as they came, and what follows from them."""
 
     ratings: Ratings
@@ -413,14 +410,14 @@ class Study:
     @property
     def what(self) -> str:
         """What is estimated, such as ``mean human score``."""
-        if "adequate" in self.ratings.sample.info:
-            share = f"share of segments with a score {self.ratings.sample.info['adequate']}"
-        else:
-            share = "share of adequate segments"
+        adequate = self.ratings.sample.info.adequate
+        share = "share of adequate segments"
+        if adequate is not None:
+            share = f"share of segments with a score {adequate}"
         if self.linear is None:
             process = getattr(self.estimate, "target", "pool") == "process"
             return "success rate of the system" if process else share
-        if "adequate" in self.ratings.sample.info:
+        if adequate is not None:
             return share
         return f"mean {self.context.get('score') or 'human score'}"
 
@@ -517,17 +514,14 @@ class Study:
         """The seeds of all waves, as far as they are known."""
         told: list[Any] = [wave.get("seed") for wave in self.waves]
         if not told:
-            known = self.ratings.sample.info.get("seed")
-            told = [] if known is None else str(known).split("+")
+            told = list(self.ratings.sample.info.seeds)
         return [str(seed) for seed in told if seed is not None]
 
     @cached_property
     def samplers(self) -> list[str]:
         """The samplers that drew the segments, in the order of the waves."""
-        drawn = self.ratings.sample.info.get("sampler")
-        if drawn is None:
-            drawn = self.estimator.sampler.name
-        return list(dict.fromkeys(str(drawn).split("+")))
+        drawn = self.ratings.sample.info.samplers or (self.estimator.sampler.name,)
+        return list(dict.fromkeys(drawn))
 
     @property
     def plain(self) -> bool:
@@ -539,11 +533,13 @@ class Study:
         """The estimate, and what other estimators make of the same ratings."""
         import pandas as pd
 
-        rows = [self._row(self.estimate)]
+        rows = [self._row(self.estimate, self.record)]
         others: list[Estimator] = []
         if not self.by_class:
             others = [Mean(), *([Ridge()] if self.ratings.sample.pool.metrics else [])]
         for other in others:
+            if type(other) is type(self.estimator) and other.bound == self.estimator.bound:
+                continue
             try:
                 row = self._row(other.estimate(self.ratings))
             except FewgoldError:  # not for this sample
@@ -553,10 +549,13 @@ class Study:
                 rows.append(row)
         return pd.DataFrame(rows, columns=["name", "value", "se", "low", "high", "interval"])
 
-    def _row(self, estimate: Estimate) -> tuple[str, float, float, float, float, str]:
-        low, high = estimate.interval(self.confidence)
-        record = estimate.to_dict(self.confidence)
-        numbers = (float(estimate.value), float(estimate.se), float(low), float(high))
+    def _row(
+        self, estimate: Estimate, record: Mapping[str, Any] | None = None
+    ) -> tuple[str, float, float, float, float, str]:
+        record = record or estimate.to_dict(self.confidence)  # an interval may take long: once
+        low = -math.inf if record["low"] is None else record["low"]
+        high = math.inf if record["high"] is None else record["high"]
+        numbers = (float(estimate.value), float(estimate.se), low, high)
         return (str(record["method"]), *numbers, str(record["bound_label"]))
 
     @cached_property
@@ -574,26 +573,22 @@ class Study:
                 {k: [w.get(k) for w in told] for k in ("n", "value", "low", "high")}, dtype=float
             )
             return frame.assign(n=frame["n"].cumsum())
-        if self.ratings.sample.design.kind != "simple" or self.n < 2 * _FIRST:
+        if not self.ratings.sample.design.drawn_as("simple") or self.n < 2 * _FIRST:
             return None
         first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
         looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
         try:
-            rows = [(k, *self._row(self.estimator.estimate(self._first(k)))[1:5]) for k in looks]
+            rows = [self._row(self.estimator.estimate(self._first(k))) for k in looks[:-1]]
         except FewgoldError:  # an estimator that asks for more ratings
             return None
-        return pd.DataFrame(rows, columns=["n", "value", "se", "low", "high"])
+        rows.append(self._row(self.estimate, self.record))
+        table = [(k, *row[1:5]) for k, row in zip(looks, rows, strict=True)]
+        return pd.DataFrame(table, columns=["n", "value", "se", "low", "high"])
 
     def _first(self, k: int) -> Ratings:
         """The first ``k`` ratings of a simple random sample, as a sample of their own."""
         sample = self.ratings.sample
-        design = Design(
-            kind="simple",
-            size=self.size,
-            weights=np.full(k, 1 / k),
-            inclusion=np.full(k, k / self.size),
-            groups=np.zeros(k, dtype=np.int64),
-        )
+        design = simple_design(k, self.size)
         part = Sample(sample.pool, sample.indices[:k], design, info=sample.info)
         return Ratings(part, self.ratings.scores[:k], self.ratings.limits)
 

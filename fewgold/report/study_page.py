@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewgold import report
 from fewgold._text import plain_frame, plain_value
 from fewgold._validate import check_confidence
 from fewgold._version import __version__
 from fewgold.errors import DataError
 from fewgold.estimator import Estimator
-from fewgold.report import body, paper
-from fewgold.report import study as _raters
-from fewgold.report.body import notes, top
-from fewgold.report.study import Study
+from fewgold.report.layout import markdown, page, write
+from fewgold.report.methods import methods, references
+from fewgold.report.study import StudyNumbers, checked_answers
+from fewgold.report.study_sections import commands, notes, sections, top
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
@@ -27,38 +26,32 @@ if TYPE_CHECKING:
 class StudyReport:
     """A study ready to be shown. The same study gives the same bytes."""
 
-    study: Study
+    study: StudyNumbers
     title: str
 
     def html(self) -> str:
         """One HTML page that needs nothing beside it."""
-        return report.page(
-            self.title,
-            sections=body.sections(self.study, drawn=True),
-            footer=self._footer,
-            top=top(self.study),
-        )
+        return page(self.title, **self._parts(drawn=True))
 
     def markdown(self) -> str:
         """The same as Markdown, without the figures."""
-        return report.markdown(
-            self.title,
-            sections=body.sections(self.study, drawn=False),
-            footer=self._footer,
-            top=top(self.study),
-        )
+        return markdown(self.title, **self._parts(drawn=False))
 
-    @property
-    def _footer(self) -> list[str]:
-        return [f"Made with fewgold {__version__}.", f"`{self.study.record['signature']}`"]
+    def _parts(self, *, drawn: bool) -> dict[str, Any]:
+        signature = self.study.record["signature"]
+        return {
+            "sections": sections(self.study, drawn=drawn),
+            "footer": [f"Made with fewgold {__version__}.", f"`{signature}`"],
+            "top": top(self.study),
+        }
 
     def write(self, path: str | Path) -> Path:
         """Write ``.html`` or ``.md``, whichever the path ends in; whole or not at all."""
         suffix = Path(path).suffix.lower()
         if suffix in (".html", ".htm"):
-            return report.write(path, self.html())
+            return write(path, self.html())
         if suffix in (".md", ".markdown"):
-            return report.write(path, self.markdown())
+            return write(path, self.markdown())
         raise DataError(f"a report is a file that ends in .html or .md; got {str(path)!r}.")
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,9 +81,9 @@ class StudyReport:
             "agreement": None if study.agreement is None else study.agreement.to_dict(),
             "any_raters": plain_value(study.any_raters),
             "unrated": list(study.unrated),
-            "methods": paper.methods(study),
-            "references": paper.references(study),
-            "commands": body.commands(study).splitlines(),
+            "methods": methods(study),
+            "references": references(study),
+            "commands": commands(study).splitlines(),
             "version": __version__,
         }
 
@@ -162,12 +155,12 @@ def study_report(
                 "each wave must be a mapping such as {'number': 1, 'n': 50, 'seed': 7}; got "
                 f"{type(wave).__name__}."
             )
-    study = Study(
+    study = StudyNumbers(
         ratings=ratings,
         estimator=estimator,
         strategy=strategy,
         confidence=check_confidence(confidence),
-        answers=_raters.checked(answers),
+        answers=checked_answers(answers),
         waves=listed,
         unrated=[str(segment) for segment in unrated or ()],
         strays=int(strays),

@@ -1,15 +1,12 @@
-"""The reproduction as files: tables, heat maps, and one page with all of it."""
+"""The reproduction of von Däniken et al. as text, heat maps and one HTML page."""
 
 from __future__ import annotations
 
-import json
 import textwrap
-from collections.abc import Hashable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
-from fewgold.io import write_texts
+from fewgold.report.layout import figures_of
 from fewgold.reproduce.daniken_printed import GRIDS, ORDERS
 from fewgold.reproduce.daniken_tables import ERRORS, THEIR_DRAWS, THEIR_SAMPLE
 
@@ -17,9 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.reproduce.daniken_study import DanikenReproduction
-
-# The reproduction as text.
-
 
 WIDTH = 100
 TITLE = "von Däniken et al. (2022) and von Däniken (2023), made again"
@@ -56,34 +50,20 @@ PAIRS = {
 }
 
 
-def titles() -> dict[str, str]:
-    """Of each table."""
-    named = {name: table.title for name, table in (GRIDS | ORDERS).items()}
-    return {**named, "quoted": "Figures quoted in the text"}
-
-
-def notes(name: str) -> list[str]:
-    """What to know about a table."""
-    found = []
-    if name == "table11":
-        found.append(ROW0)
-    if name == "table4":
-        found.append(TIES)
-    if name == "table8":
-        found.append(STB_COUNTS)
-    if name.startswith("thesis"):
-        found.append(ROOT)
-    return found
+TITLES = {name: table.title for name, table in (GRIDS | ORDERS).items()}
+TITLES |= {"quoted": "Figures quoted in the text"}
+#: What to know about a table.
+NOTES = {"table11": [ROW0], "table4": [TIES], "table8": [STB_COUNTS]}
+NOTES |= {name: [ROOT] for name in GRIDS if name.startswith("thesis")}
 
 
 def summary(made: DanikenReproduction) -> str:
     """Tables, then what differs and why."""
     parts = [TITLE, *map(_wrap, ABOUT), "", _wrap(_verdict(made)), ""]
-    named = titles()
     for name, frame in made.tables.items():
         kind = "order" if name in ORDERS else "thesis" if name.startswith("thesis") else ""
-        lead = [*notes(name), *([PAIRS[kind]] if kind else [])]
-        parts += [f"{named[name]} ({score(frame)})", *map(_wrap, lead)]
+        lead = [*NOTES.get(name, []), *([PAIRS[kind]] if kind else [])]
+        parts += [f"{TITLES[name]} ({score(frame)})", *map(_wrap, lead)]
         parts += [table_text(name, frame), ""]
     parts += ["What differs, and why", *_causes(made), "", made.signature]
     return "\n".join(parts)
@@ -117,18 +97,18 @@ def table_text(name: str, frame: pd.DataFrame) -> str:
         return _quoted(frame)
     row, column = ("first", "second") if name in ORDERS else ("human", "metric")
     two = name in ORDERS or GRIDS[name].sampled
-    ways = ["their_way", "here"] if two else ["here"]
-    return "\n".join(matrix(frame, row, column, way) for way in ways)
+    shown = ["their_way", "here"] if two else ["here"]
+    return "\n".join(matrix(frame, row, column, value) for value in shown)
 
 
-def matrix(frame: pd.DataFrame, row: str, column: str, way: str) -> str:
+def matrix(frame: pd.DataFrame, row: str, column: str, value: str) -> str:
     """One line a row, paper/here in each cell; * where they differ in their three digits."""
     heads = [f"{head:,}" if column == "metric" else head for head in frame[column].unique()]
     if column == "second":  # the first row has no cell for the first system
         heads = list(frame[row].unique())
     lines = [f"{row if row == 'human' else '':>6}" + "".join(f"{head:>12} " for head in heads)]
     for label, some in frame.groupby(row, sort=False):
-        cells = [f"{_cell(r['printed'], r[way]):>13}" for r in some.to_dict("records")]
+        cells = [f"{_cell(r['printed'], r[value]):>13}" for r in some.to_dict("records")]
         if column == "second":
             cells.insert(heads.index(str(label)), f"{'– ':>13}")
         shown = f"{label:,}" if row == "human" else str(label)
@@ -152,14 +132,13 @@ def _quoted(frame: pd.DataFrame) -> str:
 
 def _causes(made: DanikenReproduction) -> list[str]:
     lines = [
-        _wrap(f"{r['table']}, {r['cell']}, by {_up_to(r)}{r['gap']:.4f}: {r['cause']}", "  ")
-        for r in made.causes.to_dict("records")
-    ]
+        _wrap(
+            f"{r['table']}, {r['cell']}, by {'up to ' if r['cells'] > 1 else ''}{r['gap']:.4f}: "
+            f"{r['cause']}", "  "
+        )
+        for r in made._causes.to_dict("records")
+    ]  # fmt: skip
     return lines or ["  nothing"]
-
-
-def _up_to(row: Mapping[Hashable, Any]) -> str:
-    return "up to " if row["cells"] > 1 else ""
 
 
 def _wrap(text: str, indent: str = "") -> str:
@@ -169,6 +148,8 @@ def _wrap(text: str, indent: str = "") -> str:
     )  # fmt: skip
 
 
+#: Tables that are drawn as heat maps, too.
+HEAT_MAPS = list(GRIDS)
 _CAPTION = "Difference that is significant at level 0.05: half of all studies find a true one."
 _LAYOUT = {
     "order": "“their way” is with ties dropped, “here” with ties counted half.",
@@ -179,56 +160,33 @@ _LAYOUT = {
 _LINES = {"printed": "paper", "here": "here", "their_way": "their way"}
 
 
-def save(made: DanikenReproduction, folder: Path) -> list[Path]:
-    """Write everything and say where."""
-    folder.mkdir(parents=True, exist_ok=True)
-    odd = made.disagreements.to_dict("records")
-    texts = {
-        folder / "summary.txt": made.summary() + "\n",
-        folder / "disagreements.json": json.dumps(odd, indent=2, ensure_ascii=False) + "\n",
-    }
-    for name, frame in made.tables.items():
-        texts[folder / f"{name}.csv"] = frame.to_csv(index=False, lineterminator="\n")
-    drawn = figures(made)
-    texts[folder / "report.html"] = page(made, drawn)
-    write_texts(texts)
-    files = list(texts)
-    for name, figure in drawn.items():
-        files += [plots.save(figure, folder / f"{name}.{kind}") for kind in ("png", "svg")]
-    return files
-
-
 def figures(made: DanikenReproduction) -> dict[str, Any]:
     """A heat map of each table of differences; none where matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        return {}
-    drawn = {}
-    for name, grid in GRIDS.items():
+
+    def draw(name: str) -> Any:
         wide = made.tables[name].pivot(index="human", columns="metric", values="here")
-        drawn[name] = plots.heat(wide, title=grid.title)
-    return drawn
+        return plots.heat(wide, title=GRIDS[name].title)
+
+    return figures_of(draw, HEAT_MAPS)
 
 
 def page(made: DanikenReproduction, drawn: dict[str, Any]) -> str:
     """The whole result on one page."""
     sections: list[Any] = [_differences(made)]
-    named = titles()
     for name, frame in made.tables.items():
         kind = "order" if name in ORDERS else "quoted" if name == "quoted" else "grid"
         kind = "thesis" if name.startswith("thesis") else kind
-        said = [f"{score(frame).capitalize()}.", *notes(name), _LAYOUT[kind]]
+        said = [f"{score(frame).capitalize()}.", *NOTES.get(name, []), _LAYOUT[kind]]
         caption = " ".join(filter(None, said))
-        sections.append(_table(name, named[name], frame, caption))
+        sections.append(_table(name, TITLES[name], frame, caption))
         if name in drawn:
-            svg = plots.to_svg(drawn[name], alt=f"{named[name]}. {_CAPTION}")
-            sections.append(report.Figure(f"{named[name]}, as a map", svg, _CAPTION))
+            svg = plots.to_svg(drawn[name], alt=f"{TITLES[name]}. {_CAPTION}")
+            sections.append(report.Figure(f"{TITLES[name]}, as a map", svg, _CAPTION))
     return report.page(TITLE, ABOUT[:1], sections, made.signature)
 
 
 def _differences(made: DanikenReproduction) -> report.Table:
-    frame = made.causes[["cause", "table", "cell", "gap"]]
+    frame = made._causes[["cause", "table", "cell", "gap"]]
     odd, why = len(made.disagreements), len(made.unexplained)
     caption = f"{odd} figures differ from print; {why} for no known reason."
     return report.Table(
@@ -258,9 +216,9 @@ def _wide(frame: pd.DataFrame) -> pd.DataFrame:
     """Paper / here over both sizes; for the thesis paper / without √2 / here."""
     import pandas as pd
 
-    ways = ["their_way", "here"] if (frame["their_way"] != frame["here"]).any() else ["here"]
+    shown = ["their_way", "here"] if (frame["their_way"] != frame["here"]).any() else ["here"]
     cells = [
-        " / ".join([f"{r['printed']:.3f}", *(f"{r[way]:.3f}" for way in ways)])
+        " / ".join([f"{r['printed']:.3f}", *(f"{r[value]:.3f}" for value in shown)])
         for r in frame.to_dict("records")
     ]
     wide = frame.assign(cell=cells).pivot(index="human", columns="metric", values="cell")

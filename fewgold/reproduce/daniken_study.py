@@ -3,9 +3,8 @@ systems*, and the thesis of 2023 that goes on from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from fewgold._validate import check_count
 from fewgold._version import __version__
 from fewgold.reproduce.daniken_printed import GRIDS, ORDERS
 from fewgold.reproduce.daniken_tables import THEIR_DRAWS, grid_table, orders_table, quotes_table
+from fewgold.reproduce.findings import Reproduction
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ _SHOWN = ["table", "cell", "printed", "here", "cause"]
 
 
 @dataclass(frozen=True, eq=False)
-class DanikenReproduction:
+class DanikenReproduction(Reproduction):
     """Tables beside the printed ones, with the cause of every disagreement.
 
     Attributes
@@ -37,7 +37,6 @@ class DanikenReproduction:
         Studies drawn for each cell of the thesis's tables, and the seed.
     """
 
-    tables: Mapping[str, pd.DataFrame]
     draws: int
     seed: int
 
@@ -50,7 +49,6 @@ class DanikenReproduction:
 
     @property
     def signature(self) -> str:
-        """All that is needed to make it again, in one line."""
         return f"daniken|fewgold {__version__}|draws {self.draws}|seed {self.seed}"
 
     @property
@@ -65,13 +63,14 @@ class DanikenReproduction:
         return pd.concat(parts, ignore_index=True)
 
     @property
-    def causes(self) -> pd.DataFrame:
+    def _causes(self) -> pd.DataFrame:
         """Disagreements by table and cause: those that many cells share are counted."""
         import pandas as pd
 
         odd = self.disagreements
+        kind = odd["cause"].str.partition(":")[0]  # without the figures of a single cell
         rows = []
-        for (table, cause), some in odd.groupby(["table", odd["cause"].map(_kind)], sort=False):
+        for (table, cause), some in odd.groupby(["table", kind], sort=False):
             one = some.iloc[0]
             gap = float((some["here"] - some["printed"]).abs().max())
             many = len(some) > 1
@@ -93,30 +92,21 @@ class DanikenReproduction:
         return [f"{row['table']} {row['cell']}" for row in rows]
 
     def summary(self) -> str:
-        """Tables and disagreements as text."""
         from fewgold.reproduce import daniken_output
 
         return daniken_output.summary(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Tables, disagreements and settings in plain types."""
+    def _details(self) -> dict[str, Any]:
         return {
-            "signature": self.signature,
             "disagreements": self.disagreements.to_dict("records"),
             "unexplained": self.failed,
-            "tables": {name: frame.to_dict("records") for name, frame in self.tables.items()},
         }
 
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write summary.txt, a CSV file for each table, heat maps and report.html."""
+    def _output(self) -> tuple[str, str, dict[str, Any]]:
         from fewgold.reproduce import daniken_output
 
-        return daniken_output.save(self, Path(folder))
-
-
-def _kind(cause: str) -> str:
-    """A cause without the figures of a single cell."""
-    return cause.partition(":")[0]
+        drawn = daniken_output.figures(self)
+        return "disagreements", daniken_output.page(self, drawn), drawn
 
 
 def _cells(frame: pd.DataFrame) -> list[str]:
@@ -154,9 +144,8 @@ def daniken(
     for name, order in ORDERS.items():
         jobs[name] = lambda o=order: orders_table(o)  # type: ignore[misc]
     jobs["quoted"] = quotes_table
-    order_of_print = sorted(jobs, key=_place)
     tables = {}
-    for k, name in enumerate(order_of_print):
+    for k, name in enumerate(sorted(jobs, key=_place)):
         tables[name] = jobs[name]()
         if progress is not None:
             progress("tables", k + 1, len(jobs))

@@ -1,4 +1,4 @@
-"""Figures that the text quotes, most of them from Figures 1 to 3."""
+"""The tables and quoted figures of von Däniken et al., made again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from scipy.special import betainc, ndtri
 
 from fewgold._arrays import FloatArray, RNGLike
 from fewgold.bayes import AlphaPosterior, Counts, probability_greater
-from fewgold.planning import Sampled, Setting, measurable_difference
+from fewgold.planning import Setting, measurable_difference
+from fewgold.planning.difference import Sampled
 from fewgold.reproduce.daniken_printed import Grid, Order
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Tables 1, 11 to 14, and 5.8 and 5.9 of the thesis: measurable differences over two sizes.
-
 
 #: Studies that the thesis drew for each cell, and the draws of its sampler that we take for
 #: independent in each: a tenth of 50,000.
@@ -45,13 +43,9 @@ def grid_table(name: str, grid: Grid, draws: int = 50, rng: RNGLike = None) -> p
     import pandas as pd
 
     setting = Setting(
-        alpha=grid.alpha,
-        rho=grid.accuracy,
-        eta=grid.accuracy,
-        human=np.array(grid.human)[:, None],
-        metric=np.array(grid.metric),
-        known=grid.known,
-    )
+        alpha=grid.alpha, rho=grid.accuracy, eta=grid.accuracy, known=grid.known,
+        human=np.array(grid.human)[:, None], metric=np.array(grid.metric),
+    )  # fmt: skip
     sd, mc = _sampled(setting, draws, rng) if grid.sampled else (setting.sd(), np.zeros(()))
     mc = np.broadcast_to(mc, sd.shape)
     rows = []
@@ -90,9 +84,6 @@ def _sampled(setting: Setting, draws: int, rng: RNGLike) -> tuple[FloatArray, Fl
     studies = made.sd_spread**2 * (1 / draws + 1 / THEIR_DRAWS)
     chains = made.sd**2 / (2 * THEIR_SAMPLE * THEIR_DRAWS)
     return made.sd, np.sqrt(studies + chains)
-
-
-# Tables 4, 5, 8 and 9: which system is better, with ties counted half and as they did it.
 
 
 _CELLS = 2000  # of their grid over α
@@ -153,17 +144,11 @@ class Quote(NamedTuple):
     def here(self) -> float:
         accuracy, human, metric, *paired = self.sizes
         apart: dict[str, Any] = {"paired": paired[0], "pairs": "calibration"} if paired else {}
-        return float(
-            measurable_difference(
-                alpha=self.alpha,
-                rho=accuracy,
-                eta=accuracy,
-                human=human,
-                metric=metric,
-                known=self.known,
-                **apart,
-            )
-        )
+        found = measurable_difference(
+            alpha=self.alpha, rho=accuracy, eta=accuracy, human=human, metric=metric,
+            known=self.known, **apart,
+        )  # fmt: skip
+        return float(found)
 
 
 _MIXED = (

@@ -1,15 +1,75 @@
-"""A sentence of a paper, the figures that it comes down to, and a verdict."""
+"""What reproductions share: tables beside the printed ones, and sentences with a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold._arrays import FloatArray
+from fewgold._statistics import padded_share
+from fewgold.report.layout import save_result
 from fewgold.simulation import Simulation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """Published tables made again, beside the printed values.
+
+    ``tables`` has a frame for each table of the paper; ``failed`` lists what does not agree.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """All that is needed to make it again, in one line."""
+
+    @property
+    @abstractmethod
+    def failed(self) -> list[Any]:
+        """What does not agree with the paper, for no known reason."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """Results and tables as text."""
+
+    @abstractmethod
+    def _details(self) -> dict[str, Any]:
+        """What `to_dict` says beside the tables."""
+
+    @abstractmethod
+    def _output(self) -> tuple[str, str, dict[str, Any]]:
+        """The name of the part of `_details` that is a file, the page, and the figures."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Tables, results and settings in plain types."""
+        return {
+            "signature": self.signature,
+            **self._details(),
+            "tables": {name: frame.to_dict("records") for name, frame in self.tables.items()},
+        }
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write summary.txt, a CSV file for each table, a JSON file, figures and report.html."""
+        details, page, figures = self._output()
+        records = json.dumps(self._details()[details], indent=2, ensure_ascii=False)
+        texts = {
+            "summary.txt": self.summary() + "\n",
+            f"{details}.json": records + "\n",
+            "report.html": page,
+        }
+        return save_result(folder, self.tables, texts, figures, ("png", "svg"))
+
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not resolved"
 #: Monte-Carlo errors by which a figure must lie beyond its limit to be told from it.
@@ -31,9 +91,7 @@ class Check:
     @property
     def verdict(self) -> str:
         gap = (self.value - self.limit) * (1 if self.side == "above" else -1)
-        if not np.isfinite(gap) or not np.isfinite(self.mc):
-            return OPEN
-        if abs(gap) <= ERRORS * self.mc:
+        if not np.isfinite(gap + self.mc) or abs(gap) <= ERRORS * self.mc:
             return OPEN
         return HOLDS if gap > 0 else FAILS
 
@@ -43,7 +101,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Claim:
     """A sentence of the paper with the checks that it comes down to.
 
     It holds if every check does, and does not hold if one of them does not.
@@ -70,11 +128,8 @@ class Finding:
         }
 
 
-# Figures over all cells of a simulation, with Monte-Carlo errors that know of common draws.
-
-
 @dataclass(frozen=True, eq=False)
-class Figure:
+class Statistic:
     """A number, and by how much each draw of each cell moves it (delta method): (cells, draws).
 
     Draw k of two strategies in a cell may share their sample; cells are independent.
@@ -89,35 +144,35 @@ class Figure:
         draws = self.influence.shape[-1]
         return float(np.sqrt((self.influence.var(-1, ddof=1) / draws).sum()))
 
-    def __truediv__(self, other: Figure) -> Figure:
+    def __truediv__(self, other: Statistic) -> Statistic:
         ratio = self.value / other.value
-        return Figure(ratio, (self.influence - ratio * other.influence) / other.value)
+        return Statistic(ratio, (self.influence - ratio * other.influence) / other.value)
 
-    def __sub__(self, other: Figure) -> Figure:
-        return Figure(self.value - other.value, self.influence - other.influence)
+    def __sub__(self, other: Statistic) -> Statistic:
+        return Statistic(self.value - other.value, self.influence - other.influence)
 
 
-def mean_of(values: FloatArray) -> Figure:
+def mean_of(values: FloatArray) -> Statistic:
     """Mean over all cells of values (cells, draws)."""
-    return Figure(float(values.mean()), (values - values.mean(-1, keepdims=True)) / len(values))
+    return Statistic(float(values.mean()), (values - values.mean(-1, keepdims=True)) / len(values))
 
 
-def spread_of(values: FloatArray) -> Figure:
+def spread_of(values: FloatArray) -> Statistic:
     """Standard deviation within a cell, averaged over cells."""
     sd = values.std(-1, ddof=1, keepdims=True)
     squares = (values - values.mean(-1, keepdims=True)) ** 2
     moved = (squares - squares.mean(-1, keepdims=True)) / (2 * np.where(sd > 0, sd, 1.0))
-    return Figure(float(sd.mean()), moved / len(values))
+    return Statistic(float(sd.mean()), moved / len(values))
 
 
 def abs_error(
     simulation: Simulation, strategy: str, budgets: Iterable[float] | None = None
-) -> Figure:
+) -> Statistic:
     """Mean of |estimate − truth| over all cells, or over those of some budgets."""
     return mean_of(np.abs(_errors(simulation, strategy, budgets or simulation.budgets)))
 
 
-def sdev(simulation: Simulation, strategy: str) -> Figure:
+def sdev(simulation: Simulation, strategy: str) -> Statistic:
     """Standard deviation of |estimate − truth| in a cell, averaged over cells."""
     return spread_of(np.abs(_errors(simulation, strategy, simulation.budgets)))
 
@@ -125,14 +180,8 @@ def sdev(simulation: Simulation, strategy: str) -> Figure:
 def share_within(
     simulation: Simulation, strategy: str, budget: float, t: float
 ) -> tuple[float, float]:
-    """Share of draws with an error of at most ``t``, and its Monte-Carlo error.
-
-    Two hits and two misses are added for the latter, so that 100 of 100 has one too.
-    """
-    hits = np.abs(_errors(simulation, strategy, [budget])) <= t
-    n, count = hits.size, float(hits.sum())
-    p = (count + 2) / (n + 4)
-    return count / n, float(np.sqrt(p * (1 - p) / (n + 4)))
+    """Share of draws with an error of at most ``t``, and its Monte-Carlo error."""
+    return padded_share(np.abs(_errors(simulation, strategy, [budget])) <= t)
 
 
 def _errors(simulation: Simulation, strategy: str, budgets: Iterable[float]) -> FloatArray:

@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold.reproduce import saldias_printed
-from fewgold.reproduce.findings import Check, Figure, Finding, abs_error, sdev, share_within
+from fewgold.reproduce.findings import Check, Claim, Statistic, abs_error, sdev, share_within
 from fewgold.reproduce.saldias_methods import BASE, BEST, Rated, bounds, lines
 from fewgold.simulation import Simulation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# The tables of the paper beside what comes out here.
-
-
 #: The sizes of Table 5.
 SIZES = (0.1, 0.3, 0.5)
 WHO = {"base": BASE, "best": BEST}
 
 
-def errors_table(
-    table: str,
-    data: Iterable[Rated],
-    runs: Mapping[str, Simulation],
-    rankings: Mapping[str, pd.DataFrame],
-) -> pd.DataFrame:
-    """Tables 1 to 4 and 6: a line for each method, printed and ours.
+def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
+    """Tables 1 to 4 and 6: one line per method, printed and ours.
 
-    ``rankings`` are those of the simulations, by strategy. ``ratio`` is the error over that of
-    the baseline: what can be compared across data.
+    ``ratio`` is the error over that of the baseline, which can be compared across data.
     """
     import pandas as pd
 
@@ -41,10 +32,10 @@ def errors_table(
     seen = set()
     for rated in data:
         run, printed = runs[rated.name], saldias_printed.TABLES[table].get(rated.pair, {})
-        base = abs_error(run, BASE)
+        base, ranking = abs_error(run, BASE), run.ranking().set_index("strategy")
         seen.add(rated.pair)
         for line in lines(table, rated.metrics[0]):
-            mine = rankings[rated.name].loc[line.strategy]
+            mine = ranking.loc[line.strategy]
             ratio = abs_error(run, line.strategy) / base
             row: dict[str, Any] = {"data": rated.name, "pair": rated.pair, **line._asdict()}
             row |= _as_printed(printed, line.method, line.kind)
@@ -58,14 +49,9 @@ def errors_table(
     for pair, printed in saldias_printed.TABLES[table].items():
         if pair not in seen:  # EnRu of Table 6, for which there are no data
             for method in printed:
-                row = {
-                    "data": "",
-                    "pair": pair,
-                    "method": method,
-                    "strategy": "",
-                    "kind": "printed",
-                }
-                rows.append(row | _as_printed(printed, method, "printed"))
+                row = {"data": "", "pair": pair, "method": method, "strategy": ""}
+                row |= {"kind": "printed", **_as_printed(printed, method, "printed")}
+                rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -86,33 +72,29 @@ def bounds_table(data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.Da
     import pandas as pd
 
     rows = []
+    nothing = saldias_printed.BoundRow(np.nan, np.nan, np.nan)
     for rated in data:
-        frame = runs[rated.name].by_budget()
-        for bound, made in bounds(rated.pair).items():
-            for size in sizes(runs[rated.name]):
-                for who, strategy in WHO.items():
-                    at = (frame["strategy"] == strategy) & np.isclose(frame["budget"], size)
-                    mine = frame[at].iloc[0]
-                    oracle = bound.endswith("oracle")
-                    shown = (
-                        saldias_printed.TABLE5[rated.pair][round(size, 2)][who] if oracle else None
-                    )
-                    rows.append(
-                        {
-                            **{"data": rated.name, "pair": rated.pair},
-                            **{"bound": made.name, "R": getattr(made, "score_range", np.nan)},
-                            **{"size": 100 * size, "estimator": who},
-                            "printed_cal": shown.cal if shown else np.nan,
-                            "printed_slack": shown.slack if shown else np.nan,
-                            "printed_t": shown.t if shown else np.nan,
-                            "cal": 100 * mine[f"coverage_{bound}"],
-                            "cal_mc": 100 * mine[f"coverage_{bound}_mc"],
-                            "slack": mine[f"slack_{bound}"],
-                            "slack_mc": mine[f"slack_{bound}_mc"],
-                            "t": mine[f"half_width_{bound}"],
-                            "error": mine["abs_error"],
-                        }
-                    )
+        frame, printed = runs[rated.name].by_budget(), saldias_printed.TABLE5[rated.pair]
+        cases = product(bounds(rated.pair).items(), sizes(runs[rated.name]), WHO.items())
+        for (bound, made), size, (who, strategy) in cases:
+            at = (frame["strategy"] == strategy) & np.isclose(frame["budget"], size)
+            mine = frame[at].iloc[0]
+            oracle = bound.endswith("oracle")
+            shown = printed[round(size, 2)][who] if oracle else nothing
+            rows.append(
+                {
+                    **{"data": rated.name, "pair": rated.pair},
+                    **{"bound": made.name, "R": getattr(made, "score_range", np.nan)},
+                    **{"size": 100 * size, "estimator": who},
+                    **{f"printed_{name}": value for name, value in shown._asdict().items()},
+                    "cal": 100 * mine[f"coverage_{bound}"],
+                    "cal_mc": 100 * mine[f"coverage_{bound}_mc"],
+                    "slack": mine[f"slack_{bound}"],
+                    "slack_mc": mine[f"slack_{bound}_mc"],
+                    "t": mine[f"half_width_{bound}"],
+                    "error": mine["abs_error"],
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -142,127 +124,102 @@ def metrics_table(full: Iterable[Rated], small: Iterable[Rated]) -> pd.DataFrame
     return pd.DataFrame(rows, columns=columns)
 
 
-# Ratios of mean errors on one data set, as simulated and as printed.
-
-
-class Errors:
-    """Ratios of mean errors on one data set."""
-
-    def __init__(self, rated: Rated, run: Simulation) -> None:
-        self.rated, self.run, self.pair = rated, run, rated.pair
-        self._known: dict[str, Figure] = {}
-
-    def __getitem__(self, strategy: str) -> Figure:
-        if strategy not in self._known:
-            self._known[strategy] = abs_error(self.run, strategy)
-        return self._known[strategy]
-
-    @cached_property
-    def by_budget(self) -> pd.DataFrame:
-        frame = self.run.by_budget()
-        return frame[frame["strategy"] == BEST]
-
-    def ratio(self, above: str, below: str = BASE) -> Figure:
-        return self[above] / self[below]
-
-    def check(self, table: str, method: str, strategy: str, side: str) -> Check:
-        """The error of a method over that of the baseline, below or above 1."""
-        found, printed = self.ratio(strategy), ratio_printed(table, self.pair, method)
-        what = f"{method}/baseline"
-        return Check(self.rated.name, what, found.value, found.mc, side, 1.0, printed)
-
-
-def ratio_printed(table: str, pair: str, above: str, below: str = "baseline") -> float:
-    rows = saldias_printed.TABLES[table][pair]
-    return rows[above].abs_error / rows[below].abs_error
-
-
-# Figures that tell whether a claim of Saldías et al. (2022) holds, beside the printed ones.
-
-
 DOC, BIN = "docs-prop-printed+mean", "metrics-prop-printed+mean"
 KNN, BINS = "random+cv-knn-printed", "metrics-prop-printed+cv-knn-printed"
 
 
-def ratios(sets: Iterable[Errors], strategy: str) -> str:
-    """Errors of a strategy over the baseline's, a data set at a time, as text."""
+class Errors:
+    """Mean errors on one data set, and the checks that compare their ratios with the paper."""
+
+    def __init__(self, rated: Rated, run: Simulation) -> None:
+        self.rated, self.run, self.pair = rated, run, rated.pair
+        self._known: dict[str, Statistic] = {}
+
+    def __getitem__(self, strategy: str) -> Statistic:
+        if strategy not in self._known:
+            self._known[strategy] = abs_error(self.run, strategy)
+        return self._known[strategy]
+
+    def ratio(self, above: str, below: str = BASE) -> Statistic:
+        return self[above] / self[below]
+
+    def over_better_part(self, both: str, part: str) -> Statistic:
+        """A combination over the better of sampler's mean and control variates by themselves."""
+        return self.ratio(both, min((part, KNN), key=lambda name: self[name].value))
+
+    def _printed(self, table: str, above: str, below: str = "baseline") -> float:
+        rows = saldias_printed.TABLES[table][self.pair]
+        return rows[above].abs_error / rows[below].abs_error
+
+    def _check(
+        self, what: str, found: Statistic | tuple[float, float], side: str, limit: float,
+        printed: float | None = None,
+    ) -> Check:  # fmt: skip
+        value, mc = (found.value, found.mc) if isinstance(found, Statistic) else found
+        return Check(self.rated.name, what, value, mc, side, limit, printed)
+
+    def check(self, table: str, method: str, strategy: str, side: str) -> Check:
+        """The error of a method over that of the baseline, below or above 1."""
+        printed = self._printed(table, method)
+        return self._check(f"{method}/baseline", self.ratio(strategy), side, 1.0, printed)
+
+    def controls(self, *methods: str) -> list[Check]:
+        """Control variates against the baseline."""
+        names = {"cv-bleurt": f"cv-{self.rated.metrics[0]}"}
+        made = {m: f"random+{names.get(m, m)}-printed" for m in methods}
+        return [self.check("table3", m, strategy, "below") for m, strategy in made.items()]
+
+    def adds_up(self) -> list[Check]:
+        """The best method against each of its parts."""
+        best = "docs-prop+cv-knn"
+        return [
+            self._check(
+                *(f"{best}/{method}", self.ratio(BEST, part), "below", 1.0),
+                self._printed("table4", best, method),
+            )
+            for part, method in ((DOC, "docs-prop"), (KNN, "cv-knn"))
+        ]
+
+    def adds_less(self) -> list[Check]:
+        """What bins and control variates gain together, less what documents and they do."""
+        found = self.over_better_part(BINS, BIN) - self.over_better_part(BEST, DOC)
+        tables = saldias_printed.TABLES
+        rows = tables["table1"][self.pair] | tables["table4"][self.pair]
+        error = {method: row.abs_error for method, row in rows.items()}
+        printed = error["metrics-prop+cv-knn"] / min(error["cv-knn"], error["metrics-prop"])
+        printed -= error["docs-prop+cv-knn"] / min(error["cv-knn"], error["docs-prop"])
+        what = "metrics-prop+cv-knn/better part − docs-prop+cv-knn/better part"
+        return [self._check(what, found, "above", 0.0, printed)]
+
+    def covered(self, bound: str, limit: float) -> list[Check]:
+        """How often Hoeffding's bound covers; with the true range, also how wide it is."""
+        frame, checks = self.run.by_budget(), []
+        for size in sizes(self.run):
+            at = (frame["strategy"] == BEST) & np.isclose(frame["budget"], size)
+            t = float(frame.loc[at, f"half_width_{bound}"].iloc[0])
+            held = share_within(self.run, BEST, size, t)
+            oracle = bound.endswith("oracle")
+            shown = saldias_printed.TABLE5[self.pair][round(size, 2)]["best"].cal if oracle else 100
+            what = f"share covered at {size:.0%}"
+            checks.append(self._check(what, held, "above", limit, shown / 100))
+            if not oracle:
+                error = abs_error(self.run, BEST, [size])
+                times = t / error.value, t / error.value * error.mc / error.value
+                checks.append(self._check(f"bound/error at {size:.0%}", times, "above", 10.0))
+        return checks
+
+    def spread(self) -> list[Check]:
+        """The standard deviation of the error over its mean."""
+        found = sdev(self.run, BEST) / self[BEST]
+        row = saldias_printed.TABLES["table4"][self.pair]["docs-prop+cv-knn"]
+        printed = row.sdev / row.abs_error
+        return [self._check("sdev/error of docs-prop+cv-knn", found, "above", 0.5, printed)]
+
+
+def _ratios(sets: Iterable[Errors], strategy: str) -> str:
+    """Errors of a strategy over the baseline's, one data set after another, as text."""
     shown = ((e.pair, e.ratio(strategy)) for e in sets)
     return ", ".join(f"{pair} {r.value:.3f} ± {r.mc:.3f}" for pair, r in shown)
-
-
-def controls(e: Errors, methods: Iterable[str]) -> list[Check]:
-    """Control variates against the baseline."""
-    names = {"cv-bleurt": f"cv-{e.rated.metrics[0]}"}
-    return [e.check("table3", m, f"random+{names.get(m, m)}-printed", "below") for m in methods]
-
-
-def adds_up(e: Errors) -> list[Check]:
-    """The best method against each of its parts."""
-    checks = []
-    for part, method in ((DOC, "docs-prop"), (KNN, "cv-knn")):
-        found = e.ratio(BEST, part)
-        printed = ratio_printed("table4", e.pair, "docs-prop+cv-knn", method)
-        what = f"docs-prop+cv-knn/{method}"
-        checks.append(Check(e.rated.name, what, found.value, found.mc, "below", 1.0, printed))
-    return checks
-
-
-def better(e: Errors, part: str) -> str:
-    """The better of a sampler's mean and control variates by themselves."""
-    return min((part, KNN), key=lambda name: e[name].value)
-
-
-def adds_less(e: Errors) -> list[Check]:
-    """What bins and control variates gain together, less what documents and they do."""
-    found = e.ratio(BINS, better(e, BIN)) - e.ratio(BEST, better(e, DOC))
-    rows = saldias_printed.TABLES["table1"][e.pair] | saldias_printed.TABLES["table4"][e.pair]
-    knn = rows["cv-knn"].abs_error
-    printed = rows["metrics-prop+cv-knn"].abs_error / min(knn, rows["metrics-prop"].abs_error)
-    printed -= rows["docs-prop+cv-knn"].abs_error / min(knn, rows["docs-prop"].abs_error)
-    what = "metrics-prop+cv-knn/better part − docs-prop+cv-knn/better part"
-    return [Check(e.rated.name, what, found.value, found.mc, "above", 0.0, printed)]
-
-
-def too_wide(e: Errors) -> list[Check]:
-    """Whether Hoeffding's bound covers always, and how much wider it is than the error."""
-    checks = []
-    for size in sizes(e.run):
-        t = _half_width(e, "hoeffding", size)
-        held, mc = share_within(e.run, BEST, size, t)
-        what = f"share covered at {size:.0%}"
-        checks.append(Check(e.rated.name, what, held, mc, "above", 0.99, 1.0))
-        error = abs_error(e.run, BEST, [size])
-        times, what = t / error.value, f"bound/error at {size:.0%}"
-        mc = times * error.mc / error.value
-        checks.append(Check(e.rated.name, what, times, mc, "above", 10.0))
-    return checks
-
-
-def calibrated(e: Errors) -> list[Check]:
-    """Whether Hoeffding's bound with a smaller range covers as often as it says."""
-    checks = []
-    for size in sizes(e.run):
-        t = _half_width(e, "hoeffding-oracle", size)
-        held, mc = share_within(e.run, BEST, size, t)
-        printed = saldias_printed.TABLE5[e.pair][round(size, 2)]["best"].cal / 100
-        what = f"share covered at {size:.0%}"
-        checks.append(Check(e.rated.name, what, held, mc, "above", 0.95, printed))
-    return checks
-
-
-def _half_width(e: Errors, bound: str, size: float) -> float:
-    at = np.isclose(e.by_budget["budget"], size)
-    return float(e.by_budget.loc[at, f"half_width_{bound}"].iloc[0])
-
-
-def near(e: Errors) -> list[Check]:
-    """The standard deviation of the error over its mean."""
-    found = sdev(e.run, BEST) / e[BEST]
-    row = saldias_printed.TABLES["table4"][e.pair]["docs-prop+cv-knn"]
-    what = "sdev/error of docs-prop+cv-knn"
-    return [
-        Check(e.rated.name, what, found.value, found.mc, "above", 0.5, row.sdev / row.abs_error)
-    ]
 
 
 def findings(
@@ -271,7 +228,7 @@ def findings(
     small: Iterable[Rated],
     small_runs: Mapping[str, Simulation],
     incremental: bool,
-) -> list[Finding]:
+) -> list[Claim]:
     """All findings of the paper that the tables bear on."""
     sets = [Errors(rated, runs[rated.name]) for rated in data]
     tested = [Errors(r, small_runs[r.name]) for r in small]
@@ -280,19 +237,19 @@ def findings(
         return tuple(check for one in among for check in make(one))
 
     found = [
-        Finding(
+        Claim(
             "docs-prop",
             "Stratifying by document with proportional allocation beats random sampling.",
             each(lambda e: [e.check("table1", "docs-prop", "docs-prop-printed+mean", "below")]),
         ),
-        Finding(
+        Claim(
             "docs-opt",
             "Optimal allocation over documents loses to random sampling.",
             each(lambda e: [e.check("table1", "docs-opt", "docs-opt-variance+mean", "above")]),
             "allocated by variance, in the words of the paper. With standard deviations, as "
-            f"Neyman's formula has it: {ratios(sets, 'docs-opt-printed+mean')}",
+            f"Neyman's formula has it: {_ratios(sets, 'docs-opt-printed+mean')}",
         ),
-        Finding(
+        Claim(
             "metrics-prop",
             "Stratifying by metric bins with proportional allocation beats random sampling.",
             each(
@@ -303,63 +260,63 @@ def findings(
     if incremental:
         methods = ("docs-incr-metrics", "docs-incr-human")
         found.append(
-            Finding(
+            Claim(
                 "incremental",
                 "Both kinds of incremental allocation lose to random sampling.",
                 each(
                     lambda e: [e.check("table2", m, f"{m}-printed+mean", "above") for m in methods]
                 ),
                 "allocated by variance, as above. With standard deviations: "
-                + "; ".join(f"{m} {ratios(sets, f'{m}+mean')}" for m in methods),
+                + "; ".join(f"{m} {_ratios(sets, f'{m}+mean')}" for m in methods),
             )
         )
     found += [
-        Finding(
+        Claim(
             "control variates",
             "Control variates help: a single metric, the mean of the metrics, a learned model.",
-            each(lambda e: controls(e, ("cv-bleurt", "cv-mean", "cv-knn"))),
+            each(lambda e: e.controls("cv-bleurt", "cv-mean", "cv-knn")),
             "the single metric is " + ", ".join(f"{e.rated.metrics[0]} for {e.pair}" for e in sets),
         ),
-        Finding(
+        Claim(
             "cv-multi",
             "So do all metrics at once, with a slope each.",
-            each(lambda e: controls(e, ("cv-multi",))),
+            each(lambda e: e.controls("cv-multi")),
             "equation 4 with E[XZ] as printed. With the covariance of footnote 1: "
-            f"{ratios(sets, 'random+cv-multi-footnote')}; with regression slopes: "
-            f"{ratios(sets, 'random+cv-multi')}",
+            f"{_ratios(sets, 'random+cv-multi-footnote')}; with regression slopes: "
+            f"{_ratios(sets, 'random+cv-multi')}",
         ),
-        Finding(
+        Claim(
             "adding up",
             "Documents and control variates add up: docs-prop+cv-knn beats both its parts.",
-            each(adds_up),
+            each(Errors.adds_up),
         ),
-        Finding(
+        Claim(
             "not adding up",
             "Metric bins and control variates do not: metrics-prop+cv-knn gains less over the "
             "better of its parts than docs-prop+cv-knn does.",
-            each(adds_less),
+            each(Errors.adds_less),
             "metrics-prop+cv-knn over the better of its parts: "
-            + ", ".join(f"{e.pair} {e.ratio(BINS, better(e, BIN)).value:.3f}" for e in sets),
+            + ", ".join(f"{e.pair} {e.over_better_part(BINS, BIN).value:.3f}" for e in sets),
         ),
-        Finding(
+        Claim(
             "Hoeffding, R = 25",
             "Hoeffding's bound with the true range covers always, and is an order of magnitude "
             "too wide.",
-            each(too_wide),
+            each(lambda e: e.covered("hoeffding", 0.99)),
         ),
-        Finding(
+        Claim(
             "Hoeffding, oracle R",
             "With the range that the answers suggest (4 and 7) it is calibrated: it covers more "
             "than 95 % for docs-prop+cv-knn.",
-            each(calibrated),
+            each(lambda e: e.covered("hoeffding-oracle", 0.95)),
         ),
-        Finding(
+        Claim(
             "standard deviation",
             "The standard deviation of the error is uncomfortably near the error itself.",
-            each(near),
+            each(Errors.spread),
             "a normal error without bias has the ratio √(π/2 − 1) = 0.756, whatever the method",
         ),
-        Finding(
+        Claim(
             "two metrics",
             "The gain of docs-prop+cv-knn remains with two metrics chosen beforehand.",
             each(lambda e: [e.check("table6", "docs-prop+cv-knn", BEST, "below")], tested),

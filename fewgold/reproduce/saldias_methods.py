@@ -1,4 +1,4 @@
-"""The methods of the paper, as printed and corrected, and which table each is in."""
+"""Data and methods of the paper: its choice of metrics, and which methods a table compares."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from fewgold import datasets
 from fewgold._arrays import FloatArray, IntArray
+from fewgold._statistics import correlation
 from fewgold._validate import as_names
 from fewgold.bounds import Bernstein, Bound, Hoeffding, Student
 from fewgold.errors import DataError
@@ -20,10 +21,7 @@ from fewgold.pool import Pool
 from fewgold.reproduce.saldias_printed import ORACLE_RANGE, TRUE_RANGE
 from fewgold.sample import Ratings
 from fewgold.samplers import ByMetric, Sampler, SimpleRandom, Stratified
-from fewgold.simulation import Study
-
-# The data to reproduce on: rated systems with the metrics that the paper's rule chooses.
-
+from fewgold.simulation.studies import Study
 
 DEMO = "demo-"
 #: Metrics that the paper took, those of the highest correlation.
@@ -37,7 +35,7 @@ class Rated:
     """One data set: a study for each system, and the metrics in them.
 
     ``correlations`` has the mean absolute correlation of each metric with the human score, over
-    the systems that are not human, strongest first.
+    the systems that are not human, largest first.
     """
 
     name: str
@@ -56,16 +54,14 @@ def load(name: str, systems: Iterable[str] | None = None) -> dict[str, Study]:
     The reference of the metrics is not among them.
     """
     if name.startswith(DEMO):
-        kind = name.removeprefix(DEMO)
-        known = datasets.demo_systems(kind)
-        return {
-            s: Study(*datasets.load_demo(kind, system=s))
-            for s in known
-            if systems is None or s in as_names(systems)
-        }
-    known = [s for s in datasets.real_systems(name) if s != "ref"]
-    wanted = known if systems is None else list(systems)
-    return {s: Study(*datasets.load_real(name, system=s)) for s in known if s in wanted}
+        name = name.removeprefix(DEMO)
+        known: Any = datasets.demo_systems
+        read: Any = datasets.load_demo
+    else:
+        known, read = datasets.real_systems, datasets.load_real
+    wanted = None if systems is None else as_names(systems)
+    chosen = [s for s in known(name) if s != "ref" and (wanted is None or s in wanted)]
+    return {s: Study(*read(name, system=s)) for s in chosen}
 
 
 def pair_of(name: str) -> str:
@@ -110,7 +106,7 @@ def two_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
 
 
 def _correlations(studies: Mapping[str, Study]) -> dict[str, float]:
-    """Metrics that every system has, by their mean absolute correlation, strongest first."""
+    """Metrics that every system has, by their mean absolute correlation, largest first."""
     first = next(iter(studies.values())).pool
     shared = [
         m
@@ -121,29 +117,25 @@ def _correlations(studies: Mapping[str, Study]) -> dict[str, float]:
         raise DataError("expected at least one metric that all systems have; there is none.")
     machines = [s for name, s in studies.items() if not is_human(name)] or list(studies.values())
     found = {
-        m: float(np.mean([abs(_r(s.pool.metrics[m], s.gold)) for s in machines])) for m in shared
+        m: float(np.mean([abs(correlation(s.pool.metrics[m], s.gold)) for s in machines]))
+        for m in shared
     }
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0].lower())))
 
 
-def _r(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.corrcoef(a, b)[0, 1])
-
-
 def _same(studies: Mapping[str, Study], one: str, other: str) -> bool:
     pools = [study.pool for study in studies.values()]
-    return all(abs(_r(p.metrics[one], p.metrics[other])) > _COPY for p in pools)
+    return all(abs(correlation(p.metrics[one], p.metrics[other])) > _COPY for p in pools)
 
 
 def _with_metrics(name: str, studies: Mapping[str, Study], kept: Mapping[str, float]) -> Rated:
-    cut = {s: Study(_cut(study.pool, kept), study.gold) for s, study in studies.items()}
-    return Rated(name, pair_of(name), cut, dict(kept))
-
-
-def _cut(pool: Pool, kept: Iterable[str]) -> Pool:
-    metrics = {m: pool.metrics[m] for m in kept}
-    signs = {m: sign for m, sign in pool.orientation.items() if m in metrics}
-    return replace(pool, metrics=metrics, orientation=signs)
+    """The data with these metrics only."""
+    found = {}
+    for system, (pool, gold) in studies.items():
+        metrics = {m: pool.metrics[m] for m in kept}
+        signs = {m: sign for m, sign in pool.orientation.items() if m in metrics}
+        found[system] = Study(replace(pool, metrics=metrics, orientation=signs), gold)
+    return Rated(name, pair_of(name), found, dict(kept))
 
 
 BASE = "random+mean"
@@ -204,49 +196,46 @@ class Line(NamedTuple):
     kind: str
 
 
+# Table, kind, method and strategy; {} stands for the metric in the place of the paper's BLEURT.
+_LINES = """
+table1 printed   docs-prop           docs-prop-printed+mean
+table1 printed   docs-opt            docs-opt-variance+mean
+table1 printed   metrics-prop        metrics-prop-printed+mean
+table1 reading   docs-opt            docs-opt-printed+mean
+table1 corrected docs-prop           docs-prop+mean
+table1 corrected docs-opt            docs-opt+mean
+table1 corrected metrics-prop        metrics-prop+mean
+table2 printed   docs-incr-metrics   docs-incr-metrics-printed+mean
+table2 printed   docs-incr-human     docs-incr-human-printed+mean
+table2 reading   docs-incr-metrics   docs-incr-metrics+mean
+table2 reading   docs-incr-human     docs-incr-human+mean
+table3 printed   cv-bleurt           random+cv-{}-printed
+table3 printed   cv-mean             random+cv-mean-printed
+table3 printed   cv-multi            random+cv-multi-printed
+table3 printed   cv-knn              random+cv-knn-printed
+table3 reading   cv-multi            random+cv-multi-footnote
+table3 corrected cv-bleurt           random+cv-{}
+table3 corrected cv-mean             random+cv-mean
+table3 corrected cv-multi            random+cv-multi
+table3 corrected cv-knn              random+cv-knn
+table4 printed   docs-prop           docs-prop-printed+mean
+table4 printed   cv-knn              random+cv-knn-printed
+table4 printed   docs-prop+cv-knn    docs-prop-printed+cv-knn-printed
+table4 printed   metrics-prop+cv-knn metrics-prop-printed+cv-knn-printed
+table4 corrected docs-prop+cv-knn    docs-prop+cv-knn
+table4 corrected metrics-prop+cv-knn metrics-prop+cv-knn
+table6 printed   docs-prop+cv-knn    docs-prop-printed+cv-knn-printed
+table6 corrected docs-prop+cv-knn    docs-prop+cv-knn
+"""
+
+
 def lines(table: str, single: str) -> list[Line]:
     """The lines of a table; ``single`` is the metric that stands for the paper's BLEURT."""
-    sampled = "metrics-prop-printed"
-    found = {
-        "table1": [
-            Line("docs-prop", "docs-prop-printed+mean", "printed"),
-            Line("docs-opt", "docs-opt-variance+mean", "printed"),
-            Line("metrics-prop", f"{sampled}+mean", "printed"),
-            Line("docs-opt", "docs-opt-printed+mean", "reading"),
-            Line("docs-prop", "docs-prop+mean", "corrected"),
-            Line("docs-opt", "docs-opt+mean", "corrected"),
-            Line("metrics-prop", "metrics-prop+mean", "corrected"),
-        ],
-        "table2": [
-            Line("docs-incr-metrics", "docs-incr-metrics-printed+mean", "printed"),
-            Line("docs-incr-human", "docs-incr-human-printed+mean", "printed"),
-            Line("docs-incr-metrics", "docs-incr-metrics+mean", "reading"),
-            Line("docs-incr-human", "docs-incr-human+mean", "reading"),
-        ],
-        "table3": [
-            Line("cv-bleurt", f"random+cv-{single}-printed", "printed"),
-            Line("cv-mean", "random+cv-mean-printed", "printed"),
-            Line("cv-multi", "random+cv-multi-printed", "printed"),
-            Line("cv-knn", "random+cv-knn-printed", "printed"),
-            Line("cv-multi", "random+cv-multi-footnote", "reading"),
-            Line("cv-bleurt", f"random+cv-{single}", "corrected"),
-            Line("cv-mean", "random+cv-mean", "corrected"),
-            Line("cv-multi", "random+cv-multi", "corrected"),
-            Line("cv-knn", "random+cv-knn", "corrected"),
-        ],
-        "table4": [
-            Line("docs-prop", "docs-prop-printed+mean", "printed"),
-            Line("cv-knn", "random+cv-knn-printed", "printed"),
-            Line("docs-prop+cv-knn", BEST, "printed"),
-            Line("metrics-prop+cv-knn", f"{sampled}+cv-knn-printed", "printed"),
-            Line("docs-prop+cv-knn", "docs-prop+cv-knn", "corrected"),
-            Line("metrics-prop+cv-knn", "metrics-prop+cv-knn", "corrected"),
-        ],
-        "table6": [
-            Line("docs-prop+cv-knn", BEST, "printed"),
-            Line("docs-prop+cv-knn", "docs-prop+cv-knn", "corrected"),
-        ],
-    }[table]
+    found = [
+        Line(method, strategy.format(single), kind)
+        for name, kind, method, strategy in map(str.split, _LINES.strip().splitlines())
+        if name == table
+    ]
     return [Line("baseline", BASE, "printed"), *found, Line("", OURS, "ours")]
 
 

@@ -1,27 +1,20 @@
-"""A reproduction as files: tables and figures, and one page with all of it."""
+"""The reproduction of Saldías et al. (2022) as text, figures and one HTML page."""
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fewgold import plots, report
-from fewgold.io import write_texts
-from fewgold.reproduce.findings import HOLDS, Finding
+from fewgold._text import cell
+from fewgold.reproduce.findings import HOLDS, Claim
 from fewgold.reproduce.saldias_methods import lines
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fewgold.reproduce.saldias_study import Reproduction
-
-# A reproduction as text.
-
+    from fewgold.reproduce.saldias_study import SaldiasReproduction
 
 WIDTH = 100
 TITLES = {
@@ -61,7 +54,7 @@ ERRORS = (
 )
 
 
-def summary(made: Reproduction) -> str:
+def summary(made: SaldiasReproduction) -> str:
     """Findings, then tables."""
     parts = ["Saldías et al. (2022), made again", *(_wrap(text) for text in notes(made)), ""]
     parts += ["Findings", *(_finding(f) for f in made.findings), ""]
@@ -72,16 +65,17 @@ def summary(made: Reproduction) -> str:
             parts += [_wrap(f"In the place of BLEURT the strongest metric: {used}.")]
         if name == "table6" and not is_demo(made):
             parts += [_wrap(TEST)]
-        parts += [table_text(name, frame), ""]
+        show = {"table5": _bounds, "metrics": _metrics}.get(name, _errors)
+        parts += [show(frame), ""]
     return "\n".join([*parts, made.signature])
 
 
-def notes(made: Reproduction) -> list[str]:
+def notes(made: SaldiasReproduction) -> list[str]:
     """What to know before reading the figures."""
     return [DEMO if is_demo(made) else DIFFERENCES, ERRORS]
 
 
-def is_demo(made: Reproduction) -> bool:
+def is_demo(made: SaldiasReproduction) -> bool:
     return any(name.startswith("demo-") for name in made.simulations)
 
 
@@ -91,7 +85,7 @@ def _wrap(text: str, indent: str = "") -> str:
     )
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Claim) -> str:
     indent = " " * 16
     first, *rest = _wrap(finding.sentence, indent).splitlines()
     lines = [f"  {finding.verdict.upper():14}{first.strip()}", *rest]
@@ -101,12 +95,6 @@ def _finding(finding: Finding) -> str:
     if finding.remark:
         lines.append(_wrap(f"({finding.remark})", indent))
     return "\n".join(lines)
-
-
-def table_text(name: str, frame: pd.DataFrame) -> str:
-    """A table for people, the printed value before ours."""
-    show = {"table5": _bounds, "metrics": _metrics}.get(name, _errors)
-    return show(frame)
 
 
 def _errors(frame: pd.DataFrame) -> str:
@@ -124,10 +112,11 @@ def _errors(frame: pd.DataFrame) -> str:
                 lines.append(f"  {KINDS[str(kind)]}")
             for r in some.to_dict("records"):
                 lines.append(
-                    f"{r['strategy'] or r['method']:{wide}}  {_n(r['printed_error'], 3):>6} "
-                    f"{_n(r['error'], 4):>9}  {_n(r['printed_sdev'], 3):>6} {_n(r['sdev'], 3):>6}  "
-                    f"{_n(r['printed_win'], 1):>6} {_n(r['win'], 1):>6}  "
-                    f"{_n(r['printed_ratio'], 3):>6} {_pm(r['ratio'], r['ratio_mc']):>15}"
+                    f"{r['strategy'] or r['method']:{wide}}  {cell(r['printed_error'], 3):>6} "
+                    f"{cell(r['error'], 4):>9}  {cell(r['printed_sdev'], 3):>6} "
+                    f"{cell(r['sdev'], 3):>6}  "
+                    f"{cell(r['printed_win'], 1):>6} {cell(r['win'], 1):>6}  "
+                    f"{cell(r['printed_ratio'], 3):>6} {cell(r['ratio'], 3, r['ratio_mc']):>15}"
                 )
     return "\n".join([head, *lines])
 
@@ -143,10 +132,10 @@ def _bounds(frame: pd.DataFrame) -> str:
         lines.append(f"{data}, {bound}, R = {limit:g}")
         for r in rows.to_dict("records"):
             lines.append(
-                f"  {r['size']:>3.0f} %  {r['estimator']:21}  {_n(r['printed_cal'], 0):>6} "
-                f"{_pm(r['cal'], r['cal_mc'], 1):>11}  {_n(r['printed_slack'], 2):>6} "
-                f"{_n(r['slack'], 2):>6}  {_n(r['printed_t'], 2):>6} {_n(r['t'], 2):>6}  "
-                f"{_n(r['error'], 3):>6}"
+                f"  {r['size']:>3.0f} %  {r['estimator']:21}  {cell(r['printed_cal'], 0):>6} "
+                f"{cell(r['cal'], 1, r['cal_mc']):>11}  {cell(r['printed_slack'], 2):>6} "
+                f"{cell(r['slack'], 2):>6}  {cell(r['printed_t'], 2):>6} {cell(r['t'], 2):>6}  "
+                f"{cell(r['error'], 3):>6}"
             )
     return "\n".join([head, *lines])
 
@@ -156,21 +145,10 @@ def _metrics(frame: pd.DataFrame) -> str:
     for (data, used), rows in frame.groupby(["data", "used"], sort=False):
         lines.append(f"{data}, {used}, {rows['systems'].iloc[0]} systems")
         for r in rows.to_dict("records"):
-            paper = f"paper {r['printed_metric'] or '–':18}{_n(r['printed_r'], 3):>6}   "
-            here = f"here {r['metric'] or '–':18}{_n(r['r'], 3):>6}"
+            paper = f"paper {r['printed_metric'] or '–':18}{cell(r['printed_r'], 3):>6}   "
+            here = f"here {r['metric'] or '–':18}{cell(r['r'], 3):>6}"
             lines.append("  " + (paper if used != "table 6" else "") + here)
     return "\n".join(lines)
-
-
-def _n(value: float, digits: int) -> str:
-    return "–" if np.isnan(value) else f"{value:.{digits}f}"
-
-
-def _pm(value: float, mc: float, digits: int = 3) -> str:
-    return "–" if np.isnan(value) else f"{value:.{digits}f} ± {mc:.{digits}f}"
-
-
-# A reproduction as one HTML page: verdicts, then tables with the printed values beside ours.
 
 
 #: What is said below each figure.
@@ -216,19 +194,28 @@ _FORMATS = {
 _PLUS_MINUS = ("ratio", "cal", "slack")
 
 
-def page(made: Reproduction, drawn: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
-    """The whole result; ``figures`` are names and titles by the table with the same methods."""
+#: The figures of the paper, by the table that has the same methods.
+FIGURES = {
+    "figure2": ("table1", "Figure 2: stratified sampling"),
+    "figure3": ("table3", "Figure 3: control variates"),
+    "figure4": ("table4", "Figure 4: stratified sampling with control variates"),
+    "figure5": ("table6", "Figure 5: two metrics, chosen beforehand"),
+}
+
+
+def page(made: SaldiasReproduction, drawn: Mapping[str, Any]) -> str:
+    """The whole result on one page."""
     sections: list[Any] = [_verdicts(made), _checks(made), *_remarks(made)]
     for name, frame in made.tables.items():
         sections.append(_table(made, name, frame))
-        figure, title = figures.get(name, ("", ""))
-        if figure in drawn:
-            svg = plots.to_svg(drawn[figure], alt=f"{title}. {CAPTION}")
-            sections.append(report.Figure(title, svg, CAPTION))
+        for figure, (table, title) in FIGURES.items():
+            if table == name and figure in drawn:
+                svg = plots.to_svg(drawn[figure], alt=f"{title}. {CAPTION}")
+                sections.append(report.Figure(title, svg, CAPTION))
     return report.page("Saldías et al. (2022), made again", notes(made), sections, made.signature)
 
 
-def _table(made: Reproduction, name: str, frame: pd.DataFrame) -> report.Table:
+def _table(made: SaldiasReproduction, name: str, frame: pd.DataFrame) -> report.Table:
     kind = name if name in _COLUMNS else "errors"
     names = _COLUMNS[kind]
     caption = {"errors": _ERRORS, "table5": _BOUNDS, "metrics": _BESIDE.partition(";")[0] + "."}
@@ -248,7 +235,7 @@ def _table(made: Reproduction, name: str, frame: pd.DataFrame) -> report.Table:
     )
 
 
-def _verdicts(made: Reproduction) -> report.Table:
+def _verdicts(made: SaldiasReproduction) -> report.Table:
     import pandas as pd
 
     rows = [(f.verdict, f.sentence) for f in made.findings]
@@ -256,7 +243,7 @@ def _verdicts(made: Reproduction) -> report.Table:
     return report.Table("Findings", frame, "What the paper says, and whether these data agree.")
 
 
-def _checks(made: Reproduction) -> report.Table:
+def _checks(made: SaldiasReproduction) -> report.Table:
     import pandas as pd
 
     rows = [
@@ -274,44 +261,15 @@ def _checks(made: Reproduction) -> report.Table:
     )
 
 
-def _remarks(made: Reproduction) -> list[report.Text]:
+def _remarks(made: SaldiasReproduction) -> list[report.Text]:
     said = [f"{f.name}: {f.remark}." for f in made.findings if f.remark]
     return [report.Text("Remarks", said)] if said else []
 
 
-#: The figures of the paper, by the table that has the same methods.
-FIGURES = {
-    "figure2": ("table1", "Figure 2: stratified sampling"),
-    "figure3": ("table3", "Figure 3: control variates"),
-    "figure4": ("table4", "Figure 4: stratified sampling with control variates"),
-    "figure5": ("table6", "Figure 5: two metrics, chosen beforehand"),
-}
 _PANEL = 5.2  # inches
 
 
-def save(made: Reproduction, folder: Path) -> list[Path]:
-    """Write everything and say where."""
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {
-        folder / "summary.txt": made.summary() + "\n",
-        folder / "findings.json": json.dumps(
-            [finding.to_dict() for finding in made.findings], indent=2, ensure_ascii=False
-        )
-        + "\n",
-    }
-    for name, frame in made.tables.items():
-        texts[folder / f"{name}.csv"] = frame.to_csv(index=False, lineterminator="\n")
-    drawn = figures(made)
-    titles = {table: (name, title) for name, (table, title) in FIGURES.items()}
-    texts[folder / "report.html"] = page(made, drawn, titles)
-    write_texts(texts)
-    files = list(texts)
-    for name, figure in drawn.items():
-        files += [plots.save(figure, folder / f"{name}.{kind}") for kind in ("png", "svg")]
-    return files
-
-
-def figures(made: Reproduction) -> dict[str, Any]:
+def figures(made: SaldiasReproduction) -> dict[str, Any]:
     """Figures 2 to 5, the data sets side by side; none where matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure

@@ -6,19 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fewgold._validate import as_names
 from fewgold.errors import DataError
 from fewgold.reproduce import saldias_findings, saldias_methods
-from fewgold.reproduce.findings import FAILS, Finding
+from fewgold.reproduce.findings import FAILS, Claim, Reproduction
 from fewgold.reproduce.saldias_findings import findings
 from fewgold.reproduce.saldias_methods import BASE, bounds, strategies
 from fewgold.reproduce.saldias_printed import ORACLE_RANGE
 from fewgold.simulation import DEFAULT_BUDGETS, Simulation, simulate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The WMT20 files, and what stands for them where they are absent.
 DATA = ("wmt20_ende", "wmt20_zhen")
@@ -30,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Reproduction:
+class SaldiasReproduction(Reproduction):
     """Tables beside the printed ones, and what the paper found beside what is found here.
 
     Attributes
@@ -43,8 +40,7 @@ class Reproduction:
         By data set; those of Table 6, with two metrics, under its name and ``/two``.
     """
 
-    tables: Mapping[str, pd.DataFrame]
-    findings: Sequence[Finding]
+    findings: Sequence[Claim]
     simulations: Mapping[str, Simulation]
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -54,35 +50,30 @@ class Reproduction:
         return f"Reproduction({len(self.tables)} tables; findings: {counts})"
 
     @property
-    def failed(self) -> list[Finding]:
+    def failed(self) -> list[Claim]:
         """Findings that do not hold."""
         return [finding for finding in self.findings if finding.verdict == FAILS]
 
     @property
     def signature(self) -> str:
-        """All that is needed to make it again, in one line."""
         return "saldias|" + next(iter(self.simulations.values())).signature
 
     def summary(self) -> str:
-        """Findings and tables as text."""
         from fewgold.reproduce import saldias_output
 
         return saldias_output.summary(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Tables, findings and settings in plain types."""
+    def _details(self) -> dict[str, Any]:
         return {
-            "signature": self.signature,
             "seconds": sum(run.seconds for run in self.simulations.values()),
             "findings": [finding.to_dict() for finding in self.findings],
-            "tables": {name: frame.to_dict("records") for name, frame in self.tables.items()},
         }
 
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write summary.txt, a CSV file for each table, the figures and report.html."""
+    def _output(self) -> tuple[str, str, dict[str, Any]]:
         from fewgold.reproduce import saldias_output
 
-        return saldias_output.save(self, Path(folder))
+        drawn = saldias_output.figures(self)
+        return "findings", saldias_output.page(self, drawn), drawn
 
 
 def saldias(
@@ -97,7 +88,7 @@ def saldias(
     progress: Progress | None = None,
     store: str | Path | None = None,
     resume: bool = True,
-) -> Reproduction:
+) -> SaldiasReproduction:
     """Make Tables 1 to 6 of Saldías et al. (2022) again, beside the printed values.
 
     Parameters
@@ -158,14 +149,12 @@ def saldias(
 
     runs = {r.name: run(r, main, r.name, bounds(r.pair)) for r in full}
     small_runs = {r.name: run(r, ["table6"], f"{r.name}/two", ()) for r in test}
-    ranked = {name: made.ranking().set_index("strategy") for name, made in runs.items()}
-    tables = {name: saldias_findings.errors_table(name, full, runs, ranked) for name in main}
+    tables = {name: saldias_findings.errors_table(name, full, runs) for name in main}
     if saldias_findings.sizes(next(iter(runs.values()))):
         tables["table5"] = saldias_findings.bounds_table(full, runs)
-    ranked = {name: made.ranking().set_index("strategy") for name, made in small_runs.items()}
-    tables["table6"] = saldias_findings.errors_table("table6", test, small_runs, ranked)
+    tables["table6"] = saldias_findings.errors_table("table6", test, small_runs)
     tables["metrics"] = saldias_findings.metrics_table(full, test)
-    return Reproduction(
+    return SaldiasReproduction(
         tables=tables,
         findings=findings(full, runs, small, small_runs, incremental),
         simulations=runs | {f"{name}/two": made for name, made in small_runs.items()},

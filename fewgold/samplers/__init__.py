@@ -5,7 +5,7 @@ from fewgold.samplers.base import Annotate, Budget, Cost, Sampler
 from fewgold.samplers.incremental import Incremental
 from fewgold.samplers.simple import SimpleRandom
 from fewgold.samplers.strata import ByColumn, ByDocument, ByMetric, Stratifier
-from fewgold.samplers.stratified import Stratified, allocate, nearest_counts
+from fewgold.samplers.stratified import Stratified
 from fewgold.samplers.systematic import Clusters, Systematic
 
 __all__ = [
@@ -23,6 +23,4 @@ __all__ = [
     "Stratified",
     "Stratifier",
     "Systematic",
-    "allocate",
-    "nearest_counts",
 ]

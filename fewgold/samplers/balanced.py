@@ -1,4 +1,14 @@
-"""Balanced sampling: documents spread out, and the metrics' sample means right from the start."""
+"""Balanced sampling by the cube method: documents spread out, sample means of the metrics right.
+
+Inclusion probabilities are moved to 0 or 1 by a martingale, so that each keeps its expectation.
+A step goes along a direction that leaves all totals as they are, as far as it can in one of the
+two senses, chosen so that the expected move is 0; it decides at least one unit. When too few
+undecided units are left for all totals, the last variates are given up first. Many samples are
+drawn at once.
+
+Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91; Hasler and
+Tillé (2014), Fast balanced sampling for highly stratified population, CSDA 74.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +16,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_count
-from fewgold.design import Design, neighbours
+from fewgold.design import Design, DesignKind, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
-from fewgold.samplers.cube import cube, cube_in_zones
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
 from fewgold.samplers.systematic import NEIGHBOURS
 
@@ -21,6 +30,9 @@ _ZONE = 12
 _ZONES_PER_SLOT = 6
 # Ratings for each balanced variate, at the least: the variance loses a degree of freedom for each.
 _RATINGS_PER_VARIATE = 8
+_EPS = 1e-9
+# Lines longer than this are balanced in several stretches side by side, to save steps.
+_STRETCH = 4000
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ class Balanced(Sampler):
         position = np.nonzero(chosen)[1].reshape(draws, n)
         rows = np.take_along_axis(order, position, axis=-1)
         one = Design(
-            kind="balanced",
+            kind=DesignKind.BALANCED,
             size=size,
             weights=np.full(n, 1 / n),
             inclusion=np.full(n, n / size),
@@ -170,3 +182,230 @@ def _one_sense(axes: FloatArray) -> FloatArray:
     """Axes (p, m) of which the largest part is positive; libraries differ in the sense of each."""
     largest = np.argmax(np.abs(axes).round(9), axis=-1)[:, None]
     return np.asarray(axes * np.sign(np.take_along_axis(axes, largest, axis=-1)))
+
+
+def cube(columns: FloatArray, chance: FloatArray, rng: np.random.Generator) -> BoolArray:
+    """Draw units with a fixed total.
+
+    Parameters
+    ----------
+    columns
+        (draws, units, p) variates to balance, most important first.
+    chance
+        (draws, units) inclusion probabilities, with a whole number in total.
+    rng
+        Source of randomness.
+
+    Returns
+    -------
+    (draws, units) True for the units taken.
+    """
+    state = chance.copy()
+    draws, size = state.shape
+    slots = columns.shape[-1] + 2
+    window = np.zeros((draws, slots), dtype=np.int64)
+    filled = np.zeros((draws, slots), dtype=bool)
+    coming = np.zeros(draws, dtype=np.int64)
+    line = np.arange(draws)[:, None]
+    while True:
+        # Fill free slots with the next undecided unit of each draw.
+        while (free := ~filled & (coming < size)[:, None]).any():
+            row = np.flatnonzero(free.any(-1))
+            slot = free[row].argmax(-1)
+            window[row, slot] = coming[row]
+            p = state[row, coming[row]]
+            filled[row, slot] = (p > _EPS) & (p < 1 - _EPS)
+            coming[row] += 1
+        live = np.flatnonzero(filled.any(-1))
+        if not live.size:
+            return np.asarray(state > 0.5)
+        opened, unit = filled[live], window[live]
+        ones = np.ones((*unit.shape, 1))
+        u = _direction(np.concatenate([ones, columns[line[live], unit]], axis=-1), opened)
+        p = np.where(opened, state[line[live], unit], 0.5)
+        alone = opened.sum(-1) == 1
+        p = np.where(alone[:, None], np.round(p), _step(u, 1 - p, p, p, rng))
+        rows, slot = np.nonzero(opened)
+        state[live[rows], unit[rows, slot]] = p[rows, slot]
+        filled[live] = opened & (p > 0) & (p < 1)
+
+
+def cube_in_zones(
+    columns: FloatArray, chance: FloatArray, bounds: IntArray, rng: np.random.Generator
+) -> BoolArray:
+    """Draw from zones of a line, with a fixed number in each zone.
+
+    In each of p + 1 zones a pair of undecided units trades probability, one up and one down: zone
+    totals hold, and p balance equations leave one direction for the p + 1 trades.
+
+    Parameters
+    ----------
+    columns
+        (draws, N, p) variates along the line, most important first.
+    chance
+        (draws, N) inclusion probabilities along the line, with a whole number in each zone.
+    bounds
+        (draws, G + 1) borders of the zones; zones may be empty.
+    rng
+        Source of randomness.
+
+    Returns
+    -------
+    (draws, N) True for the units taken.
+    """
+    size = columns.shape[1]
+    zones_cube = _ZoneCube(columns, chance.copy(), bounds, max(1, size // _STRETCH))
+    while zones_cube.open.any():
+        zones_cube.step(rng)
+    return np.asarray(zones_cube.state > 0.5)
+
+
+class _ZoneCube:
+    """The state of all draws: which pairs trade, and which zones are still to come."""
+
+    def __init__(
+        self, columns: FloatArray, state: FloatArray, bounds: IntArray, stretches: int
+    ) -> None:
+        self.state, self.bounds = state, bounds
+        # One long line of all draws: a single index is quicker than two.
+        self.long, self.columns = state.reshape(-1), columns.reshape(state.size, -1)
+        draws, zones = bounds.shape[0], bounds.shape[1] - 1
+        stretches = max(1, min(stretches, zones // 8))
+        cuts = np.linspace(0, zones, stretches + 1).astype(np.int64)
+        self.line = np.repeat(np.arange(draws), stretches)
+        self.start = self.line * state.shape[1]
+        self.zone, self.last = np.tile(cuts[:-1], draws), np.tile(cuts[1:], draws)
+        shape = (self.line.size, columns.shape[-1] + 1)
+        self.first = np.zeros(shape, dtype=np.int64)
+        self.second = np.zeros(shape, dtype=np.int64)
+        self.end = np.zeros(shape, dtype=np.int64)
+        self.open = np.zeros(shape, dtype=bool)
+        self._refill()
+
+    def _refill(self) -> None:
+        """Give each free slot the next zone that still has something to decide."""
+        while (free := ~self.open & (self.zone < self.last)[:, None]).any():
+            row = np.flatnonzero(free.any(-1))
+            slot = free[row].argmax(-1)
+            line, zone = self.line[row], self.zone[row]
+            start, end = self.bounds[line, zone], self.bounds[line, zone + 1]
+            p = self.state[line, np.minimum(start, self.state.shape[1] - 1)]
+            self.first[row, slot], self.second[row, slot] = start, start + 1
+            self.end[row, slot] = end
+            self.open[row, slot] = (end - start > 1) & (p > _EPS) & (p < 1 - _EPS)
+            self.zone[row] += 1
+
+    def step(self, rng: np.random.Generator) -> None:
+        live = np.flatnonzero(self.open.any(-1))
+        opened, first, second = self.open[live], self.first[live], self.second[live]
+        shut = ~opened
+        some = shut.any()
+        if some:
+            first[shut] = second[shut] = 0
+        start = self.start[live, None]
+        a, b = start + first, start + second
+        gap = self.columns.take(a, axis=0)
+        gap -= self.columns.take(b, axis=0)
+        u = _direction(gap, opened)
+        pa, pb = self.long.take(a), self.long.take(b)
+        total = pa + pb
+        pa = _step(u, np.minimum(1 - pa, pb), np.minimum(pa, 1 - pb), pa, rng)
+        pb = _snap(total - pa)
+        if some:
+            self.long[a[opened]], self.long[b[opened]] = pa[opened], pb[opened]
+        else:
+            self.long[a], self.long[b] = pa, pb
+        self._advance(live, opened, first, second, pa, pb)
+
+    def _advance(
+        self,
+        live: IntArray,
+        opened: BoolArray,
+        a: IntArray,
+        b: IntArray,
+        pa: FloatArray,
+        pb: FloatArray,
+    ) -> None:
+        """Replace the decided units of each pair by the next ones of its zone."""
+        done_a, done_b = ((pa == 0) | (pa == 1)) & opened, ((pb == 0) | (pb == 1)) & opened
+        a = np.where(done_a, b + done_b, a)
+        b = b + done_a + done_b
+        end = self.end[live]
+        over = opened & (b >= end)
+        self.first[live], self.second[live] = a, b
+        if over.any():
+            # What is left of a finished zone is whole up to rounding errors.
+            rest = over & (a < end)
+            where = (self.start[live, None] + a)[rest]
+            self.long[where] = np.round(self.long[where])
+            self.open[live] = opened & ~over
+            self._refill()
+
+
+def _step(
+    u: FloatArray, rise: FloatArray, fall: FloatArray, p: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Probabilities after a random step along ``u`` that has no drift.
+
+    ``rise`` and ``fall`` say how far each may go up and down.
+    """
+    size = np.abs(u)
+    still = size <= 1e-12
+    if some := still.any():
+        size[still] = 1.0
+    up, down = rise / size, fall / size
+    if some:
+        up[still] = down[still] = np.inf
+    ahead = u > 0
+    forward = np.where(ahead, up, down).min(-1)
+    backward = np.where(ahead, down, up).min(-1)
+    ahead = rng.random(len(u)) * (forward + backward) < backward
+    return _snap(p + np.where(ahead, forward, -backward)[:, None] * u)
+
+
+def _snap(p: FloatArray) -> FloatArray:
+    return np.asarray(np.where(p < _EPS, 0.0, np.where(p > 1 - _EPS, 1.0, p)))
+
+
+def _direction(equations: FloatArray, opened: BoolArray) -> FloatArray:
+    """Unit vectors (rows, slots) orthogonal to the columns of (rows, slots, slots - 1).
+
+    Rows with k < slots open slots keep the first k - 1 equations and drop the others; closed slots
+    get an equation of their own that holds them still.
+    """
+    rows, slots = opened.shape
+    if slots == 1:
+        return np.ones((rows, 1))
+    count = opened.sum(-1)
+    if (count == slots).all():
+        return _orthogonal(equations)
+    order = np.argsort(~opened, axis=-1, kind="stable")
+    equations = np.take_along_axis(equations, order[..., None], axis=1)
+    column = np.arange(slots - 1)
+    shut = np.arange(slots)[:, None] == column + 1
+    keep = column < (count - 1)[:, None]
+    equations = np.where(
+        keep[:, None, :],
+        np.where((np.arange(slots) < count[:, None])[..., None], equations, 0.0),
+        shut[None].astype(np.float64),
+    )
+    null = _orthogonal(equations)
+    u = np.empty_like(null)
+    np.put_along_axis(u, order, null, axis=-1)
+    return np.where(opened, u, 0.0)
+
+
+def _orthogonal(equations: FloatArray) -> FloatArray:
+    """Unit vectors (rows, slots) orthogonal to all columns of (rows, slots, slots - 1)."""
+    # The last column of a complete QR, whatever the rank: only the reflections are asked for, and
+    # applied to the last axis.
+    vectors, scale = np.linalg.qr(equations, mode="raw")
+    u = np.zeros(equations.shape[:2])
+    u[:, -1] = 1.0
+    for j in range(equations.shape[-1] - 1, -1, -1):
+        below = vectors[:, j, j + 1 :]
+        part = np.vecdot(below, u[:, j + 1 :])
+        part *= scale[:, j]
+        u[:, j] = -part
+        u[:, j + 1 :] -= part[:, None] * below
+    return u

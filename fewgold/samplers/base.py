@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,9 +13,9 @@ from scipy.special import ndtri
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold.design import Design
 from fewgold.errors import BudgetError, DataError, DesignError
-from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
-from fewgold.stored import Excerpt, StoredPool
+from fewgold.pool import Pool, Population
+from fewgold.sample import Ratings, Sample, SampleInfo
+from fewgold.stored import StoredPool
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Sampler(ABC):
 
     def draw(
         self,
-        pool: Pool | StoredPool,
+        pool: Population,
         budget: Budget,
         *,
         draws: int | None = None,
@@ -97,26 +97,16 @@ class Sampler(ABC):
         rated = 0 if given is None else given.n
         n = self.count(pool, budget, rated)
         seed = rng if isinstance(rng, int | np.integer) else None
-        info: dict[str, Any] = {"sampler": self.name}
-        if seed is not None:
-            info["seed"] = int(seed)
+        info = SampleInfo((self.name,), () if seed is None else (int(seed),))
         generator = as_rng(rng)
-        if isinstance(pool, StoredPool):
-            if given is not None:
-                return self._top_up_stored(pool, n, given, generator, info)
-            if draws is not None:
-                raise BudgetError(
-                    "draws is for simulations, which take a pool in memory; this one is on disk. "
-                    "Draw one sample at a time, or load a part of the pool."
-                )
-            part, design = self._draw_stored(pool, n, generator)
-            return Sample(part, np.arange(n), design, info=info)
         if given is not None:
             return self._top_up(pool, n, given, generator, info)
-        rows, design = self._draw(pool, n, draws or 1, generator)
-        if draws is None:
-            rows, design = rows[0], design.draw(0)
-        return Sample(pool, rows, design, info=info)
+        part, rows, design = pool._draw_with(self, n, draws, generator)
+        return Sample(part, rows, design, info=info)
+
+    @property
+    def _draws_from_disk(self) -> bool:
+        return type(self)._draw_stored is not Sampler._draw_stored
 
     @abstractmethod
     def _draw(
@@ -126,45 +116,26 @@ class Sampler(ABC):
 
     def _draw_stored(
         self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Excerpt, Design]:
+    ) -> tuple[Pool, Design]:
         """Rows of a pool on disk, fetched, and the design they were drawn under: (n,)."""
+        self._refuse_disk()
+
+    def _refuse_disk(self) -> NoReturn:
         raise DesignError(
             f"{self.name} must look at every segment in memory, and this pool is on disk. Take "
             "random, docs-sys, docs-prop, docs-opt, docs-whole, docs-chunks3 or metrics-prop, or "
             "load the pool with Pool.from_file."
         )
 
-    def _top_up_stored(
-        self,
-        pool: StoredPool,
-        n: int,
-        given: Ratings,
-        rng: np.random.Generator,
-        info: dict[str, Any],
-    ) -> Sample:
-        """A wave from a pool on disk: its rows come after those that are rated."""
-        before = given.sample.pool
-        assert isinstance(before, Excerpt)
-        part, design = self._draw_stored(pool.without(before.ids), n, rng)
-        rows = np.arange(before.ids.size, before.ids.size + n)
-        return Sample(before.followed_by(part), rows, design, given, info=info)
-
     def _top_up(
-        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
+        self, pool: Population, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
     ) -> Sample:
-        """A wave drawn from the segments that are left, draw by draw."""
-        rated = np.atleast_2d(given.sample.indices)
-        rows, designs = [], []
-        for taken in rated:
-            rest = np.setdiff1d(np.arange(len(pool)), taken)
-            chosen, design = self._draw(pool.take(rest), n, 1, rng)
-            rows.append(rest[chosen[0]])
-            designs.append(design.draw(0))
-        if given.sample.indices.ndim == 1:
-            return Sample(pool, rows[0], designs[0], given, info=info)
-        return Sample(pool, np.stack(rows), Design.stack(designs), given, info=info)
+        """A wave drawn from the segments that are left."""
+        before = given.sample
+        part, rows, design = pool._draw_beside(self, n, before.pool, before.indices, rng)
+        return Sample(part, rows, design, given, info=info)
 
-    def replay(
+    def _replay(
         self,
         pool: Pool,
         annotate: Annotate,
@@ -181,7 +152,7 @@ class Sampler(ABC):
             ratings = sample.rate(annotate(sample))
         return ratings
 
-    def count(self, pool: Pool | StoredPool, budget: Budget, rated: int = 0) -> int:
+    def count(self, pool: Population, budget: Budget, rated: int = 0) -> int:
         """The number of segments that ``budget`` pays for, beyond those already rated."""
         left = len(pool) - rated
         if isinstance(budget, Cost):
@@ -202,9 +173,8 @@ class Sampler(ABC):
             )
         return int(budget)
 
-    def _affordable(self, pool: Pool | StoredPool, budget: Cost, left: int) -> int:
-        cost = pool.columns.cost if isinstance(pool, StoredPool) else pool.cost
-        if cost is None:
+    def _affordable(self, pool: Population, budget: Cost, left: int) -> int:
+        if not pool._has_cost:
             raise BudgetError(
                 "a cost budget needs the cost of each segment. Give the pool a cost column "
                 "(cost=…, or --cost on the command line), or a number of segments as the budget."
@@ -212,26 +182,20 @@ class Sampler(ABC):
         low, high = 0, left
         while low < high:
             n = (low + high + 1) // 2
-            mean, variance = self._cost_of(pool, n)
+            mean, variance = pool._cost_with(self, n)
             fits = mean + ndtri(1 - budget.risk) * np.sqrt(variance) <= budget.limit * (1 + 1e-12)
             low, high = (n, high) if fits else (low, n - 1)
         if low == 0:
             raise BudgetError(
                 f"a budget of {budget.limit:g} does not pay for one rating, which costs "
-                f"{self._cost_of(pool, 1)[0]:g} on average."
+                f"{pool._cost_with(self, 1)[0]:g} on average."
             )
         return low
 
-    def _cost_of(self, pool: Pool | StoredPool, n: int) -> tuple[float, float]:
-        """Mean and variance of what n segments cost."""
-        if isinstance(pool, StoredPool):
-            return self._cost_stored(pool, n)
-        assert pool.cost is not None
-        return self._cost_moments(pool, pool.cost, n)
-
     def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
         """The same for a pool on disk."""
-        mean, sd = float(pool.moments.mean[-1]), float(pool.moments.sd[-1])
+        moments = pool._scan.moments
+        mean, sd = float(moments.mean[-1]), float(moments.sd[-1])
         return n * mean, n * (1 - n / len(pool)) * sd**2
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
 from fewgold._neighbours import Neighbours
 from fewgold._validate import check_choice, check_count
-from fewgold.design import Design, collapse
-from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
+from fewgold.design import Design, DesignKind, collapse
+from fewgold.pool import Pool, Population
+from fewgold.sample import Ratings, Sample, SampleInfo
 from fewgold.samplers.base import Annotate, Sampler
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
 
@@ -71,8 +70,11 @@ class Incremental(Sampler):
         return progress.rows, progress.design()
 
     def _top_up(
-        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
+        self, pool: Population, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
     ) -> Sample:
+        if not pool._can_use(self):
+            self._refuse_disk()
+        pool = given.sample.pool
         rated, scores = np.atleast_2d(given.sample.indices), np.atleast_2d(given.scores)
         progress = _Progress(self, pool, len(rated))
         progress.take(rated)
@@ -84,7 +86,7 @@ class Incremental(Sampler):
             return Sample(pool, rows[0], wave.draw(0), given, joined.draw(0), info)
         return Sample(pool, rows, wave, given, joined, info)
 
-    def replay(
+    def _replay(
         self,
         pool: Pool,
         annotate: Annotate,
@@ -95,7 +97,7 @@ class Incremental(Sampler):
     ) -> Ratings:
         """As for every sampler, but without starting the model anew for each wave."""
         progress = _Progress(self, pool, draws or 1)
-        info = {"sampler": self.name}
+        info = SampleInfo((self.name,))
         for size in sizes:
             fresh = progress.choose(size, rng)
             ask = Sample(pool, fresh, progress.wave(size), info=info)
@@ -110,7 +112,7 @@ def _slice(design: Design, n: int) -> Design:
     """The part of a design that describes the last n segments; used for listing them only."""
     arrays = ("weights", "inclusion", "groups", "strata")
     part = {name: getattr(design, name)[..., -n:] for name in arrays}
-    return Design(kind="adaptive", size=design.size, unbiased=False, **part)
+    return Design(kind=DesignKind.ADAPTIVE, size=design.size, unbiased=False, **part)
 
 
 class _Progress:
@@ -201,7 +203,7 @@ class _Progress:
         stratum = self.strata[self.rows[:, -n:]]
         share = spread_out(self.taken / self.sizes, stratum)
         return Design(
-            kind="adaptive",
+            kind=DesignKind.ADAPTIVE,
             size=len(self.pool),
             weights=np.full(share.shape, 1 / n),
             inclusion=share,
@@ -218,7 +220,7 @@ class _Progress:
         whole = np.where(used, self.sizes, 0).sum(-1, keepdims=True)
         weights = self.sizes / whole / np.maximum(self.taken, 1)
         return Design(
-            kind="adaptive",
+            kind=DesignKind.ADAPTIVE,
             size=len(self.pool),
             weights=spread_out(weights, stratum),
             inclusion=spread_out(self.taken / self.sizes, stratum),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from fewgold._arrays import IntArray
-from fewgold.design import Design
-from fewgold.pool import Pool
-from fewgold.sample import Ratings, Sample
+from fewgold.design import Design, simple_design
+from fewgold.pool import Pool, Population
+from fewgold.sample import Ratings, Sample, SampleInfo
 from fewgold.samplers.base import Sampler, batch_design
-from fewgold.stored import Excerpt, StoredPool
+from fewgold.stored import StoredPool
 from fewgold.stored.groups import Wanted, salt_of
 
 
@@ -28,50 +27,28 @@ class SimpleRandom(Sampler):
         self, pool: Pool, n: int, draws: int, rng: np.random.Generator
     ) -> tuple[IntArray, Design]:
         rows = np.stack([rng.permutation(len(pool))[:n] for _ in range(draws)])
-        return rows, batch_design(_simple(n, len(pool)), draws)
+        return rows, batch_design(simple_design(n, len(pool)), draws)
 
     def _draw_stored(
         self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Excerpt, Design]:
+    ) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
         rank = rng.choice(size, n, replace=False)
         if pool.metrics:  # any line of known lengths will do, and that of a metric is soon read
-            everything = pool.bins(pool.metrics[0], 1).wanted(np.zeros(n, dtype=np.int64), rank)
+            whole = pool._scan.bins(pool.metrics[0], 1)
+            everything = whole.wanted(np.zeros(n, dtype=np.int64), rank)
         else:
             everything = Wanted("'all'", np.full(n, "all", dtype=object), rank, np.full(n, size))
-        return pool.rows(everything, salt), _simple(n, size)
-
-    def _top_up_stored(
-        self,
-        pool: StoredPool,
-        n: int,
-        given: Ratings,
-        rng: np.random.Generator,
-        info: dict[str, Any],
-    ) -> Sample:
-        return _joined(super()._top_up_stored(pool, n, given, rng, info), given)
+        return pool._rows(everything, salt), simple_design(n, size)
 
     def _top_up(
-        self, pool: Pool, n: int, given: Ratings, rng: np.random.Generator, info: dict[str, Any]
+        self, pool: Population, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
     ) -> Sample:
-        return _joined(super()._top_up(pool, n, given, rng, info), given)
-
-
-def _joined(wave: Sample, given: Ratings) -> Sample:
-    """Two random samples, the second from what the first left, make one random sample."""
-    if given.sample.design.kind != "simple":
-        return wave
-    both = _simple(given.n + wave.n, len(wave.pool))
-    if given.sample.indices.ndim > 1:
-        both = batch_design(both, len(given.sample.indices))
-    return replace(wave, joined=both)
-
-
-def _simple(n: int, size: int) -> Design:
-    return Design(
-        kind="simple",
-        size=size,
-        weights=np.full(n, 1 / n),
-        inclusion=np.full(n, n / size),
-        groups=np.zeros(n, dtype=np.int64),
-    )
+        """Two random samples, the second from what the first left, make one random sample."""
+        wave = super()._top_up(pool, n, given, rng, info)
+        if not given.sample.design.drawn_as("simple"):
+            return wave
+        both = simple_design(given.n + wave.n, len(wave.pool))
+        if given.sample.indices.ndim > 1:
+            both = batch_design(both, len(given.sample.indices))
+        return replace(wave, joined=both)

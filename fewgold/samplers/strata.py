@@ -1,17 +1,28 @@
-"""Ways to cut a pool into strata. Any callable from a pool to N labels will do."""
+"""Ways to cut a pool into strata, in memory and on disk.
+
+In memory any callable from a pool to N labels will do. On disk strata are known by their sizes, and
+a segment by its stratum and its rank there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import IntArray, codes_of
-from fewgold.errors import DataError, UnknownNameError
+from fewgold.errors import DataError, DesignError, UnknownNameError
 from fewgold.pool import Pool
+from fewgold.stored import StoredPool
+from fewgold.stored.groups import Groups, MergedGroups, Wanted
+
+# Bins on disk, at the most, where their number is not given. Within one of 50 bins a metric hardly
+# varies, and a hundred ratings give each of them two.
+_BINS = 50
 
 Stratifier: TypeAlias = Callable[[Pool], NDArray[Any]]
 
@@ -48,11 +59,16 @@ class ByMetric:
 
     def __call__(self, pool: Pool) -> IntArray:
         score = pool.composite() if self.metric is None else pool.matrix([self.metric])[0]
-        bins = self.bins or max(round(len(pool) / self.size), 1)
-        if not 1 <= bins <= len(pool):
-            raise DataError(f"bins must be from 1 to {len(pool)}, the pool's size; got {bins}.")
+        bins = self._count(len(pool))
         ranks = np.argsort(np.argsort(score, kind="stable"), kind="stable")
         return np.asarray(ranks * bins // len(pool), dtype=np.int64)
+
+    def _count(self, size: int, most: int | None = None) -> int:
+        usual = max(round(size / self.size), 1)
+        bins = self.bins or (usual if most is None else min(usual, most))
+        if not 1 <= bins <= size:
+            raise DataError(f"bins must be from 1 to {size}, the pool's size; got {bins}.")
+        return bins
 
 
 @dataclass(frozen=True)
@@ -82,3 +98,56 @@ def strata_of(by: Stratifier, pool: Pool) -> IntArray:
             f"a stratifier must give one label a segment, shape ({len(pool)},); got {labels.shape}."
         )
     return codes_of(labels)
+
+
+def column_of(by: Stratifier) -> str:
+    """The column that strata are made by."""
+    if isinstance(by, ByDocument):
+        return "document"
+    if isinstance(by, ByColumn):
+        return by.column
+    raise DesignError(
+        f"strata of a pool on disk are made by ByDocument, ByColumn or ByMetric; got {by!r}. Write "
+        "your strata into a column of the files and take ByColumn."
+    )
+
+
+def bins_of(pool: StoredPool, by: ByMetric) -> MergedGroups:
+    """The bins of a metric, or of the composite."""
+    return pool._scan.bins(by.metric, by._count(len(pool), _BINS))
+
+
+def random_ranks(group: NDArray[Any], size: IntArray, rng: np.random.Generator) -> IntArray:
+    """Ranks by chance, none twice in a group, where equal groups stand next to each other."""
+    rank = np.empty(len(group), dtype=np.int64)
+    for start, end in _runs(group):
+        rank[start:end] = rng.choice(int(size[start]), end - start, replace=False)
+    return rank
+
+
+def random_starts(group: NDArray[Any], size: IntArray, rng: np.random.Generator) -> IntArray:
+    """For each group where its circle starts, the same for all its members."""
+    found = np.empty(len(group), dtype=np.int64)
+    for start, end in _runs(group):
+        found[start:end] = rng.integers(int(size[start]))
+    return found
+
+
+def _runs(group: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Where equal groups begin and end."""
+    new = np.flatnonzero(group[1:] != group[:-1]) + 1
+    return pairwise([0, *new.tolist(), len(group)])
+
+
+def at_positions(
+    groups: Groups | MergedGroups, some: IntArray, positions: IntArray, rng: np.random.Generator
+) -> Wanted:
+    """What stands at some positions of a line of some groups in random order."""
+    order = rng.permutation(some)
+    group = order[np.searchsorted(groups.size[order].cumsum(), positions, side="right")]
+    return any_of(groups, group, rng)
+
+
+def any_of(groups: Groups | MergedGroups, group: IntArray, rng: np.random.Generator) -> Wanted:
+    """A row by chance of each ``group``, none twice; equal groups stand next to each other."""
+    return groups.wanted(group, random_ranks(group, groups.size[group], rng))

@@ -1,25 +1,48 @@
-"""Stratified sampling, with strata too small for the budget handled without bias."""
+"""Stratified sampling, with strata too small for the budget handled without bias.
+
+The budget is shared out among the strata in proportion to their sizes or by Neyman's optimal
+allocation (`allocate`), shares are rounded to whole segments (`nearest_counts`), and each stratum
+is sampled at random. Strata that are due fewer than two segments stand together in a line, or are
+merged. From a pool on disk the same design is drawn, from stratum sizes that the engine counts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 from typing import TypeAlias
 
 import numpy as np
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice
-from fewgold.design import Design, collapse
-from fewgold.errors import BudgetError
+from fewgold.design import Design, DesignKind, collapse
+from fewgold.errors import BudgetError, DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
-from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
+from fewgold.samplers.strata import (
+    ByDocument,
+    ByMetric,
+    Stratifier,
+    any_of,
+    at_positions,
+    bins_of,
+    column_of,
+    random_ranks,
+    strata_of,
+)
 from fewgold.samplers.systematic import line_design, regular
-from fewgold.stored import Excerpt, StoredPool
-from fewgold.stored.groups import MergedGroups
+from fewgold.stored import StoredPool
+from fewgold.stored.groups import Groups, MergedGroups, Wanted, salt_of
 
-# How many segments each stratum gets.
+# With two segments a stratum its variance can be estimated, and rounding costs next to nothing.
+LEAST = 2
+# The least spread of a stratum under optimal allocation, as a share of the pooled one.
+_FLOOR = 0.25
+
+Allocation: TypeAlias = str | Callable[[Pool, IntArray], FloatArray]
+_ALLOCATIONS = {"proportional": "prop", "optimal": "opt", "optimal-cost": "opt-cost"}
 
 
 def allocate(mass: FloatArray, sizes: IntArray, n: int) -> FloatArray:
@@ -69,35 +92,23 @@ def nearest_counts(share: FloatArray, sizes: IntArray, n: int, least: int = 0) -
     return counts
 
 
-def optimal_mass(sizes: IntArray, spread: FloatArray, cost: FloatArray | None = None) -> FloatArray:
-    """Neyman's N_h σ_h, divided by the root of the mean cost where costs differ."""
-    mass = sizes * spread
-    return np.asarray(mass if cost is None else mass / np.sqrt(cost))
-
-
-# How many segments each stratum gets, and the design that this makes.
-
-
-# With two segments a stratum its variance can be estimated, and rounding costs next to nothing.
-LEAST = 2
-# The least spread of a stratum under optimal allocation, as a share of the pooled one.
-_FLOOR = 0.25
-
-
 def masses(
     sizes: IntArray, spread: FloatArray | None, cost: FloatArray | None, *, floored: bool
 ) -> FloatArray:
-    """What segments are shared out by: sizes, or Neyman's sizes times spreads."""
+    """What segments are shared out by: sizes, or Neyman's N_h σ_h, divided by the root of the mean
+    cost where costs differ (Cochran 1977, section 5.5).
+    """
     if spread is None:
         return sizes.astype(np.float64)
     if floored:
         # A metric that does not vary in a stratum does not prove that scores do not: without
         # a floor such strata would be left to one or two ratings.
         spread = np.maximum(spread, _FLOOR * np.sqrt(sizes @ spread**2 / sizes.sum()))
-    return optimal_mass(sizes, spread, cost)
+    mass = sizes * spread
+    return np.asarray(mass if cost is None else mass / np.sqrt(cost))
 
 
-def strata_of_share(share: FloatArray, sizes: IntArray) -> BoolArray:
+def due_too_few(share: FloatArray, sizes: IntArray) -> BoolArray:
     """Which strata are due fewer than two segments, though they hold more: (H,)."""
     return np.asarray((share < LEAST - 1e-9) & (share < sizes))
 
@@ -110,7 +121,7 @@ def within_design(sizes: IntArray, counts: IntArray) -> Design:
     weights = (sizes / sizes[used].sum() / np.maximum(counts, 1))[stratum]
     groups = collapse(stratum, counts.astype(np.float64), sizes)
     return Design(
-        kind="stratified" if used.all() else "stratified with empty strata",
+        kind=DesignKind.STRATIFIED if used.all() else DesignKind.EMPTY_STRATA,
         size=int(sizes.sum()),
         weights=weights,
         inclusion=(counts / sizes)[stratum],
@@ -123,7 +134,7 @@ def within_design(sizes: IntArray, counts: IntArray) -> Design:
 def joined_design(own: Design, line: Design) -> Design:
     """Large strata by themselves, then small ones in a line; the line knows the whole size."""
     return Design(
-        kind="systematic",
+        kind=DesignKind.SYSTEMATIC,
         size=line.size,
         weights=np.concatenate([own.weights * own.size / line.size, line.weights]),
         inclusion=np.concatenate([own.inclusion, line.inclusion]),
@@ -148,10 +159,6 @@ def merge(share: FloatArray, sizes: IntArray, small: BoolArray) -> IntArray:
         elif large.size:
             label[last] = label[large[(share / sizes)[large].argmin()]]
     return np.unique(label, return_inverse=True)[1].astype(np.int64)
-
-
-Allocation: TypeAlias = str | Callable[[Pool, IntArray], FloatArray]
-_ALLOCATIONS = ("proportional", "optimal", "optimal-cost")
 
 
 @dataclass(frozen=True)
@@ -181,14 +188,13 @@ class Stratified(Sampler):
 
     def __post_init__(self) -> None:
         if isinstance(self.allocation, str):
-            check_choice("allocation", self.allocation, _ALLOCATIONS)
+            check_choice("allocation", self.allocation, tuple(_ALLOCATIONS))
         check_choice("rounding", self.rounding, ("unbiased", "printed"))
 
     @property
     def name(self) -> str:
         by = getattr(self.by, "label", "strata")
-        short = {"proportional": "prop", "optimal": "opt", "optimal-cost": "opt-cost"}
-        how = short[self.allocation] if isinstance(self.allocation, str) else "own"
+        how = _ALLOCATIONS[self.allocation] if isinstance(self.allocation, str) else "own"
         return f"{by}-{how}" + ("-printed" if self.rounding == "printed" else "")
 
     def _mass(self, pool: Pool, strata: IntArray, sizes: IntArray) -> FloatArray:
@@ -210,7 +216,7 @@ class Stratified(Sampler):
         share = allocate(self._mass(pool, strata, sizes), sizes, n)
         if self.rounding == "printed":
             return draw_within(strata, sizes, nearest_counts(share, sizes, n), draws, rng)
-        small = strata_of_share(share, sizes)
+        small = due_too_few(share, sizes)
         if not small.any():
             counts = nearest_counts(share, sizes, n, least=LEAST)
             return draw_within(strata, sizes, counts, draws, rng)
@@ -251,22 +257,75 @@ class Stratified(Sampler):
 
     def _draw_stored(
         self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Excerpt, Design]:
-        from fewgold.samplers.on_disk import draw_stratified
+    ) -> tuple[Pool, Design]:
+        salt, size = salt_of(rng), len(pool)
+        plain = self.allocation == "proportional" and self.rounding == "unbiased"
+        if plain and not isinstance(self.by, ByMetric) and n < size:
+            # Strata that get less than two go into a line. There may be millions of them, and none
+            # has to be looked at here.
+            least = ceil((LEAST - 1e-9) * size / n)
+            large = pool._scan.groups(column_of(self.by), least)
+            n_small = size - int(large.size.sum())
+            if n_small * n / size >= LEAST - 1e-9:
+                line = _Line(n, n_small, size, rng)
+                found = line.documents(pool, column_of(self.by), salt, least)
+                every = np.arange(large.size.size)
+                wanted, design = line.beside(large, every, large.size * n / size, found)
+                return pool._rows(wanted, salt), design
+        wanted, design = self._wanted(*self._shares(pool, n), n, size, rng)
+        return pool._rows(wanted, salt), design
 
-        return draw_stratified(self, pool, n, rng)
+    def _shares(self, pool: StoredPool, n: int) -> tuple[Groups | MergedGroups, FloatArray]:
+        """The strata of a pool on disk, and what is due to each of them."""
+        if callable(self.allocation):
+            raise DesignError(
+                "an allocation of your own needs every segment in memory, and this pool is on "
+                "disk. Take 'proportional', 'optimal' or 'optimal-cost'."
+            )
+        detailed = self.allocation != "proportional"
+        groups: Groups | MergedGroups
+        if isinstance(self.by, ByMetric):
+            groups = bins_of(pool, self.by)
+            sd, cost = pool._scan.spread_in(groups) if detailed else (None, None)
+        else:
+            groups = pool._scan.groups(column_of(self.by), detailed=detailed)
+            sd, cost = groups.sd, groups.cost
+        if detailed and sd is None:
+            pool._scan.score(None)  # says that metrics are needed
+        if self.allocation != "optimal-cost":
+            cost = None
+        mass = masses(groups.size, sd, cost, floored=self.rounding == "unbiased")
+        return groups, allocate(mass, groups.size, n)
+
+    def _wanted(
+        self, groups: Groups | MergedGroups, share: FloatArray, n: int, size: int,
+        rng: np.random.Generator,
+    ) -> tuple[Wanted, Design]:  # fmt: skip
+        """The same choices as in `_draw`, for strata known by their sizes."""
+        sizes = groups.size
+        small = due_too_few(share, sizes)
+        if self.rounding == "printed":
+            counts = nearest_counts(share, sizes, n)
+        elif not small.any():
+            counts = nearest_counts(share, sizes, n, least=LEAST)
+        elif self.allocation == "proportional" and share[small].sum() >= LEAST - 1e-9:
+            line = _Line(n, int(sizes[small].sum()), size, rng)
+            found = at_positions(groups, np.flatnonzero(small), line.positions, rng)
+            return line.beside(groups, np.flatnonzero(~small), share, found)
+        else:
+            into = merge(share, sizes, small)
+            share = np.asarray(np.bincount(into, share), dtype=np.float64)
+            groups = groups.merged(into)
+            least = min(LEAST, int(share.min() + 1e-9) or 1)
+            counts = nearest_counts(share, groups.size, n, least=least)
+        group = np.repeat(np.arange(counts.size), counts)
+        return any_of(groups, group, rng), within_design(groups.size, counts)
 
     def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
         if self.allocation == "proportional":
             return super()._cost_stored(pool, n)  # strata do not make the variance larger
-        from fewgold.samplers.on_disk import shares
-
-        groups, share = shares(self, pool, n)
-        if isinstance(groups, MergedGroups):
-            cost, sd = pool.cost_in(groups)
-        else:
-            assert groups.cost is not None and groups.cost_sd is not None
-            cost, sd = groups.cost, groups.cost_sd
+        groups, share = self._shares(pool, n)
+        cost, sd = pool._scan.cost_in(groups)
         return float(share @ cost), float(share @ ((1 - share / groups.size) * sd**2))
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
@@ -287,3 +346,30 @@ def draw_within(
     start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     position = np.concatenate([start[h] + np.arange(c) for h, c in enumerate(counts)])
     return order[:, position], batch_design(within_design(sizes, counts), draws)
+
+
+class _Line:
+    """Small strata of a pool on disk in a line in random order, sampled at regular distances."""
+
+    def __init__(self, n: int, n_small: int, size: int, rng: np.random.Generator) -> None:
+        self.n, self.rng = n, rng
+        n_line = min(max(round(n * n_small / size), 1), n_small)
+        self.positions = regular(n_small, n_line, 1, rng)[0]
+        self.design = line_design(n_line, n_small, size)
+
+    def documents(self, pool: StoredPool, column: str, salt: str, most: int) -> Wanted:
+        """What is drawn where the strata of fewer than ``most`` segments stand in line."""
+        found = pool._scan.line(column, salt, self.positions, most)
+        rank = random_ranks(found.label, found.size, self.rng)
+        return Wanted(pool._scan.label(column), found.label, rank, found.size)
+
+    def beside(
+        self, groups: Groups | MergedGroups, large: IntArray, share: FloatArray, drawn: Wanted
+    ) -> tuple[Wanted, Design]:
+        """What was ``drawn`` from the line, after segments of the ``large`` strata themselves."""
+        if not large.size:
+            return drawn, self.design
+        sizes = groups.size[large]
+        counts = nearest_counts(share[large], sizes, self.n - self.design.n, least=LEAST)
+        own = any_of(groups, np.repeat(large, counts), self.rng)
+        return own.then(drawn), joined_design(within_design(sizes, counts), self.design)

@@ -1,4 +1,4 @@
-"""Systematic sampling over documents in random order: implicit stratification."""
+"""Systematic sampling over documents in random order, of segments, whole documents or chunks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, codes_of
 from fewgold._validate import check_count
-from fewgold.design import Design, neighbours
+from fewgold.design import Design, DesignKind, neighbours
 from fewgold.errors import DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
-from fewgold.samplers.strata import ByDocument, ByMetric, Stratifier, strata_of
-from fewgold.stored import Excerpt, StoredPool
+from fewgold.samplers.strata import (
+    ByDocument,
+    ByMetric,
+    Stratifier,
+    at_positions,
+    bins_of,
+    column_of,
+    random_ranks,
+    random_starts,
+    strata_of,
+)
+from fewgold.stored import StoredPool
 from fewgold.stored.groups import Wanted, salt_of
 
 # Neighbours on the line are compared in groups of this size to estimate the variance. Smaller
@@ -59,9 +69,7 @@ class Systematic(Sampler):
 
     def _draw_stored(
         self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Excerpt, Design]:
-        from fewgold.samplers.on_disk import bins_in_line, column_of, ranks_in, turned
-
+    ) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
         positions = regular(size, n, 1, rng)[0]
         design = line_design(n, size, size)
@@ -71,21 +79,26 @@ class Systematic(Sampler):
                     "bins of a metric on disk have no order inside. Leave out inside=, or take "
                     "documents."
                 )
-            return pool.rows(bins_in_line(pool, self.by, positions, rng), salt), design
-        found = pool.line(column_of(self.by), salt, positions)
-        by = pool.label(column_of(self.by))
+            bins = bins_of(pool, self.by)
+            wanted = at_positions(bins, np.arange(bins.size.size), positions, rng)
+            return pool._rows(wanted, salt), design
+        found = pool._scan.line(column_of(self.by), salt, positions)
+        by = pool._scan.label(column_of(self.by))
         if self.inside is None:
-            rank, order = ranks_in(found.label, found.size, rng), None
+            rank, order = random_ranks(found.label, found.size, rng), None
         else:
-            turn = turned(found.label, found.size, rng)
-            rank, order = (found.offset - turn) % found.size, pool.columns.metric(self.inside)
-        return pool.rows(Wanted(by, found.label, rank, found.size), salt, order), design
+            start = random_starts(found.label, found.size, rng)
+            rank, order = (
+                (found.offset - start) % found.size,
+                pool._scan.columns.metric(self.inside),
+            )
+        return pool._rows(Wanted(by, found.label, rank, found.size), salt, order), design
 
 
 def line_design(n: int, line: int, size: int) -> Design:
     """Every (line/n)-th of a line that holds ``line`` of ``size`` segments."""
     return Design(
-        kind="systematic",
+        kind=DesignKind.SYSTEMATIC,
         size=size,
         weights=np.full(n, line / size / n),
         inclusion=np.full(n, n / line),
@@ -98,9 +111,6 @@ def regular(size: int, n: int, draws: int, rng: np.random.Generator) -> IntArray
     # In whole numbers, so that every position has a chance of exactly n/N.
     start = rng.integers(size, size=(draws, 1))
     return np.asarray((start + np.arange(n) * size) // n)
-
-
-# Whole documents, or chunks of consecutive segments, as the units that are drawn.
 
 
 @dataclass(frozen=True)
@@ -139,47 +149,40 @@ class Clusters(Sampler):
         pattern, chunk = _pattern(size, n, self.size or n)
         turn = rng.integers(size, size=(draws, 1))
         rows = np.take_along_axis(circle, (pattern + turn) % size, axis=-1)
-        if self.size is None:
-            units, groups = _relabel(codes[rows]), np.zeros_like(rows)
-        else:
-            units = np.broadcast_to(chunk, rows.shape)
-            groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[units]
-        design = Design(
-            kind="clusters",
-            size=size,
-            weights=np.full(rows.shape, 1 / n),
-            inclusion=np.full(rows.shape, n / size),
-            groups=groups,
-            units=units,
-        )
-        return rows, design
+        return rows, self._design(codes[rows], chunk, size)
 
     def _draw_stored(
         self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Excerpt, Design]:
+    ) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
         pattern, chunk = _pattern(size, n, self.size or n)
-        found = pool.line("document", salt, (pattern + int(rng.integers(size))) % size)
-        wanted = Wanted(pool.label("document"), found.label, found.offset, found.size)
-        part = pool.rows(wanted, salt, "id_" if pool.columns.order is None else "order_")
-        units = chunk
-        groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[units]
+        found = pool._scan.line("document", salt, (pattern + int(rng.integers(size))) % size)
+        wanted = Wanted(pool._scan.label("document"), found.label, found.offset, found.size)
+        part = pool._rows(wanted, salt, "id_" if pool._scan.columns.order is None else "order_")
+        return part, self._design(codes_of(found.label)[None], chunk, size).draw(0)
+
+    def _design(self, documents: IntArray, chunk: IntArray, size: int) -> Design:
+        """Of segments (draws, n) by their documents, in chunks (n,)."""
         if self.size is None:
-            units = _relabel(codes_of(found.label)[None])[0]
-            groups = np.zeros(n, dtype=np.int64)
-        return part, Design(
-            kind="clusters",
+            units = np.stack([codes_of(own) for own in documents])
+            groups = np.zeros_like(units)
+        else:
+            units = np.broadcast_to(chunk, documents.shape)
+            groups = neighbours(int(chunk[-1]) + 1, NEIGHBOURS)[units]
+        n = chunk.size
+        return Design(
+            kind=DesignKind.CLUSTERS,
             size=size,
-            weights=np.full(n, 1 / n),
-            inclusion=np.full(n, n / size),
+            weights=np.full(units.shape, 1 / n),
+            inclusion=np.full(units.shape, n / size),
             groups=groups,
             units=units,
         )
 
     def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
-        mean, size = float(pool.moments.mean[-1]), len(pool)
+        mean, size = float(pool._scan.moments.mean[-1]), len(pool)
         documents = n / (size / pool.n_documents)
-        return n * mean, documents * (1 - n / size) * pool.document_cost_variance
+        return n * mean, documents * (1 - n / size) * pool._scan.document_cost_variance
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
         return self._cost_by_drawing(pool, cost, n)
@@ -191,12 +194,3 @@ def _pattern(size: int, n: int, chunk: int) -> tuple[IntArray, IntArray]:
     count = int(which[-1]) + 1
     gap = which * (size - n) // count
     return np.arange(n) + gap, which
-
-
-def _relabel(labels: IntArray) -> IntArray:
-    """Labels 0, 1, … in order of appearance along the last axis."""
-    out = np.empty_like(labels)
-    for k, row in enumerate(labels):
-        seen: dict[int, int] = {}
-        out[k] = [seen.setdefault(int(v), len(seen)) for v in row]
-    return out

@@ -2,13 +2,11 @@
 
 from fewgold.simulation.result import Simulation
 from fewgold.simulation.run import DEFAULT_BUDGETS, running_on, simulate
-from fewgold.simulation.studies import Study, as_studies, studies_from_table
+from fewgold.simulation.studies import studies_from_table
 
 __all__ = [
     "DEFAULT_BUDGETS",
     "Simulation",
-    "Study",
-    "as_studies",
     "running_on",
     "simulate",
     "studies_from_table",

@@ -1,4 +1,8 @@
-"""What a simulation says of one strategy on one pool at one budget."""
+"""A cell: what a simulation says of one strategy on one pool at one budget.
+
+`Draws` gathers the estimates and intervals of many repetitions into a `Cell`; `figures` compares a
+cell with that of the baseline. Every figure has its Monte-Carlo standard error.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from fewgold._arrays import FloatArray
+from fewgold._arrays import BoolArray, FloatArray
+from fewgold._statistics import padded_share
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Estimate
 from fewgold.estimator import Estimator
 from fewgold.sample import Ratings
 from fewgold.samplers import Budget, Cost
 
-# Means over draws with their Monte-Carlo errors.
+# Means over draws with their Monte-Carlo errors ---------------------------------------------------
 
-
-# Draws that tell a slope, and draws that tell how much a variance varies.
+# Draws needed to estimate a slope, and to estimate how much a variance varies.
 _FOR_SLOPE, _FOR_SPREAD = 30, 8
-# A control variate must not be asked to reach further than this, in standard errors.
-_REACH = 3.0
+# A control variate is used only if its mean is this near the known one, in standard errors.
+_NEAR = 3.0
 
 
 class Score(NamedTuple):
@@ -37,11 +41,8 @@ class Score(NamedTuple):
         return cls(float(values.mean()), float(spread / np.sqrt(values.size)))
 
     @classmethod
-    def of_share(cls, hits: FloatArray) -> Score:
-        """A share; two hits and two misses added to the error, so that 100 of 100 has one too."""
-        draws, count = hits.size, float(hits.sum())
-        p = (count + 2) / (draws + 4)
-        return cls(count / draws, float(np.sqrt(p * (1 - p) / (draws + 4))))
+    def of_share(cls, hits: BoolArray) -> Score:
+        return cls(*padded_share(hits))
 
     def times(self, unit: float) -> Score:
         return Score(self.mean * unit, self.mc * unit)
@@ -71,16 +72,16 @@ def ratio(above: FloatArray, below: FloatArray) -> Score:
 def over_known(values: FloatArray, control: FloatArray, known: float) -> Score:
     """Mean of ``values`` over the known mean of ``control``, which serves as a control variate.
 
-    The baseline itself then comes out as exactly 1, and strategies on the same samples are told
-    apart from it with fewer draws. Where few draws cannot tell the slope, or the mean of the
-    control is far from the known one because no draw met a rare segment, it is a plain ratio.
+    The baseline itself then comes out as exactly 1, and strategies on the same samples are
+    compared with it more precisely. With too few draws for a slope, or a mean of the control far
+    from the known one (no draw had a rare segment), it is a plain ratio.
     """
     if not known > 0:
         return NOTHING
     if np.array_equal(values, control):
         return Score(1.0, 0.0)
     seen = Score.of(control)
-    if values.size < _FOR_SLOPE or not abs(seen.mean - known) <= _REACH * seen.mc:
+    if values.size < _FOR_SLOPE or not abs(seen.mean - known) <= _NEAR * seen.mc:
         return ratio(values, control)
     slope = float(((values - values.mean()) * control).mean() / control.var())
     score = Score.of(values - slope * (control - known))
@@ -93,7 +94,7 @@ def squared_deviations(values: FloatArray) -> FloatArray:
 
 
 def deviation(values: FloatArray) -> Score:
-    """Standard deviation; its error from the fourth moment, since errors are seldom normal."""
+    """Standard deviation; its error from the fourth moment, as errors are seldom normal."""
     draws = values.size
     if draws < 2:
         return NOTHING
@@ -113,16 +114,18 @@ def root(square: Score) -> Score:
 
 
 def if_enough(score: Score, draws: int) -> Score:
-    """The score without an error, where so few draws cannot tell how much a variance varies."""
+    """The score, without an error where the draws are too few to know how a variance varies."""
     return score if draws >= _FOR_SPREAD or score.mc == 0 else Score(score.mean, np.nan)
 
+
+# A cell, and how it is made -----------------------------------------------------------------------
 
 #: The estimator's own interval, beside the extra bounds.
 OWN = ""
 
 
 class Cover(NamedTuple):
-    """How an interval did: share that hold the truth, half-width t, and t − |error|."""
+    """How an interval did: share that contain the truth, half-width t, and t − |error|."""
 
     coverage: Score
     half_width: Score
@@ -131,7 +134,7 @@ class Cover(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of one strategy on one pool at one budget.
+    """Results of one strategy on one pool at one budget.
 
     ``errors`` holds estimate − truth of every draw; it is empty where the strategy failed, and
     ``failure`` says why.
@@ -164,7 +167,7 @@ def budget_label(budget: Budget) -> int | float | str:
 
 
 def reason(error: Exception) -> str:
-    """Why something failed, in a line."""
+    """Why something failed, in one line."""
     text = " ".join(str(error).split())
     return text if isinstance(error, FewgoldError) else f"{type(error).__name__}: {text}"
 
@@ -177,11 +180,11 @@ def spread_of(gold: FloatArray) -> float:
     return float((gold / unit).std(ddof=1)) * unit
 
 
-# Estimates and intervals of many draws, gathered into the figures of a cell.
+class Draws:
+    """Estimates and intervals of one strategy, added block by block until they make a cell.
 
-
-class Gathered:
-    """Figures of one strategy, block by block; ``gold`` are the scores of all segments."""
+    ``gold`` are the scores of all segments.
+    """
 
     def __init__(self, gold: FloatArray, confidence: float, bounds: Mapping[str, Bound]) -> None:
         self.gold, self.confidence, self.bounds = gold, confidence, bounds
@@ -214,15 +217,21 @@ class Gathered:
         self.errors.append(np.atleast_1d(value - self.gold.mean()))
         self.se.append(_of_shape(estimate.se, shape))
         self.cost.append(np.atleast_1d(ratings.sample.cost))
-        self._interval(OWN, shape, lambda: estimate.interval(self.confidence))
-        for name, bound in self.bounds.items():
-            self._interval(name, shape, lambda b=bound: _by(estimate, self.confidence, b))
+        for name, bound in {OWN: None, **self.bounds}.items():
+            if name not in self.refusals:
+                self._add_interval(name, bound, estimate, shape)
 
-    def _interval(self, name: str, shape: tuple[int, ...], make: Any) -> None:
-        if name in self.refusals:
-            return
+    def _add_interval(
+        self, name: str, bound: Bound | None, estimate: Any, shape: tuple[int, ...]
+    ) -> None:
         try:
-            low, high = (_of_shape(end, shape) for end in make())
+            if bound is not None and not hasattr(estimate, "residuals"):
+                raise FewgoldError(
+                    f"{bound.name} is for linear estimates, and this is a "
+                    f"{type(estimate).__name__}, which has its own interval."
+                )
+            ends = estimate.interval(self.confidence, *(() if bound is None else (bound,)))
+            low, high = (_of_shape(end, shape) for end in ends)
             if not (low <= high).all():
                 raise FewgoldError("the lower end of an interval lies above the upper end.")
         except Exception as error:
@@ -231,26 +240,26 @@ class Gathered:
         self.ends.setdefault(name, []).append((low, high))
 
     def cell(self, facts: Mapping[str, Any]) -> Cell:
-        """All that was gathered; ``facts`` are those of the cell that were known before."""
+        """The cell of all draws; ``facts`` are its fields that were known before."""
         errors, se = np.concatenate(self.errors), np.concatenate(self.se)
-        slip = 0.0
+        rounding = 0.0
         if facts["n"] == facts["size"] or np.ptp(self.gold) == 0:
-            # Nothing is left to chance: what differs from the truth are rounding errors.
-            slip = 1e-9 * float(np.abs(self.gold).max())
-            errors = np.where(np.abs(errors) <= slip, 0.0, errors)
+            # Nothing is left to chance: differences from the truth are rounding errors.
+            rounding = 1e-9 * float(np.abs(self.gold).max())
+            errors = np.where(np.abs(errors) <= rounding, 0.0, errors)
         covers = {}
         for bound, ends in self.ends.items():
             if bound in self.refusals:
                 continue
             low, high = (np.concatenate(part) for part in zip(*ends, strict=True))
             truth, half = self.gold.mean(), high / 2 - low / 2
-            held = (low <= truth + slip) & (truth - slip <= high)
+            held = (low <= truth + rounding) & (truth - rounding <= high)
             covers[bound] = Cover(
-                Score.of_share(held.astype(np.float64)),
+                Score.of_share(held),
                 Score.of(half),
                 Score.of(half - np.abs(errors)),
             )
-        unit = float(np.abs(errors).max()) or 1.0  # squares of 1e200 are none
+        unit = float(np.abs(errors).max()) or 1.0  # 1e200 squared overflows
         return Cell(
             **facts,
             errors=errors,
@@ -263,25 +272,15 @@ class Gathered:
 
 
 def _of_shape(values: Any, shape: tuple[int, ...]) -> FloatArray:
-    """Numbers for each draw; a single one is taken for all, and masked ones are none."""
+    """One number per draw: a single one holds for all, and masked ones are NaN."""
     array = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
     return np.atleast_1d(np.broadcast_to(array, shape))
 
 
-def _by(estimate: Any, confidence: float, bound: Bound) -> Any:
-    if not hasattr(estimate, "residuals"):
-        raise FewgoldError(
-            f"{bound.name} is for linear estimates, and this is a {type(estimate).__name__}, which "
-            "has its own interval."
-        )
-    return estimate.interval(confidence, bound)
-
-
-# The figures of a cell against the baseline, each with its Monte-Carlo error.
+# The figures of a cell against the baseline -------------------------------------------------------
 #
 # Draw k of a strategy and draw k of the baseline may share their sample, so errors of ratios and
-# differences come from the pairs: right whether they are correlated or not.
-
+# differences come from the pairs, which is right whether they are correlated or not.
 
 PARTS = ("coverage", "half_width", "slack")
 AGAINST = ("reduction", "variance_ratio", "ess", "ess_ratio", "win")
@@ -292,7 +291,7 @@ def figures(cell: Cell, baseline: Cell | None, plain: bool) -> dict[str, float]:
 
     Its mean squared error is then known exactly, S²(1/n − 1/N), and need not be simulated.
     """
-    unit = float(np.abs(cell.errors).max()) or 1.0  # squares of 1e-200 or 1e200 are none
+    unit = float(np.abs(cell.errors).max()) or 1.0  # squares of 1e-200 and 1e200 leave floats
     errors = cell.errors / unit
     size = np.abs(errors)
     found: dict[str, Score] = {
@@ -302,20 +301,15 @@ def figures(cell: Cell, baseline: Cell | None, plain: bool) -> dict[str, float]:
         "rmse": root(Score.of(errors**2)).times(unit),
         "sd": deviation(errors).times(unit),
     }
+    found |= dict.fromkeys(AGAINST, NOTHING)
     if baseline is not None and baseline.failure is None:
         found |= _against(cell, baseline, plain)
-    else:
-        found |= dict.fromkeys(AGAINST, NOTHING)
     for name in ("se", "se_ratio", "cost"):
         found[name] = getattr(cell, name) or NOTHING
-    own = cell.covers.get(OWN)
-    for part in PARTS:
-        found[part] = NOTHING if own is None else getattr(own, part)
-    for bound in (*cell.covers, *cell.refusals):
+    for bound in dict.fromkeys((OWN, *cell.covers, *cell.refusals)):
+        suffix = "" if bound == OWN else f"_{bound}"
         for part in PARTS:
-            cover = cell.covers.get(bound)
-            if bound != OWN:
-                found[f"{part}_{bound}"] = NOTHING if cover is None else getattr(cover, part)
+            found[part + suffix] = getattr(cell.covers.get(bound), part, NOTHING)
     means = {name: score.mean for name, score in found.items()}
     return means | {f"{name}_mc": score.mc for name, score in found.items()}
 
@@ -323,7 +317,7 @@ def figures(cell: Cell, baseline: Cell | None, plain: bool) -> dict[str, float]:
 def _against(cell: Cell, baseline: Cell, plain: bool) -> dict[str, Score]:
     unit = float(np.abs(baseline.errors).max())
     if unit == 0:  # all rated, or all scores equal: nothing to compare
-        return dict.fromkeys(AGAINST, NOTHING)
+        return {}
     errors, base = cell.errors / unit, baseline.errors / unit
     alone = cell.strategy == baseline.strategy
     gain = ratio(np.abs(errors), np.abs(base))
@@ -337,7 +331,7 @@ def _against(cell: Cell, baseline: Cell, plain: bool) -> dict[str, Score]:
     else:
         variance = ratio(squared_deviations(errors), squared_deviations(base))
         mse = ratio(errors**2, base**2)
-    ess = _worth(if_enough(mse, errors.size), cell.size, left)
+    ess = _effective_size(if_enough(mse, errors.size), cell.size, left)
     return {
         "reduction": Score(0.0, 0.0) if alone else Score(1 - gain.mean, gain.mc),
         "variance_ratio": if_enough(variance, errors.size),
@@ -347,12 +341,12 @@ def _against(cell: Cell, baseline: Cell, plain: bool) -> dict[str, Score]:
     }
 
 
-def _worth(mse: Score, size: int, left: float) -> Score:
-    """The sample of the baseline's kind that would have had this mean squared error.
+def _effective_size(mse: Score, size: int, left: float) -> Score:
+    """The sample size with which the baseline would have had this mean squared error.
 
-    Where the baseline is not the mean of a random sample, this takes its mean squared error to go
-    as 1/n − 1/N too. The inverse of a noisy figure is too large on average, which the last line
-    takes back to first order.
+    Where the baseline is not the mean of a random sample, its mean squared error is assumed to
+    follow 1/n − 1/N too. The inverse of a noisy figure is too large on average, which the last
+    line corrects to first order.
     """
     ess = 1 / (1 / size + mse.mean * left)
     noise = 0.0 if np.isnan(mse.mc) else (left * ess * mse.mc) ** 2
@@ -362,8 +356,8 @@ def _worth(mse: Score, size: int, left: float) -> Score:
 def _win(gain: FloatArray) -> Score:
     """1 where the mean error is below the baseline's, as the paper counts; else 0.
 
-    Its Monte-Carlo error is that of a coin that falls this way as often as a repetition of the
-    whole simulation would.
+    Its Monte-Carlo error is √(p(1 − p)), p being the chance that a repetition of the whole
+    simulation would come out below.
     """
     mean = float(gain.mean())
     spread = float(gain.std(ddof=1)) if gain.size > 1 else 0.0

@@ -1,4 +1,4 @@
-"""A simulation as files: one self-contained page, tables and plots."""
+"""A simulation as one self-contained page, and as files: page, tables and plots."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
-from fewgold.errors import FewgoldError
-from fewgold.io import write_texts
-from fewgold.simulation import result
+from fewgold._text import counted
+from fewgold.report.layout import figures_of, save_result
+from fewgold.simulation.result import shown, span
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.simulation.result import Simulation
-
-# Tables of the page on a simulation.
-
 
 # Figures that tables show, in their order, and what they are called there.
 _NAMES = {
@@ -33,7 +30,7 @@ _NAMES = {
 _SHARES = ("win", "reduction", "coverage")
 
 
-def table_of(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ...] = ()) -> Any:
+def _table(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, ...] = ()) -> Any:
     """Figures with their Monte-Carlo errors; what tells cells apart comes first."""
     figures = {name: shown for name, shown in _NAMES.items() if name not in without}
     facts = [c for c in ("strategy", "budget", "n", "cells") if c in frame and c not in without]
@@ -47,68 +44,45 @@ def table_of(title: str, frame: pd.DataFrame, caption: str, without: tuple[str, 
     )
 
 
-def with_budget(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(budget=[result.shown(b) for b in frame["budget"]])
-
-
-def reductions(simulation: Simulation) -> pd.DataFrame:
-    import pandas as pd
-
-    table = simulation.by_pool()
-    wide = table.pivot(index="strategy", columns="pool", values="reduction")
-    wide = wide.reindex(index=simulation.ranking()["strategy"], columns=simulation.pools)
-    # A pool may be called "strategy", too.
-    wide.columns = pd.Index([f"pool {p}" if p == "strategy" else p for p in simulation.pools])
-    return wide.rename_axis("strategy").reset_index()
-
-
-def bounds_table(simulation: Simulation) -> pd.DataFrame:
-    frame = with_budget(simulation.by_bound())
-    columns = {"coverage": "cal", "half_width": "t", "slack": "slack"}
-    return frame[["strategy", "budget", "bound", *columns]].rename(columns=columns)
-
-
-# Figures of the page on a simulation, and what is said of each.
-
-
-ALT = {
-    "error": "Mean absolute error of each strategy against the share of segments rated.",
-    "relative": "Error of each strategy over that of the baseline, against the share rated.",
-    "coverage": "Share of intervals that hold the truth, against the share of segments rated.",
-    "bounds": "Share of each bound's intervals that hold the truth, against the share rated.",
-    "widths": "Half-width of each bound's intervals, against the share of segments rated.",
-    "ranking": "Strategies by how much lower their error is than the baseline's.",
-}
-CAPTION = {
-    "error": "Mean of |estimate − truth|, averaged over pools; bands: ± 2 Monte-Carlo errors.",
-    "relative": "The same over the baseline's error with as many ratings.",
-    "coverage": "Intervals that hold the truth; bands: ± 2 Monte-Carlo errors.",
-    "bounds": "Intervals of the baseline that hold the truth, by bound; own: the estimator's.",
-    "widths": "Half of the width of these intervals, averaged over pools.",
-    "ranking": "Error less than the baseline's, over all pools and budgets; whiskers: ± 2 "
-    "Monte-Carlo errors. At the right the share of cells won.",
-}
-TITLE = {
-    "ranking": "Ranking",
-    "error": "Error by budget",
-    "relative": "Error against the baseline",
-    "coverage": "Coverage",
-    "bounds": "Coverage of the bounds",
-    "widths": "Width of the bounds",
+#: Title, caption and text alternative of each plot, in the order of the page.
+PLOTS = {
+    "ranking": (
+        "Ranking",
+        "Error less than the baseline's, over all pools and budgets; whiskers: ± 2 Monte-Carlo "
+        "errors. At the right the share of cells won.",
+        "Strategies by how much lower their error is than the baseline's.",
+    ),
+    "error": (
+        "Error by budget",
+        "Mean of |estimate − truth|, averaged over pools; bands: ± 2 Monte-Carlo errors.",
+        "Mean absolute error of each strategy against the share of segments rated.",
+    ),
+    "relative": (
+        "Error against the baseline",
+        "The same over the baseline's error with as many ratings.",
+        "Error of each strategy over that of the baseline, against the share rated.",
+    ),
+    "coverage": (
+        "Coverage",
+        "Intervals that hold the truth; bands: ± 2 Monte-Carlo errors.",
+        "Share of intervals that hold the truth, against the share of segments rated.",
+    ),
+    "bounds": (
+        "Coverage of the bounds",
+        "Intervals of the baseline that hold the truth, by bound; own: the estimator's.",
+        "Share of each bound's intervals that hold the truth, against the share rated.",
+    ),
+    "widths": (
+        "Width of the bounds",
+        "Half of the width of these intervals, averaged over pools.",
+        "Half-width of each bound's intervals, against the share of segments rated.",
+    ),
 }
 
 
-def figures(simulation: Simulation) -> dict[str, Any]:
-    """Axes by kind; none where matplotlib is not installed."""
-    try:
-        kinds = [k for k in TITLE if simulation.bounds or k not in ("bounds", "widths")]
-        return {kind: simulation.plot(kind) for kind in kinds}
-    except FewgoldError:
-        try:
-            import matplotlib  # noqa: F401
-        except ImportError:
-            return {}
-        raise
+def _figures(simulation: Simulation) -> dict[str, Any]:
+    kinds = [k for k in PLOTS if simulation.bounds or k not in ("bounds", "widths")]
+    return figures_of(simulation.plot, kinds)
 
 
 def page(simulation: Simulation) -> str:
@@ -119,8 +93,8 @@ def page(simulation: Simulation) -> str:
     many = ("cells",) if ranking["cells"].nunique() == 1 else ()
     few = ("n", "bias", "slack", *many)
     lead = (
-        f"{result.count(len(simulation.pools), 'fully rated pool')}, "
-        f"{len(simulation.strategies)} strategies, budgets {result.span(simulation.budgets)}, "
+        f"{counted(len(simulation.pools), 'fully rated pool')}, "
+        f"{len(simulation.strategies)} strategies, budgets {span(simulation.budgets)}, "
         f"{simulation.draws} repetitions of each study."
     )
     if best["reduction"] > 0 and best["strategy"] != simulation.baseline:
@@ -129,28 +103,31 @@ def page(simulation: Simulation) -> str:
             f" Closest to the truth: {best['strategy']}, whose error is {gain} below that of "
             f"{simulation.baseline} at the same budget."
         )
-    drawn = [
-        report.Figure(TITLE[kind], plots.to_svg(ax, alt=ALT[kind]), CAPTION[kind])
-        for kind, ax in figures(simulation).items()
-    ]
+    drawn = []
+    for kind, ax in _figures(simulation).items():
+        title, caption, alt = PLOTS[kind]
+        drawn.append(report.Figure(title, plots.to_svg(ax, alt=alt), caption))
     sections: list[Any] = [
-        table_of("Strategies", ranking, "Over all pools and budgets, ± Monte-Carlo error.", few),
+        _table("Strategies", ranking, "Over all pools and budgets, ± Monte-Carlo error.", few),
         report.Text("How to read it", _LEGEND.format(simulation.baseline, level)),
         *drawn,
-        table_of("By budget", with_budget(simulation.by_budget()), "Averaged over pools.", many),
+        _table("By budget", _with_budget(simulation.by_budget()), "Averaged over pools.", many),
     ]
     if len(simulation.pools) > 1:
         caption = "Error reduction, averaged over budgets."
-        table = reductions(simulation)
+        table = _reductions(simulation)
         formats = dict.fromkeys(table.columns[1:], "%")
         sections.append(report.Table("By pool", table, caption, formats))
     if simulation.bounds:
         caption = "cal: intervals that hold the truth; t: half-width; slack: t less the error."
-        sections.append(report.Table("Bounds", bounds_table(simulation), caption, {"cal": "%"}))
+        columns = {"coverage": "cal", "half_width": "t", "slack": "slack"}
+        table = _with_budget(simulation.by_bound())[["strategy", "budget", "bound", *columns]]
+        table = table.rename(columns=columns)
+        sections.append(report.Table("Bounds", table, caption, {"cal": "%"}))
     failures = simulation.failures
     if len(failures):
         caption = "The other strategies and bounds went on."
-        sections.append(report.Table("What failed, and why", with_budget(failures), caption))
+        sections.append(report.Table("What failed, and why", _with_budget(failures), caption))
     return report.page(
         "Which strategy would have worked best?", lead, sections, simulation.signature
     )
@@ -166,21 +143,29 @@ _LEGEND = (
 )
 
 
-def save(simulation: Simulation, folder: Path) -> list[Path]:
+def _with_budget(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(budget=[shown(b) for b in frame["budget"]])
+
+
+def _reductions(simulation: Simulation) -> pd.DataFrame:
+    """Error reduction, strategies as rows and pools as columns."""
+    import pandas as pd
+
+    wide = simulation.by_pool().pivot(index="strategy", columns="pool", values="reduction")
+    wide = wide.reindex(index=simulation.ranking()["strategy"], columns=simulation.pools)
+    # A pool may be called "strategy", too.
+    wide.columns = pd.Index([f"pool {p}" if p == "strategy" else p for p in simulation.pools])
+    return wide.rename_axis("strategy").reset_index()
+
+
+def save(simulation: Simulation, folder: str | Path) -> list[Path]:
     """Write ``cells.csv``, ``ranking.csv``, ``by_budget.csv``, plots and ``report.html``."""
-    folder.mkdir(parents=True, exist_ok=True)
     frames = {
-        "cells.csv": simulation.to_frame(),
-        "ranking.csv": simulation.ranking(),
-        "by_budget.csv": simulation.by_budget(),
+        "cells": simulation.to_frame(),
+        "ranking": simulation.ranking(),
+        "by_budget": simulation.by_budget(),
     }
-    (folder / "failures.csv").unlink(missing_ok=True)  # of an earlier run
+    (Path(folder) / "failures.csv").unlink(missing_ok=True)  # of an earlier run
     if len(simulation.failures):
-        frames["failures.csv"] = simulation.failures
-    texts = {folder / name: frame.to_csv(index=False) for name, frame in frames.items()}
-    texts[folder / "report.html"] = page(simulation)
-    write_texts(texts)
-    written = list(texts)
-    for kind, ax in figures(simulation).items():
-        written.append(plots.save(ax, folder / f"{kind}.png"))
-    return written
+        frames["failures"] = simulation.failures
+    return save_result(folder, frames, {"report.html": page(simulation)}, _figures(simulation))

@@ -1,4 +1,4 @@
-"""What came of a simulation: figures by cell, by budget and by strategy; text, plots, HTML."""
+"""The result of a simulation: figures by cell, by budget and by strategy; text, plots, HTML."""
 
 from __future__ import annotations
 
@@ -11,154 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewgold import _text
 from fewgold._arrays import FloatArray
+from fewgold._text import cell, counted
 from fewgold._validate import as_names, check_choice
 from fewgold.errors import UnknownNameError
 from fewgold.simulation.cells import OWN, PARTS, Cell, figures
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# A simulation as text, within 80 columns where the names allow it.
-
-
-_WIDTH = 80
-
-
-def text(simulation: Simulation, strategies: Iterable[str] | None = None) -> str:
-    """The paper's tables for people: errors, and intervals where further bounds were tried."""
-    table = simulation.ranking()
-    if strategies is not None:
-        wanted = as_names(strategies)
-        for name in wanted:
-            if name not in simulation.strategies:
-                raise UnknownNameError("strategy", name, simulation.strategies)
-        table = table[table["strategy"].isin(wanted)]
-    lines = [_title(simulation), "", *_errors(table, simulation.baseline)]
-    if simulation.bounds:
-        lines += ["", *_intervals(table, simulation)]
-    notes = [_legend(simulation), *_failures(simulation, table)]
-    wrapped = [
-        line for note in notes for line in textwrap.wrap(note, _WIDTH, break_on_hyphens=False)
-    ]
-    return "\n".join([*lines, "", *wrapped, simulation.signature])
-
-
-def _title(simulation: Simulation) -> str:
-    budgets = simulation.budgets
-    return (
-        f"{count(len(simulation.pools), 'pool')} × {count(len(budgets), 'budget')} "
-        f"({span(budgets)}), {simulation.draws} draws a cell"
-    )
-
-
-def _errors(table: pd.DataFrame, baseline: str) -> list[str]:
-    width = max([8, *map(len, table["strategy"])])
-    digits = decimals(table["abs_error_mc"])
-    head = f"{'strategy':{width}}{'error':>9}{'sdev':>9}{'win %':>7}{'reduction %':>14}"
-    lines = [head + f"{'worth':>7}{'covers %':>10}"]
-    for row in table.to_dict("records"):
-        own = row["strategy"] == baseline
-        gain = "–" if own else _with_error(100 * row["reduction"], 100 * row["reduction_mc"])
-        lines.append(
-            f"{row['strategy']:{width}}{cell(row['abs_error'], digits):>9}"
-            f"{cell(row['abs_error_sd'], digits):>9}{cell(100 * row['win'], 1):>7}{gain:>14}"
-            f"{cell(row['ess_ratio'], 2):>7}{cell(100 * row['coverage'], 1):>10}"
-            if row["cells"]
-            else f"{row['strategy']:{width}}  failed in every cell"
-        )
-    return lines
-
-
-def _intervals(table: pd.DataFrame, simulation: Simulation) -> list[str]:
-    """Table 5 of the paper: cal, slack and t of each bound."""
-    width = max([8, *map(len, table["strategy"])])
-    wide = max([5, *map(len, simulation.bounds)])
-    digits = decimals(table["abs_error_mc"])
-    lines = [f"{'strategy':{width}}  {'bound':{wide}}{'cal %':>8}{'slack':>9}{'t':>9}"]
-    for row in table.to_dict("records"):
-        for bound in ("", *simulation.bounds):
-            tail = f"_{bound}" if bound else ""
-            if not np.isnan(row[f"coverage{tail}"]):
-                lines.append(
-                    f"{row['strategy']:{width}}  {bound or 'own':{wide}}"
-                    f"{cell(100 * row[f'coverage{tail}'], 1):>8}"
-                    f"{cell(row[f'slack{tail}'], digits):>9}"
-                    f"{cell(row[f'half_width{tail}'], digits):>9}"
-                )
-    return lines
-
-
-def _legend(simulation: Simulation) -> str:
-    level = f"{simulation.confidence:.0%}"
-    legend = (
-        "error: mean of |estimate − truth|; sdev: its standard deviation; win: cells with a lower "
-        f"error than {simulation.baseline}; reduction: of that error, ± Monte-Carlo standard "
-        "error; worth: ratings of the baseline that one rating here replaces; covers: "
-        f"{level} intervals that hold the truth."
-    )
-    if simulation.bounds:
-        legend += (
-            " cal: intervals that hold the truth; t: half of their width, after cutting at the "
-            "limits; slack: t less the error."
-        )
-    return legend
-
-
-def _failures(simulation: Simulation, table: pd.DataFrame) -> list[str]:
-    notes = []
-    whole = len(simulation.pools) * len(simulation.budgets)
-    for row in table.to_dict("records"):
-        if 0 < row["cells"] < whole:
-            worked = count(int(row["cells"]), "cell")
-            notes.append(f"{row['strategy']}: over the {worked} of {whole} in which it worked.")
-        if row["compared"] < row["cells"] and row["strategy"] != simulation.baseline:
-            both = count(int(row["compared"]), "cell")
-            notes.append(f"{row['strategy']}: compared with the baseline in {both} only.")
-    failures = simulation.failures
-    failed = failures[failures["bound"] == ""]
-    for (strategy, reason), rows in failed.groupby(["strategy", "reason"], sort=False):
-        notes.append(f"{strategy} failed in {count(len(rows), 'cell')}: {reason}")
-    for bound, rows in failures[failures["bound"] != ""].groupby("bound", sort=False):
-        names = ", ".join(dict.fromkeys(rows["strategy"]))
-        notes.append(f"The {bound} bound does not cover {names}; `failures` says why.")
-    return notes
-
-
-def cell(value: float, digits: int) -> str:
-    if np.isnan(value):
-        return "–"
-    return "∞" if np.isinf(value) else f"{value:.{digits}f}"
-
-
-def _with_error(value: float, error: float) -> str:
-    if np.isnan(value):
-        return "–"
-    return f"{value:.1f}" if np.isnan(error) else f"{value:.1f} ± {error:.1f}"
-
-
-def decimals(errors: Any) -> int:
-    """Digits that the smallest of some Monte-Carlo errors bears."""
-    known = [e for e in errors if np.isfinite(e) and e > 0]
-    return int(np.clip(1 - np.floor(np.log10(min(known))), 0, 8)) if known else 4
-
-
-def count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def span(budgets: Sequence[Any]) -> str:
-    """The first and the last budget."""
-    first, last = (shown(b) for b in (budgets[0], budgets[-1]))
-    return first if len(budgets) == 1 else f"{first} to {last}"
-
-
-def shown(budget: Any) -> str:
-    """A budget as people write it."""
-    if isinstance(budget, float) and budget <= 1:
-        return f"{100 * budget:g}%"
-    return str(budget) if isinstance(budget, str) else f"{budget:g}"
-
 
 # Columns that tell what a cell is; the others are figures.
 _FACTS = ("pool", "strategy", "budget", "n", "size", "draws", "truth")
@@ -191,8 +52,8 @@ class Simulation:
 
     def __repr__(self) -> str:
         return (
-            f"Simulation({count(len(self.pools), 'pool')} × "
-            f"{len(self.strategies)} strategies × {count(len(self.budgets), 'budget')}, "
+            f"Simulation({counted(len(self.pools), 'pool')} × "
+            f"{len(self.strategies)} strategies × {counted(len(self.budgets), 'budget')}, "
             f"{self.draws} draws a cell)"
         )
 
@@ -228,19 +89,17 @@ class Simulation:
         import pandas as pd
 
         rows = []
-        for cell in self.cells:
-            facts = {f: getattr(cell, f) for f in _FACTS if f != "draws"}
-            row: dict[str, Any] = facts | {"draws": cell.errors.size}
-            if cell.failure is None:
-                base = self._by_key[cell.pool, self.baseline, cell.budget]
-                row |= figures(cell, base, self.plain)
+        for c in self.cells:
+            row: dict[str, Any] = {f: getattr(c, f) for f in _FACTS if f != "draws"}
+            row["draws"] = c.errors.size
+            if c.failure is None:
+                base = self._by_key[c.pool, self.baseline, c.budget]
+                row |= figures(c, base, self.plain)
             rows.append(row)
         frame = pd.DataFrame(rows)
-        kinds = {type(b) for b in self.budgets}
-        if len(kinds) > 1:  # counts stay counts beside shares
+        if len({type(b) for b in self.budgets}) > 1:  # counts stay counts beside shares
             frame["budget"] = pd.Series([row["budget"] for row in rows], dtype=object)
-        extra = [f"{p}_{b}" for b in self.bounds for p in ("coverage", "half_width", "slack")]
-        names = [*_FIRST, *extra]
+        names = [*_FIRST, *(f"{part}_{bound}" for bound in self.bounds for part in PARTS)]
         return frame.reindex(columns=[*_FACTS, *names, *(f"{name}_mc" for name in names)])
 
     def to_frame(self) -> pd.DataFrame:
@@ -255,7 +114,7 @@ class Simulation:
 
     def by_budget(self) -> pd.DataFrame:
         """Figures by strategy and budget, averaged over pools."""
-        return self._averaged(["strategy", "budget"])
+        return self._averaged("strategy", "budget")
 
     def by_bound(self, strategy: str | None = None) -> pd.DataFrame:
         """Coverage, half-width and slack by strategy, budget and bound, averaged over pools.
@@ -279,7 +138,7 @@ class Simulation:
 
     def by_pool(self) -> pd.DataFrame:
         """Figures by pool and strategy, averaged over budgets."""
-        return self._averaged(["pool", "strategy"])
+        return self._averaged("pool", "strategy")
 
     def ranking(self) -> pd.DataFrame:
         """Figures by strategy over all pools and budgets, the largest reduction first.
@@ -288,7 +147,7 @@ class Simulation:
         that worked everywhere: ``cells`` counts those it worked in, ``compared`` those in which
         the baseline worked too.
         """
-        frame = self._averaged(["strategy"])
+        frame = self._averaged("strategy")
         whole = frame["compared"] == len(self.pools) * len(self.budgets)
         order = np.lexsort((-frame["reduction"].fillna(-np.inf), ~whole))
         return frame.iloc[order].reset_index(drop=True)
@@ -297,10 +156,10 @@ class Simulation:
     def _averages(self) -> dict[tuple[str, ...], pd.DataFrame]:
         return {}  # a page asks a dozen times
 
-    def _averaged(self, keys: list[str]) -> pd.DataFrame:
-        if tuple(keys) not in self._averages:
-            self._averages[tuple(keys)] = self._means(keys)
-        return self._averages[tuple(keys)].copy()
+    def _averaged(self, *keys: str) -> pd.DataFrame:
+        if keys not in self._averages:
+            self._averages[keys] = self._means(list(keys))
+        return self._averages[keys].copy()
 
     def _means(self, keys: list[str]) -> pd.DataFrame:
         """Means over cells. Their draws are independent, so squared Monte-Carlo errors add up."""
@@ -316,7 +175,7 @@ class Simulation:
         count = known.groupby(by, sort=False).sum()
         table = table.join((total.apply(np.sqrt) / count).add_suffix("_mc"))
         for name in shown:
-            if name.startswith(BY_BOUND):  # refused in some cells: the rest are another average
+            if name.startswith(BY_BOUND):  # refused in some cells: the rest are not comparable
                 table.loc[count[name] < size, [name, f"{name}_mc"]] = np.nan
         table.insert(0, "cells", size)
         table.insert(1, "compared", count["reduction"])
@@ -331,15 +190,31 @@ class Simulation:
 
         rows = []
         for c in self.cells:
-            why = {"": c.failure} if c.failure else {}
-            refused = {("own" if b == OWN else b): r for b, r in c.refusals.items()}
-            for bound, reason in (why | refused).items():
-                rows.append((c.pool, c.strategy, c.budget, bound, reason))
+            found = [("", c.failure)] if c.failure else []
+            found += [("own" if b == OWN else b, why) for b, why in c.refusals.items()]
+            rows += [(c.pool, c.strategy, c.budget, bound, why) for bound, why in found]
         return pd.DataFrame(rows, columns=["pool", "strategy", "budget", "bound", "reason"])
 
     def summary(self, strategies: Iterable[str] | None = None) -> str:
         """The tables of the paper as text: error, its standard deviation, win %, and intervals."""
-        return text(self, strategies)
+        table = self.ranking()
+        if strategies is not None:
+            wanted = as_names(strategies)
+            for name in wanted:
+                if name not in self.strategies:
+                    raise UnknownNameError("strategy", name, self.strategies)
+            table = table[table["strategy"].isin(wanted)]
+        title = (
+            f"{counted(len(self.pools), 'pool')} × {counted(len(self.budgets), 'budget')} "
+            f"({span(self.budgets)}), {self.draws} draws a cell"
+        )
+        lines = [title, "", *_errors(table, self.baseline)]
+        if self.bounds:
+            lines += ["", *_intervals(table, self)]
+        lines.append("")
+        for note in (legend(self), *failure_notes(self, table)):
+            lines += textwrap.wrap(note, 80, break_on_hyphens=False)
+        return "\n".join([*lines, self.signature])
 
     @property
     def signature(self) -> str:
@@ -378,15 +253,15 @@ class Simulation:
         frame, cost = self._for_plots()
         if kind == "coverage":
             drawn = plots.coverage_curves(frame, ax, **{"confidence": self.confidence, **options})
-        elif kind == "relative":
+        elif kind == "error":
+            drawn = plots.error_curves(frame, ax, **{"baseline": self.baseline, **options})
+        else:
             label = f"error ÷ error of {self.baseline}"
             options = {"baseline": self.baseline, "note": "± 2 Monte-Carlo errors", **options}
             frame["relative"] = 1 - frame["reduction"]
             drawn = plots.curves(
                 *(frame, "relative", ax), spread="reduction_mc", ylabel=label, **options
             )
-        else:
-            drawn = plots.error_curves(frame, ax, **{"baseline": self.baseline, **options})
         if cost:
             drawn.set_xlabel("budget in units of cost")
         return drawn
@@ -431,4 +306,112 @@ class Simulation:
         """Write tables (CSV), plots (PNG) and the page into a folder; returns the paths."""
         from fewgold.simulation.page import save
 
-        return save(self, Path(folder))
+        return save(self, folder)
+
+
+# The tables of the summary, within 80 columns where the names allow it ----------------------------
+
+
+_WIDTHS = (9, 9, 7, 14, 7, 10)
+
+
+def _errors(table: pd.DataFrame, baseline: str) -> list[str]:
+    width = max([8, *map(len, table["strategy"])])
+    digits = decimals(table["abs_error_mc"])
+    head = f"{'strategy':{width}}{'error':>9}{'sdev':>9}{'win %':>7}{'reduction %':>14}"
+    lines = [head + f"{'worth':>7}{'covers %':>10}"]
+    for row in table.to_dict("records"):
+        cells = ["  failed in every cell"]
+        if row["cells"]:
+            cells = [
+                f"{c:>{w}}"
+                for c, w in zip(ranked_cells(row, digits, baseline), _WIDTHS, strict=True)
+            ]
+        lines.append(f"{row['strategy']:{width}}" + "".join(cells))
+    return lines
+
+
+def ranked_cells(row: Mapping[Any, Any], digits: int, baseline: str) -> list[str]:
+    """Error, sdev, win, reduction, worth and coverage of a strategy, as text."""
+    own = row["strategy"] == baseline
+    return [
+        cell(row["abs_error"], digits), cell(row["abs_error_sd"], digits),
+        cell(100 * row["win"], 1),
+        "–" if own else cell(100 * row["reduction"], 1, 100 * row["reduction_mc"]),
+        cell(row["ess_ratio"], 2), cell(100 * row["coverage"], 1),
+    ]  # fmt: skip
+
+
+def _intervals(table: pd.DataFrame, simulation: Simulation) -> list[str]:
+    """Table 5 of the paper: cal, slack and t of each bound."""
+    width = max([8, *map(len, table["strategy"])])
+    wide = max([5, *map(len, simulation.bounds)])
+    digits = decimals(table["abs_error_mc"])
+    lines = [f"{'strategy':{width}}  {'bound':{wide}}{'cal %':>8}{'slack':>9}{'t':>9}"]
+    for row in table.to_dict("records"):
+        for bound in ("", *simulation.bounds):
+            tail = f"_{bound}" if bound else ""
+            if not np.isnan(row[f"coverage{tail}"]):
+                lines.append(
+                    f"{row['strategy']:{width}}  {bound or 'own':{wide}}"
+                    f"{cell(100 * row[f'coverage{tail}'], 1):>8}"
+                    f"{cell(row[f'slack{tail}'], digits):>9}"
+                    f"{cell(row[f'half_width{tail}'], digits):>9}"
+                )
+    return lines
+
+
+def legend(simulation: Simulation) -> str:
+    """What the columns of the tables are."""
+    said = (
+        "error: mean of |estimate − truth|; sdev: its standard deviation; win: cells with a lower "
+        f"error than {simulation.baseline}; reduction: of that error, ± Monte-Carlo standard "
+        "error; worth: ratings of the baseline that one rating here replaces; covers: "
+        f"{simulation.confidence:.0%} intervals that hold the truth."
+    )
+    if simulation.bounds:
+        said += (
+            " cal: intervals that hold the truth; t: half of their width, after cutting at the "
+            "limits; slack: t less the error."
+        )
+    return said
+
+
+def failure_notes(simulation: Simulation, table: pd.DataFrame) -> list[str]:
+    """Which strategies and bounds failed in some cells, in sentences."""
+    notes = []
+    whole = len(simulation.pools) * len(simulation.budgets)
+    for row in table.to_dict("records"):
+        if 0 < row["cells"] < whole:
+            worked = counted(int(row["cells"]), "cell")
+            notes.append(f"{row['strategy']}: over the {worked} of {whole} in which it worked.")
+        if row["compared"] < row["cells"] and row["strategy"] != simulation.baseline:
+            both = counted(int(row["compared"]), "cell")
+            notes.append(f"{row['strategy']}: compared with the baseline in {both} only.")
+    failures = simulation.failures
+    failed = failures[failures["bound"] == ""]
+    for (strategy, reason), rows in failed.groupby(["strategy", "reason"], sort=False):
+        notes.append(f"{strategy} failed in {counted(len(rows), 'cell')}: {reason}")
+    for bound, rows in failures[failures["bound"] != ""].groupby("bound", sort=False):
+        names = ", ".join(dict.fromkeys(rows["strategy"]))
+        notes.append(f"The {bound} bound does not cover {names}; `failures` says why.")
+    return notes
+
+
+def decimals(errors: Iterable[float]) -> int:
+    """Decimals that the smallest of some Monte-Carlo errors justifies."""
+    known = [e for e in errors if np.isfinite(e) and e > 0]
+    return _text.decimals(min(known, default=None), 2)
+
+
+def span(budgets: Sequence[Any]) -> str:
+    """The first and the last budget."""
+    first, last = (shown(b) for b in (budgets[0], budgets[-1]))
+    return first if len(budgets) == 1 else f"{first} to {last}"
+
+
+def shown(budget: Any) -> str:
+    """A budget as people write it."""
+    if isinstance(budget, float) and budget <= 1:
+        return f"{100 * budget:g}%"
+    return str(budget) if isinstance(budget, str) else f"{budget:g}"

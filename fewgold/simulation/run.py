@@ -1,4 +1,8 @@
-"""Replay annotation many times and compare strategies."""
+"""Replay annotation many times and compare strategies.
+
+`simulate` makes a task for each pool, budget and group of strategies that share a sampler. Tasks
+run in any order, on any number of processes; each gives the cells of its strategies.
+"""
 
 from __future__ import annotations
 
@@ -24,57 +28,7 @@ from fewgold.samplers import Budget, Cost, SimpleRandom
 from fewgold.simulation.cells import Cell, budget_label
 from fewgold.simulation.result import Simulation, shown
 from fewgold.simulation.studies import Study, as_studies
-from fewgold.simulation.task import Store, Task, all_data_digest
-
-# Where the cells run: in this process, on this machine's cores, or on a cluster.
-
-
-BACKENDS = ("loky", "threading", "multiprocessing", "dask")
-
-
-@contextmanager
-def running_on(
-    backend: str | None = None, scheduler: str | None = None, n_jobs: int | None = None
-) -> Iterator[None]:
-    """Run simulations within this context on a joblib backend.
-
-    ``dask`` goes to the cluster behind the address ``scheduler``, or to one on this machine where
-    no address is given; its workers need fewgold installed. All else about `simulate` stays the
-    same, its figures included.
-    """
-    from joblib import parallel_config
-
-    if backend is None:
-        if scheduler is not None:
-            raise FewgoldError("a scheduler goes with the dask backend. Add backend='dask'.")
-        with parallel_config(n_jobs=n_jobs):
-            yield
-        return
-    check_choice("backend", backend, BACKENDS)
-    if backend != "dask":
-        if scheduler is not None:
-            raise FewgoldError(f"a scheduler goes with the dask backend; got {backend!r}.")
-        with parallel_config(backend, n_jobs=-1 if n_jobs is None else n_jobs):
-            yield
-        return
-    try:
-        import distributed
-    except ImportError:
-        raise FewgoldError(
-            'the dask backend needs dask. Install it: pip install "fewgold[cluster]".'
-        ) from None
-    dask: Any = distributed
-    with ExitStack() as open_until_done:
-        try:
-            cluster = scheduler or open_until_done.enter_context(
-                dask.LocalCluster(n_workers=n_jobs, dashboard_address=":0")
-            )
-            open_until_done.enter_context(dask.Client(cluster, timeout="10s"))
-        except (OSError, ValueError, TimeoutError) as error:
-            raise FewgoldError(f"no dask scheduler answers at {scheduler!r}: {error}") from None
-        with parallel_config("dask", n_jobs=-1):
-            yield
-
+from fewgold.simulation.task import CellStore, Task, all_data_digest, as_estimator
 
 #: 5 % to 50 % in steps of 5 %, as in Saldías et al. (2022).
 DEFAULT_BUDGETS: tuple[float, ...] = tuple(k / 20 for k in range(1, 11))
@@ -158,19 +112,26 @@ def simulate(
         for budget in amounts
     ]
     start = time.perf_counter()
-    cells = _all_cells(tasks, n_jobs, progress, store, resume)
+    found = _all_cells(tasks, n_jobs, progress, store, resume)
+    cells = tuple(  # in the order in which pools, strategies and budgets were given
+        found[label, name, budget_label(budget)]
+        for label in studies
+        for name in chosen
+        for budget in amounts
+    )
     if all(cell.failure for cell in cells):
-        raise FewgoldError(f"no strategy worked on these data. First: {cells[0].failure}")
+        first = next(iter(found.values())).failure
+        raise FewgoldError(f"no strategy worked on these data. First: {first}")
     return Simulation(
-        cells=_in_order(cells, studies, chosen, amounts),
+        cells=cells,
         draws=draws,
         seed=seed,
         baseline=baseline,
-        plain=_is_plain(chosen[baseline]),
+        plain=_is_simple_mean(chosen[baseline]),
         confidence=confidence,
         bounds=tuple(extra),
         data=all_data_digest(studies),
-        told=_told(chosen, strategies is None, amounts, extra, ends),
+        told=_unusual_settings(chosen, strategies is None, amounts, extra, ends),
         seconds=time.perf_counter() - start,
     )
 
@@ -201,18 +162,18 @@ def _strategies(
             raise FewgoldError(
                 f"strategy {name!r} must be a name or an Estimator; got {type(made).__name__}."
             )
-        _refuse_unknown(made, studies)
+        check_strategy(made, studies)
     if baseline not in named:
-        _refuse_unknown(baseline, studies)
+        check_strategy(baseline, studies)
         named = {baseline: baseline, **named}
     return named
 
 
-def _told(
+def _unusual_settings(
     chosen: Mapping[str, Estimator | str], usual: bool, budgets: list[Budget],
     bounds: Mapping[str, Bound], limits: tuple[float, float] | None,
 ) -> dict[str, str]:  # fmt: skip
-    """What the signature tells of settings that are not the usual ones."""
+    """Parts of the signature for settings that are not the default."""
     found: dict[str, str] = {}
     labels = [budget_label(b) for b in budgets]
     if tuple(labels) == DEFAULT_BUDGETS:
@@ -224,7 +185,7 @@ def _told(
             name: m if isinstance(m, str) else f"{m.sampler!r}+{m.spelled}+{m.bound!r}"
             for name, m in chosen.items()
         }
-        text = re.sub(r" at 0x[0-9a-f]+", "", repr(made))  # places in memory tell nothing
+        text = re.sub(r" at 0x[0-9a-f]+", "", repr(made))  # not the places in memory
         found["strategies"] = f"{len(made)}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
     if bounds:
         found["bounds"] = ",".join(
@@ -235,7 +196,7 @@ def _told(
     return found
 
 
-def _is_plain(made: Estimator | str) -> bool:
+def _is_simple_mean(made: Estimator | str) -> bool:
     """True for the mean of a simple random sample, whose error is known by formula."""
     return made == BASELINE or (isinstance(made, Mean) and made.sampler == SimpleRandom())
 
@@ -245,20 +206,18 @@ def _name_of(made: Any, studies: Mapping[str, Study]) -> str:
     if isinstance(made, str):
         if "+" in made:
             return made
-        _refuse_unknown(made, studies)
+        check_strategy(made, studies)
         made = registry.strategy(made, next(iter(studies.values())).pool)
     if not isinstance(made, Estimator):
         raise FewgoldError(f"a strategy is a name or an Estimator; got {type(made).__name__}.")
     return f"{made.sampler.name}+{made.name}"
 
 
-def _refuse_unknown(made: Estimator | str, studies: Mapping[str, Study]) -> None:
-    """A name that no pool knows is a slip of the pen; one that some do not know is a failure."""
-    if not isinstance(made, str):
-        return
+def check_strategy(made: Estimator | str, studies: Mapping[str, Study]) -> None:
+    """Raises for a name that no pool knows; one that only some do not know fails in its cells."""
     for k, study in enumerate(studies.values()):
         try:
-            registry.strategy(made, study.pool)
+            as_estimator(made, study.pool)
             return
         except UnknownNameError:
             if k == len(studies) - 1:
@@ -326,7 +285,7 @@ def _groups(
     groups: list[tuple[Any, dict[str, Estimator | str]]] = []
     for name, made in chosen.items():
         try:
-            sampler: Any = _made(made, study).sampler
+            sampler: Any = as_estimator(made, study.pool).sampler
         except FewgoldError:
             sampler = name  # fails by itself, and says so in its cells
         for other, group in groups:
@@ -345,65 +304,86 @@ def _alike(one: Any, other: Any) -> bool:
         return one is other
 
 
-def _made(given: Estimator | str, study: Study) -> Estimator:
-    return registry.strategy(given, study.pool) if isinstance(given, str) else given
-
-
 def _all_cells(
     tasks: Sequence[Task],
     n_jobs: int | None,
     progress: Progress | None,
     store: str | Path | None,
     resume: bool,
-) -> list[Cell]:
-    kept = None if store is None else Store(store)
-    found: dict[int, dict[str, Cell]] = {k: {} for k in range(len(tasks))}
-    if kept is not None and resume:
-        for k, task in enumerate(tasks):
-            cells = {s: kept.load(key) for s, key in task.keys.items()}
-            found[k] = {s: cell for s, cell in cells.items() if cell is not None}
-    open_tasks = {
-        k: replace(task, strategies=left)
-        for k, task in enumerate(tasks)
-        if (left := {s: m for s, m in task.strategies.items() if s not in found[k]})
-    }
-    done = len(tasks) - len(open_tasks)
+) -> dict[tuple[str, str, int | float | str], Cell]:
+    """Cells by pool, strategy and budget: those of an earlier run, and the rest computed."""
+    from joblib import Parallel, delayed
+
+    kept = None if store is None else CellStore(store)
+    found: list[Cell] = []
+    todo: dict[int, Task] = {}
+    for k, task in enumerate(tasks):
+        known = {s: kept.load(key) for s, key in task.keys.items()} if kept and resume else {}
+        found += [cell for cell in known.values() if cell is not None]
+        left = {s: made for s, made in task.strategies.items() if known.get(s) is None}
+        if left:
+            todo[k] = replace(task, strategies=left)
+    done = len(tasks) - len(todo)
     if progress:
         progress(done, len(tasks))
-    for k, computed in _computed(open_tasks, n_jobs):
-        found[k] |= {cell.strategy: cell for cell in computed}
+    run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="4*n_jobs")
+    for k, computed in run(delayed(_run)(k, task) for k, task in todo.items()):
+        found += computed
         if kept is not None:
             for cell in computed:
                 kept.save(tasks[k].keys[cell.strategy], cell)
         done += 1
         if progress:
             progress(done, len(tasks))
-    return [cell for cells in found.values() for cell in cells.values()]
-
-
-def _computed(tasks: Mapping[int, Task], n_jobs: int | None) -> Iterator[tuple[int, list[Cell]]]:
-    """Results as they come in, in any order."""
-    from joblib import Parallel, delayed
-
-    run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="4*n_jobs")
-    yield from run(delayed(_run)(k, task) for k, task in tasks.items())
+    return {(cell.pool, cell.strategy, cell.budget): cell for cell in found}
 
 
 def _run(k: int, task: Task) -> tuple[int, list[Cell]]:
     return k, task.run()
 
 
-def _in_order(
-    cells: Iterable[Cell],
-    studies: Mapping[str, Study],
-    chosen: Mapping[str, Any],
-    amounts: Sequence[Budget],
-) -> tuple[Cell, ...]:
-    """Cells in the order in which pools, strategies and budgets were given."""
-    found = {(c.pool, c.strategy, c.budget): c for c in cells}
-    return tuple(
-        found[label, name, budget_label(budget)]
-        for label in studies
-        for name in chosen
-        for budget in amounts
-    )
+BACKENDS = ("loky", "threading", "multiprocessing", "dask")
+
+
+@contextmanager
+def running_on(
+    backend: str | None = None, scheduler: str | None = None, n_jobs: int | None = None
+) -> Iterator[None]:
+    """Run simulations within this context on a joblib backend.
+
+    ``dask`` uses the cluster behind the address ``scheduler``, or one on this machine where no
+    address is given; its workers need fewgold installed. All else about `simulate` stays the same,
+    its figures included.
+    """
+    from joblib import parallel_config
+
+    if backend is None and scheduler is not None:
+        raise FewgoldError("a scheduler goes with the dask backend. Add backend='dask'.")
+    if backend is not None:
+        check_choice("backend", backend, BACKENDS)
+    if backend != "dask":
+        if scheduler is not None:
+            raise FewgoldError(f"a scheduler goes with the dask backend; got {backend!r}.")
+        chosen: Any = {"n_jobs": n_jobs}
+        if backend is not None:
+            chosen = {"backend": backend, "n_jobs": -1 if n_jobs is None else n_jobs}
+        with parallel_config(**chosen):
+            yield
+        return
+    try:
+        import distributed
+    except ImportError:
+        raise FewgoldError(
+            'the dask backend needs dask. Install it: pip install "fewgold[cluster]".'
+        ) from None
+    dask: Any = distributed
+    with ExitStack() as open_until_done:
+        try:
+            cluster = scheduler or open_until_done.enter_context(
+                dask.LocalCluster(n_workers=n_jobs, dashboard_address=":0")
+            )
+            open_until_done.enter_context(dask.Client(cluster, timeout="10s"))
+        except (OSError, ValueError, TimeoutError) as error:
+            raise FewgoldError(f"no dask scheduler answers at {scheduler!r}: {error}") from None
+        with parallel_config("dask", n_jobs=-1):
+            yield

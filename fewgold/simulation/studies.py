@@ -34,7 +34,7 @@ def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
             raise DataError(
                 "a simulation needs the human score of every segment. Give simulate(pool, gold)."
             )
-        return {_own_name(data, 0): study_of(data, gold)}
+        return {_own_name(data, 0): _study(data, gold)}
     if gold is not None:
         raise DataError(
             "gold goes with a single pool. For several give pairs: simulate({name: (pool, gold)})."
@@ -48,11 +48,11 @@ def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
         pairs = [_pair(item) for item in data]
         names = _distinct([_own_name(pair[0], k) for k, pair in enumerate(pairs)])
         data = dict(zip(names, pairs, strict=True))
-    names = [str(name) for name in data]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise DataError(f"two pools are called {twice[0]!r}. Give each a name of its own.")
-    studies = {str(name): study_of(*_pair(pair)) for name, pair in data.items()}
+    studies: dict[str, Study] = {}
+    for name, pair in data.items():
+        if str(name) in studies:
+            raise DataError(f"two pools are called {str(name)!r}. Give each a name of its own.")
+        studies[str(name)] = _study(*_pair(pair))
     if not studies:
         raise DataError("there is no pool to simulate on. Give at least one (pool, gold).")
     return studies
@@ -61,18 +61,14 @@ def as_studies(data: Any, gold: Any = None) -> dict[str, Study]:
 def _pair(item: Any) -> tuple[Any, Any]:
     if isinstance(item, Sequence) and len(item) == 2 and isinstance(item[0], Pool):
         return item[0], item[1]
-    raise DataError(
-        f"expected pairs (pool, gold), a Pool and its scores; got {_what(item)}. For a table, see "
-        "studies_from_table."
-    )
-
-
-def _what(item: Any) -> str:
-    """What came instead of a pair."""
+    came = type(item).__name__
     if isinstance(item, tuple | list):
         kinds = ", ".join(type(part).__name__ for part in item[:3])
-        return f"{type(item).__name__} of {len(item)} ({kinds}{', …' if len(item) > 3 else ''})"
-    return type(item).__name__
+        came += f" of {len(item)} ({kinds}{', …' if len(item) > 3 else ''})"
+    raise DataError(
+        f"expected pairs (pool, gold), a Pool and its scores; got {came}. For a table, see "
+        "studies_from_table."
+    )
 
 
 def _own_name(pool: Pool, k: int) -> str:
@@ -93,7 +89,8 @@ def _distinct(names: list[str]) -> list[str]:
     return found
 
 
-def study_of(pool: Pool, gold: Any) -> Study:
+def _study(pool: Pool, gold: Any) -> Study:
+    """A pool with its scores: an array, a mapping by id, or a Series by id or position."""
     if hasattr(gold, "index") and hasattr(gold, "to_dict"):
         gold = _series(pool, gold)
     if isinstance(gold, Mapping):
@@ -124,7 +121,7 @@ def study_of(pool: Pool, gold: Any) -> Study:
 
 
 def _series(pool: Pool, gold: Any) -> Any:
-    """A pandas Series goes by id where its index holds ids, by position where it only counts."""
+    """A Series is read by id where its index holds ids, by position where it only counts."""
     if set(pool.ids.tolist()) <= set(gold.index.tolist()):
         if not gold.index.is_unique:
             raise DataError("some ids have more than one score. Average them first.")
@@ -135,9 +132,6 @@ def _series(pool: Pool, gold: Any) -> Any:
         "the index of gold holds neither the ids of the pool nor 0, 1, 2, …. Give gold.to_numpy() "
         "if it is in the pool's order, or set the ids as its index."
     )
-
-
-# Fully rated pools from a table, one for each of its parts.
 
 
 def studies_from_table(
@@ -153,11 +147,11 @@ def studies_from_table(
     Parameters
     ----------
     table
-        One row a segment, or a segment and system, or a segment, system and rater.
+        One row per segment, per segment and system, or per segment, system and rater.
     human
         The column with the human scores; of several, one for each rater, the mean is taken.
     by
-        Columns whose values part the table into studies, such as the system and the rater.
+        Columns whose values split the table into studies, such as the system and the rater.
     rated_only
         Leave out rows without a score; otherwise they are an error.
     **columns
@@ -194,12 +188,9 @@ def studies_from_table(
 
 def _mean_of(table: pd.DataFrame, humans: list[str]) -> pd.Series[float]:
     """The mean of the raters who gave a score, row by row."""
-    rows = [str(k + 1) for k in range(len(table))]
-    known = table[humans].map(lambda v: not io.is_gap(v))
     for name in humans:
-        rated = known[name].tolist()
-        ids = [row for row, has in zip(rows, rated, strict=True) if has]
-        io.scores_of(name, ids, table.loc[known[name], name].tolist(), "")
+        rated = {str(k + 1): v for k, v in enumerate(table[name].tolist()) if not io.is_gap(v)}
+        io.scores_of(name, list(rated), list(rated.values()), "")
     mean: pd.Series[float] = io.as_numbers(table[humans], humans).mean(axis=1)
     return mean
 
@@ -237,7 +228,7 @@ def _from_part(
         gold = io.scores_of(human, pool.ids.astype(str).tolist(), part[human].tolist(), hint)
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
-    return study_of(pool, gold)
+    return _study(pool, gold)
 
 
 def _usable(column: pd.Series[Any]) -> bool:

@@ -1,4 +1,9 @@
-"""A task: strategies on one rated pool at one budget, replayed many times."""
+"""A task: strategies with one sampler on one rated pool at one budget, replayed many times.
+
+Draws come in blocks. Block k of a pool and budget has a random stream of its own, so that results
+depend neither on the parallelism nor on the other pools and strategies. Finished cells can be kept
+in a `CellStore`, under a digest of all that they depend on, and are found again by it.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +29,140 @@ from fewgold.io import write_texts
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 from fewgold.samplers import Budget
-from fewgold.simulation.cells import Cell, Cover, Gathered, Score, budget_label, reason, spread_of
+from fewgold.simulation.cells import Cell, Cover, Draws, Score, budget_label, reason, spread_of
 
-# What a cell's result depends on, as a digest: finished cells are found again by it.
+# Draws in a block at most, and numbers in its (draws, N) arrays: some 80 MB.
+_BLOCK, _NUMBERS = 100, 10_000_000
 
+
+@dataclass(frozen=True)
+class Task:
+    """Cells that share their samples: strategies with one sampler, on one pool at one budget."""
+
+    label: str
+    pool: Pool
+    gold: FloatArray
+    budget: Budget
+    strategies: Mapping[str, Estimator | str]
+    draws: int
+    seed: int
+    confidence: float
+    bounds: Mapping[str, Bound]
+    limits: tuple[float, float] | None
+
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """For each strategy a digest of all that its cell depends on."""
+        facts = (self.label, self.budget, self.draws, self.seed, self.confidence, self.limits)
+        data, bounds = data_digest(self.pool, self.gold), dict(self.bounds)
+        return {s: digest(*facts, data, bounds, s, made) for s, made in self.strategies.items()}
+
+    def run(self) -> list[Cell]:
+        """Replay the studies; a strategy that fails says why and does not stop the others."""
+        made: dict[str, Estimator] = {}
+        cells: dict[str, Cell] = {}
+        for name, given in self.strategies.items():
+            try:
+                made[name] = as_estimator(given, self.pool)
+            except Exception as error:
+                cells[name] = self._failed(name, reason(error))
+        if made:
+            cells |= self._replay(made)
+        return [cells[name] for name in self.strategies]
+
+    def _replay(self, made: Mapping[str, Estimator]) -> dict[str, Cell]:
+        drawn = {name: Draws(self.gold, self.confidence, self.bounds) for name in made}
+        broken: dict[str, str] = {}
+        n = 0
+        try:
+            for ratings in self._blocks(next(iter(made.values()))):
+                n = ratings.n
+                for name, estimator in made.items():
+                    if name in broken:
+                        continue
+                    try:
+                        drawn[name].add(ratings, estimator)
+                    except Exception as error:
+                        broken[name] = reason(error)
+        except Exception as error:  # the sampler failed, and with it all that rely on it
+            broken = {**{name: reason(error) for name in made}, **broken}
+        cells = {name: self._failed(name, why, n) for name, why in broken.items()}
+        for name in made.keys() - broken:
+            try:
+                cells[name] = drawn[name].cell(self._facts(name, n))
+            except Exception as error:
+                cells[name] = self._failed(name, reason(error), n)
+        return cells
+
+    def _blocks(self, estimator: Estimator) -> Iterator[Ratings]:
+        """Ratings of all draws, a block at a time; only the estimator's sampler is used."""
+        n = estimator.sampler.count(self.pool, self.budget)
+        size = max(min(_BLOCK, _NUMBERS // len(self.pool)), 1)
+        text = f"{self.label}\x1f{budget_label(self.budget)!r}".encode()
+        words = np.frombuffer(hashlib.sha256(text).digest()[:16], np.uint32).tolist()
+        for k, part in enumerate(batches(self.draws, size)):
+            ratings = estimator.collect(
+                *(self.pool, lambda sample: self.gold[sample.indices], n),
+                draws=part.stop - part.start,
+                limits=self.limits,
+                rng=np.random.default_rng([self.seed, k, *words]),
+            )
+            ratings.scores.setflags(write=False)  # all strategies of the task see the same ones
+            yield ratings
+
+    def _failed(self, name: str, why: str, n: int = 0) -> Cell:
+        return Cell(**self._facts(name, n), errors=np.empty(0), failure=why)
+
+    def _facts(self, name: str, n: int) -> dict[str, Any]:
+        """Fields of a cell that are known before its estimates."""
+        return {
+            "pool": self.label,
+            "strategy": name,
+            "budget": budget_label(self.budget),
+            "n": n,
+            "size": len(self.pool),
+            "truth": float(self.gold.mean()),
+            "spread": spread_of(self.gold),
+        }
+
+
+def as_estimator(strategy: Estimator | str, pool: Pool) -> Estimator:
+    """The estimator that a name means for this pool."""
+    return registry.strategy(strategy, pool) if isinstance(strategy, str) else strategy
+
+
+class CellStore:
+    """A folder of finished cells, a file each. What cannot be read is computed again."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def save(self, key: str, cell: Cell) -> None:
+        """Keep a cell; not one that failed, since the cause may go away."""
+        if cell.failure is None:
+            facts = vars(cell) | {"errors": cell.errors.tolist()}
+            write_texts({self._path(key): json.dumps(facts)})
+
+    def load(self, key: str) -> Cell | None:
+        """The cell of that key; None where there is none, or none that can be read."""
+        try:
+            facts = json.loads(self._path(key).read_text("utf-8"))
+            for name in ("se", "se_ratio", "cost"):
+                facts[name] = None if facts[name] is None else Score(*facts[name])
+            covers = facts.pop("covers").items()
+            return Cell(
+                **facts | {"errors": np.array(facts["errors"], dtype=np.float64)},
+                covers={b: Cover(*(Score(*s) for s in parts)) for b, parts in covers},
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"cell-{key}.json"
+
+
+# Digests of all that a cell depends on: data, settings and code -----------------------------------
 
 # These parts show results and do not make them.
 _SHOWN = ("cli", "plots", "report", "reproduce", "web")
@@ -53,10 +188,10 @@ def digest(*parts: Any) -> str:
 def data_digest(pool: Pool, gold: Any) -> str:
     """A digest of everything in a pool, and its scores."""
     found = hashlib.sha256(np.ascontiguousarray(gold).tobytes())
-    tables = {"m": pool.metrics, "t": pool.texts}
     columns: dict[str, Any] = {"ids": pool.ids, "d": pool.documents, "c": pool.cost}
     columns |= {"s": pool.system}
-    columns |= {f"{k}\x1f{name}": v for k, table in tables.items() for name, v in table.items()}
+    columns |= {f"m\x1f{name}": values for name, values in pool.metrics.items()}
+    columns |= {f"t\x1f{name}": values for name, values in pool.texts.items()}
     for name, values in columns.items():
         found.update(f"\x1e{name}\x1f".encode())
         if values is not None:
@@ -108,137 +243,3 @@ def _own_code() -> str:
         if path.relative_to(root).parts[0] not in _SHOWN:
             found.update(path.read_bytes())
     return found.hexdigest()
-
-
-# Draws share a random stream a block at a time, whatever the parallelism. The size of a block goes
-# by the pool alone and keeps its (draws, N) arrays within some 80 MB.
-_BLOCK, _NUMBERS = 100, 10_000_000
-
-
-@dataclass(frozen=True)
-class Task:
-    """Cells that share their samples: strategies with one sampler, on one pool at one budget."""
-
-    label: str
-    pool: Pool
-    gold: FloatArray
-    budget: Budget
-    strategies: Mapping[str, Estimator | str]
-    draws: int
-    seed: int
-    confidence: float
-    bounds: Mapping[str, Bound]
-    limits: tuple[float, float] | None
-
-    @cached_property
-    def keys(self) -> dict[str, str]:
-        """For each strategy a digest of all that its cell depends on."""
-        facts = (self.label, self.budget, self.draws, self.seed, self.confidence, self.limits)
-        data, bounds = data_digest(self.pool, self.gold), dict(self.bounds)
-        return {s: digest(*facts, data, bounds, s, made) for s, made in self.strategies.items()}
-
-    def run(self) -> list[Cell]:
-        """Replay the studies; a strategy that fails says why and does not stop the others."""
-        made: dict[str, Estimator] = {}
-        cells: dict[str, Cell] = {}
-        for name, given in self.strategies.items():
-            try:
-                made[name] = (
-                    registry.strategy(given, self.pool) if isinstance(given, str) else given
-                )
-            except Exception as error:
-                cells[name] = self._failed(name, reason(error))
-        if made:
-            cells |= self._replay(made)
-        return [cells[name] for name in self.strategies]
-
-    def _replay(self, made: Mapping[str, Estimator]) -> dict[str, Cell]:
-        gathered = {name: Gathered(self.gold, self.confidence, self.bounds) for name in made}
-        broken: dict[str, str] = {}
-        n = 0
-        try:
-            for ratings in self._blocks(next(iter(made.values()))):
-                n = ratings.n
-                for name, estimator in made.items():
-                    if name in broken:
-                        continue
-                    try:
-                        gathered[name].add(ratings, estimator)
-                    except Exception as error:
-                        broken[name] = reason(error)
-        except Exception as error:  # the sampler failed, and with it all that rely on it
-            broken = {**{name: reason(error) for name in made}, **broken}
-        cells = {name: self._failed(name, why, n) for name, why in broken.items()}
-        for name in made.keys() - broken:
-            try:
-                cells[name] = gathered[name].cell(self.facts(name, n))
-            except Exception as error:
-                cells[name] = self._failed(name, reason(error), n)
-        return cells
-
-    def _blocks(self, estimator: Estimator) -> Iterator[Ratings]:
-        """Ratings of all draws, a block at a time. The estimator lends its sampler only."""
-        n = estimator.sampler.count(self.pool, self.budget)
-        size = max(min(_BLOCK, _NUMBERS // len(self.pool)), 1)
-        text = f"{self.label}\x1f{budget_label(self.budget)!r}".encode()
-        words = np.frombuffer(hashlib.sha256(text).digest()[:16], np.uint32).tolist()
-        for k, part in enumerate(batches(self.draws, size)):
-            ratings = estimator.collect(
-                *(self.pool, lambda sample: self.gold[sample.indices], n),
-                draws=part.stop - part.start,
-                limits=self.limits,
-                rng=np.random.default_rng([self.seed, k, *words]),
-            )
-            ratings.scores.setflags(write=False)  # all strategies of the task see the same ones
-            yield ratings
-
-    def _failed(self, name: str, why: str, n: int = 0) -> Cell:
-        return Cell(**self.facts(name, n), errors=np.empty(0), failure=why)
-
-    def facts(self, name: str, n: int) -> dict[str, Any]:
-        """What is known of a cell before its estimates are."""
-        return {
-            "pool": self.label,
-            "strategy": name,
-            "budget": budget_label(self.budget),
-            "n": n,
-            "size": len(self.pool),
-            "truth": float(self.gold.mean()),
-            "spread": spread_of(self.gold),
-        }
-
-
-# Finished cells on disk, one file each, so that an interrupted simulation can go on.
-
-
-class Store:
-    """A folder of finished cells. A file that cannot be read is computed again."""
-
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-
-    def save(self, key: str, cell: Cell) -> None:
-        """Keep a cell; not one that failed, since the cause may go away."""
-        if cell.failure is None:
-            facts = vars(cell) | {"errors": cell.errors.tolist()}
-            write_texts({self._path(key): json.dumps(facts)})
-
-    def load(self, key: str) -> Cell | None:
-        """The cell of that key; None where there is none, or none that can be read."""
-        try:
-            return _cell(json.loads(self._path(key).read_text("utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None
-
-    def _path(self, key: str) -> Path:
-        return self.folder / f"cell-{key}.json"
-
-
-def _cell(facts: dict[str, Any]) -> Cell:
-    for name in ("se", "se_ratio", "cost"):
-        if facts[name] is not None:
-            facts[name] = Score(*facts[name])
-    covers = {b: Cover(*(Score(*s) for s in parts)) for b, parts in facts.pop("covers").items()}
-    errors = np.array(facts.pop("errors"), dtype=np.float64)
-    return Cell(**facts, covers=covers, errors=errors)

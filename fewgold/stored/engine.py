@@ -35,28 +35,28 @@ class Engine(Protocol):
     name: str
     progress: Progress | None
 
-    def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
+    def _attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
         """Give Parquet files a name to query them by; their columns and types.
 
         An engine that knows where rows lie adds columns `FILE` and `ROW`.
         """
 
-    def view(self, name: str, sql: str) -> None:
+    def _view(self, name: str, sql: str) -> None:
         """A name for a query that runs anew whenever it is used."""
 
-    def keep(self, name: str, sql: str, doing: str) -> None:
+    def _keep(self, name: str, sql: str, doing: str) -> None:
         """A name for the result of a query, for as long as the engine is open."""
 
-    def add(self, name: str, frame: pd.DataFrame) -> None:
+    def _add(self, name: str, frame: pd.DataFrame) -> None:
         """A small table from here."""
 
-    def drop(self, name: str) -> None:
+    def _drop(self, name: str) -> None:
         """Forget what was kept or added under a name."""
 
-    def frame(self, sql: str, doing: str) -> pd.DataFrame:
+    def _frame(self, sql: str, doing: str) -> pd.DataFrame:
         """The whole result of a query."""
 
-    def chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
+    def _chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
         """The result of a query, some rows at a time."""
 
     def close(self) -> None:
@@ -79,8 +79,6 @@ class DuckDB:
         Called with what is being done and how much of it is done.
     """
 
-    name = "DuckDB"
-
     def __init__(
         self,
         *,
@@ -95,7 +93,7 @@ class DuckDB:
             raise FewgoldError(
                 "pools on disk need DuckDB. Install it with: pip install 'fewgold[large]'."
             ) from None
-        self.progress = progress
+        self.name, self.progress = "DuckDB", progress
         spill = TemporaryFolder(folder)
         config: dict[str, Any] = {
             "memory_limit": memory,
@@ -110,42 +108,42 @@ class DuckDB:
             raise FewgoldError(f"DuckDB could not start: {_first_line(error)}") from None
         self._end = weakref.finalize(self, _end, self._connection, spill)
 
-    def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
+    def _attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
         # By name: else all files are read in the types of the first, and a score of 0.7 that
         # comes after a file of whole numbers is rounded to 1.
         options = f"[{listed(files)}], union_by_name = TRUE"
         placed = f"{options}, file_row_number = TRUE, filename = '{FILE}'"
         try:
             # Where a row lies, by which the chosen ones are fetched without reading the others.
-            self.view(
+            self._view(
                 name,
                 f"SELECT * EXCLUDE (file_row_number), file_row_number AS {ROW} "
                 f"FROM read_parquet({placed})",
             )
         except DataError:  # the files have a column of that name, or cannot be read at all
-            self.view(name, f"SELECT * FROM read_parquet({options})")
-        found = self.frame(f"DESCRIBE {name}", "Looking at the columns")
+            self._view(name, f"SELECT * FROM read_parquet({options})")
+        found = self._frame(f"DESCRIBE {name}", "Looking at the columns")
         return dict(zip(found["column_name"], found["column_type"], strict=True))
 
-    def view(self, name: str, sql: str) -> None:
+    def _view(self, name: str, sql: str) -> None:
         self._run(f"CREATE OR REPLACE VIEW {name} AS {sql}", None)
 
-    def keep(self, name: str, sql: str, doing: str) -> None:
+    def _keep(self, name: str, sql: str, doing: str) -> None:
         self._run(f"CREATE OR REPLACE TABLE {name} AS {sql}", doing)
 
-    def add(self, name: str, frame: pd.DataFrame) -> None:
+    def _add(self, name: str, frame: pd.DataFrame) -> None:
         self._check_open()
         self._connection.register(f"{name}_here", frame)
         self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name}_here", None)
         self._connection.unregister(f"{name}_here")
 
-    def drop(self, name: str) -> None:
+    def _drop(self, name: str) -> None:
         self._run(f"DROP TABLE IF EXISTS {name}", None)
 
-    def frame(self, sql: str, doing: str) -> pd.DataFrame:
+    def _frame(self, sql: str, doing: str) -> pd.DataFrame:
         return self._run(sql, doing)  # type: ignore[no-any-return]
 
-    def chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
+    def _chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
         # A cursor of its own, so that other queries may run while the rows come by.
         self._check_open()
         cursor = self._connection.cursor()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import md5
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,82 +17,14 @@ from numpy.typing import NDArray
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.errors import DataError
 from fewgold.stored.engine import Engine, literal
+from fewgold.stored.sources import TableView, refuse_id
 
-# Rows fetched by where they lie, where the engine knows it.
-#
-# Which rows are near the wanted ones is told by the columns that make groups and ranks. Ids and
-# texts
-# are read for the chosen rows only, and for those that tie with them.
+if TYPE_CHECKING:
+    import pandas as pd
 
-
+#: SQL that tells the part of a group that a row is in, and the part of each wanted row.
+Part: TypeAlias = tuple[str, NDArray[Any]]
 _FETCHING = "Fetching the chosen segments"
-
-
-def fetch_placed(
-    engine: Engine, table: str, ask: Any, keys: list[str], near: tuple[str, str],
-    match: str, ranks: list[str], columns: list[str], salt: str | None,
-) -> Any:  # fmt: skip
-    """The rows of the table ``wanted_``, which is ``ask``: their columns, and ``place_``.
-
-    Parameters
-    ----------
-    keys
-        Columns that tell the group of a row.
-    near
-        Common tables and FROM clause that give the rows of the wanted groups, as ``c``.
-    match
-        Whether a row ``c`` belongs to a wanted group ``w``.
-    ranks
-        Columns by which rows are ranked in their group.
-    salt
-        Ties go by the md5 of salt and id; by the ids if None.
-    """
-    tables, source = near
-    own = ", ".join(f"c.{name}" for name in keys)
-    listed = ", ".join(f"c.{name}" for name in ranks)
-    engine.keep("near_", f"{tables} SELECT c.file_, c.row_, {own}, {listed} {source}", _FETCHING)
-    line = f"PARTITION BY {', '.join(keys)} ORDER BY {', '.join(ranks)}"
-    engine.keep(
-        "ties_",
-        f"""WITH ranked_ AS (
-            SELECT *, row_number() OVER line_ AS rank_, rank() OVER line_ AS first_
-            FROM near_ WINDOW line_ AS ({line})
-        ), heads_ AS (
-            SELECT DISTINCT {own}, c.first_
-            FROM ranked_ AS c INNER JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_
-        )
-        SELECT c.file_, c.row_, {own}, c.first_
-        FROM ranked_ AS c INNER JOIN heads_ AS w ON {match} AND c.first_ = w.first_""",
-        _FETCHING,
-    )
-    found = engine.frame(
-        at_places("ties_", f"{own}, c.first_", ["id_", *columns], table), _FETCHING
-    )
-    for name in ("near_", "ties_"):
-        engine.drop(name)
-    found["key_"] = ""
-    if salt is not None:
-        found["key_"] = [md5(f"{salt}:{i}".encode()).hexdigest() for i in found["id_"]]
-    found = found.sort_values([*keys, "first_", "key_", "id_"])
-    group = [*keys, "first_"]
-    found["twice_"] = found.duplicated([*group, "id_"])
-    found["rank_"] = found.groupby(group).cumcount() + found["first_"]
-    chosen = ask.merge(found, on=[*keys, "rank_"], how="left")
-    twice = found[found["twice_"]]
-    return chosen[[*columns, "place_", "twice_"]] if twice.empty else twice
-
-
-def at_places(places: str, own: str, columns: list[str], table: str) -> str:
-    """Columns of the rows at some places, as SQL.
-
-    The row number is asked for by itself first: a scan that looks for one column alone skips what
-    it need not read.
-    """
-    listed = ", ".join(f"p.{name}" for name in columns)
-    return f"""SELECT {own}, {listed} FROM {places} AS c INNER JOIN (
-            SELECT * FROM {table} WHERE row_ IN (SELECT row_ FROM {places})
-        ) AS p ON c.row_ = p.row_ AND c.file_ = p.file_"""
-
 
 # Rows of a group, above which it is cut by the ends of the ids before its rows are ranked.
 _GIANT = 50_000
@@ -134,17 +66,14 @@ def hashed(salt: str, value: str) -> str:
     return f"md5(concat({literal(salt + ':')}, {value}))"
 
 
-def rows(
-    engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str, order: str | None,
-    placed: bool,
-) -> Any:  # fmt: skip
-    """The rows wanted, in that order, as a data frame.
+def fetch_rows(view: TableView, wanted: Wanted, salt: str, order: str | None) -> pd.DataFrame:
+    """The rows wanted, in that order.
 
     ``order`` ranks the rows of a group by something else than chance. Groups of very many rows are
     first cut by the last characters of the ids, where ranks are by chance: any rank is then as
-    good as any other, and only few rows are hashed. Where the engine knows the places of rows
-    (``placed``), groups are found by the columns that make them, and nothing else is read but near
-    the chosen rows.
+    good as any other, and only few rows are hashed. Where the engine knows the places of rows,
+    groups are found by the columns that make them, and nothing else is read but near the chosen
+    rows.
     """
     import pandas as pd
 
@@ -152,16 +81,15 @@ def rows(
     parts = []
     for which in (~giant, giant):
         if which.any():
-            part = wanted.some(which)
-            sub = None
+            part, sub = wanted.some(which), None
             if which is giant:
-                part, sub = _cut_giants(engine, table, part, salt)
-            found = _fetch(engine, table, part, columns, salt, order, sub, placed)
+                part, sub = _cut_giants(view, part, salt)
+            found = _fetch(view, part, salt, order, sub)
             found.index = pd.Index(np.flatnonzero(which)[found.pop("place_").to_numpy()])
             parts.append(found)
     both = pd.concat(parts).sort_index()
     if both["id_raw"].duplicated().any():
-        refuse_twice(both["id_raw"][both["id_raw"].duplicated()].iloc[0])
+        refuse_id(both["id_raw"][both["id_raw"].duplicated()].iloc[0])
     if len(both) != len(wanted.rank) or not both.index.is_unique:
         raise DataError(
             f"{len(wanted.rank)} rows were asked for and {len(both)} came. Did the files change "
@@ -171,33 +99,31 @@ def rows(
 
 
 def _fetch(
-    engine: Engine, table: str, wanted: Wanted, columns: list[str], salt: str,
-    order: str | None, sub: tuple[str, NDArray[Any]] | None, placed: bool,
-) -> Any:  # fmt: skip
+    view: TableView, wanted: Wanted, salt: str, order: str | None, sub: Part | None
+) -> pd.DataFrame:
+    """Rows of groups, or of their parts ``sub``, with ``place_``, which row was wanted."""
     import pandas as pd
 
+    columns = view.columns.shown
     ask = pd.DataFrame({"cell_": wanted.label, "rank_": wanted.rank + 1})
     ask["place_"] = np.arange(len(ask))
-    cell, match, inside = [f"{wanted.by} AS cell_"], "c.cell_ = w.cell_", "cell_"
+    cell = [f"{wanted.by} AS cell_"]
     if sub is not None:
         ask["sub_"] = sub[1]
         cell.append(f"{sub[0]} AS sub_")
-        match += " AND c.sub_ = w.sub_"
-        inside += ", sub_"
-    engine.add("wanted_", ask)
+    view.engine._add("wanted_", ask)
     keys = [name for name in ("cell_", "sub_") if name in ask]
+    match = " AND ".join(f"c.{name} = w.{name}" for name in keys)
     cells = f"""
         WITH cells_ AS (SELECT DISTINCT {", ".join(keys)} FROM wanted_),
-        cut_ AS (SELECT *, {", ".join(cell)} FROM {table})"""
+        cut_ AS (SELECT *, {", ".join(cell)} FROM {view.table})"""
     near = f"FROM cut_ AS c INNER JOIN cells_ AS w ON {match}"
     # Any order will do that is the same for every engine, since wanted ranks are by chance: that of
     # the metrics is at hand, and ids are read only where it leaves a choice.
     ranks = [c for c in columns if c.startswith("m")] if order is None else [order]
-    if placed and ranks and ranks != ["id_"]:
+    if view.placed and ranks and ranks != ["id_"]:
         tied = salt if order is None else None
-        found = fetch_placed(
-            engine, table, ask, keys, (cells, near), match, ranks, columns, tied
-        )  # fmt: skip
+        found = _fetch_placed(view, ask, keys, (cells, near), match, ranks, tied)
     else:
         line = [*ranks, *([hashed(salt, "id_")] if order is None else []), "id_"]
         listed = ", ".join(f"c.{name}" for name in columns)
@@ -206,43 +132,102 @@ def _fetch(
             ranked_ AS (
                 SELECT *, row_number() OVER line_ AS rank_,
                     lag(id_) OVER line_ AS before_
-                FROM met_ WINDOW line_ AS (PARTITION BY {inside} ORDER BY {", ".join(line)})
+                FROM met_ WINDOW line_ AS (
+                    PARTITION BY {", ".join(keys)} ORDER BY {", ".join(line)}
+                )
             )
             SELECT {listed}, w.place_, coalesce(c.id_ = c.before_, FALSE) AS twice_
             FROM ranked_ AS c LEFT JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_
             WHERE w.place_ IS NOT NULL OR c.id_ = c.before_
         """
-        found = engine.frame(sql, "Fetching the chosen segments")
-    engine.drop("wanted_")
+        found = view.engine._frame(sql, _FETCHING)
+    view.engine._drop("wanted_")
     double = found[found["twice_"].to_numpy(dtype=bool)]
     if len(double):
-        refuse_twice(double["id_raw"].iloc[0])
+        refuse_id(double["id_raw"].iloc[0])
     return found.drop(columns="twice_")
 
 
-def refuse_twice(twice: Any) -> NoReturn:
-    """Say that an id occurs more than once, and what to do."""
-    raise DataError(
-        f"ids must differ; {str(twice)!r} occurs more than once. If the files hold several systems "
-        "or raters, keep one of them; if ids start anew in each file, make ids of file and row."
+def _fetch_placed(
+    view: TableView, ask: pd.DataFrame, keys: list[str], near: tuple[str, str], match: str,
+    ranks: list[str], salt: str | None,
+) -> pd.DataFrame:  # fmt: skip
+    """The same by where rows lie, for engines that know it.
+
+    Which rows are near the wanted ones is told by the columns that make groups and ranks. Ids and
+    texts are read for the chosen rows only, and for those that tie with them.
+
+    Parameters
+    ----------
+    ask
+        The table ``wanted_``.
+    keys
+        ColumnRoles that tell the group of a row.
+    near
+        Common tables and FROM clause that give the rows of the wanted groups, as ``c``.
+    match
+        Whether a row ``c`` belongs to a wanted group ``w``.
+    ranks
+        ColumnRoles by which rows are ranked in their group.
+    salt
+        Ties go by the md5 of salt and id; by the ids if None.
+    """
+    engine, columns = view.engine, view.columns.shown
+    tables, source = near
+    own, listed = (", ".join(f"c.{name}" for name in names) for names in (keys, ranks))
+    engine._keep("near_", f"{tables} SELECT c.file_, c.row_, {own}, {listed} {source}", _FETCHING)
+    line = f"PARTITION BY {', '.join(keys)} ORDER BY {', '.join(ranks)}"
+    engine._keep(
+        "ties_",
+        f"""WITH ranked_ AS (
+            SELECT *, row_number() OVER line_ AS rank_, rank() OVER line_ AS first_
+            FROM near_ WINDOW line_ AS ({line})
+        ), heads_ AS (
+            SELECT DISTINCT {own}, c.first_
+            FROM ranked_ AS c INNER JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_
+        )
+        SELECT c.file_, c.row_, {own}, c.first_
+        FROM ranked_ AS c INNER JOIN heads_ AS w ON {match} AND c.first_ = w.first_""",
+        _FETCHING,
     )
+    # The row number is asked for by itself first: a scan that looks for one column alone skips
+    # what it need not read.
+    fetched = ", ".join(f"p.{name}" for name in ["id_", *columns])
+    found = engine._frame(
+        f"""SELECT {own}, c.first_, {fetched} FROM ties_ AS c INNER JOIN (
+            SELECT * FROM {view.table} WHERE row_ IN (SELECT row_ FROM ties_)
+        ) AS p ON c.row_ = p.row_ AND c.file_ = p.file_""",
+        _FETCHING,
+    )
+    for name in ("near_", "ties_"):
+        engine._drop(name)
+    found["key_"] = ""
+    if salt is not None:
+        found["key_"] = [md5(f"{salt}:{i}".encode()).hexdigest() for i in found["id_"]]
+    found = found.sort_values([*keys, "first_", "key_", "id_"])
+    group = [*keys, "first_"]
+    found["twice_"] = found.duplicated([*group, "id_"])
+    found["rank_"] = found.groupby(group).cumcount() + found["first_"]
+    twice = found[found["twice_"]]
+    if len(twice):
+        return twice
+    chosen = ask.merge(found, on=[*keys, "rank_"], how="left")
+    return chosen[[*columns, "place_", "twice_"]]
 
 
-def _cut_giants(
-    engine: Engine, table: str, wanted: Wanted, salt: str
-) -> tuple[Wanted, tuple[str, NDArray[Any]]]:
+def _cut_giants(view: TableView, wanted: Wanted, salt: str) -> tuple[Wanted, Part]:
     """Ranks in groups of very many rows as ranks in small parts of them."""
     import pandas as pd
 
     for part in ("right(id_, 4)", f"substr({hashed(salt, 'id_')}, 1, 4)"):
-        engine.add("giants_", pd.DataFrame({"cell_": pd.unique(wanted.label)}))
-        counts = engine.frame(
+        view.engine._add("giants_", pd.DataFrame({"cell_": pd.unique(wanted.label)}))
+        counts = view.engine._frame(
             f"""SELECT g.cell_, p.sub_, count(*) AS size_
-            FROM (SELECT {wanted.by} AS cell_, {part} AS sub_ FROM {table}) AS p
+            FROM (SELECT {wanted.by} AS cell_, {part} AS sub_ FROM {view.table}) AS p
             INNER JOIN giants_ AS g ON p.cell_ = g.cell_ GROUP BY g.cell_, p.sub_""",
             "Counting segments",
         ).sort_values(["cell_", "sub_"])
-        engine.drop("giants_")
+        view.engine._drop("giants_")
         if counts["size_"].max() <= _GIANT or part.startswith("substr"):
             break
     sub = np.empty(len(wanted.rank), dtype=object)
@@ -268,6 +253,10 @@ class Groups:
     cost: FloatArray | None = None
     cost_sd: FloatArray | None = None
 
+    def merged(self, into: IntArray) -> MergedGroups:
+        """Some put together: ``into`` says for each group to which one it belongs."""
+        return MergedGroups(self, into)
+
     def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
         return Wanted(self.by, self.label[group], rank, self.size[group])
 
@@ -286,8 +275,8 @@ class MergedGroups:
     def size(self) -> IntArray:
         return np.bincount(self.into, self.parts.size).round().astype(np.int64)
 
-    def again(self, into: IntArray) -> MergedGroups:
-        """Put together once more."""
+    def merged(self, into: IntArray) -> MergedGroups:
+        """Some put together once more."""
         return MergedGroups(self.parts, into[self.into])
 
     def wanted(self, group: IntArray, rank: IntArray) -> Wanted:
@@ -300,7 +289,7 @@ class MergedGroups:
         return self.parts.wanted(order[which], inside)
 
 
-def score_bins(engine: Engine, table: str, score: str, bins: int, size: int) -> MergedGroups:
+def score_bins(view: TableView, score: str, bins: int, size: int) -> MergedGroups:
     """Bins of similar scores, about equally full, made of cells of a fine histogram.
 
     ``score`` is standardised. x/(1+|x|) brings the whole line to the range from −1 to 1 by basic
@@ -311,16 +300,13 @@ def score_bins(engine: Engine, table: str, score: str, bins: int, size: int) -> 
     power = int(np.clip(round(np.log2(size / _IN_CELL)), _LEAST_CELLS, _MOST_CELLS))
     half = 1 << (power - 1)
     cell = f"CAST(floor({half}.0e0 * (1.0e0 + {z} / (1.0e0 + abs({z})))) AS INTEGER)"
-    counts = engine.frame(
-        f"SELECT {cell} AS cell_, count(*) AS size_ FROM {table} GROUP BY 1", "Counting scores"
+    counts = view.engine._frame(
+        f"SELECT {cell} AS cell_, count(*) AS size_ FROM {view.table} GROUP BY 1", "Counting scores"
     ).sort_values("cell_")
     own = counts["size_"].to_numpy().astype(np.int64)
     middle = own.cumsum() - (own + 1) // 2
     into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
     return MergedGroups(Groups(cell, counts["cell_"].to_numpy(), own), into)
-
-
-# Documents of a pool on disk in a line in random order, and which of them holds a position.
 
 
 class Located(NamedTuple):
@@ -343,12 +329,12 @@ def locate(
     import pandas as pd
 
     only = "" if most is None else f"WHERE size < {most}"
-    engine.keep(
+    engine._keep(
         "line_",
         f"SELECT label, size, substr({hashed(salt, 'label')}, 1, 12) AS key_ FROM {groups} {only}",
         "Putting documents in a line",
     )
-    buckets = engine.frame(
+    buckets = engine._frame(
         "SELECT substr(key_, 1, 4) AS bucket_, sum(size) AS size_ FROM line_ GROUP BY 1",
         "Putting documents in a line",
     ).sort_values("bucket_")
@@ -356,14 +342,14 @@ def locate(
     which = np.searchsorted(ends, positions, side="right")
     first = ends - buckets["size_"].to_numpy().astype(np.int64)
     names = buckets["bucket_"].to_numpy()
-    engine.add("buckets_", pd.DataFrame({"bucket_": names[np.unique(which)]}))
-    near = engine.frame(
+    engine._add("buckets_", pd.DataFrame({"bucket_": names[np.unique(which)]}))
+    near = engine._frame(
         "SELECT l.label, l.size, l.key_ FROM line_ AS l "
         "INNER JOIN buckets_ AS b ON substr(l.key_, 1, 4) = b.bucket_",
         "Putting documents in a line",
     ).sort_values(["key_", "label"])
-    engine.drop("buckets_")
-    engine.drop("line_")
+    engine._drop("buckets_")
+    engine._drop("line_")
     sizes = near["size"].to_numpy().astype(np.int64)
     bucket = near["key_"].str[:4].to_numpy()
     # Where each document starts on the line: the start of its bucket, and those before it there.

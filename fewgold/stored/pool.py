@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,18 +14,333 @@ import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import as_names
-from fewgold.errors import DataError, DesignError, UnknownNameError
+from fewgold.design import Design
+from fewgold.errors import BudgetError, DataError, DesignError, UnknownNameError
 from fewgold.io import CostTerms, cost_terms
 from fewgold.pool import Pool
 from fewgold.stored.engine import FILE, ROW, DuckDB, Engine, Progress, listed
-from fewgold.stored.groups import Wanted, refuse_twice, rows
-from fewgold.stored.scan import NUMBERS, Scan
-from fewgold.stored.sources import Columns, Paths, check_columns, check_files, find_files
+from fewgold.stored.groups import Wanted
+from fewgold.stored.scan import Scan
+from fewgold.stored.sources import (
+    NUMBERS,
+    ColumnRoles,
+    Paths,
+    TableView,
+    check_columns,
+    check_files,
+    find_files,
+    refuse_id,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Some rows of a pool on disk, with what is known of the rest.
+# Files up to this many are asked one by one for the ends of their columns, told by their footers.
+_ONE_BY_ONE = 500
+
+
+class StoredPool:
+    """Segments in Parquet files, as many as the disk holds, none of them in memory.
+
+    It is drawn from like a `Pool`: ``sampler.draw(pool, 500, rng=7)`` fetches the 500 rows that
+    were chosen, and estimators take the ratings as usual. Which rows a seed chooses depends on ids,
+    documents and metrics alone: not on how rows are spread over files, on threads or the engine.
+
+    Parameters
+    ----------
+    paths
+        A Parquet file, a folder, a pattern such as ``"logs/*.parquet"``, or several of these.
+    id, document, metrics, cost, system, texts, orientation
+        ColumnRoles, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
+        against all others, and for all rows by `check_ids`.
+    order
+        The column that says in which order segments stand in their document, for samplers that
+        take consecutive ones. Ids by default.
+    engine
+        `DuckDB` by default, in this process; `Spark` for a cluster.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> from fewgold.samplers import Systematic
+    >>> pool, gold = load_demo()
+    >>> stored = StoredPool.of(pool)  # or StoredPool("logs/*.parquet", id=…, document=…)
+    >>> stored
+    StoredPool(1418 segments, metrics: comet, bleurt, qe, chrf, bleu, ter, words)
+    >>> sample = Systematic().draw(stored, 100, rng=7)
+    >>> sample
+    Sample(100 of 1418 segments, systematic)
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        id: str,
+        document: str | None = None,
+        metrics: Sequence[str] | str | None = None,
+        cost: str | None = None,
+        system: str | None = None,
+        texts: Sequence[str] | str = (),
+        orientation: Mapping[str, int] | None = None,
+        order: str | None = None,
+        engine: Engine | None = None,
+    ) -> None:
+        self.files = find_files(paths)
+        self.engine: Engine = DuckDB() if engine is None else engine
+        source = f"files_{next(NUMBERS)}"
+        types = self.engine._attach(source, self.files)
+        columns = ColumnRoles(
+            id=id,
+            document=document,
+            metrics=as_names(metrics or ()),
+            cost=None if cost is None else cost_terms(cost, list(types)),
+            system=system,
+            texts=as_names(texts),
+            order=order,
+            orientation=dict(orientation or {}),
+        )
+        each: tuple[str, ...] = ()
+        if isinstance(self.engine, DuckDB) and len(self.files) > 1:
+            check_files(self.engine, self.files, columns.wanted)
+            if len(self.files) <= _ONE_BY_ONE:
+                each = tuple(f"read_parquet([{listed([f])}])" for f in self.files)
+        check_columns(types, columns.wanted)
+        columns.check(types)
+        bare = {name: kind for name, kind in types.items() if name != ROW}
+        view = _view(self.engine, source, columns, types)
+        files = tuple(f"({columns.select(one, bare)})" for one in each)
+        self._scan = Scan(replace(view, files=files))
+
+    @classmethod
+    def _of_scan(cls, scan: Scan, files: Sequence[str] = ()) -> StoredPool:
+        pool = cls.__new__(cls)
+        pool.files, pool.engine, pool._scan = list(files), scan.view.engine, scan
+        return pool
+
+    @classmethod
+    def of(cls, pool: Any, *, engine: Engine | None = None) -> StoredPool:
+        """A pool in memory as if it lay on disk: a seed draws what it draws from files."""
+        import pandas as pd
+
+        engine = DuckDB() if engine is None else engine
+        whole = pool.ids.dtype.kind in "iu"
+        table: dict[str, Any] = {"id": pool.ids if whole else pool.ids.astype(str)}
+        named: dict[str, Any] = {}
+        for role, values in (
+            ("document", pool.documents), ("cost", pool.cost), ("system", pool.system)
+        ):  # fmt: skip
+            if values is not None:
+                plain = values.dtype.kind in "iufb"
+                table[f"{role} "] = values if plain else values.astype(str)
+                named[role] = f"{role} "
+        if "cost" in named:
+            named["cost"] = CostTerms(0.0, 1.0, named["cost"], False)
+        # By numbers: engines take BLEU and bleu for the same name.
+        table |= {f"metric {k}": v for k, v in enumerate(pool.metrics.values())}
+        table |= {f"text {k}": v for k, v in enumerate(pool.texts.values())}
+        frame = pd.DataFrame(table)
+        frame["order "] = np.arange(len(pool))
+        source = f"files_{next(NUMBERS)}"
+        engine._add(source, frame)
+        columns = ColumnRoles(
+            id="id", metrics=tuple(f"metric {k}" for k in range(len(pool.metrics))),
+            texts=tuple(f"text {k}" for k in range(len(pool.texts))), order="order ", **named,
+        )  # fmt: skip
+        types = {c: "BIGINT" if v.dtype.kind in "iu" else "VARCHAR" for c, v in table.items()}
+        view = _view(engine, source, columns, types)
+        # From here on columns go by the names of the pool; only the table has others.
+        columns = replace(
+            columns, metrics=tuple(pool.metrics), texts=tuple(pool.texts),
+            orientation=dict(pool.orientation),
+        )  # fmt: skip
+        return cls._of_scan(Scan(replace(view, columns=columns)))
+
+    @staticmethod
+    def _peek(paths: Paths, engine: Engine, rows: int = 1000) -> pd.DataFrame:
+        """The first rows of the files, all columns, to see what there is."""
+        name = f"files_{next(NUMBERS)}"
+        engine._attach(name, find_files(paths))
+        found = engine._frame(f"SELECT * FROM {name} LIMIT {rows}", "Looking at the columns")
+        return found.drop(columns=[FILE, ROW], errors="ignore")
+
+    def __len__(self) -> int:
+        return self._scan.moments.size
+
+    def __repr__(self) -> str:
+        return f"StoredPool({len(self)} segments, metrics: {', '.join(self.metrics) or 'none'})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the engine and remove its temporary files."""
+        self.engine.close()
+
+    def check_ids(self) -> None:
+        """Refuse ids that occur twice anywhere: a pass that takes time and room on disk."""
+        self._scan.view.refuse_twice()
+
+    # What every pool can be asked: see `Population`.
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics."""
+        return self._scan.metrics
+
+    @property
+    def binary_metrics(self) -> tuple[str, ...]:
+        """Metrics that are 0 or 1 for every segment."""
+        return self._scan.binary_metrics
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether it is known which document each segment belongs to."""
+        return self._scan.columns.document is not None
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are."""
+        return self._scan.n_documents
+
+    @property
+    def _known_n_documents(self) -> int | None:
+        return self.n_documents if self._scan.counted_documents else None
+
+    @property
+    def _has_cost(self) -> bool:
+        return self._scan.columns.cost is not None
+
+    @property
+    def _total_cost(self) -> float:
+        return len(self) * float(self._scan.moments.mean[-1])
+
+    @property
+    def _source(self) -> tuple[str, int]:
+        return self.engine.name, len(self.files)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short digest of what a pass tells: size, first and last id, ends and means of metrics.
+
+        Means count to six digits, since threads sum up in any order.
+        """
+        parts = [str(len(self)), *(f"{k} {v}" for k, v in self._digests().items())]
+        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
+
+    def _digests(self) -> dict[str, str]:
+        m = self._scan.moments
+        found = {"ids": f"{m.first_id} {m.last_id}"}
+        names = [f"metric {name}" for name in self.metrics] + ["cost"] * self._has_cost
+        for name, low, high, mean in zip(names, m.low, m.high, m.mean, strict=True):
+            # Where the mean lies between the ends, times π, so that it is never at a tie: means of
+            # scores with few digits are, and their last bits differ from one pass to another.
+            place = (mean / 2 - low / 2) / ((high / 2 - low / 2) or 1.0) * np.pi
+            found[name] = f"{low!r} {high!r} {place:.6f}"
+        return {k: hashlib.sha256(v.encode()).hexdigest()[:12] for k, v in found.items()}
+
+    def _metric_values(self, metric: str) -> FloatArray:
+        return self._scan.column(metric)
+
+    def _can_use(self, sampler: Any) -> bool:
+        return bool(sampler._draws_from_disk)
+
+    def _draw_with(
+        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+    ) -> tuple[Pool, IntArray, Design]:
+        if draws is not None:
+            raise BudgetError(
+                "draws is for simulations, which take a pool in memory; this one is on disk. "
+                "Draw one sample at a time, or load a part of the pool."
+            )
+        part, design = sampler._draw_stored(self, n, rng)
+        return part, np.arange(n), design
+
+    def _draw_beside(
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+    ) -> tuple[Pool, IntArray, Design]:
+        assert isinstance(pool, Excerpt)
+        part, design = sampler._draw_stored(self._without(pool.ids), n, rng)
+        rows = np.arange(pool.ids.size, pool.ids.size + n)
+        return pool.followed_by(part), rows, design
+
+    def _cost_with(self, sampler: Any, n: int) -> tuple[float, float]:
+        found: tuple[float, float] = sampler._cost_stored(self, n)
+        return found
+
+    # Rows of it in memory.
+
+    def _rows(self, wanted: Wanted, salt: str, order: str | None = None) -> Excerpt:
+        """The rows asked for, in that order, with what is known of the whole pool."""
+        return Excerpt.from_rows(self, self._scan.rows(wanted, salt, order))
+
+    def _with_rows(self, ids: Mapping[int, str]) -> Pool:
+        if sorted(ids) != list(range(len(ids))):
+            raise DataError("the design speaks of rows that the pool does not have.")
+        return self._fetch([ids[k] for k in range(len(ids))])
+
+    def _fetch(self, ids: Sequence[Any]) -> Excerpt:
+        """The rows with these ids, in that order."""
+        import pandas as pd
+
+        names, view = [str(i) for i in ids], self._scan.view
+        place = pd.Series(np.arange(len(names)), index=names)
+        columns = ", ".join(f"p.{c}" for c in ["id_", *view.columns.shown])
+        with view.ids_table(names) as asked:
+            found = view.engine._frame(
+                f"SELECT {columns} FROM {view.table} AS p INNER JOIN {asked} AS a ON p.id_ = a.id_",
+                "Fetching segments",
+            )
+        missing = sorted(set(names) - set(found["id_"]))
+        if missing:
+            raise DataError(
+                f"{len(missing)} of {len(names)} ids are not in the pool, first {missing[0]!r}. Is "
+                "it the same pool?"
+            )
+        if not found["id_"].is_unique:
+            refuse_id(found["id_"][found["id_"].duplicated()].iloc[0])
+        found = found.iloc[np.argsort(place[found.pop("id_")].to_numpy())]
+        return Excerpt.from_rows(self, found)
+
+    def _without(self, ids: Iterable[Any]) -> StoredPool:
+        """The pool without some of its segments, such as those that are rated already."""
+        view, names = self._scan.view, list(ids)
+        taken, table = f"taken_{next(NUMBERS)}", f"pool_{next(NUMBERS)}"
+        view.add_ids(taken, names)
+        view.engine._view(
+            table,
+            f"SELECT * FROM {view.table} AS p "
+            f"WHERE NOT EXISTS (SELECT 1 FROM {taken} AS t WHERE t.id_ = p.id_)",
+        )
+        columns = replace(view.columns, orientation=dict(self._scan.orientation))
+        rest = Scan(replace(view, table=table, columns=columns, files=()), whole=False)
+        left = StoredPool._of_scan(rest, self.files)
+        gone = len(self) - len(left)
+        if gone != len(names):
+            raise DataError(
+                f"{len(names)} ids were to be left out, and {gone} rows have them. Ids must "
+                "differ: look for those that occur twice with check_ids(), and see that it is the "
+                "same pool."
+            )
+        return left
+
+
+def _view(engine: Engine, source: str, columns: ColumnRoles, types: Mapping[str, str]) -> TableView:
+    """A table under the names inside."""
+    unknown = set(columns.orientation) - set(columns.metrics)
+    if unknown:
+        raise UnknownNameError("metric in orientation", sorted(unknown)[0], columns.metrics)
+    table = f"pool_{next(NUMBERS)}"
+    engine._view(table, columns.select(source, types))
+    return TableView(engine, table, columns, placed=ROW in types)
 
 
 class Excerpt(Pool):
@@ -41,7 +356,7 @@ class Excerpt(Pool):
     @classmethod
     def from_rows(cls, store: StoredPool, frame: Any) -> Excerpt:
         """From a frame with the columns of the store's own names."""
-        columns = store.columns
+        columns = store._scan.columns
         part = object.__new__(cls)
 
         def values(name: str) -> Any:
@@ -57,7 +372,7 @@ class Excerpt(Pool):
             cost=None if columns.cost is None else values("cost_").astype(np.float64),
             system=None if columns.system is None else values("sys_"),
             texts=MappingProxyType({t: values(f"t{k}_") for k, t in enumerate(columns.texts)}),
-            orientation=MappingProxyType(dict(store.orientation)),
+            orientation=MappingProxyType(dict(store._scan.orientation)),
         )
         return part
 
@@ -110,38 +425,39 @@ class Excerpt(Pool):
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics of the drawn rows by the means and spreads of the whole pool: (p, n)."""
         chosen = list(self.metrics) if names is None else list(as_names(names))
-        which = [self.store.metrics.index(m) for m in chosen if m in self.store.metrics]
-        moments = self.store.moments
+        every, moments = list(self.metrics), self.store._scan.moments
+        which = [every.index(m) for m in chosen if m in every]
         z = self.matrix(chosen) - moments.pivot[which, None] - moments.above[which, None]
         return np.asarray(z / moments.scale[which, None])
 
     @cached_property
     def _composite(self) -> FloatArray:
-        names, weights = self.store.composite_weights
+        names, weights = self.store._scan.composite_weights
         return np.asarray(weights @ self.standardised(names))
 
-    def standard_composite(self) -> FloatArray:
+    def _standard_composite(self) -> FloatArray:
         """The composite with standard deviation 1 over the whole pool."""
-        names, weights = self.store.composite_weights
-        spread = float(np.sqrt(weights @ self.store.correlation(names) @ weights))
+        names, weights = self.store._scan.composite_weights
+        spread = float(np.sqrt(weights @ self.store._scan.correlation(names) @ weights))
         return np.asarray(self.composite() / (spread if spread > 0 else 1.0))
 
-    def gram(self, names: Iterable[str] | None = None) -> FloatArray:
+    def _gram(self, names: Iterable[str] | None = None) -> FloatArray:
         if names == "mean":
             return np.ones((1, 1))
-        return self.store.correlation(list(self.metrics if names is None else as_names(names)))
+        chosen = list(self.metrics if names is None else as_names(names))
+        return self.store._scan.correlation(chosen)
 
-    def range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
-        return self.store.range_of(list(as_names(names)), weights)
+    def _range_of(self, names: Iterable[str], weights: FloatArray) -> tuple[float, float]:
+        return self.store._scan.range_of(list(as_names(names)), weights)
 
-    def everywhere(self, metric: str) -> FloatArray:
+    def _metric_values(self, metric: str) -> FloatArray:
         """A metric over the whole pool: the drawn rows first, then the others, in any order.
 
         This brings one column into memory, 8 bytes a segment.
         """
         if metric not in self._columns:
             mine = self.composite() if metric == "mean" else self.matrix([metric])[0]
-            others = self.store.column(metric, [str(i) for i in self.ids])
+            others = self.store._scan.column(metric, [str(i) for i in self.ids])
             self._columns[metric] = np.concatenate([mine, others])
         return self._columns[metric]
 
@@ -149,263 +465,31 @@ class Excerpt(Pool):
     def _columns(self) -> dict[str, FloatArray]:
         return {}
 
-
-# Files that are asked one by one for the ends of their columns, which their footers tell.
-_ONE_BY_ONE = 500
-
-
-class StoredPool(Scan):
-    """Segments in Parquet files, as many as the disk holds, none of them in memory.
-
-    It is drawn from like a `Pool`: ``sampler.draw(pool, 500, rng=7)`` fetches the 500 rows that
-    were chosen, and estimators take the ratings as usual. Which rows a seed chooses depends on ids,
-    documents and metrics alone: not on how rows are spread over files, on threads or the engine.
-
-    Parameters
-    ----------
-    paths
-        A Parquet file, a folder, a pattern such as ``"logs/*.parquet"``, or several of these.
-    id, document, metrics, cost, system, texts, orientation
-        Columns, as in `Pool.from_table`. Ids must differ; that is checked for the chosen rows
-        against all others, and for all rows by `check_ids`.
-    order
-        The column that says in which order segments stand in their document, for samplers that
-        take consecutive ones. Ids by default.
-    engine
-        `DuckDB` by default, in this process; `Spark` for a cluster.
-
-    Examples
-    --------
-    >>> from fewgold.datasets import load_demo
-    >>> from fewgold.samplers import Systematic
-    >>> pool, gold = load_demo()
-    >>> stored = StoredPool.of(pool)  # or StoredPool("logs/*.parquet", id=…, document=…)
-    >>> stored
-    StoredPool(1418 segments, metrics: comet, bleurt, qe, chrf, bleu, ter, words)
-    >>> sample = Systematic().draw(stored, 100, rng=7)
-    >>> sample
-    Sample(100 of 1418 segments, systematic)
-    """
-
-    def __init__(
-        self,
-        paths: Paths,
-        *,
-        id: str,
-        document: str | None = None,
-        metrics: Sequence[str] | str | None = None,
-        cost: str | None = None,
-        system: str | None = None,
-        texts: Sequence[str] | str = (),
-        orientation: Mapping[str, int] | None = None,
-        order: str | None = None,
-        engine: Engine | None = None,
-    ) -> None:
-        self.files = find_files(paths)
-        self.engine: Engine = DuckDB() if engine is None else engine
-        source = f"files_{next(NUMBERS)}"
-        types = self.engine.attach(source, self.files)
-        columns = Columns(
-            id=id,
-            document=document,
-            metrics=_names(metrics or ()),
-            cost=None if cost is None else cost_terms(cost, list(types)),
-            system=system,
-            texts=_names(texts),
-            order=order,
-            orientation=dict(orientation or {}),
-        )
-        several = isinstance(self.engine, DuckDB) and len(self.files) > 1
-        if isinstance(self.engine, DuckDB) and several:
-            check_files(self.engine, self.files, columns.wanted)
-        check_columns(types, columns.wanted)
-        columns.check(types)
-        self._open(source, columns, types)
-        if several and len(self.files) <= _ONE_BY_ONE:
-            bare = {name: kind for name, kind in types.items() if name != ROW}
-            each = [f"read_parquet([{listed([f])}])" for f in self.files]
-            self._files = tuple(f"({columns.select(one, bare)})" for one in each)
-
-    def _open(self, source: str, columns: Columns, types: Mapping[str, str]) -> None:
-        self.columns = columns
-        self._table = f"pool_{next(NUMBERS)}"
-        self.engine.view(self._table, columns.select(source, types))
-        self._placed = ROW in types
-        unknown = set(columns.orientation) - set(columns.metrics)
-        if unknown:
-            raise UnknownNameError("metric in orientation", sorted(unknown)[0], columns.metrics)
-
-    @staticmethod
-    def peek(paths: Paths, engine: Engine, rows: int = 1000) -> pd.DataFrame:
-        """The first rows of the files, all columns, to see what there is."""
-        name = f"files_{next(NUMBERS)}"
-        engine.attach(name, find_files(paths))
-        found = engine.frame(f"SELECT * FROM {name} LIMIT {rows}", "Looking at the columns")
-        return found.drop(columns=[FILE, ROW], errors="ignore")
-
-    @classmethod
-    def of(cls, pool: Any, *, engine: Engine | None = None) -> StoredPool:
-        """A pool in memory as if it lay on disk: a seed draws what it draws from files."""
-        import pandas as pd
-
-        made = cls.__new__(cls)
-        made.files, made.engine = [], DuckDB() if engine is None else engine
-        whole = pool.ids.dtype.kind in "iu"
-        table: dict[str, Any] = {"id": pool.ids if whole else pool.ids.astype(str)}
-        named: dict[str, Any] = {}
-        for role, values in (
-            ("document", pool.documents), ("cost", pool.cost), ("system", pool.system)
-        ):  # fmt: skip
-            if values is not None:
-                plain = values.dtype.kind in "iufb"
-                table[f"{role} "] = values if plain else values.astype(str)
-                named[role] = f"{role} "
-        if "cost" in named:
-            named["cost"] = CostTerms(0.0, 1.0, named["cost"], False)
-        # By numbers: engines take BLEU and bleu for the same name.
-        table |= {f"metric {k}": v for k, v in enumerate(pool.metrics.values())}
-        table |= {f"text {k}": v for k, v in enumerate(pool.texts.values())}
-        frame = pd.DataFrame(table)
-        frame["order "] = np.arange(len(pool))
-        source = f"files_{next(NUMBERS)}"
-        made.engine.add(source, frame)
-        columns = Columns(
-            id="id", metrics=tuple(f"metric {k}" for k in range(len(pool.metrics))),
-            texts=tuple(f"text {k}" for k in range(len(pool.texts))), order="order ", **named,
-        )  # fmt: skip
-        types = {c: "BIGINT" if v.dtype.kind in "iu" else "VARCHAR" for c, v in table.items()}
-        made._open(source, columns, types)
-        # The columns go by the names of the pool; only the table in the engine has others.
-        made.columns = Columns(
-            id="id", document=named.get("document"), cost=named.get("cost"),
-            system=named.get("system"), metrics=tuple(pool.metrics), texts=tuple(pool.texts),
-            order="order ", orientation=dict(pool.orientation),
-        )  # fmt: skip
-        return made
-
-    def __repr__(self) -> str:
-        metrics = ", ".join(self.columns.metrics) or "none"
-        return f"StoredPool({len(self)} segments, metrics: {metrics})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the engine and remove its temporary files."""
-        self.engine.close()
-
-    def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> Excerpt:
-        """The rows asked for, in that order, with what is known of the whole pool."""
-        shown = self.columns.shown
-        found = rows(self.engine, self._table, wanted, shown, salt, order, self._placed)
-        self._check_chosen(found["id_raw"])
-        return Excerpt.from_rows(self, found)
-
-    def _check_chosen(self, ids: Iterable[Any]) -> None:
-        """Refuse chosen ids that other rows have too: answers could not be told apart."""
-        self._taken("drawn_", [str(i) for i in ids])
-        twice = self.engine.frame(
-            f"SELECT p.id_ FROM {self._table} AS p INNER JOIN drawn_ AS d ON p.id_ = d.id_ "
-            "GROUP BY p.id_ HAVING count(*) > 1 ORDER BY p.id_ LIMIT 1",
-            "Comparing ids",
-        )
-        self.engine.drop("drawn_")
-        if len(twice):
-            refuse_twice(twice["id_"].iloc[0])
-
-    def fetch(self, ids: Sequence[Any]) -> Excerpt:
-        """The rows with these ids, in that order."""
-        import pandas as pd
-
-        names = [str(i) for i in ids]
-        place = pd.Series(np.arange(len(names)), index=names)
-        self._taken("asked_", names)
-        listed = ", ".join(f"p.{c}" for c in ["id_", *self.columns.shown])
-        found = self.engine.frame(
-            f"SELECT {listed} FROM {self._table} AS p INNER JOIN asked_ AS a ON p.id_ = a.id_",
-            "Fetching segments",
-        )
-        self.engine.drop("asked_")
-        missing = sorted(set(names) - set(found["id_"]))
-        if missing:
-            raise DataError(
-                f"{len(missing)} of {len(names)} ids are not in the pool, first {missing[0]!r}. Is "
-                "it the same pool?"
-            )
-        if not found["id_"].is_unique:
-            refuse_twice(found["id_"][found["id_"].duplicated()].iloc[0])
-        found = found.iloc[np.argsort(place[found.pop("id_")].to_numpy())]
-        return Excerpt.from_rows(self, found)
-
-    def without(self, ids: Iterable[Any]) -> StoredPool:
-        """The pool without some of its segments, such as those that are rated already."""
-        left = StoredPool.__new__(StoredPool)
-        left.files, left.engine, left._whole = self.files, self.engine, False
-        left.columns = replace(self.columns, orientation=dict(self.orientation))
-        taken, names = f"taken_{next(NUMBERS)}", [str(i) for i in ids]
-        self._taken(taken, names)
-        left._table, left._placed = f"pool_{next(NUMBERS)}", self._placed
-        self.engine.view(
-            left._table,
-            f"SELECT * FROM {self._table} AS p "
-            f"WHERE NOT EXISTS (SELECT 1 FROM {taken} AS t WHERE t.id_ = p.id_)",
-        )
-        gone = len(self) - len(left)
-        if gone != len(names):
-            raise DataError(
-                f"{len(names)} ids were to be left out, and {gone} rows have them. Ids must "
-                "differ: look for those that occur twice with check_ids(), and see that it is the "
-                "same pool."
-            )
-        return left
-
-    def check_ids(self) -> None:
-        """Refuse ids that occur twice anywhere: a pass that takes time and room on disk."""
-        found = self.engine.frame(
-            f"SELECT id_ FROM {self._table} GROUP BY id_ HAVING count(*) > 1 ORDER BY id_ LIMIT 1",
-            "Comparing ids",
-        )
-        if len(found):
-            refuse_twice(found["id_"].iloc[0])
-
-    def digests(self) -> dict[str, str]:
-        """What a pass tells of each part, to say later which one changed."""
-        m = self.moments
-        found = {"ids": f"{m.first_id} {m.last_id}"}
-        for name, low, high, mean in zip(self._numbers, m.low, m.high, m.mean, strict=True):
-            # Where the mean lies between the ends, times π, so that it is never at a tie: means of
-            # scores with few digits are, and their last bits differ from one pass to another.
-            place = (mean / 2 - low / 2) / ((high / 2 - low / 2) or 1.0) * np.pi
-            found[name] = f"{low!r} {high!r} {place:.6f}"
-        return {k: hashlib.sha256(v.encode()).hexdigest()[:12] for k, v in found.items()}
+    # What every pool can be asked is asked of the whole.
 
     @property
-    def _numbers(self) -> list[str]:
-        return [f"metric {m}" for m in self.metrics] + ["cost"] * (self.columns.cost is not None)
+    def _rows_in_memory(self) -> bool:
+        return False
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """A short digest of what a pass tells: size, first and last id, ends and means of metrics.
+    def _moments_of(
+        self, models: Sequence[Callable[[FloatArray], FloatArray]]
+    ) -> list[tuple[float, float]]:
+        count, mean, square = 0, np.zeros(len(models)), np.zeros(len(models))
+        for part in self.store._scan.chunks():
+            # Chan's update: sums of squares of large numbers would lose their digits.
+            predicted = np.stack([model(part) for model in models])
+            own, m = predicted.mean(-1), part.shape[0]
+            gap, count = own - mean, count + m
+            mean += gap * m / count
+            square += predicted.var(-1) * m + gap**2 * (count - m) * m / count
+        return [(float(a), float(np.sqrt(b / count))) for a, b in zip(mean, square, strict=True)]
 
-        Means count to six digits, since threads sum up in any order.
-        """
-        parts = [str(len(self)), *(f"{k} {v}" for k, v in self.digests().items())]
-        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
+    def _digests(self) -> dict[str, str]:
+        return self.store._digests()
 
-
-def _names(given: Sequence[str] | str) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-# A pool on disk, and the rows drawn from it, opened again from the record of a study.
+    @property
+    def _source(self) -> tuple[str, int]:
+        return self.store._source
 
 
 def make_engine(
@@ -433,14 +517,6 @@ def reopen(
     try:
         return StoredPool(paths if path is None else path, engine=engine, **record["columns"])
     except DataError as error:
-        if path is not None or "there is no file" not in str(error):
+        if path is not None or error.code != "missing":
             raise
         raise DataError(f"{error} If the pool has moved, say where it is with --pool.") from None
-
-
-def rows_of(waves: Iterable[Mapping[str, Any] | None], pool: StoredPool) -> Excerpt:
-    """The rows of all waves of a study, each at the place where its designs look for it."""
-    rows = {s["index"]: s["id"] for wave in waves if wave for s in wave["segments"]}
-    if sorted(rows) != list(range(len(rows))):
-        raise DataError("the design speaks of rows that the pool does not have.")
-    return pool.fetch([rows[k] for k in range(len(rows))])

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold.errors import DataError
 from fewgold.io.columns import known_orientation
-from fewgold.stored.engine import Engine
-from fewgold.stored.groups import Groups, Located, MergedGroups, locate, score_bins
-from fewgold.stored.sources import Columns
+from fewgold.pool import oriented
+from fewgold.stored.groups import (
+    Groups,
+    Located,
+    MergedGroups,
+    Wanted,
+    fetch_rows,
+    locate,
+    score_bins,
+)
+from fewgold.stored.sources import NUMBERS, TableView
 
-# What estimators must know of the whole pool: its size, and the moments of its metrics.
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
-class Moments:
+class PoolMoments:
     """Size of the pool, and mean, standard deviation (divisor N) and ends of its numbers.
 
-    Metrics come in the order of `Columns.metrics`, the cost after them, if there is one.
+    Metrics come in the order of `ColumnRoles.metrics`, the cost after them, if there is one.
     """
 
     size: int
@@ -46,26 +54,19 @@ class Moments:
         return np.where(self.sd > 1e-13 * top, self.sd, np.inf)
 
 
-def moments(
-    engine: Engine,
-    table: str,
-    columns: Columns,
-    *,
-    whole: bool = True,
-    files: Sequence[str] = (),
-) -> Moments:
+def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     """One pass over ids and numbers. Refuses what a pool in memory would refuse.
 
-    In a part of a pool (not ``whole``) a metric may be constant. ``files`` are the parts of the
-    table, each of which its footer knows the ends of.
+    In a part of a pool (not ``whole``) a metric may be constant.
     """
+    columns = view.columns
     names = [f"m{k}_" for k in range(len(columns.metrics))]
     called = [f"metric {m!r}" for m in columns.metrics]
     if columns.cost is not None:
         names.append("cost_")
         called.append("cost")
     labels = {"id_": "ids"} | ({"doc_": "documents"} if columns.document is not None else {})
-    row = _ends(engine, files or (table,), [*labels, *names], names)
+    row = _ends(view, [*labels, *names], names)
     size = int(row["size"])
     if not size:
         raise DataError("the pool is empty. Expected at least one segment.")
@@ -78,10 +79,10 @@ def moments(
     low, high = (np.array([row[f"{k}_{c}"] for c in names], dtype=np.float64) for k in _ENDS)
     whole_numbers = all(int(row[f"known_{c}"]) == size for c in names)
     if not (whole_numbers and np.isfinite(low).all() and np.isfinite(high).all()):
-        _refuse_broken(engine, table, dict(zip(names, called, strict=True)))
-    mean, sd, pivot, above = _sums(engine, table, names, low, high, size)
+        _refuse_broken(view, dict(zip(names, called, strict=True)))
+    mean, sd, pivot, above = _sums(view, names, low, high, size)
     if not np.isfinite(mean).all():  # not every writer tells of what is no number in its footers
-        _refuse_broken(engine, table, dict(zip(names, called, strict=True)))
+        _refuse_broken(view, dict(zip(names, called, strict=True)))
     for k, name in enumerate(columns.metrics):
         if whole and size > 1 and low[k] == high[k]:
             raise DataError(
@@ -91,35 +92,34 @@ def moments(
     if columns.cost is not None and low[-1] <= 0:
         raise DataError(f"cost must be above 0 for every segment; the least is {low[-1]:g}.")
     ends = str(row["first_id"]), str(row["last_id"])
-    return Moments(size, mean, sd, low, high, *ends, pivot, above)
+    return PoolMoments(size, mean, sd, low, high, *ends, pivot, above)
 
 
 _ENDS = ("low", "high")
 
 
-def _ends(
-    engine: Engine, tables: Sequence[str], known: list[str], numbers: list[str]
-) -> dict[str, Any]:
-    """How many rows, the first and last id, what is there and its ends: told by the footers."""
+def _ends(view: TableView, known: list[str], numbers: list[str]) -> dict[str, Any]:
+    """Counts, first and last id, and ends of numbers: all from the footers of Parquet files."""
     inner = {"size": ("sum", "count(*)")}
     inner |= {"first_id": ("min", "min(id_)"), "last_id": ("max", "max(id_)")}
     inner |= {f"known_{c}": ("sum", f"count({c}raw)") for c in known}
     for c in numbers:
         inner |= {f"low_{c}": ("min", f"min({c}raw)"), f"high_{c}": ("max", f"max({c}raw)")}
     one = ", ".join(f"{what} AS {name}" for name, (_, what) in inner.items())
+    tables = view.files or (view.table,)
     each = " UNION ALL ".join(f"SELECT {one} FROM {table} AS t" for table in tables)
     both = ", ".join(f"{how}({name}) AS {name}" for name, (how, _) in inner.items())
-    row = engine.frame(f"SELECT {both} FROM ({each}) AS f", "Reading the metrics")
-    return {str(k): v for k, v in row.iloc[0].items()}
+    row = view.row(f"SELECT {both} FROM ({each}) AS f", "Reading the metrics")
+    return {str(k): v for k, v in row.items()}
 
 
-def _refuse_broken(engine: Engine, table: str, numbers: dict[str, str]) -> None:
+def _refuse_broken(view: TableView, numbers: dict[str, str]) -> None:
     """Say which numbers are missing or infinite, and how many."""
     parts = ["count(*) AS size"]
     for c in numbers:
         broken = f"{c} IS NULL OR isnan({c}) OR isinf({c})"
         parts.append(f"sum(CASE WHEN {broken} THEN 1 ELSE 0 END) AS broken_{c}")
-    row = engine.frame(f"SELECT {', '.join(parts)} FROM {table}", "Reading the metrics").iloc[0]
+    row = view.row(f"SELECT {', '.join(parts)} FROM {view.table}", "Reading the metrics")
     for c, what in numbers.items():
         if int(row[f"broken_{c}"]):
             raise DataError(
@@ -129,7 +129,7 @@ def _refuse_broken(engine: Engine, table: str, numbers: dict[str, str]) -> None:
 
 
 def _sums(
-    engine: Engine, table: str, names: list[str], low: FloatArray, high: FloatArray, size: int
+    view: TableView, names: list[str], low: FloatArray, high: FloatArray, size: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Means and standard deviations, and what deviations are counted from, in two steps.
 
@@ -140,7 +140,7 @@ def _sums(
     pivot = low / 2 + high / 2
     half = np.maximum(high / 2 - low / 2, np.finfo(float).tiny)
     unit = np.exp2(np.ceil(np.log2(half)).clip(-1000, 1000))
-    first, second = _about(engine, table, names, pivot, unit, size)
+    first, second = _about(view, names, pivot, unit, size)
     spread = second - first**2
     close = np.flatnonzero((spread < 1e-6) & (low < high))
     if close.size:
@@ -148,7 +148,7 @@ def _sums(
         spread_in = np.sqrt(np.maximum(spread[close], 1e-30))
         unit[close] *= np.exp2(np.ceil(np.log2(spread_in)))
         some = [names[k] for k in close]
-        first[close], second[close] = _about(engine, table, some, pivot[close], unit[close], size)
+        first[close], second[close] = _about(view, some, pivot[close], unit[close], size)
         spread[close] = second[close] - first[close] ** 2
     above = unit * first
     sd = unit * np.sqrt(np.maximum(spread, 0.0))
@@ -156,7 +156,7 @@ def _sums(
 
 
 def _about(
-    engine: Engine, table: str, names: list[str], pivot: FloatArray, unit: FloatArray, size: int
+    view: TableView, names: list[str], pivot: FloatArray, unit: FloatArray, size: int
 ) -> tuple[FloatArray, FloatArray]:
     """Means of deviations and of their squares."""
     if not names:
@@ -165,51 +165,50 @@ def _about(
     for k, c in enumerate(names):
         inner.append(f"({c} - ({pivot[k]:.17e})) / ({unit[k]:.17e}) AS d{k}")
         outer.append(f"sum(d{k}) AS s{k}, sum(d{k} * d{k}) AS q{k}")
-    sql = f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM {table}) AS d"
-    row = engine.frame(sql, "Reading the metrics").iloc[0]
+    sql = f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM {view.table}) AS d"
+    row = view.row(sql, "Reading the metrics")
     found = [[float(row[f"{w}{k}"]) for k in range(len(names))] for w in "sq"]
     return np.array(found[0]) / size, np.array(found[1]) / size
 
 
-def correlations(engine: Engine, table: str, names: list[str]) -> FloatArray:
-    """Correlations of standardised metrics over the pool: (p, p)."""
-    p = len(names)
+def correlations(view: TableView, scores: list[str]) -> FloatArray:
+    """Correlations of standardised metrics, given as SQL, over the pool: (p, p)."""
+    p = len(scores)
     pairs = [(i, j) for i in range(p) for j in range(i)]
     matrix = np.eye(p)
     if pairs:
-        inner = [f"{z} AS z{k}" for k, z in enumerate(names)]
+        inner = [f"{z} AS z{k}" for k, z in enumerate(scores)]
         parts = [f"sum(z{i} * z{j}) AS r{k}" for k, (i, j) in enumerate(pairs)]
-        row = engine.frame(
+        row = view.row(
             f"SELECT count(*) AS size, {', '.join(parts)} "
-            f"FROM (SELECT {', '.join(inner)} FROM {table}) AS z",
+            f"FROM (SELECT {', '.join(inner)} FROM {view.table}) AS z",
             "Comparing the metrics",
-        ).iloc[0]
+        )
         for k, (i, j) in enumerate(pairs):
             matrix[i, j] = matrix[j, i] = float(row[f"r{k}"]) / float(row["size"])
     return matrix
 
 
-#: Numbers for the names of tables, so that pools of one engine do not meet.
-NUMBERS = count()
-
-
 class Scan:
-    """A table of an engine and the roles of its columns."""
+    """What samplers and estimators ask about a pool on disk, each question one query.
 
-    engine: Engine
-    columns: Columns
-    _table: str
-    #: The same table file by file, where the footers of the files are worth asking.
-    _files: tuple[str, ...] = ()
-    _whole = True  # False for what is left of a pool
+    Parameters
+    ----------
+    view
+        The table, and the roles of its columns.
+    whole
+        False for what is left of a pool once some of its segments are taken.
+    """
 
-    def __len__(self) -> int:
-        return self.moments.size
+    def __init__(self, view: TableView, *, whole: bool = True) -> None:
+        self.view, self.columns, self._whole = view, view.columns, whole
+        #: Tables with the number of segments of each document or stratum, by column.
+        self._counts: dict[str, str] = {}
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> PoolMoments:
         """Size, and mean, standard deviation and ends of every metric: one pass."""
-        return moments(self.engine, self._table, self.columns, whole=self._whole, files=self._files)
+        return moments(self.view, whole=self._whole)
 
     @cached_property
     def orientation(self) -> Mapping[str, int]:
@@ -238,64 +237,58 @@ class Scan:
             f"sum(CASE WHEN {self.columns.metric(m)} IN (0, 1) THEN 0 ELSE 1 END) AS n{k}"
             for k, m in enumerate(asked)
         ]
-        found = self.engine.frame(f"SELECT {', '.join(parts)} FROM {self._table}", "Reading judges")
-        return tuple(m for m, other in zip(asked, found.iloc[0], strict=True) if other == 0)
-
-    @property
-    def has_documents(self) -> bool:
-        """Whether it is known which document each segment belongs to."""
-        return self.columns.document is not None
+        row = self.view.row(f"SELECT {', '.join(parts)} FROM {self.view.table}", "Reading judges")
+        return tuple(m for m, other in zip(asked, row, strict=True) if other == 0)
 
     @property
     def counted_documents(self) -> bool:
         """Whether documents have been counted already, so that asking costs nothing."""
-        return "doc_" in self._tables
+        return "doc_" in self._counts
 
     @cached_property
     def n_documents(self) -> int:
         """How many documents there are."""
-        found = self.engine.frame(f"SELECT count(*) AS n FROM {self._documents}", "Counting")
-        return int(found["n"].iloc[0])
+        table = self._counted("document")
+        return int(self.view.row(f"SELECT count(*) AS n FROM {table}", "Counting")["n"])
 
-    @cached_property
-    def _documents(self) -> str:
-        return self._counted("doc_" if self.columns.document is not None else None)
-
-    def _counted(self, label: str | None) -> str:
+    def _counted(self, column: str) -> str:
         """A table of the values of a column and how many segments have each."""
-        if label is None:
+        if column == "document" and self.columns.document is None:
             raise DataError(
                 "this needs documents, and the pool has none. Name their column "
                 "(document=…, or --document on the command line) or take another strategy."
             )
-        if label not in self._tables:
+        label = self.columns.label(column)
+        if label not in self._counts:
             name = f"groups_{next(NUMBERS)}"
-            self.engine.keep(
+            self.view.engine._keep(
                 name,
-                f"SELECT {_known(label)} AS label, count(*) AS size FROM {self._table} GROUP BY 1",
+                f"SELECT {_known(label)} AS label, count(*) AS size "
+                f"FROM {self.view.table} GROUP BY 1",
                 "Counting documents" if label == "doc_" else "Counting strata",
             )
-            self._tables[label] = name
-        return self._tables[label]
-
-    @cached_property
-    def _tables(self) -> dict[str, str]:
-        return {}
+            self._counts[label] = name
+        return self._counts[label]
 
     def line(self, column: str, salt: str, positions: IntArray, most: int | None = None) -> Located:
         """What stands at some positions of the line of documents in random order."""
-        return locate(self.engine, self._counted(self._label(column)), salt, positions, most)
-
-    def _label(self, column: str) -> str | None:
-        if column == "document" and self.columns.document is None:
-            return None
-        return self.columns.label(column)
+        return locate(self.view.engine, self._counted(column), salt, positions, most)
 
     def label(self, column: str) -> str:
         """SQL that tells the stratum of a row, the same as in `groups` and `line`."""
-        label = self._label(column)
-        self._counted(label)
-        return _known(str(label))
+        self._counted(column)
+        return _known(self.columns.label(column))
+
+    def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> pd.DataFrame:
+        """The rows asked for, in that order."""
+        found = fetch_rows(self.view, wanted, salt, order)
+        self._check_chosen(found["id_raw"])
+        return found
+
+    def _check_chosen(self, ids: Iterable[Any]) -> None:
+        """Refuse chosen ids that other rows have too: answers could not be told apart."""
+        with self.view.ids_table(ids) as chosen:
+            self.view.refuse_twice(f"INNER JOIN {chosen} AS d ON p.id_ = d.id_")
 
     def groups(self, column: str, least: int = 0, *, detailed: bool = False) -> Groups:
         """The strata that a column makes, those of at least ``least`` segments, sorted by label.
@@ -304,16 +297,16 @@ class Scan:
         """
         by = self.label(column)
         if not detailed:
-            sql = f"SELECT label, size FROM {self._counted(self._label(column))}"
-            found = self.engine.frame(f"{sql} WHERE size >= {least}", "Counting strata")
+            sql = f"SELECT label, size FROM {self._counted(column)}"
+            found = self.view.engine._frame(f"{sql} WHERE size >= {least}", "Counting strata")
         else:
             parts = [f"{by} AS label", "count(*) AS size"]
             if self.metrics:
                 parts.append(f"stddev_pop({self.score(None)}) AS sd")
             if self.columns.cost is not None:
                 parts += ["avg(cost_) AS cost", "stddev_pop(cost_) AS cost_sd"]
-            found = self.engine.frame(
-                f"SELECT {', '.join(parts)} FROM {self._table} GROUP BY 1", "Counting strata"
+            found = self.view.engine._frame(
+                f"SELECT {', '.join(parts)} FROM {self.view.table} GROUP BY 1", "Counting strata"
             )
         found = found.sort_values("label")
         more = {k: found[k].to_numpy() for k in ("sd", "cost", "cost_sd") if k in found}
@@ -321,21 +314,24 @@ class Scan:
 
     def bins(self, metric: str | None, bins: int) -> MergedGroups:
         """Bins of about as many segments of similar scores."""
-        return score_bins(self.engine, self._table, self.score(metric), bins, len(self))
+        return score_bins(self.view, self.score(metric), bins, self.moments.size)
 
     def spread_in(self, merged: MergedGroups) -> tuple[FloatArray, FloatArray | None]:
         """Standard deviation of the composite in each bin, and the mean cost, if there is one."""
         sd = self._in_bins(merged, self.score(None))[1]
         return sd, None if self.columns.cost is None else self._in_bins(merged, "cost_")[0]
 
-    def cost_in(self, merged: MergedGroups) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of the cost in each bin."""
-        return self._in_bins(merged, "cost_")
+    def cost_in(self, groups: Groups | MergedGroups) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of the cost in each detailed group, or in each bin."""
+        if isinstance(groups, MergedGroups):
+            return self._in_bins(groups, "cost_")
+        assert groups.cost is not None and groups.cost_sd is not None
+        return groups.cost, groups.cost_sd
 
     def _in_bins(self, merged: MergedGroups, value: str) -> tuple[FloatArray, FloatArray]:
-        found = self.engine.frame(
+        found = self.view.engine._frame(
             f"SELECT {merged.parts.by} AS cell_, avg({value}) AS mean_, var_pop({value}) AS var_ "
-            f"FROM {self._table} GROUP BY 1",
+            f"FROM {self.view.table} GROUP BY 1",
             "Comparing bins",
         ).sort_values("cell_")
         own = merged.parts.size
@@ -387,8 +383,8 @@ class Scan:
             )
         names = [m for m in self.metrics if self.orientation.get(m) != 0] or list(self.metrics)
         signs = np.array([float(self.orientation.get(m, 0)) for m in names])
-        if not signs.any() or not signs.all():
-            signs = _turned(signs, self.correlation(names))
+        if not signs.all():
+            signs = oriented(signs, self.correlation(names))
         return names, signs / len(names)
 
     def correlation(self, names: Sequence[str]) -> FloatArray:
@@ -396,40 +392,29 @@ class Scan:
         flat = ~np.isfinite(self.moments.scale)
         one = np.ones(1)
         columns = [self._linear([name], one, rounded=False) for name in names]
-        matrix = correlations(self.engine, self._table, columns)
+        matrix = correlations(self.view, columns)
         matrix[[flat[self.metrics.index(name)] for name in names]] = 0.0
         return matrix
 
     def range_of(self, names: Sequence[str], weights: FloatArray) -> tuple[float, float]:
         """Least and largest value that a weighted sum of standardised metrics takes."""
         score = self._linear(names, weights, rounded=False)
-        row = self.engine.frame(
-            f"SELECT min({score}) AS low, max({score}) AS high FROM {self._table}",
-            "Comparing",
+        row = self.view.row(
+            f"SELECT min({score}) AS low, max({score}) AS high FROM {self.view.table}", "Comparing"
         )
-        return float(row["low"].iloc[0]), float(row["high"].iloc[0])
+        return float(row["low"]), float(row["high"])
 
-    def everywhere(self, metric: str) -> FloatArray:
-        """A metric of all segments, or the composite (``"mean"``), in memory: (N,)."""
-        return self.column(metric, ())
-
-    def column(self, name: str, but: Sequence[str]) -> FloatArray:
+    def column(self, name: str, but: Sequence[str] = ()) -> FloatArray:
         """A metric, or the composite as ``mean``, of all segments but some, in memory."""
         if name == "mean":
             expression = self._linear(*self.composite_weights, rounded=False)
         else:
             expression = self.columns.metric(name)
-        self._taken("but_", but)
-        sql = f"""SELECT {expression} AS value_ FROM {self._table} AS p
-            WHERE NOT EXISTS (SELECT 1 FROM but_ AS b WHERE b.id_ = p.id_)"""
-        values = self.engine.frame(sql, f"Reading {name}")["value_"].to_numpy(np.float64)
-        self.engine.drop("but_")
-        return np.asarray(values)
-
-    def _taken(self, name: str, ids: Sequence[str]) -> None:
-        import pandas as pd
-
-        self.engine.add(name, pd.DataFrame({"id_": np.asarray(ids, dtype=object)}))
+        with self.view.ids_table(but) as left_out:
+            sql = f"""SELECT {expression} AS value_ FROM {self.view.table} AS p
+                WHERE NOT EXISTS (SELECT 1 FROM {left_out} AS b WHERE b.id_ = p.id_)"""
+            found = self.view.engine._frame(sql, f"Reading {name}")
+        return np.asarray(found["value_"].to_numpy(np.float64))
 
     def chunks(self, names: Sequence[str] | None = None) -> Iterator[FloatArray]:
         """Metrics of all segments, some at a time, standardised: (m, p), in any order."""
@@ -439,35 +424,25 @@ class Scan:
         m = self.moments
         pivot, above, scale = m.pivot[which], m.above[which], m.scale[which]
         seen, doing = 0, "Predicting"
-        for part in self.engine.chunks(f"SELECT {listed} FROM {self._table}", doing):
+        engine = self.view.engine
+        for part in engine._chunks(f"SELECT {listed} FROM {self.view.table}", doing):
             yield (part.to_numpy(np.float64) - pivot - above) / scale
             seen += len(part)
-            if self.engine.progress is not None:
-                self.engine.progress(doing, seen / len(self))
+            if engine.progress is not None:
+                engine.progress(doing, seen / m.size)
 
     @cached_property
     def document_cost_variance(self) -> float:
         """Variance over documents of what one costs beyond its share by size."""
         mean = float(self.moments.mean[-1])
-        found = self.engine.frame(
+        row = self.view.row(
             f"SELECT var_pop(over_) AS v FROM (SELECT sum(cost_ - ({mean:.17e})) AS over_ "
-            f"FROM {self._table} GROUP BY {self.label('document')}) AS d",
+            f"FROM {self.view.table} GROUP BY {self.label('document')}) AS d",
             "Reading costs",
         )
-        return float(found["v"].iloc[0])
+        return float(row["v"])
 
 
 def _known(label: str) -> str:
     """A label as SQL; rows without one share one. Documents were checked to be there."""
     return label if label == "doc_" else f"coalesce({label}, '')"
-
-
-def _turned(signs: FloatArray, correlation: FloatArray) -> FloatArray:
-    """Signs for metrics of unknown orientation: the way they correlate with the others."""
-    if not signs.any():
-        values, vectors = np.linalg.eigh(correlation)
-        first = vectors[:, int(values.argmax())]
-        signs = np.sign(first) * (np.sign(first.sum()) or 1.0)
-    else:
-        signs = np.where(signs == 0, np.sign(correlation @ signs), signs)
-    return np.where(signs == 0, 1.0, signs)

@@ -1,17 +1,21 @@
-"""Which Parquet files make up a pool, and whether they agree."""
+"""Which Parquet files make up a pool, whether they agree, and what their columns stand for."""
 
 from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+import numpy as np
 
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io import CostTerms
-from fewgold.stored.engine import FILE, ROW, listed, quoted
+from fewgold.stored.engine import FILE, ROW, Engine, listed, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +28,8 @@ Paths: TypeAlias = str | Path | Sequence[str | Path]
 _SUFFIXES = (".parquet", ".pq")
 _PATTERN = set("*?[")
 _SHOWN = 3
+#: Numbers for the names of tables, so that pools of one engine do not meet.
+NUMBERS = count()
 
 
 def find_files(paths: Paths) -> list[str]:
@@ -48,7 +54,8 @@ def find_files(paths: Paths) -> list[str]:
         else:
             raise DataError(
                 f"there is no file or folder {name!r}. Expected Parquet: a file, a folder, or a "
-                "pattern such as 'logs/*.parquet'."
+                "pattern such as 'logs/*.parquet'.",
+                code="missing",
             )
     if not found:
         raise DataError(
@@ -73,7 +80,7 @@ def check_files(engine: DuckDB, files: Sequence[str], wanted: dict[str, str]) ->
 
     ``wanted`` maps columns to what they are for. Only the footers of the files are read.
     """
-    found = engine.frame(
+    found = engine._frame(
         "SELECT file_name, name, duckdb_type, coalesce(num_children, 0) AS fields "
         f"FROM parquet_schema([{listed(files)}]) ORDER BY file_name, column_id",
         "Looking at the files",
@@ -142,11 +149,6 @@ def _some(files: Sequence[str]) -> str:
     return ", ".join(files[:_SHOWN]) + more
 
 
-# What the columns of a pool on disk stand for, as SQL.
-#
-# Inside, columns go by names of their own, so that no query has to care about what users call them.
-
-
 _AS_THEY_ARE = {
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
     "BYTE", "SHORT", "INT", "LONG", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
@@ -155,8 +157,11 @@ _AS_THEY_ARE = {
 
 
 @dataclass(frozen=True)
-class Columns:
-    """The roles of columns, as in `Pool.from_table`, and the order inside documents."""
+class ColumnRoles:
+    """The roles of columns, as in `Pool.from_table`, and the order inside documents.
+
+    Inside, columns have names of their own, so that no query depends on what users call them.
+    """
 
     id: str
     document: str | None = None
@@ -265,3 +270,54 @@ class Columns:
             f"unknown column {column!r} to make strata by. Known: {', '.join(known) or 'none'}. "
             "Name it in texts=[…] when the pool is opened."
         )
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table of an engine, its columns by the names inside, and what these stand for.
+
+    ``placed`` says whether the engine knows where rows lie. ``files`` are the same table file by
+    file, where it is worth reading the ends of columns from the footers.
+    """
+
+    engine: Engine
+    table: str
+    columns: ColumnRoles
+    placed: bool = False
+    files: tuple[str, ...] = ()
+
+    def row(self, sql: str, doing: str) -> Any:
+        """The only row of a query's result."""
+        return self.engine._frame(sql, doing).iloc[0]
+
+    def add_ids(self, name: str, ids: Iterable[Any]) -> None:
+        """A table of ids, as text."""
+        import pandas as pd
+
+        self.engine._add(name, pd.DataFrame({"id_": np.array([str(i) for i in ids], object)}))
+
+    @contextmanager
+    def ids_table(self, ids: Iterable[Any]) -> Iterator[str]:
+        """The name of a table of ids, which is dropped at the end."""
+        name = f"ids_{next(NUMBERS)}"
+        self.add_ids(name, ids)
+        yield name
+        self.engine._drop(name)
+
+    def refuse_twice(self, join: str = "") -> None:
+        """Refuse ids that occur twice, among all rows ``p`` or those that a join leaves."""
+        found = self.engine._frame(
+            f"SELECT p.id_ FROM {self.table} AS p {join} "
+            "GROUP BY p.id_ HAVING count(*) > 1 ORDER BY p.id_ LIMIT 1",
+            "Comparing ids",
+        )
+        if len(found):
+            refuse_id(found["id_"].iloc[0])
+
+
+def refuse_id(twice: Any) -> NoReturn:
+    """Say that an id occurs more than once, and what to do."""
+    raise DataError(
+        f"ids must differ; {str(twice)!r} occurs more than once. If the files hold several systems "
+        "or raters, keep one of them; if ids start anew in each file, make ids of file and row."
+    )

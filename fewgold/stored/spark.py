@@ -21,9 +21,6 @@ from fewgold.stored.sources import kind
 if TYPE_CHECKING:
     import pandas as pd
 
-# Parquet files as one table of Spark, read as DuckDB reads them.
-
-
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 
 
@@ -165,10 +162,8 @@ class Spark:
     settings are those of a session of its own, and are gone when the pool is closed.
     """
 
-    name = "Spark"
-
     def __init__(self, session: Any = None, *, progress: Progress | None = None) -> None:
-        self.progress = progress
+        self.name, self.progress = "Spark", progress
         session, started = _session(session)
         self._session = session.newSession()
         for key, value in _SETTINGS.items():
@@ -186,17 +181,17 @@ class Spark:
 
         self._ibis = ibis.pyspark.connect(self._session)
 
-    def attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
+    def _attach(self, name: str, files: Sequence[str]) -> dict[str, str]:
         found = self._run(lambda: read_files(self._session, files), "Looking at the files")
         return self._named(name, found)
 
-    def view(self, name: str, sql: str) -> None:
+    def _view(self, name: str, sql: str) -> None:
         self._named(name, self._run(lambda: self._query(sql), None))
 
-    def keep(self, name: str, sql: str, doing: str) -> None:
+    def _keep(self, name: str, sql: str, doing: str) -> None:
         self._cached(name, lambda: self._query(sql), doing)
 
-    def add(self, name: str, frame: pd.DataFrame) -> None:
+    def _add(self, name: str, frame: pd.DataFrame) -> None:
         import pyarrow as pa
 
         table = pa.Table.from_pandas(frame, preserve_index=False)
@@ -204,16 +199,16 @@ class Spark:
         # Cached, since only then Spark knows that it is small and sends it to all the others.
         self._cached(name, lambda: self._session.createDataFrame(table.cast(pa.schema(plain))))
 
-    def drop(self, name: str) -> None:
+    def _drop(self, name: str) -> None:
         self._types.pop(name, None)
         self._run(lambda: self._session.catalog.dropTempView(name), None)
         if name in self._kept:
             self._kept.pop(name).unpersist()
 
-    def frame(self, sql: str, doing: str) -> pd.DataFrame:
+    def _frame(self, sql: str, doing: str) -> pd.DataFrame:
         return self._run(lambda: self._query(sql).toArrow(), doing).to_pandas()  # type: ignore[no-any-return]
 
-    def chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
+    def _chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
         import pandas as pd
 
         found = self._run(lambda: self._query(sql), doing)
@@ -231,7 +226,7 @@ class Spark:
         self._end()
 
     def _cached(self, name: str, make: Callable[[], Any], doing: str | None = None) -> None:
-        self.drop(name)
+        self._drop(name)
         self._kept[name] = self._run(make, doing).cache()
         self._run(self._kept[name].count, doing)
         self._named(name, self._kept[name])

@@ -1,4 +1,4 @@
-"""Annotate: one segment at a time, for raters who have a link.
+"""Annotate: one segment at a time, for raters who have a link; and the raters, for the owner.
 
 Every form names its segment and carries a name of its own. A form that is sent twice is stored
 once, and what is stored is about the segment that the rater saw, whatever happened meanwhile.
@@ -6,28 +6,32 @@ once, and what is stored is about the segment that the rater saw, whatever happe
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from fewgold import report
 from fewgold.campaign import Campaign
+from fewgold.campaign.database import now
+from fewgold.campaign.desk import Desk
+from fewgold.campaign.study import next_place
 from fewgold.campaign.tasks import members, segment
 from fewgold.errors import DataError, FewgoldError
-from fewgold.formats import Rating, RatingScale, Segment
+from fewgold.formats import Rating, RatingScale
 from fewgold.pool import Pool
-from fewgold.web.site import Fields, Site, fields
+from fewgold.web.forms import Sent
+from fewgold.web.site import Site, sentence
 
-# The scale of a campaign as a rater meets it: buttons, a slider, or a field.
-
+# The scale as a rater meets it: buttons, a slider, or a field
 
 _NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})")
 _STEPS = 7  # more buttons than that are slower than a field
@@ -36,17 +40,7 @@ _PENALTIES = (0, 1, 2, 5, 10, 25)
 
 @dataclass(frozen=True)
 class Button:
-    """One answer to press.
-
-    Parameters
-    ----------
-    value
-        What is sent.
-    label
-        What is written on it.
-    keys
-        Keys that press it.
-    """
+    """One answer to press: what is sent, what is written on it, and the keys that press it."""
 
     value: str
     label: str
@@ -167,24 +161,16 @@ def _short(text: str) -> str:
     return text if len(text) <= 20 else f"{text[:20]}…"
 
 
-# What a rater sees: a segment with its context, or why there is none just now.
+# What a rater sees
 
-
-REACH = 2  # neighbours on either side
+_NEIGHBOURS = 2  # neighbours on either side
 
 
 @dataclass(frozen=True)
 class Typed:
-    """What a rater has typed and must not lose.
+    """What a rater has typed and must not lose, and what is wrong with it.
 
-    Parameters
-    ----------
-    score, comment
-        As they were typed.
-    trouble
-        What is wrong with them.
-    nonce, since
-        The name of the form and when it was first shown, to go on with.
+    ``nonce`` is the name of the form and ``since`` when it was first shown, to go on with.
     """
 
     score: str = ""
@@ -198,22 +184,14 @@ def view(
     campaign: Campaign,
     rater: str,
     token: str,
+    place: int | None,
     *,
-    again: str | None = None,
     typed: Typed | None = None,
     said: str = "",
 ) -> dict[str, Any]:
-    """All that the page shows.
+    """All that the page shows of a segment, or why there is none just now.
 
-    Parameters
-    ----------
-    again
-        Key of a segment to show once more: one whose form came back with a mistake in it, or that
-        the rater took an answer back of.
-    typed
-        What they had typed.
-    said
-        What just happened.
+    ``typed`` is what the rater had typed, and ``said`` what just happened.
     """
     values: dict[str, Any] = {
         "token": token,
@@ -221,24 +199,22 @@ def view(
         "said": said,
         "question": campaign.settings.asked,
         "scale": scale_of(campaign),
-        "progress": campaign.progress(rater),
-        "last": _last(campaign, rater),
+        "progress": campaign.desk.progress(rater),
+        "last": campaign.desk.last(rater),
         "estimate": _estimate(campaign),
         "state": "rate",
     }
-    key = again if again is not None else _next(campaign, rater)
-    if key is None:
+    if place is None:
         values |= _idle(campaign, rater)
         seen = f"{values['state']}-{values['skipped']}-{values['progress'].all}"
         return values | {"seen": seen}
-    place = campaign.place_of(key)
-    old = campaign.taken_back(rater, key)
+    old = campaign.desk.taken_back(rater, place)
     if typed is None and old is not None:
         typed = Typed(plain(old.score), str(old.details.get("comment", "")))
     typed = typed or Typed()
     before, after = around(campaign.pool, place)
     return values | {
-        "key": key,
+        "key": campaign.desk.key_at(place),
         "texts": _texts(campaign.pool, place) or {"segment": segment(campaign, place).id},
         "before": [_texts(campaign.pool, p) for p in before],
         "after": [_texts(campaign.pool, p) for p in after],
@@ -261,14 +237,7 @@ def around(pool: Pool, place: int) -> tuple[list[int], list[int]]:
         return [], []
     whole = members(pool, place)
     at = whole.index(place)
-    return whole[max(at - REACH, 0) : at], whole[at + 1 : at + 1 + REACH]
-
-
-def _next(campaign: Campaign, rater: str) -> str | None:
-    if not campaign.waves:
-        return None
-    found: Segment | None = campaign.next(rater)
-    return None if found is None else found.key
+    return whole[max(at - _NEIGHBOURS, 0) : at], whole[at + 1 : at + 1 + _NEIGHBOURS]
 
 
 def _texts(pool: Pool, place: int) -> dict[str, str]:
@@ -278,24 +247,17 @@ def _texts(pool: Pool, place: int) -> dict[str, str]:
 
 def _idle(campaign: Campaign, rater: str) -> dict[str, Any]:
     """Why there is nothing to rate: not drawn yet, with others, skipped, or done."""
-    skipped, other = campaign.left(rater)
-    if not campaign.waves:
+    skipped, other = campaign.desk.left(rater)
+    waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
+    # A strategy that learns draws on when what is open was answered.
+    learns = campaign.strategy.sampler.step is not None and sum(w.n for w in waves) < most
+    if not waves:
         state = "early"
-    elif other or _learns(campaign):  # such a strategy draws on when what is open was answered
+    elif other or learns:
         state = "wait"
     else:
         state = "skipped" if skipped else "done"
     return {"state": state, "skipped": skipped}
-
-
-def _learns(campaign: Campaign) -> bool:
-    step, budget = campaign.strategy.sampler.step, campaign.settings.budget or 0
-    return step is not None and campaign.sample.n < min(budget, len(campaign.pool))
-
-
-def _last(campaign: Campaign, rater: str) -> dict[str, str] | None:
-    found = campaign.last(rater)
-    return None if found is None else {"what": found[0], "name": found[1]}
 
 
 def _facts(campaign: Campaign, place: int) -> Mapping[str, str]:
@@ -331,30 +293,68 @@ COMMENT = 10_000  # characters
 _NONCE = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _LONGEST = 3600.0  # whoever takes longer than an hour was not there all the time
 
-Form = Annotated[Fields, Depends(fields)]
+
+@dataclass(frozen=True)
+class Seat:
+    """A rater at work: the campaign, who it is, and the secret of their link."""
+
+    campaign: Campaign
+    rater: str
+    token: str
+
+    @property
+    def desk(self) -> Desk:
+        return self.campaign.desk
+
+    def next(self) -> int | None:
+        """The place of the next segment."""
+        return next_place(self.campaign, self.rater)
+
+    def taken_back(self, key: str) -> int | None:
+        """The place of a segment whose answer the rater took back and has not given again since.
+
+        None for others: their addresses are made up.
+        """
+        try:
+            place = self.desk.place_of(key)
+        except DataError:
+            return None
+        return None if self.desk.taken_back(self.rater, place) is None else place
 
 
 def routes(site: Site) -> APIRouter:
     """The pages of raters; each is reached by the secret in its address and by nothing else."""
     router = APIRouter(prefix="/rate/{token}")
 
-    def answer(request: Request, campaign: Campaign, token: str, **more: Any) -> Response:
+    @contextmanager
+    def sitting(token: str) -> Iterator[Seat]:
+        with site.open() as campaign:
+            rater = campaign.desk.rater_of(token)
+            if rater is None:
+                raise HTTPException(
+                    404,
+                    "This link leads nowhere (any more). Ask whoever gave it to you for a new one.",
+                )
+            yield Seat(campaign, rater, token)
+
+    def answer(
+        request: Request, at: Seat, place: int | None, *, status: int = 200,
+        seen: str | None = None, **more: Any,
+    ) -> Response:  # fmt: skip
         """A page for whoever asked without JavaScript, else the part of it that changes."""
-        status = more.pop("status", 200)
-        seen = more.pop("seen", None)
-        values = view(campaign, _rater(campaign, token), token, **more)
+        values = view(at.campaign, at.rater, at.token, place, **more)
         if _partial(request) and seen and values.get("seen") == seen:
             return Response(status_code=204)  # somebody waits, and it is as it was
         name = "rate_desk.html" if _partial(request) else "rate.html"
         return site.page(request, name, status, fragment=_partial(request), **values)
 
-    def onward(request: Request, campaign: Campaign, token: str, **more: Any) -> Response:
+    def onward(
+        request: Request, at: Seat, said: str, query: str = "", place: int | None = None
+    ) -> Response:
         """After a change: the next segment at once, or an address that may be loaded again."""
-        if _partial(request):
-            return answer(request, campaign, token, **more)
-        told = f"?again={more['again']}" if more.get("again") else ""
-        told = "?kept=1" if more.get("said") == KEPT else told
-        return RedirectResponse(f"/rate/{token}{told}", 303)
+        if not _partial(request):
+            return RedirectResponse(f"/rate/{at.token}{query}", 303)
+        return answer(request, at, at.next() if place is None else place, said=said)
 
     @router.get("")
     def desk(
@@ -364,64 +364,64 @@ def routes(site: Site) -> APIRouter:
         kept: str | None = None,
         seen: str | None = None,
     ) -> Response:
-        with site.open() as campaign:
-            rater = _rater(campaign, token)
-            shown = again if again and _may_see_again(campaign, rater, again) else None
+        with sitting(token) as at:
+            place = at.taken_back(again) if again else None
             said = KEPT if kept else ""
-            return answer(request, campaign, token, again=shown, said=said, seen=seen)
+            return answer(request, at, at.next() if place is None else place, said=said, seen=seen)
 
     @router.post("")
-    def rate(request: Request, token: str, form: Form) -> Response:
-        with site.open() as campaign:
-            rater = _rater(campaign, token)
-            key, nonce = form.text("segment"), form.text("form")
-            campaign.id_of(key)
+    def rate(request: Request, token: str, form: Sent) -> Response:
+        with sitting(token) as at:
+            key, nonce, since = (form.text(name) for name in ("segment", "form", "since"))
             if not _NONCE.fullmatch(nonce):
+                at.desk.place_of(key)
                 raise DataError("this form is not whole. Nothing was stored. Load the page again.")
             # A button says more than a field beside it that was filled before.
             told = form.text("press") or form.text("score")
             comment = form.text("comment").replace("\r\n", "\n")
             try:
-                score = scale_of(campaign).parse(told)
+                score = scale_of(at.campaign).parse(told)
                 if len(comment) > COMMENT:
                     raise FewgoldError(
                         f"The comment has {len(comment):,} characters; {COMMENT:,} is the most."
                     )
             except FewgoldError as error:
-                typed = Typed(told, comment, str(error), nonce, form.text("since"))
-                return answer(request, campaign, token, again=key, typed=typed, status=400)
-            kept = campaign.rate(
-                Rating(key, score, rater, _now(), "", nonce, _details(comment, form.text("since")))
-            )
-            said = "Stored." if kept.new or kept.score == score else KEPT
-            return onward(request, campaign, token, said=said)
+                typed = Typed(told, comment, error.message_for("web"), nonce, since)
+                return answer(request, at, at.desk.place_of(key), typed=typed, status=400)
+            given = Rating(key, score, at.rater, now(), "", nonce, _details(comment, since))
+            place = None
+            if _partial(request):
+                stored, place = at.desk.rate_and_claim(given)
+            else:
+                stored = at.desk.rate(given)
+            if stored.new or stored.score == score:
+                return onward(request, at, "Stored.", place=place)
+            return onward(request, at, KEPT, "?kept=1", place)
 
     @router.post("/skip")
-    def skip(request: Request, token: str, form: Form) -> Response:
-        with site.open() as campaign:
-            rater = _rater(campaign, token)
-            campaign.skip(campaign.id_of(form.text("segment")), rater)
-            return onward(request, campaign, token, said="Skipped.")
+    def skip(request: Request, token: str, form: Sent) -> Response:
+        with sitting(token) as at:
+            at.desk.skip(form.text("segment"), at.rater)
+            return onward(request, at, "Skipped.")
 
     @router.post("/undo")
-    def undo(request: Request, token: str, form: Form) -> Response:
-        with site.open() as campaign:
-            rater = _rater(campaign, token)
+    def undo(request: Request, token: str, form: Sent) -> Response:
+        with sitting(token) as at:
             if form.text("what") == "skip":
-                campaign.unskip(rater, campaign.id_of(form.text("name")))
-                return onward(request, campaign, token, said="Here is the segment you skipped.")
-            id = campaign.withdraw(rater, form.text("name"))
-            if id is None:
-                return onward(request, campaign, token, said="There was nothing to take back.")
-            key = campaign.key_of(id)
-            again = key if _may_see_again(campaign, rater, key) else None
-            return onward(request, campaign, token, again=again, said="Taken back.")
+                at.desk.unskip(at.rater, form.text("name"))
+                return onward(request, at, "Here is the segment you skipped.")
+            key = at.desk.withdraw(at.rater, form.text("name"))
+            if key is None:
+                return onward(request, at, "There was nothing to take back.")
+            place = at.taken_back(key)
+            query = "" if place is None else f"?again={key}"
+            return onward(request, at, "Taken back.", query, place)
 
     @router.post("/skipped")
     def skipped(request: Request, token: str) -> Response:
-        with site.open() as campaign:
-            campaign.unskip(_rater(campaign, token))
-            return onward(request, campaign, token, said="Here is what you skipped.")
+        with sitting(token) as at:
+            at.desk.unskip(at.rater)
+            return onward(request, at, "Here is what you skipped.")
 
     return router
 
@@ -432,29 +432,8 @@ KEPT = (
 )
 
 
-def _rater(campaign: Campaign, token: str) -> str:
-    found = campaign.rater_of(token)
-    if found is None:
-        raise HTTPException(
-            404, "This link leads nowhere (any more). Ask whoever gave it to you for a new one."
-        )
-    return found
-
-
 def _partial(request: Request) -> bool:
     return request.headers.get("hx-request") == "true"
-
-
-def _may_see_again(campaign: Campaign, rater: str, key: str) -> bool:
-    """Only what the rater took back and has not answered since; other addresses are made up."""
-    try:
-        return campaign.taken_back(rater, key) is not None
-    except DataError:
-        return False
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _details(comment: str, since: str) -> Mapping[str, Any]:
@@ -468,3 +447,126 @@ def _details(comment: str, since: str) -> Mapping[str, Any]:
     if 0 < seconds <= _LONGEST:
         found["seconds"] = round(seconds, 1)
     return found
+
+
+# Raters, for the owner
+
+#: What raters may be shown, in words.
+SHOWN = {
+    "metrics": "the scores of the automatic metrics",
+    "system": "the system that made the output",
+    "estimate": "the estimate so far",
+}
+
+
+def owner_routes(site: Site) -> APIRouter:
+    """The owner's pages about raters: their links, how far they are, and what they may see."""
+    # The owner is asked for before anything else is looked at, the form included.
+    router = APIRouter(prefix="/raters", dependencies=[Depends(site.owner)])
+
+    def page(request: Request, campaign: Campaign, status: int = 200, **more: Any) -> Response:
+        given = {"trouble": {}, "named": "", "each": str(campaign.settings.each)}
+        return site.page(
+            request, "raters.html", status, **_raters(site, request, campaign), **given | more
+        )
+
+    @router.get("")
+    def raters(request: Request) -> Response:
+        with site.open() as campaign:
+            return page(request, campaign)
+
+    @router.get("/state")
+    def state(request: Request) -> Response:
+        with site.open() as campaign:
+            return site.page(request, "raters_state.html", **_raters(site, request, campaign))
+
+    @router.post("")
+    def add(request: Request, form: Sent) -> Response:
+        name = form.text("name")
+        with site.open() as campaign:
+            try:
+                campaign.desk.add_rater(name)
+            except FewgoldError as error:
+                return page(
+                    request,
+                    campaign,
+                    400,
+                    named=name,
+                    trouble={"name": sentence(error.message_for("web"))},
+                )
+        return RedirectResponse("/raters", 303)
+
+    @router.get("/remove")
+    def ask(request: Request, name: str | None = None) -> Response:
+        with site.open() as campaign:
+            if name not in campaign.desk.links():
+                raise FewgoldError(f"there is no rater {name!r}.")
+            return site.page(
+                request, "raters_remove.html", named=name, rated=campaign.desk.rated_by(name)
+            )
+
+    @router.post("/remove")
+    def remove(form: Sent) -> Response:
+        with site.open() as campaign:
+            campaign.desk.remove_rater(form.text("name"))
+        return RedirectResponse("/raters", 303)
+
+    @router.post("/settings")
+    def settings(request: Request, form: Sent) -> Response:
+        each = form.text("each").strip()
+        with site.open() as campaign:
+            if not (each.isascii() and each.isdigit() and 1 <= len(each) <= 3 and int(each)):
+                told = f"Give a whole number from 1 to 999; got {each[:20]!r}."
+                return page(request, campaign, 400, each=each, trouble={"each": told})
+            chosen = tuple(s for s in SHOWN if s in form.many("shown"))
+            if (chosen, int(each)) != (campaign.settings.shown, campaign.settings.each):
+                campaign.change(shown=chosen, each=int(each))
+        return RedirectResponse("/raters", 303)
+
+    return router
+
+
+def _raters(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
+    base = str(request.base_url.replace(scheme="https") if site.secure else request.base_url)
+    people = [
+        {
+            "name": name,
+            "mark": hashlib.sha256(name.encode()).hexdigest()[:10],
+            "link": f"{base}rate/{token}",
+            "rated": campaign.desk.rated_by(name),
+            "skipped": campaign.desk.skipped(name),
+        }
+        for name, token in campaign.desk.links().items()
+    ]
+    return {
+        "people": people,
+        "progress": campaign.desk.progress(""),
+        "settings": campaign.settings,
+        "choices": SHOWN,
+        "texts": list(campaign.pool.texts),
+        "drawn": bool(campaign.waves),
+        "announced": _announced(campaign),
+    }
+
+
+def _announced(campaign: Campaign) -> list[str]:
+    """What the owner should know now: that the goal is reached, and that it may be stopped."""
+    try:
+        found = campaign.status()
+    except FewgoldError as error:
+        return [sentence(error.message_for("web"))]
+    said = []
+    if found.stop is not None and found.stop["fired"]:
+        said.append(
+            f"The stopping rule ({found.stop['rule']}) says that it is enough: it fired after "
+            f"{found.stop['after']} ratings in the order of drawing. You may stop now."
+        )
+    elif (goal := found.goal) and goal["more"] == 0 and goal["half_width"] <= goal["tolerance"]:
+        said.append(
+            f"The interval is as narrow as wanted: ± {report.number(goal['half_width'])}, "
+            f"and ± {report.number(goal['tolerance'])} was the goal. It holds for one look "
+            "at the end: stopping the moment it looks narrow makes it err more often than it says."
+        )
+    if found.sampled and not found.wanting:
+        said.append("Every sampled segment has the answers that it shall have.")
+    return said

@@ -12,9 +12,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from fewgold.campaign import Campaign
 from fewgold.errors import FewgoldError
-from fewgold.web import annotate, explore, plan, raters, replay
+from fewgold.web import annotate, explore, plan, replay
 from fewgold.web.replay_data import NoTable
 from fewgold.web.site import HEADERS, LOOPBACK, Guard, Site, same
 
@@ -45,15 +44,14 @@ def create_app(
         True behind HTTPS: the cookie then travels nowhere else.
     """
     path = None if campaign is None else Path(campaign)
-    # What is wrong with it is said before anybody comes. It stays open: SQLite tidies up whenever
-    # the last one closes a file, which would be after every answer.
-    kept = None if path is None else Campaign(path)
     site = Site(path, token or secrets.token_urlsafe(24), f"fewgold_owner_{port}", secure)
     app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.site, app.state.kept = site, kept
+    app.state.site = site
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
-    for part in (plan, annotate, raters, explore, replay):
-        app.include_router(part.routes(site))
+    for routes in (
+        plan.routes, annotate.routes, annotate.owner_routes, explore.routes, replay.routes
+    ):  # fmt: skip
+        app.include_router(routes(site))
 
     @app.get("/", response_class=HTMLResponse)
     def home(request: Request, token: str | None = None) -> Any:
@@ -69,14 +67,18 @@ def create_app(
 
     @app.exception_handler(FewgoldError)
     def mistake(request: Request, error: FewgoldError) -> HTMLResponse:
-        return site.page(request, "trouble.html", 400, sentence=str(error))
+        return site.page(request, "trouble.html", 400, sentence=error.message_for("web"))
 
     @app.exception_handler(NoTable)
     def no_table(request: Request, error: NoTable) -> Any:
         if request.method == "GET" and not request.query_params.get("data"):
             return RedirectResponse("/replay", 303)
         return site.page(
-            request, "trouble.html", 404, sentence=str(error), back=("/replay", "Choose a table")
+            request,
+            "trouble.html",
+            404,
+            sentence=error.message_for("web"),
+            back=("/replay", "Choose a table"),
         )
 
     @app.exception_handler(StarletteHTTPException)

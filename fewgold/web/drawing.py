@@ -1,21 +1,12 @@
-"""Lines in a frame, as plain numbers that templates turn into SVG."""
+"""Line charts and heat maps, as plain numbers that templates turn into SVG."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import RLock
 
 from fewgold.report import number
-
-# One figure at a time: matplotlib's settings belong to the whole process.
-
-
-DRAWING = RLock()
-
-
-# An axis of what is drawn on a page: where values lie, and round values to mark.
 
 
 @dataclass(frozen=True)
@@ -141,9 +132,6 @@ def chart(
     return Chart(width, height, left, bottom, across, up, lines, x_label, y_label, at, area)
 
 
-# Heat maps, as plain numbers that templates turn into SVG.
-
-
 @dataclass(frozen=True)
 class Cell:
     """A cell of a heat map."""
@@ -191,8 +179,8 @@ def heat(
             cells.append(Cell(*at, number(value, digits=2), fill, ink, (i, j) == here))
     height, width = top + tall * len(rows) + 54, left + wide * len(columns) + 8
     names = tuple((left + (j + 0.5) * wide, name) for j, name in enumerate(columns))
-    sides = tuple((top + (i + 0.5) * tall, name) for i, name in enumerate(rows))
-    return Heat(width, height, left, (wide, tall), tuple(cells), names, sides, x_label, y_label)
+    down = tuple((top + (i + 0.5) * tall, name) for i, name in enumerate(rows))
+    return Heat(width, height, left, (wide, tall), tuple(cells), names, down, x_label, y_label)
 
 
 def shade(share: float) -> tuple[str, str]:

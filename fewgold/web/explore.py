@@ -1,20 +1,36 @@
-"""Explore: the campaign at a glance, for its owner."""
+"""Explore: the campaign at a glance, its files and its settings, for its owner."""
 
 from __future__ import annotations
 
-from typing import Any
+import gzip
+import io
+import json
+import math
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Form, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.datastructures import UploadFile
 
-from fewgold._text import fixed
+from fewgold import formats
+from fewgold._temporary import TemporaryFolder
+from fewgold._text import fixed, plain_value
+from fewgold._validate import SCALES, as_limits
+from fewgold.campaign.settings import AMONG, REPEATS, RULES
 from fewgold.campaign.status import goal_line, stop_line
-from fewgold.errors import FewgoldError
-from fewgold.report.figures import WITHOUT, available
-from fewgold.web import explore_files, explore_settings
-from fewgold.web.explore_tables import TABLES, roc_shown
+from fewgold.campaign.tasks import WHICH
+from fewgold.errors import DataError, FewgoldError
+from fewgold.formats import Names
+from fewgold.plots.style import available
+from fewgold.report.figures import WITHOUT
+from fewgold.web.explore_tables import TABLES, NoSuchFigure, drawn_figure, is_figure, roc_shown
 from fewgold.web.explore_view import (
-    Store,
+    Results,
     View,
     announcement,
     costs,
@@ -25,38 +41,53 @@ from fewgold.web.explore_view import (
     spoken,
     version,
 )
+from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
+from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
 
+if TYPE_CHECKING:
+    from fewgold.campaign import Campaign
+    from fewgold.campaign.answers import Receipt
+
 _SCATTERS = 12  # on the page; every metric has a page of its own besides
+_REPORTS = {"html": "text/html", "md": "text/markdown"}
+_GAPS = ("wait", "at-random")
+_UNPACKED = 300_000_000  # bytes that a packed upload may have once unpacked
 
 
 def routes(site: Site) -> APIRouter:
     """The pages."""
-    router, store = APIRouter(), Store()
-    router.include_router(explore_files.routes(site, store))
-    router.include_router(explore_settings.routes(site))
+    # The owner is asked for before anything else is looked at, the form included.
+    router, known = APIRouter(prefix="/explore", dependencies=[Depends(site.owner)]), Results()
+    _at_a_glance(router, site, known)
+    _files(router, site, known)
+    _importing(router, site)
+    _settings(router, site)
+    return router
 
-    @router.get("/explore", response_class=HTMLResponse)
+
+# The campaign at a glance
+
+
+def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
+    @router.get("", response_class=HTMLResponse)
     def explore(request: Request, cut: str | None = None) -> HTMLResponse:
-        site.owner(request)
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             values = _number(view) | _rest(view) | _judged(view, cut, "/explore")
             return site.page(request, "explore.html", **values)
 
-    @router.get("/explore/number", response_class=HTMLResponse)
+    @router.get("/number", response_class=HTMLResponse)
     def number(request: Request, seen: str | None = None, page: str | None = None) -> Response:
-        site.owner(request)
         with site.open() as campaign:
             if seen is not None and seen == version(campaign):
                 return Response(status_code=204)  # nothing changed, and the page stays as it is
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             values = _number(view) | {"old": page is not None and page != view.version}
             return site.page(request, "explore_number.html", fragment=True, **values)
 
-    @router.get("/explore/metric/{place}", response_class=HTMLResponse)
+    @router.get("/metric/{place}", response_class=HTMLResponse)
     def metric(request: Request, place: str, cut: str | None = None) -> HTMLResponse:
-        site.owner(request)
-        with looking(site, store) as view:
+        with looking(site, known) as view:
             if place not in {str(k) for k in range(len(view.metrics))}:
                 raise HTTPException(404, "There is no such metric.")
             name, study = view.metrics[int(place)], view.study
@@ -73,15 +104,17 @@ def routes(site: Site) -> APIRouter:
                 **values,
             )  # fmt: skip
 
-    @router.post("/explore/more")
-    def more(
-        request: Request, count: str | None = Form(None), waves: str | None = Form(None)
-    ) -> RedirectResponse:
-        site.owner(request)
-        budget = _whole("the number of segments to draw", count)
+    @router.post("/more")
+    def more(request: Request, form: Sent) -> RedirectResponse:
+        count = form.text("count")
+        if not count.isascii() or not count.isdigit() or len(count) > 9 or int(count) < 1:
+            raise FewgoldError(
+                "the number of segments to draw must be a whole number of at least 1; got "
+                f"{count[:40]!r}."
+            )
         with site.open() as campaign:
-            drawn = len(campaign.waves)
-            if waves != str(drawn):
+            drawn, budget = len(campaign.waves), int(count)
+            if form.text("waves") != str(drawn):
                 raise FewgoldError(
                     "a wave was drawn since that page was made. Look at it again, and draw "
                     "another one if it is still wanted."
@@ -92,14 +125,11 @@ def routes(site: Site) -> APIRouter:
                 campaign.select(budget)
         return RedirectResponse("/explore#waves", 303)
 
-    @router.post("/explore/adopt")
+    @router.post("/adopt")
     def adopt(request: Request) -> RedirectResponse:
-        site.owner(request)
         with site.open() as campaign:
             campaign.adopt()
         return RedirectResponse("/explore#answers", 303)
-
-    return router
 
 
 def _number(view: View) -> dict[str, Any]:
@@ -133,24 +163,18 @@ def _rest(view: View) -> dict[str, Any]:
         "metrics": list(enumerate(view.metrics)),
         "scatters": [] if study is None else list(enumerate(view.metrics))[:_SCATTERS],
         "documents": None if study is None else study.documents,
-        "formats": explore_files.formats_told(),
+        "formats": _formats(),
     }
 
 
 def _agreement(view: View) -> list[str]:
     """What the report says of how far raters agree."""
-    from fewgold import report
-    from fewgold.report.body import answered
+    from fewgold.report.study_sections import agreement
 
-    if view.study is None:
+    study = view.study
+    if study is None or study.raters is None:
         return []
-    section = answered(view.study)
-    assert isinstance(section, report.Group)
-    for part in section.parts:
-        if isinstance(part, report.Text) and part.title == "Agreement":
-            told = part.paragraphs
-            return [told] if isinstance(told, str) else list(told)
-    return []
+    return agreement(study)
 
 
 def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
@@ -173,9 +197,269 @@ def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _whole(what: str, text: str | None) -> int:
-    """A whole number that somebody typed."""
-    told = (text or "").strip()
-    if not told.isascii() or not told.isdigit() or len(told) > 9 or int(told) < 1:
-        raise FewgoldError(f"{what} must be a whole number of at least 1; got {told[:40]!r}.")
-    return int(told)
+# Files out of a campaign
+
+
+def _files(router: APIRouter, site: Site, known: Results) -> None:
+    @router.get("/figure/{name}.{kind}")
+    def figure(request: Request, name: str, kind: str, cut: str | None = None) -> Response:
+        with looking(site, known) as view:
+            if kind not in IMAGES or not is_figure(view, name):
+                raise HTTPException(404, "There is no such figure.")
+            try:
+                made = drawn_figure(view, name, kind, (cut or "").strip()[:40])
+            except NoSuchFigure as error:
+                raise HTTPException(404, error.message_for("web")) from None
+        return download(made, f"{name}.{kind}", IMAGES[kind], save=False)
+
+    @router.get("/table/{name}.csv")
+    def table(request: Request, name: str, cut: str | None = None) -> Response:
+        with looking(site, known) as view:
+            if name == "roc":
+                frame = view.roc((cut or "").strip()[:40]).to_frame()
+            elif name in TABLES:
+                made = TABLES[name].make(view)
+                if made is None:
+                    raise HTTPException(404, "There is nothing in that table yet.")
+                frame = made
+            else:
+                raise HTTPException(404, "There is no such table.")
+            return frame_csv(frame, name)
+
+    @router.get("/status.json")
+    def status(request: Request) -> Response:
+        with looking(site, known) as view:
+            told = json.dumps(plain_value(view.status.to_dict()), indent=2, ensure_ascii=False)
+        return download(told.encode(), "status.json", "application/json")
+
+    @router.get("/report.{kind}")
+    def report(request: Request, kind: str, gaps: str | None = None) -> Response:
+        if kind not in _REPORTS:
+            raise HTTPException(404, "A report is HTML (report.html) or Markdown (report.md).")
+        how = gaps or "at-random"
+        if how not in _GAPS:
+            raise FewgoldError(f"gaps must be one of {', '.join(_GAPS)}; got {how[:40]!r}.")
+        with looking(site, known) as view, DRAWING:
+            made = view.campaign.report(how)
+            text = made.html() if kind == "html" else made.markdown()
+        return download(text.encode(), f"report.{kind}", _REPORTS[kind])
+
+    @router.get("/answers")
+    def answers(request: Request, to: str | None = None) -> Response:
+        form = formats.get(to or "csv")
+        with looking(site, known) as view:
+            tasks, rated = view.campaign.tasks("all"), view.campaign.rated()
+            return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
+
+    @router.get("/tasks")
+    def tasks(request: Request, to: str | None = None, which: str | None = None) -> Response:
+        form, wanted = formats.get(to or "csv"), which or "unrated"
+        if wanted not in WHICH:
+            raise FewgoldError(f"which must be one of {', '.join(WHICH)}; got {wanted[:40]!r}.")
+        with looking(site, known) as view:
+            found = view.campaign.tasks(wanted)
+            if not found.to_rate:
+                raise DataError("there is nothing to rate: every such segment has its answers.")
+            return _written("to_rate", form, lambda path: form.write_tasks(found, path))
+
+
+def _formats() -> list[tuple[str, str]]:
+    """Names and titles of all formats."""
+    return [(name, formats.get(name).title) for name in formats.names()]
+
+
+def _written(name: str, form: formats.Format, write: Callable[[Path], None]) -> Response:
+    """What a format writes: one file as it is, several or a folder in a ZIP."""
+    with TemporaryFolder() as folder:
+        suffix = form.suffixes[0] if form.suffixes else ""
+        try:
+            write(folder / f"{name}{suffix}")
+        except ImportError as error:
+            raise DataError(f"{form.title} needs {error.name}, which is not installed.") from None
+        files = sorted(p for p in folder.rglob("*") if p.is_file())
+        if len(files) == 1 and files[0].parent == folder:
+            return download(files[0].read_bytes(), files[0].name, "application/octet-stream")
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in files:
+                archive.write(path, path.relative_to(folder).as_posix())
+        return download(packed.getvalue(), f"{name}-{form.name}.zip", "application/zip")
+
+
+# Answers into a campaign
+
+
+def _importing(router: APIRouter, site: Site) -> None:
+    def page(
+        request: Request, status: int = 200, receipt: Receipt | None = None, trouble: str = ""
+    ) -> HTMLResponse:
+        with site.open() as campaign:
+            return site.page(
+                request, "explore_import.html", status, receipt=receipt, trouble=trouble,
+                formats=_formats(), title=campaign.settings.name,
+                adoptable=campaign.store.adoptable(),
+            )  # fmt: skip
+
+    @router.get("/import", response_class=HTMLResponse)
+    def asked(request: Request) -> HTMLResponse:
+        return page(request)
+
+    @router.post("/import", response_class=HTMLResponse)
+    def imported(request: Request, form: SentFiles) -> HTMLResponse:
+        file, fields = form.get("file"), Fields.of(form)
+        try:
+            if not isinstance(file, UploadFile) or not file.filename:
+                raise DataError("no file was chosen. Choose one with answers.")
+            receipt = _receive(site, file, fields)
+        except FewgoldError as error:
+            return page(request, 400, trouble=error.message_for("web"))
+        return page(request, receipt=receipt)
+
+
+def _receive(site: Site, file: UploadFile, fields: Fields) -> Receipt:
+    """Import a file that was sent."""
+    form, by, *names = (
+        fields.text(n)[:200] for n in ("format", "by", "id", "score", "rater")
+    )  # fmt: skip
+    columns = Names(*(name or None for name in names))
+    with received(file.filename or "", file.file) as (path, told), site.open() as campaign:
+        _check_size(path)
+        return campaign.import_file(path, form or None, columns, by=by, source=told)
+
+
+def _check_size(path: Path) -> None:
+    """Refuse what would fill the memory once unpacked."""
+    with open(path, "rb") as file:
+        start = file.read(4)
+    seen = 0
+    try:
+        if start[:2] == b"\x1f\x8b":
+            with gzip.open(path) as packed:
+                while seen <= _UNPACKED and (part := packed.read(1 << 20)):
+                    seen += len(part)
+        elif start == b"PK\x03\x04":
+            with zipfile.ZipFile(path) as folder:
+                seen = sum(info.file_size for info in folder.infolist())
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile):
+        return  # the reader says what is wrong with it
+    if seen > _UNPACKED:
+        raise DataError(f"that is too large: {_UNPACKED // 1_000_000} MB at most once unpacked.")
+
+
+# Settings that may still be changed
+
+#: Fields of the form, all of them settings of the same name.
+FIELDS = (
+    "tolerance", "confidence", "rule", "each", "repeats", "among", "limits", "question",
+    "higher_is_better",
+)  # fmt: skip
+_DIRECTIONS = {"not told": None, "higher is better": True, "lower is better": False}
+_LONGEST = 2000
+
+
+def _settings(router: APIRouter, site: Site) -> None:
+    def page(
+        request: Request, campaign: Campaign, shown: dict[str, str], status: int = 200, *,
+        said: str = "", trouble: str = "",
+    ) -> HTMLResponse:  # fmt: skip
+        settings = campaign.settings
+        return site.page(
+            request, "explore_settings.html", status, shown=shown, said=said, trouble=trouble,
+            title=settings.name, strategy=settings.strategy, seed=settings.seed,
+            answers=len(campaign.answers()), scales=sorted(SCALES),
+            choices={
+                "rule": RULES, "repeats": REPEATS, "among": AMONG,
+                "higher_is_better": tuple(_DIRECTIONS),
+            },
+        )  # fmt: skip
+
+    @router.get("/settings", response_class=HTMLResponse)
+    def settings(request: Request, changed: str | None = None) -> HTMLResponse:
+        with site.open() as campaign:
+            said = "The settings are changed, and the journal says so." if changed == "1" else ""
+            return page(request, campaign, _as_typed(campaign), said=said)
+
+    @router.post("/settings")
+    def change(request: Request, form: Sent) -> Response:
+        typed = {name: form.text(name) for name in FIELDS if any(k == name for k, _ in form.pairs)}
+        with site.open() as campaign:
+            try:
+                values = _changes(campaign, typed)
+            except FewgoldError as error:
+                return page(
+                    request,
+                    campaign,
+                    _as_typed(campaign) | typed,
+                    400,
+                    trouble=error.message_for("web"),
+                )
+            if values:
+                campaign.change(**values)
+        return RedirectResponse(f"/explore/settings{'?changed=1' if values else ''}", 303)
+
+
+def _as_typed(campaign: Campaign) -> dict[str, str]:
+    """The settings as they stand in the form."""
+    found = campaign.settings
+    ends = "" if found.limits is None else " to ".join(f"{end:.15g}" for end in found.limits)
+    tolerance = "" if found.tolerance is None else f"{found.tolerance:.15g}"
+    return {
+        "tolerance": tolerance, "confidence": f"{found.confidence:.15g}", "rule": found.rule,
+        "each": str(found.each), "repeats": found.repeats, "among": found.among, "limits": ends,
+        "question": found.asked,
+        "higher_is_better": next(k for k, v in _DIRECTIONS.items() if v is found.higher_is_better),
+    }  # fmt: skip
+
+
+def _changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
+    """What differs from the settings, checked; an error says what is wrong with it."""
+    before = _as_typed(campaign)
+    cleaned = {name: text.replace("\r\n", "\n").strip() for name, text in typed.items()}
+    read = {
+        name: _read(name, text) for name, text in cleaned.items() if text != before[name].strip()
+    }
+    values = {name: v for name, v in read.items() if v != getattr(campaign.settings, name)}
+    replace(campaign.settings, **values)
+    return values
+
+
+def _read(name: str, text: str) -> Any:
+    if name == "limits":
+        return _limits(text)
+    if name == "tolerance":
+        return _real(name, text) if text else None
+    if name == "confidence":
+        return _real(name, text)
+    if name == "each":
+        if not text.isascii() or not text.isdigit() or len(text) > 4:
+            raise FewgoldError(f"each must be a whole number of raters; got {text[:40]!r}.")
+        return int(text)
+    if name == "question":
+        if not text or len(text) > _LONGEST or "\x00" in text:
+            raise FewgoldError(f"the question must have 1 to {_LONGEST} characters.")
+        return text
+    if name == "higher_is_better":
+        if text not in _DIRECTIONS:
+            raise FewgoldError(f"expected {', '.join(_DIRECTIONS)}; got {text[:40]!r}.")
+        return _DIRECTIONS[text]
+    return text
+
+
+def _real(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise FewgoldError(f"{name} must be a number, such as 0.5; got {text[:40]!r}.")
+    return value
+
+
+def _limits(text: str) -> tuple[float, float] | None:
+    """Two numbers, the name of a scale, or nothing."""
+    if not text:
+        return None
+    parts = text.replace(",", " ").replace(" to ", " ").split()
+    if len(parts) == 2:
+        return as_limits((_real("limits", parts[0]), _real("limits", parts[1])))
+    return as_limits(text[:40])

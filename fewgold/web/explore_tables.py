@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold import plots
-from fewgold._temporary import TemporaryFolder
 from fewgold._text import fixed, shorter
 from fewgold.errors import FewgoldError
-from fewgold.io import as_text, cell
+from fewgold.plots.style import available
 from fewgold.report import number
-from fewgold.report.figures import WITHOUT, available, weighted_line
+from fewgold.report.figures import WITHOUT, weighted_line
+from fewgold.web import files
 from fewgold.web.explore_view import View, growth, steps, stopping_path
 
 if TYPE_CHECKING:
@@ -84,18 +84,6 @@ def _plain(value: Any) -> str:
 
 def _text(value: Any) -> str:
     return number(value, digits=4) if isinstance(value, float) else shorter(value, 160)
-
-
-def csv(frame: pd.DataFrame) -> str:
-    """All of a table, with all digits, in cells that no spreadsheet takes for a formula."""
-    rows = [[_cell(v) for v in row] for row in frame.itertuples(index=False, name=None)]
-    return as_text([[cell(c, ",") for c in frame.columns], *rows], ",")
-
-
-def _cell(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return repr(value) if isinstance(value, float) else cell(value, ",")
 
 
 def _waves(view: View) -> pd.DataFrame:
@@ -249,17 +237,17 @@ TABLES: dict[str, Kind] = {
     "answers": Kind("Answers", lambda view: view.answers, "The last ones.", _SCORE, last=True),
     "set-aside": Kind(
         "Set aside",
-        lambda view: view.campaign.set_aside(),
+        lambda view: view.campaign.store.set_aside(),
         "Answers that are kept and do not count, and why.",
         _SCORE,
     ),
     "rejected": Kind(
         "Rejected",
-        lambda view: view.campaign.rejected(),
+        lambda view: view.campaign.store.rejected(),
         "Rows that could not be read, and why. They are kept as they came.",
     ),
     "journal": Kind(
-        "Journal", lambda view: view.campaign.journal(), "What happened, and when.", last=True
+        "Journal", lambda view: view.campaign.store.journal(), "What happened, and when.", last=True
     ),
     "unrated": Kind(
         "Not rated yet", _unrated, "Sampled segments without an answer, in the order of drawing."
@@ -308,17 +296,12 @@ class NoSuchFigure(FewgoldError):
     """There is nothing to draw, and why."""
 
 
-def drawn(view: View, name: str, kind: str, cut: str = "") -> bytes:
+def drawn_figure(view: View, name: str, kind: str, cut: str = "") -> bytes:
     """A figure as SVG or PNG."""
     if not available():
         raise NoSuchFigure(WITHOUT)
-    return view.figures.get((name, kind, cut), lambda: _file(view, name, kind, cut))
-
-
-def _file(view: View, name: str, kind: str, cut: str) -> bytes:
-    with view.store.drawing, TemporaryFolder() as folder, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        return plots.save(_figure(view, name, cut), folder / f"figure.{kind}").read_bytes()
+    plot = functools.partial(_figure, view, name, cut)
+    return view.figures.get((name, kind, cut), lambda: files.drawn(plot, kind))
 
 
 def _figure(view: View, name: str, cut: str) -> Axes | Figure:
@@ -369,7 +352,7 @@ def _roc(view: View, metric: str, cut: str) -> Axes:
     return plots.roc_curves(roc.curve().assign(system=metric, auc=roc.auc), marked)
 
 
-def known(view: View, name: str) -> bool:
+def is_figure(view: View, name: str) -> bool:
     """Whether there is a figure of that name."""
     base, _, place = name.rpartition("-")
     if name in PLAIN:

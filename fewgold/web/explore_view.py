@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
-from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +14,10 @@ from fewgold._text import decimals, fixed
 from fewgold.bayes import roc_table
 from fewgold.bounds import sequence
 from fewgold.campaign import Campaign
-from fewgold.campaign.answers import scores
-from fewgold.campaign.study import begun
+from fewgold.campaign.study import most_informative, partial_ratings, waves_to_use
 from fewgold.errors import DataError, FewgoldError
-from fewgold.missing import PartialRatings, estimate
-from fewgold.web.drawing import DRAWING
+from fewgold.missing import estimate
+from fewgold.web.files import Recent
 from fewgold.web.site import Site
 
 if TYPE_CHECKING:
@@ -29,62 +25,36 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
-    from fewgold.report.study import Study
+    from fewgold.report.study import StudyNumbers as Study
 
-T = TypeVar("T")
-_STATES = 6  # shelves that are kept, two for each state of the campaign
+_STATES = 6  # kept, two for each state of the campaign: numbers and figures
 _LOOKS = 500  # earlier estimates that are kept, which do not change any more
 _PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
 
 
-class Shelf:
-    """Results of one state of the campaign, each worked out once, by whoever comes first."""
-
-    def __init__(self, most: int = _PARTS) -> None:
-        self._lock = RLock()
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
-        self._most = most
-
-    def get(self, name: Hashable, make: Callable[[], T]) -> T:
-        """The result of that name; errors are not kept."""
-        with self._lock:
-            if name not in self._kept:
-                self._kept[name] = make()
-                while len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
-            return cast("T", self._kept[name])
-
-
-class Store:
-    """Shelves of the last few states of one campaign, and what no state changes any more."""
+class Results:
+    """What was worked out of the last few states of one campaign."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._shelves: OrderedDict[Hashable, Shelf] = OrderedDict()
-        self.past = Shelf(_LOOKS)
-        #: Figures are drawn one at a time: how they look is a setting of the whole process.
-        self.drawing = DRAWING
+        self._states = Recent(_STATES)
+        #: Earlier estimates, which do not change any more.
+        self.past = Recent(_LOOKS)
 
-    def shelf(self, state: Hashable) -> Shelf:
-        """The shelf of a state."""
-        with self._lock:
-            found = self._shelves.setdefault(state, Shelf())
-            self._shelves.move_to_end(state)
-            while len(self._shelves) > _STATES:
-                self._shelves.popitem(last=False)
-            return found
+    def of(self, state: Hashable) -> Recent:
+        """Results of a state."""
+        return self._states.get(state, lambda: Recent(_PARTS))
 
 
 class View:
     """What pages show of a campaign; all of it is of the same moment."""
 
-    def __init__(self, campaign: Campaign, store: Store) -> None:
+    def __init__(self, campaign: Campaign, known: Results) -> None:
         self.campaign = campaign
-        self.store = store
-        self.state = campaign.state()
-        self.shelf = store.shelf((campaign.settings, self.state))
-        #: A shelf of their own: who wants a number shall not wait for a figure.
-        self.figures = store.shelf((campaign.settings, self.state, "figures"))
+        self.known = known
+        self.state = campaign.store.state()
+        self.results = known.of((campaign.settings, self.state))
+        #: Apart from the results: who wants a number shall not wait for a figure.
+        self.figures = known.of((campaign.settings, self.state, "figures"))
 
     @property
     def version(self) -> str:
@@ -93,21 +63,18 @@ class View:
 
     @property
     def status(self) -> Status:
-        return self.shelf.get("status", self.campaign.status)
+        return self.results.get("status", self.campaign.status)
 
     @property
     def study(self) -> Study | None:
         """The study as the report has it, gaps as in the status; None while there is no number."""
-        return self.shelf.get("study", self._study)
-
-    def _study(self) -> Study | None:
         if self.status.estimate is None:
             return None
-        return self.campaign.report("at-random").study
+        return self.results.get("study", lambda: self.campaign.report("at-random").study)
 
     @property
     def answers(self) -> pd.DataFrame:
-        return self.shelf.get("answers", self.campaign.answers)
+        return self.results.get("answers", self.campaign.answers)
 
     @property
     def metrics(self) -> list[str]:
@@ -117,7 +84,7 @@ class View:
     @property
     def scores(self) -> pd.DataFrame:
         """Every rated segment of the sample with its score and its metrics."""
-        return self.shelf.get("scores", self._scores)
+        return self.results.get("scores", self._scores)
 
     def _scores(self) -> pd.DataFrame:
         import pandas as pd
@@ -135,7 +102,7 @@ class View:
 
     def roc(self, cut: str) -> RocTable:
         """ROC curves of all metrics; ``cut`` says which human scores are adequate."""
-        return self.shelf.get(("roc", cut), lambda: self._roc(cut))
+        return self.results.get(("roc", cut), lambda: self._roc(cut))
 
     def _roc(self, cut: str) -> RocTable:
         import pandas as pd
@@ -166,23 +133,23 @@ class View:
         try:
             return self.roc(cut), ""
         except FewgoldError as error:
-            return None, str(error)
+            return None, error.message_for("web")
 
 
 def version(campaign: Campaign) -> str:
     """A name of the campaign's state: the same as long as nothing changed."""
-    told = repr((campaign.settings, campaign.state())).encode()
+    told = repr((campaign.settings, campaign.store.state())).encode()
     return hashlib.sha256(told).hexdigest()[:16]
 
 
 @contextmanager
-def looking(site: Site, store: Store) -> Iterator[View]:
+def looking(site: Site, known: Results) -> Iterator[View]:
     """The campaign as of now, for as long as a page is made."""
-    with site.open() as campaign, campaign.moment():
-        yield View(campaign, store)
+    with site.open() as campaign, campaign.store.snapshot():
+        yield View(campaign, known)
 
 
-# The estimate as answers came: what the status would have said after so many of them.
+# The estimate as answers came: what the status would have said after so many of them
 #
 # The first k answers are to the rest what those so far are to all: a part that chance chose, as the
 # estimate of the status takes it. So each look takes the segments without an answer by then for
@@ -206,7 +173,7 @@ def looks(count: int) -> list[int]:
 
 def growth(view: View) -> pd.DataFrame:
     """The estimate and its interval after so many answers; the last row is that of the status."""
-    return view.shelf.get("growth", lambda: _growth(view))
+    return view.results.get("growth", lambda: _growth(view))
 
 
 def _growth(view: View) -> pd.DataFrame:
@@ -215,10 +182,13 @@ def _growth(view: View) -> pd.DataFrame:
     campaign, answers, now = view.campaign, view.answers, view.status.estimate
     rows = []
     for k in looks(len(answers)):
-        waves = _drawn_by(campaign, answers[:k])
+        last = max(answers["stored_at"][:k])
+        waves = sum(wave.drawn_at <= last for wave in campaign.waves)
         withdrawn = view.state[-2]  # with the others it tells which answers were the first k
         key = (campaign.settings, withdrawn, k, waves)
-        found = view.store.past.get(key, partial(_look, campaign, answers[:k], waves))
+        found = view.known.past.get(
+            key, functools.partial(_estimate_after, campaign, answers[:k], waves)
+        )
         if found is not None:
             rows.append(found)
     if now is not None:
@@ -233,44 +203,21 @@ def _row(count: int, made: dict[str, Any]) -> tuple[Any, ...]:
     return (count, *(made[name] for name in names))
 
 
-def _drawn_by(campaign: Campaign, answers: pd.DataFrame) -> int:
-    """Waves that were drawn when the last of these answers came."""
-    last = max(answers["stored_at"])
-    return sum(wave.drawn_at <= last for wave in campaign.waves)
-
-
-@dataclass(frozen=True)
-class _Then:
-    """The campaign with the first answers alone."""
-
-    campaign: Campaign
-    answers: pd.DataFrame
-
-    def partial(self, waves: int) -> PartialRatings:
-        sample, settings = self.campaign.first_waves(waves), self.campaign.settings
-        by_id = scores(self.answers, settings)
-        found = [by_id.get(str(i), np.nan) for i in sample.ids.tolist()]
-        return PartialRatings(sample, np.array(found, dtype=np.float64), settings.limits)
-
-    def last_begun(self, waves: int) -> int:
-        """As of the campaign, with these answers alone."""
-        rated = set(self.answers["segment"])
-        since = dict(zip(self.answers["segment"], self.answers["stored_at"], strict=True))
-        started = [
-            wave.number
-            for wave in self.campaign.waves[:waves]
-            if any(i in rated and since[i] >= wave.drawn_at for i in wave.ids)
-            or rated.issuperset(wave.ids)
-        ]
-        return max(started, default=0)
-
-
-def _look(campaign: Campaign, answers: pd.DataFrame, waves: int) -> tuple[Any, ...] | None:
-    """One row, or None where there was no estimate yet, or where it cannot be told any more."""
-    then = _Then(campaign, answers)
+def _estimate_after(
+    campaign: Campaign, answers: pd.DataFrame, waves: int
+) -> tuple[Any, ...] | None:
+    """The row of the first answers; None where there was no estimate yet, or none can be made."""
+    stored = dict(zip(answers["segment"], answers["stored_at"], strict=True))
+    started = [
+        wave.number
+        for wave in campaign.waves[:waves]
+        if any(stored.get(i, "") >= wave.drawn_at for i in wave.ids)
+        or stored.keys() >= set(wave.ids)
+    ]
+    by_wave = functools.partial(partial_ratings, campaign.store, answers)
     try:
-        count = begun(cast("Campaign", then), then.last_begun(waves)) or waves
-        made = estimate(then.partial(count), campaign.estimator(), "at-random")
+        count = most_informative(by_wave, max(started, default=0)) or waves
+        made = estimate(by_wave(count), campaign.estimator(), "at-random")
         return _row(len(answers), made.to_dict(campaign.settings.confidence))
     except FewgoldError:
         return None
@@ -278,20 +225,20 @@ def _look(campaign: Campaign, answers: pd.DataFrame, waves: int) -> tuple[Any, .
 
 def stopping_path(view: View) -> sequence.Path | None:
     """The interval of the stopping rule after each rating, as the status looks at it."""
-    return view.shelf.get("path", lambda: _path(view))
+    return view.results.get("path", lambda: _path(view))
 
 
 def _path(view: View) -> sequence.Path | None:
     stop, settings = view.status.stop, view.campaign.settings
     if stop is None or settings.tolerance is None:
         return None
-    found, upto = view.campaign.partial(view.campaign.begun), stop["looked_at"]
+    found, upto = view.campaign.partial(waves_to_use(view.campaign)), stop["looked_at"]
     ratings = sequence.first(found.sample, upto).rate(found.scores[:upto], limits=settings.limits)
     return sequence.path(ratings, settings.tolerance, settings.confidence, rule=settings.rule)
 
 
 def steps(view: View) -> pd.DataFrame | None:
-    """The same as a table, a row a rating."""
+    """The same as a table, one row per rating."""
     import pandas as pd
 
     path = stopping_path(view)
@@ -301,7 +248,7 @@ def steps(view: View) -> pd.DataFrame | None:
     return pd.DataFrame({"n": count, "mean": path.mean, "low": path.low, "high": path.high})
 
 
-# Numbers and sentences of the pages, with the digits that the command line shows.
+# Numbers and sentences of the pages, with the digits that the command line shows
 
 
 def level(confidence: float) -> str:

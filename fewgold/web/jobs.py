@@ -28,16 +28,8 @@ class CancelledError(Exception):
 class Job:
     """One piece of work. Pages read it; its own thread alone writes to it.
 
-    Parameters
-    ----------
-    id
-        Cannot be guessed.
-    title
-        What it does.
-    facts
-        What pages need beside the result, such as the link that restores the form.
-    state
-        ``running``, ``finished``, ``cancelled`` or ``failed``.
+    Its ``id`` cannot be guessed, ``facts`` are what pages need beside the result, and ``state`` is
+    ``running``, ``finished``, ``cancelled`` or ``failed``.
     """
 
     id: str
@@ -141,7 +133,7 @@ def _run(job: Job, work: Work) -> None:
     except CancelledError:
         state = "cancelled"
     except FewgoldError as error:
-        sentence = str(error)
+        sentence = error.message_for("web")
     except MemoryError:
         sentence = "There is not enough memory for this. Take fewer draws, budgets or strategies."
     except Exception as error:

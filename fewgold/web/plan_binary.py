@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from fewgold.planning import (
     ratings_needed,
 )
 from fewgold.web.drawing import Chart, Heat, chart, heat
-from fewgold.web.plan_forms import Field, Form, arguments, by_name, command, wrapped
+from fewgold.web.forms import Field, Form, arguments, by_name, part, plan_command, wrapped
 
 _SIZE = 1_000_000
 AXES = {
@@ -84,7 +85,10 @@ def read(sent: Any) -> Form:
     return form.but(**wrong)
 
 
-def study(form: Form) -> dict[str, Any]:
+Values = Mapping[str, Any]
+
+
+def study(form: Values) -> dict[str, Any]:
     """Arguments of `measurable_difference` but level and power; what is not used is left out."""
     found: dict[str, Any] = {"alpha": form["alpha"], "human": form["human"]}
     if form["metric"]:
@@ -98,7 +102,7 @@ def study(form: Form) -> dict[str, Any]:
     return found
 
 
-def blind(form: Form) -> bool:
+def rates_unknown(form: Form) -> bool:
     """Whether nothing tells how often the metric is right."""
     pairs = form["human"] if form["paired"] is None else form["paired"]
     return bool(form["metric"]) and form["rates"] == "estimated" and pairs == 0
@@ -125,36 +129,31 @@ class Answer:
         return 1 - self.epsilon / self.alone
 
 
-def answer(form: Form) -> Answer:
+@part(*STUDY)
+def answer(form: Values) -> Answer:
     """The main numbers."""
-    values = study(form)
-    return _answer(tuple(values.items()), form["level"], form["power"])
-
-
-@lru_cache(256)
-def _answer(items: tuple[tuple[str, Any], ...], level: float, power: float | None) -> Answer:
-    values = dict(items)
+    values, level, power = study(form), form["level"], form["power"]
     epsilon = float(measurable_difference(**values, level=level))
     found = float(measurable_difference(**values, level=level, power=power)) if power else None
     people = values["human"] + (values.get("paired") or 0)
-    alone = epsilon
+    alone, worth = epsilon, None
     if values.get("metric"):
         alone = float(measurable_difference(alpha=values["alpha"], human=people, level=level))
-    posterior = _posterior(values)
+    if epsilon < alone:
+        with suppress(FewgoldError):  # there is no such number
+            worth = ratings_needed(epsilon, alpha=values["alpha"], level=level)
+    posterior = AlphaPosterior(Setting(**values).expected(), _priors(values) or Priors())
     confidence = round(1 - level, 12)
     shown, (low, high) = _density(posterior, confidence)
     return Answer(
-        epsilon, found, alone, _worth(epsilon, alone, values["alpha"], level),
-        float(posterior.mean), float(posterior.sd), low, high, shown,
+        epsilon, found, alone, worth, float(posterior.mean), float(posterior.sd), low, high, shown,
         _answer_code(values, level, power, confidence, people),
     )  # fmt: skip
 
 
-def _posterior(values: dict[str, Any]) -> AlphaPosterior:
-    counts = Setting(**values).expected()
-    if values.get("known"):
-        return AlphaPosterior(counts, Priors(rho=values["rho"], eta=values["eta"]))
-    return AlphaPosterior(counts)
+def _priors(values: Values) -> Priors | None:
+    """The rates of the metric where they are known exactly."""
+    return Priors(rho=values["rho"], eta=values["eta"]) if values.get("known") else None
 
 
 def _density(posterior: AlphaPosterior, confidence: float) -> tuple[Chart, tuple[float, float]]:
@@ -170,23 +169,10 @@ def _density(posterior: AlphaPosterior, confidence: float) -> tuple[Chart, tuple
     return shown, (low, high)
 
 
-def _worth(epsilon: float, alone: float, alpha: float, level: float) -> int | None:
-    """Human ratings that would measure the same without the metric; None if there are none."""
-    if epsilon >= alone:
-        return None
-    try:
-        return ratings_needed(epsilon, alpha=alpha, level=level)
-    except FewgoldError:
-        return None
-
-
 def _answer_code(
     values: dict[str, Any], level: float, power: float | None, confidence: float, people: int
 ) -> str:
-    shape = "AlphaPosterior(Setting(**study).expected()"
-    known = bool(values.get("known"))
-    rates = f", Priors(rho={values['rho']!r}, eta={values['eta']!r})" if known else ""
-    names = "AlphaPosterior, Priors" if known else "AlphaPosterior"
+    names, rates = _known_rates(values, "AlphaPosterior")
     lines = [
         f"from fewgold.bayes import {names}",
         "from fewgold.planning import Setting, measurable_difference",
@@ -199,11 +185,24 @@ def _answer_code(
     alone = arguments({"alpha": values["alpha"], "human": people, "level": level})
     lines += [
         f"print(measurable_difference({alone}))",
-        f"posterior = {shape}{rates})",
+        *_posterior_lines(f"AlphaPosterior(Setting(**study).expected(){rates})", confidence),
+    ]
+    return "\n".join(lines)
+
+
+def _known_rates(values: Values, posterior: str) -> tuple[str, str]:
+    """What to import for a posterior, and its further argument where the rates are known."""
+    if not values.get("known"):
+        return posterior, ""
+    return f"{posterior}, Priors", f", Priors(rho={values['rho']!r}, eta={values['eta']!r})"
+
+
+def _posterior_lines(made: str, confidence: float) -> list[str]:
+    return [
+        f"posterior = {made}",
         "print(posterior.mean, posterior.sd)",
         f"print(*posterior.interval({confidence!r}))",
     ]
-    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -214,19 +213,15 @@ class Chance:
     code: str
 
 
-def chance(form: Form) -> Chance:
+@part(*STUDY, "difference")
+def chance(form: Values) -> Chance:
     """The power at the difference that was asked for."""
-    values, gap, level = study(form), form["difference"], form["level"]
+    gap, values = form["difference"], study(form) | {"level": form["level"]}
     code = (
         "from fewgold.planning import detection_power\n\n"
-        f"print(detection_power({gap!r}, {arguments(values | {'level': level})}))"
+        f"print(detection_power({gap!r}, {arguments(values)}))"
     )
-    return Chance(_power(gap, tuple(values.items()), level), code)
-
-
-@lru_cache(256)
-def _power(gap: float, items: tuple[tuple[str, Any], ...], level: float) -> float:
-    return float(detection_power(gap, **dict(items), level=level))
+    return Chance(float(detection_power(gap, **values)), code)
 
 
 @dataclass(frozen=True)
@@ -241,39 +236,27 @@ class WholeSet:
     code: str
 
 
-def whole_set(form: Form) -> WholeSet | None:
+@part(*STUDY, "items")
+def whole_set(form: Values) -> WholeSet | None:
     """For a test set of so many items, the metric rating all that people do not."""
-    if form["items"] is None:
+    size = form["items"]
+    if size is None:
         return None
-    values = study(form)
-    return _whole_set(tuple(values.items()), form["items"], form["level"])
-
-
-@lru_cache(256)
-def _whole_set(items: tuple[tuple[str, Any], ...], size: int, level: float) -> WholeSet:
-    values = dict(items)
-    confidence = round(1 - level, 12)
+    values, confidence = study(form), round(1 - form["level"], 12)
     rest = size - values["human"] - (values.get("paired") or 0)
-    lines = ["from fewgold.planning import Setting", ""]
+    names, rates = _known_rates(values, "PoolPosterior")
     if "rho" in values:
         values["metric"] = rest
-        priors = None
-        more = ""
-        if values.get("known"):
-            priors = Priors(rho=values["rho"], eta=values["eta"])
-            more = f", Priors({arguments({'rho': values['rho'], 'eta': values['eta']})})"
-        posterior = PoolPosterior(Setting(**values).expected(), priors)
-        made = f"PoolPosterior(Setting({arguments(values)}).expected(){more})"
+        posterior = PoolPosterior(Setting(**values).expected(), _priors(values))
+        made = f"PoolPosterior(Setting({arguments(values)}).expected(){rates})"
     else:
-        counts = Setting(**values, paired=0).expected()
-        posterior = PoolPosterior(counts, unrated=rest)
+        posterior = PoolPosterior(Setting(**values, paired=0).expected(), unrated=rest)
         made = f"PoolPosterior(Setting({arguments(values)}, paired=0).expected(), unrated={rest!r})"
-    names = "PoolPosterior, Priors" if values.get("known") else "PoolPosterior"
-    lines[:1] = [f"from fewgold.bayes import {names}", *lines[:1]]
-    lines += [
-        f"posterior = {made}",
-        "print(posterior.mean, posterior.sd)",
-        f"print(*posterior.interval({confidence!r}))",
+    lines = [
+        f"from fewgold.bayes import {names}",
+        "from fewgold.planning import Setting",
+        "",
+        *_posterior_lines(made, confidence),
     ]
     low, high = (float(end) for end in posterior.interval(confidence))
     return WholeSet(size, float(posterior.mean), float(posterior.sd), low, high, "\n".join(lines))
@@ -290,50 +273,38 @@ class Needed:
     command: str
 
 
-def needed(form: Form) -> Needed:
+@part("difference", "alpha", "metric", "rho", "eta", "rates", "level", "power")
+def needed(form: Values) -> Needed:
     """What it takes to find the difference; people rate items that the metric rates too."""
-    metric = form["metric"]
-    rates = (form["rho"], form["eta"], form["rates"] == "known") if metric else None
-    return _needed(form["difference"], form["alpha"], metric, rates, form["level"], form["power"])
-
-
-@lru_cache(256)
-def _needed(
-    gap: float,
-    alpha: float,
-    metric: int,
-    rates: tuple[float, float, bool] | None,
-    level: float,
-    power: float | None,
-) -> Needed:
-    goal: dict[str, Any] = {"alpha": alpha, "level": level, "power": power}
+    gap, alpha, metric, power = (form[n] for n in ("difference", "alpha", "metric", "power"))
+    goal: dict[str, Any] = {"alpha": alpha, "level": form["level"], "power": power}
     alone = ratings_needed(gap, **goal)
     lines = ["from fewgold.planning import ratings_needed", ""]
     lines.append(f"print(ratings_needed({gap!r}, {arguments(goal)}))")
     options: dict[str, Any] = {"difference": gap, "alpha": alpha}
     with_metric, trouble = None, ""
-    if rates is not None:
-        rho, eta, known = rates
-        more: dict[str, Any] = {"metric": metric, "rho": rho, "eta": eta, "known": known or None}
-        options |= {"rho": rho, "eta": eta, "metric_ratings": metric, "known": known}
+    if metric:
+        known = form["rates"] == "known"
+        more = {"metric": metric, "rho": form["rho"], "eta": form["eta"], "known": known or None}
+        options |= {
+            "rho": form["rho"], "eta": form["eta"], "metric_ratings": metric, "known": known
+        }  # fmt: skip
         lines.append(f"print(ratings_needed({gap!r}, {arguments(goal | more)}))")
-        try:
-            _soon(metric, known)
-            with_metric = ratings_needed(gap, **goal, **more | {"known": known})
-        except FewgoldError as error:
-            trouble = str(error)
+        if metric > _MANY and not known:  # a search of many seconds, which a page does not have
+            trouble = (
+                f"With more than {_MANY:,} metric ratings the search takes longer than a page has. "
+                "The lines below take as long as they need."
+            )
+        else:
+            try:
+                with_metric = ratings_needed(gap, **goal, **more | {"known": known})
+            except FewgoldError as error:
+                trouble = error.message_for("web")
     # A power of one half is what a difference has that is just significant.
-    options |= {"confidence": round(1 - level, 12), "power": 0.5 if power is None else power}
-    return Needed(alone, with_metric, trouble, "\n".join(lines), command("fewgold plan", options))
-
-
-def _soon(metric: int, known: bool) -> None:
-    """Refuse a search that takes many seconds, which a page does not have."""
-    if metric > _MANY and not known:
-        raise FewgoldError(
-            f"With more than {_MANY:,} metric ratings the search takes longer than a page has. The "
-            "lines below take as long as they need."
-        )
+    options |= {
+        "confidence": round(1 - form["level"], 12), "power": 0.5 if power is None else power
+    }  # fmt: skip
+    return Needed(alone, with_metric, trouble, "\n".join(lines), plan_command(options))
 
 
 _MANY = 100_000  # metric ratings up to which a search is a matter of a moment
@@ -350,22 +321,18 @@ class Divided:
     command: str
 
 
-def divided(form: Form) -> Divided:
+@part(
+    "budget", "human_cost", "metric_cost", "alpha", "rho", "eta", "items", "level", "rates", "power"
+)
+def divided(form: Values) -> Divided:
     """The best split of the budget between people and metric."""
-    given = ("budget", "human_cost", "metric_cost", "alpha", "rho", "eta", "items", "level")
-    values = {name: form[name] for name in given}
+    values = {k: v for k, v in form.items() if k not in ("rates", "power")}
     values |= {"known": form["rates"] == "known" or None, "power": form["power"]}
     cheapest = min(values["human_cost"], values["metric_cost"])
     if values["items"] is None and values["budget"] > _MOST * cheapest:
         raise FewgoldError(f"This budget pays for more than {_MOST:,} ratings. Give a smaller one.")
-    return _divided(tuple(values.items()))
-
-
-@lru_cache(128)
-def _divided(items: tuple[tuple[str, Any], ...]) -> Divided:
-    values = dict(items)
     split = best_split(**values | {"known": bool(values["known"])})
-    body = wrapped("split = best_split", [f"{k}={v!r}" for k, v in items if v is not None])
+    body = wrapped("split = best_split", [f"{k}={v!r}" for k, v in values.items() if v is not None])
     code = f"from fewgold.planning import best_split\n\n{body}\nprint(split.summary())"
     options = {
         "budget": values["budget"], "rating_cost": values["human_cost"],
@@ -383,11 +350,10 @@ def _divided(items: tuple[tuple[str, Any], ...]) -> Divided:
             "human ratings; the rest is for the metric",
             "difference", height=260,
         )  # fmt: skip
-    return Divided(split, shown, code, command("fewgold plan", options))
+    return Divided(split, shown, code, plan_command(options))
 
 
-# Measurable differences over any two numbers of a study.
-
+# Measurable differences over any two numbers of a study
 
 _RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 GRIDS: dict[str, tuple[float, ...]] = {
@@ -419,20 +385,16 @@ class Map:
     code: str
 
 
-def heat_map(form: Form) -> Map:
+@part(*STUDY, "x", "y")
+def heat_map(form: Values) -> Map:
     """The measurable difference over the two numbers that were chosen, around this study."""
-    values = study(form) | {"level": form["level"], "power": form["power"]}
     x, y = form["x"], form["y"]
-    if "metric" in (x, y) or {"rho", "eta"} & {x, y}:
+    here = form[x], form[y]
+    values = study(form) | {"level": form["level"], "power": form["power"]}
+    if {"metric", "rho", "eta"} & {x, y}:
         values |= {"rho": form["rho"], "eta": form["eta"]}
         values["known"] = form["rates"] == "known" or None
-    here = {name: form[name] for name in (x, y)}
-    return _heat_map(x, y, tuple(here.values()), tuple(values.items()))
-
-
-@lru_cache(128)
-def _heat_map(x: str, y: str, here: tuple[Any, Any], items: tuple[tuple[str, Any], ...]) -> Map:
-    values = {k: v for k, v in items if v is not None and k not in (x, y)}
+    values = {k: v for k, v in values.items() if v is not None and k not in (x, y)}
     columns, rows = (_axis(name, own, values) for name, own in zip((x, y), here, strict=True))
     arrays: dict[str, Any] = {y: np.array(rows)[:, None], x: np.array(columns)}
     sizes = [v for k, v in values.items() if k in _COUNTS]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from fewgold.planning import Goal, Outlook, Plan, plan, plan_worst_case
 from fewgold.web.drawing import Chart, chart
-from fewgold.web.plan_forms import Field, Form, arguments, by_name, command
+from fewgold.web.forms import Field, Form, Part, arguments, by_name, part, plan_command
 
 GOALS = {
     "half_width": "an interval of ± so much",
@@ -54,11 +54,6 @@ def read(sent: Any) -> Form:
     return form
 
 
-def used(form: Form) -> tuple[str, ...]:
-    """The fields that the answer takes."""
-    return (*_GOAL, *(("low", "high") if form["known"] == "scale" else _GUESS))
-
-
 @dataclass(frozen=True)
 class Row:
     """A strategy."""
@@ -90,15 +85,12 @@ class Answer:
         return min(self.rows, key=lambda row: row.n)
 
 
-def answer(form: Form) -> Answer:
-    """Ratings by strategy."""
-    names = used(form)
-    return _answer(tuple((name, form[name]) for name in names))
+def answer(form: Form) -> Part[Answer]:
+    """Ratings by strategy, from what is known of the scores."""
+    return _from_scale if form["known"] == "scale" else _from_guess
 
 
-@lru_cache(256)
-def _answer(items: tuple[tuple[str, Any], ...]) -> Answer:
-    v = dict(items)
+def _answer(v: Mapping[str, Any]) -> Answer:
     aim = {v["goal"]: v["wanted"], "confidence": v["confidence"]}
     if v["goal"] == "difference":
         aim["power"] = v["power"]
@@ -124,7 +116,7 @@ def _answer(items: tuple[tuple[str, Any], ...]) -> Answer:
             "print(found.summary())",
         ]
     )
-    line = command("fewgold plan", {**aim, **told, "size": v["size"], "rating_cost": v["cost"]})
+    line = plan_command({**aim, **told, "size": v["size"], "rating_cost": v["cost"]})
     return Answer(found, _rows(found), _REACHED[v["goal"]], _curves(found, v["goal"]), code, line)
 
 
@@ -148,3 +140,7 @@ def _curves(found: Plan, goal: str) -> Chart | None:
     if len({x for _, points, _ in series for x, _ in points}) < 3:
         return None
     return chart(series, "ratings", _REACHED[goal], log=True, level=found.goal.size, height=320)
+
+
+_from_guess = part(*_GOAL, *_GUESS)(_answer)
+_from_scale = part(*_GOAL, "low", "high")(_answer)

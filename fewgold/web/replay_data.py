@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import gzip
 import secrets
-import shutil
 import threading
 import time
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from fewgold import formats, io
-from fewgold._temporary import TemporaryFolder
 from fewgold.errors import DataError, FewgoldError
+from fewgold.web.files import received
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Reads an uploaded table, refused where it is too large before it fills the memory.
-#
-# An upload is written to a temporary file under a name of ours, read, and removed at once, so that
-# nothing of it is left behind however the server ends.
+    from fewgold.web.forms import Fields
 
+# An upload is written to a temporary file under a name of ours, read, and removed at once, so that
+# nothing of it is left behind however the server ends. It is refused if it is too large.
 
 SUFFIXES = tuple(io.SUFFIXES)
 MOST_ROWS = 200_000
@@ -36,38 +34,8 @@ _MOST_LINES = 2_000_000  # of a text file: texts may hold line breaks
 _MOST_BYTES = 500_000_000  # that a Parquet file may unpack to
 
 
-class Upload(NamedTuple):
-    """What to call an uploaded table, the table, and what is odd about its file."""
-
-    name: str
-    frame: pd.DataFrame
-    notes: tuple[str, ...]
-
-
-def uploaded(name: str, content: IO[bytes]) -> Upload:
-    """The table in an upload; ``name`` is what people call it and no path of ours."""
-    shown = base_name(name)
-    suffix = next((s for s in SUFFIXES if shown.lower().endswith(s)), "")
-    with TemporaryFolder() as folder:
-        path = folder / f"upload{suffix}"
-        with path.open("wb") as file:
-            shutil.copyfileobj(content, file)
-        return _read(path, shown)
-
-
-def base_name(name: str) -> str:
-    """The last part of a file's name, printable and not too long, for people to recognise.
-
-    >>> base_name("..\\\\..\\\\etc/rated\\n.csv")
-    'rated.csv'
-    """
-    last = PureWindowsPath(PurePosixPath(name).name).name
-    plain = "".join(c for c in last if c.isprintable())
-    return plain if len(plain) <= 80 else f"{plain[:40]}…{plain[-39:]}"
-
-
-def _read(path: Path, shown: str) -> Upload:
-    """The table of a file that is not too large, a name a column and a plain value a cell."""
+def _read(path: Path, shown: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The table of a file that is not too large, with plain cells, and what is odd about it."""
     with path.open("rb") as file:
         head = file.read(4)
     if head[:2] == b"\x1f\x8b":
@@ -78,10 +46,7 @@ def _read(path: Path, shown: str) -> Upload:
         _check_parquet(path, shown)
     elif head != b"PK\x03\x04":
         _check_lines(path)
-    try:
-        rated = formats.rated_table(path)
-    except DataError as error:  # its sentence names the temporary file
-        raise DataError(str(error).replace(str(path), shown)) from None
+    rated = formats.rated_table(path)
     if rated is None:
         table = io.read_file(path, shown=shown)
         frame, notes = table.frame(), table.notes
@@ -93,7 +58,7 @@ def _read(path: Path, shown: str) -> Upload:
         raise DataError(
             f"the table has {len(frame.columns)} columns; {MOST_COLUMNS} at most. Leave some out."
         )
-    return Upload(shown, _flat(frame), tuple(note.rstrip(".") for note in notes))
+    return _flat(frame), tuple(note.rstrip(".") for note in notes)
 
 
 def _flat(frame: pd.DataFrame) -> pd.DataFrame:
@@ -185,7 +150,7 @@ class Data:
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()  # what is odd about the file
     used: float = field(default_factory=time.monotonic)
-    guessed: Any = None  # what the columns are, worked out once
+    guessed: Columns | None = None  # what the columns are, worked out once
 
     @property
     def demo(self) -> str | None:
@@ -242,8 +207,8 @@ class Tables:
 
     def add(self, name: str, content: IO[bytes]) -> Data:
         """Read an upload and keep it in the place of the oldest one."""
-        found = uploaded(name, content)
-        data = Data(secrets.token_urlsafe(12), found.name, found.frame, found.notes)
+        with received(name, content) as (path, shown):
+            data = Data(secrets.token_urlsafe(12), shown, *_read(path, shown))
         with self._lock:
             mine = [k for k, d in self._known.items() if d.demo is None]
             for old in mine[: max(len(mine) - _MOST_TABLES + 1, 0)]:
@@ -262,36 +227,47 @@ class Tables:
             del self._known[key]
 
 
-# Which column of a table is what, guessed from the names.
-
-
 @dataclass(frozen=True)
 class Columns:
-    """Which column is what; guessed from the names until somebody says otherwise."""
+    """Which column is what; guessed from the names until somebody says otherwise.
+
+    ``by`` parts the table into pools for a simulation.
+    """
 
     human: tuple[str, ...]
     system: str | None
     id: str | None
     document: str | None
     metrics: tuple[str, ...]
+    by: str | None = None
     notes: tuple[str, ...] = ()
 
 
 def guess(data: Data) -> Columns:
     """What the columns probably are; a gap where their names do not tell."""
     if data.guessed is None:
-        data.guessed = _guess(data)
-    found: Columns = data.guessed
-    return found
+        from fewgold.io.columns import roles
+
+        found = roles(data.frame, texts=[], need_id=False)
+        repeats = found.id is not None and data.frame[found.id].duplicated().any()
+        data.guessed = Columns(
+            found.human or found.humans[:1], found.system, found.id, found.document, found.metrics,
+            found.system if repeats else None,
+            tuple(note.rstrip(".") for note in (*data.notes, *found.notes("web"))),
+        )  # fmt: skip
+    return data.guessed
 
 
-def _guess(data: Data) -> Columns:
-    from fewgold.io.columns import roles
-
-    found = roles(data.frame, texts=[], need_id=False)
-    human = found.human or found.humans[:1]
-    notes = [*data.notes, *replace(found, guessed={}).notes()]
+def chosen(fields: Fields, data: Data) -> Columns:
+    """The columns of a form, or the guess where none was sent yet."""
+    if not fields.sent:
+        return guess(data)
+    human = fields.columns("human", "human scores", data) or fields.columns("score", "scores", data)
     return Columns(
-        human, found.system, found.id, found.document, found.metrics,
-        tuple(s.partition(". To use one of them")[0].rstrip(".") for s in notes),
-    )  # fmt: skip
+        tuple(human),
+        fields.column("system", "systems", data),
+        fields.column("id", "segments", data),
+        fields.column("document", "documents", data),
+        tuple(fields.columns("metrics", "metrics", data)),
+        fields.column("by", "pools", data),
+    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ from starlette.requests import cookie_parser
 
 from fewgold._version import __version__
 from fewgold.campaign import Campaign
+from fewgold.campaign.store import Store
 
 if TYPE_CHECKING:
     from fewgold.pool import Pool
@@ -172,35 +175,7 @@ def same(given: str | None, wanted: str) -> bool:
     return given is not None and hmac.compare_digest(given.encode(), wanted.encode())
 
 
-# Forms as they come: whatever somebody sends is a text or is not there.
-
-
-_FIELDS = 50  # more than any form of ours has
-
-
-@dataclass(frozen=True)
-class Fields:
-    """The fields of a form."""
-
-    given: Mapping[str, list[str]]
-
-    def text(self, name: str) -> str:
-        """One field; nothing if it is missing."""
-        return next(iter(self.texts(name)), "")
-
-    def texts(self, name: str) -> list[str]:
-        """All fields of a name, such as boxes that were ticked."""
-        return self.given.get(name, [])
-
-
-async def fields(request: Request) -> Fields:
-    """The form of a request, for ``Depends``: the page itself then runs in a thread."""
-    found: dict[str, list[str]] = {}
-    async with request.form(max_files=0, max_fields=_FIELDS) as form:
-        for name, value in form.multi_items():
-            if isinstance(value, str):
-                found.setdefault(name, []).append(value)
-    return Fields(found)
+_IDLE = 8  # open files that are kept for the next requests
 
 
 @dataclass(eq=False)
@@ -238,14 +213,37 @@ class Site:
         }
         self.templates.filters["sentence"] = sentence
         self._pool: Pool | None = None
+        # Files stay open between requests: SQLite tidies up whenever the last one closes a file,
+        # which would be after every answer. What is wrong with one is said before anybody comes.
+        self._idle: deque[Store] = deque()
+        if self.campaign is not None:
+            self._idle.append(Store(self.campaign, any_thread=True))
 
-    def open(self) -> Campaign:
+    @contextmanager
+    def open(self) -> Iterator[Campaign]:
         """The campaign, on a connection of the caller's own; the pool is read once for all."""
         if self.campaign is None:
             raise HTTPException(404, "There is no campaign here: fewgold serve CAMPAIGN.")
-        found = Campaign(self.campaign, pool=self._pool)
+        store = self._store(self.campaign)
+        found = Campaign(store, pool=self._pool)
         self._pool = found.pool
-        return found
+        try:
+            yield found
+        finally:
+            if len(self._idle) < _IDLE and not store.database.in_transaction:
+                self._idle.append(store)
+            else:
+                store.close()
+
+    def _store(self, path: Path) -> Store:
+        while self._idle:
+            with suppress(IndexError):  # another thread took the last one
+                store = self._idle.pop()
+                if store.is_current():
+                    store.reload()
+                    return store
+                store.close()
+        return Store(path, any_thread=True)
 
     def page(self, request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
         """A page from a template; everything in it is escaped."""

@@ -5,9 +5,9 @@ import pytest
 from scipy.special import betainc
 
 from fewgold.bayes import CELLS, AlphaPosterior, Counts, PoolPosterior, Priors
-from fewgold.bayes.batch import mixture_moments, quantiles
-from fewgold.bayes.density import Bank, panel_nodes
-from fewgold.bayes.mixture import Shapes, mixture, shapes, urns, weights
+from fewgold.bayes.batch import mixture_moments
+from fewgold.bayes.density import PanelBatch, panel_nodes
+from fewgold.bayes.mixture import Shapes, beta_binomial_rows, mixture, mixtures, shapes
 from reference import binary as twin
 
 P = np.array([1e-6, 0.025, 0.5, 0.975, 0.9999])
@@ -39,7 +39,7 @@ def test_weights_of_a_batch(priors):
     """Flat and steep factors S, shapes below 1, empty cells and conflicting data."""
     batch = random_batch(1, 120, priors)
     seen = []
-    for rows, found in weights(batch):
+    for rows, found in mixtures(batch):
         seen.extend(rows)
         for at, row in enumerate(rows):
             true = mixture(batch.draw(row))
@@ -58,9 +58,9 @@ def test_weights_of_a_batch(priors):
 
 def test_quantiles_solve_the_sum_of_incomplete_betas():
     batch = random_batch(2, 80, (0.5, 1.0, 2.0))
-    for rows, found in weights(batch):
+    for rows, found in mixtures(batch):
         some = batch.draw(rows)
-        x = quantiles(found, some.a0, some.b0, some.total, np.tile(P, (rows.size, 1)))
+        x = found.quantile(P)
         for at in range(rows.size):
             one = some.draw(at)
             a = one.a0 + found.first[at] + np.arange(found.mass.shape[1])
@@ -86,7 +86,7 @@ def test_intervals_of_a_batch_are_those_of_the_curves(paired, metric, rate, accu
     batch = AlphaPosterior(counts, priors)
     found = batch.quantile(P)
     for k, row in enumerate(found):
-        slow = batch.draw(k).curves[0].quantile(P)
+        slow = batch.draw(k)._distributions[0].quantile(P)
         np.testing.assert_allclose(row, slow, atol=1e-8)
         np.testing.assert_allclose(batch.draw(k).quantile(P), row, rtol=1e-10)
 
@@ -107,7 +107,7 @@ def test_batch_with_everything_in_it():
     found = batch.quantile([[0.025, 0.5], [0.9, 0.999]])
     assert found.shape == (6, 2, 2)
     for k in range(6):
-        curve = batch.draw(k).curves[0]
+        curve = batch.draw(k)._distributions[0]
         np.testing.assert_allclose(
             found[k].ravel(), curve.quantile([0.025, 0.5, 0.9, 0.999]), atol=1e-8
         )
@@ -120,9 +120,9 @@ def test_ends_of_the_scale():
     np.testing.assert_array_equal(batch.quantile([0.0, 1.0]), [[0, 1], [0, 1]])
 
 
-def test_urns_of_a_batch():
+def test_beta_binomials_of_a_batch():
     a, b, n = np.array([3.0, 0.5, 40.0]), np.array([5.0, 0.5, 1.0]), np.array([12.0, 7.0, 30.0])
-    first, mass = urns(a, b, n)
+    first, mass = beta_binomial_rows(a, b, n)
     for k in range(3):
         true = twin.beta_binomial(int(n[k]), a[k], b[k])
         at = np.arange(mass.shape[1]) + first[k]
@@ -139,7 +139,7 @@ def test_pools_of_a_batch_against_all_pairs_of_hidden_counts():
     for k in range(40):
         one = counts.draw(k)
         cells = (int(x) for x in (one.tp, one.fn, one.fp, one.tn, one.metric_ones))
-        values, mass = twin.pool_by_cells(*cells, int(one.metric_zeros))
+        values, mass = twin.pool_by_cells(*cells, int(one._metric_zeros))
         below = np.cumsum(mass)
         mean = mass @ values
         assert batch.mean[k] == pytest.approx(mean, rel=1e-12)
@@ -149,24 +149,23 @@ def test_pools_of_a_batch_against_all_pairs_of_hidden_counts():
         np.testing.assert_allclose(batch.draw(k).cdf(values), below, atol=1e-12)
 
 
-def test_a_bank_is_a_list_of_panels():
+def test_panels_of_a_batch():
     a, b = np.array([40.0, 5.0]), np.array([30.0, 60.0])
     low, high = np.array([0.3, 0.0]), np.array([1.4, 1.0])
     omega = panel_nodes(low, high, 10)
     logs = (2 * a[:, None] - 1) * np.log(np.sin(omega)) + (2 * b[:, None] - 1) * np.log(
         np.cos(omega)
     )
-    bank, error = Bank.fit(low, high, np.exp(logs))
+    made, error = PanelBatch.fit(low, high, np.exp(logs))
     assert np.all(error < 1e-9)
     x = np.array([0.02, 0.1, 0.5, 0.7])
-    np.testing.assert_allclose(bank.cdf(x), betainc(a[:, None], b[:, None], x), atol=1e-10)
-    mean, variance = bank.moments()
-    np.testing.assert_allclose(mean, a / (a + b), rtol=1e-10)
-    np.testing.assert_allclose(variance, a * b / (a + b) ** 2 / (a + b + 1), rtol=1e-9)
     for k in range(2):
-        row = bank.row(k)
-        np.testing.assert_allclose(bank.quantile(P)[k], row.quantile(P), atol=1e-13)
-        np.testing.assert_allclose(bank.pdf(x)[k], row.pdf(x), rtol=1e-12, atol=1e-15)
+        row = made.row(k)
+        np.testing.assert_allclose(row.cdf(x), betainc(a[k], b[k], x), atol=1e-10)
+        mean, variance = row.moments()
+        assert mean == pytest.approx(a[k] / (a + b)[k], rel=1e-10)
+        assert variance == pytest.approx((a * b / (a + b) ** 2 / (a + b + 1))[k], rel=1e-9)
+        np.testing.assert_allclose(made.quantile(P)[k], row.quantile(P), atol=1e-13)
 
 
 def test_flat_factors_need_no_loop(monkeypatch):

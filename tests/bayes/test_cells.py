@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from fewgold.bayes import CELLS, Counts, PoolPosterior
-from fewgold.bayes.cells import CellPosterior, tally, urns
+from fewgold.bayes.cells import CellPosterior, tally
+from fewgold.bayes.mixture import beta_binomial
 from fewgold.bayes.priors import Pooled, Separate, Trend
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
@@ -162,7 +163,7 @@ def test_large_pools():
     sizes = [(6_000, 9_000), (120_000, 180_000)]
     exact, drawn = (CellPosterior(rated, unrated) for unrated in sizes)
     process = CellPosterior(rated, sizes[1], "process")
-    step = exact.steps[0]
+    step = exact._distributions[0]
     assert step.mass @ step.values == pytest.approx(float(exact.mean), rel=1e-6)
     assert exact.mean == pytest.approx(float(process.mean), abs=1e-3)
     assert drawn.sd == pytest.approx(float(process.sd), rel=1e-3)
@@ -172,8 +173,8 @@ def test_large_pools():
 
 
 @pytest.mark.parametrize("n, a, b", [(40, 0.3, 2.0), (700, 30.0, 200.5), (5, 1e-9, 0.5)])
-def test_urns(n, a, b):
-    found = urns(np.array([a, 2 * a]), np.array([b, b]), n)
+def test_beta_binomial(n, a, b):
+    found = beta_binomial(np.array([a, 2 * a]), np.array([b, b]), n)
     np.testing.assert_allclose(
         found[0], stats.betabinom(n, a, b).pmf(np.arange(n + 1)), rtol=1e-7, atol=1e-13
     )

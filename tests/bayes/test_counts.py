@@ -20,7 +20,7 @@ def test_labels_are_counted():
     assert counts.adequate == 4
     assert counts.inadequate == 3
     assert counts.paired_total == 4
-    assert counts.metric_zeros == 1
+    assert counts._metric_zeros == 1
 
 
 def test_labels_in_a_batch():

@@ -6,8 +6,8 @@ from scipy import stats
 
 from fewgold.bayes import quadrature
 from fewgold.bayes.batch import gauss_jacobi, reverse_moments
-from fewgold.bayes.density import Panels, between
-from fewgold.bayes.mixture import Shapes, _tilted, factors, mixture, product, urn
+from fewgold.bayes.density import Panels, chance_greater
+from fewgold.bayes.mixture import Shapes, _tilted, beta_binomial, log_factors, log_weights, mixture
 from fewgold.bayes.quadrature import by_quadrature, known_moments
 from reference import binary as twin
 from sweeps import quick
@@ -108,9 +108,9 @@ def test_tilts_keep_the_digits_of_the_fft():
     """A calibration set of 100,000 puts the weight far out in the tail of f ∗ g."""
     values = (1.0, 1.0, 35_001.0, 15_001.0, 35_001.0, 15_001.0, 1000, 3000)
     shape = shape_of(values)
-    logs = factors(shape)
-    first, log_w = product(*logs, direct=False)
-    start, direct = product(*logs, direct=True)
+    logs = log_factors(shape)
+    first, log_w = log_weights(*logs, direct=False)
+    start, direct = log_weights(*logs, direct=True)
     low = max(first, start)
     high = min(first + log_w.size, start + direct.size)
     near = log_w[low - first : high - first] - direct[low - start : high - start]
@@ -162,8 +162,10 @@ def test_components_far_from_alpha_do_not_matter(monkeypatch):
     assert np.all(near[~seen] < every.max() - 40)
 
 
-def test_urn():
-    np.testing.assert_allclose(urn(3.0, 5.0, 12), twin.beta_binomial(12, 3, 5), rtol=1e-12)
+@pytest.mark.parametrize(("n", "a", "b"), [(12, 3.0, 5.0), (1000, 3.0, 0.5)])
+def test_beta_binomial(n, a, b):
+    found = beta_binomial(np.array([a]), np.array([b]), n)[0]
+    np.testing.assert_allclose(found, twin.beta_binomial(n, a, b), rtol=1e-11)
 
 
 @pytest.mark.parametrize("a, b", [(0.1, 2), (0.3, 2), (0.05, 5), (0.7, 30), (2.3, 900), (1.5, 1)])
@@ -178,8 +180,10 @@ def test_panels_of_a_singular_density(a, b):
     np.testing.assert_allclose(panels.quantile(p[1:]), beta.ppf(p[1:]), rtol=1e-7)
     other = Panels.fit(lambda x, y: (b - 1) * np.log(x) + (a - 1) * np.log(y), powers=(b, a))
     assert other.moments()[0] == pytest.approx(beta.sf(0) - beta.mean(), rel=1e-8)
-    assert between(panels, panels) == pytest.approx(0.5, abs=1e-9)
-    assert between(panels, other) + between(other, panels) == pytest.approx(1, abs=1e-9)
+    assert chance_greater(panels, panels) == pytest.approx(0.5, abs=1e-9)
+    assert chance_greater(panels, other) + chance_greater(other, panels) == pytest.approx(
+        1, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("a, b", [(3, 5), (1, 4), (4, 1), (300, 2), (2.5, 1.5), (0.3, 0.2)])

@@ -19,7 +19,7 @@ def test_cells_are_beta_binomials():
     assert isinstance(pool, Estimate)
     np.testing.assert_allclose(pool.cdf(values), np.cumsum(mass), atol=1e-12)
     assert pool.mean == pytest.approx(mass @ values)
-    assert pool.var == pytest.approx(mass @ (values - mass @ values) ** 2)
+    assert pool.sd**2 == pytest.approx(mass @ (values - mass @ values) ** 2)
     low, high = pool.interval(0.9)
     assert mass[values < low - 1e-9].sum() <= 0.05
     assert mass[values > high + 1e-9].sum() <= 0.05

@@ -46,7 +46,7 @@ def of_shapes(values):
 def test_answers_agree(counts):
     posterior = AlphaPosterior(counts)
     assert isinstance(posterior, Estimate)
-    curve = posterior.curves[0]
+    curve = posterior._distributions[0]
     mean, variance = curve.moments()
     assert mean == pytest.approx(float(posterior.mean), rel=1e-7)
     assert np.sqrt(variance) == pytest.approx(float(posterior.sd), rel=1e-6)
@@ -331,7 +331,7 @@ def test_priors_that_are_infinite_at_the_ends(a, b):
         Counts(tp=5, metric_ones=8, metric_total=9),
     ):
         posterior = AlphaPosterior(counts, Priors(alpha=(a, b)))
-        mean, variance = posterior.curves[0].moments()
+        mean, variance = posterior._distributions[0].moments()
         assert mean == pytest.approx(float(posterior.mean), rel=1e-8)
         assert np.sqrt(variance) == pytest.approx(float(posterior.sd), rel=1e-8)
         p = np.array([0.2, 0.5, 0.8])

@@ -93,7 +93,7 @@ def test_raters_with_picked_gold():
         found = RaterPosterior(labels, gold=gold, gold_from="picked", target=target)
         low, high = found.interval()
         assert low < 0.2 < high
-        assert found.size == 400
+        assert found._size == 400
     with pytest.raises(FewgoldError, match="uniform prior of alpha"):
         from fewgold.bayes import RaterPriors
 

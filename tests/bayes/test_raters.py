@@ -77,7 +77,7 @@ def test_every_assignment_of_classes(gold, gold_from):
         effective=3000,
     )
     known, size = (1, 9) if sample and gold else (0, 9 if gold is None else 7)
-    assert pool.size == size
+    assert pool._size == size
     at = (known + np.arange(steps.size)) / size
     assert pool.cdf(at) == near(np.cumsum(steps), posterior, sd=0.5)
     assert pool.quantile(1.0) <= at[-1]
@@ -94,7 +94,7 @@ def test_prior_cut_off_below_chance():
     assert posterior.mean == pytest.approx(mean, abs=allowed)
     # The sd of a spread of that shape is off by less than 0.7 of that of a mean.
     assert posterior.sd == pytest.approx(sd, abs=allowed)
-    assert (posterior.rates.sum(-1).mean(-1) > 1).all()
+    assert (posterior._rates.sum(-1).mean(-1) > 1).all()
 
 
 def test_without_the_cut_and_with_uniform_priors_classes_may_change_places():
@@ -146,7 +146,7 @@ def test_unrated_items_of_the_test_set():
     pool = RaterPosterior(rows, **kwargs)
     same = RaterPosterior(labels, unrated=40, **kwargs)
     process = RaterPosterior(labels, effective=500)
-    assert pool.size == same.size == 100
+    assert pool._size == same._size == 100
     assert pool.mean == same.mean
     assert pool.interval(0.8) == same.interval(0.8)
     done = RaterPosterior(labels, **kwargs)
@@ -185,7 +185,7 @@ def test_same_seed_same_numbers():
 def test_effective_draws_are_worth_what_they_say():
     """Means of α over seeds vary as the stated number of independent draws would."""
     _, labels = simulated(80)
-    model = RaterPosterior(labels).model
+    model = RaterPosterior(labels)._model
     copies = {name: np.repeat(getattr(model, name), 40, axis=0) for name in ("counts", "a", "b")}
     model = replace(model, **copies)
     rng = np.random.default_rng(1)

@@ -46,17 +46,17 @@ def test_the_matrix_by_direct_integrals() -> None:
         assert found.probability[j, i] == 1 - found.probability[i, j]
         assert found.p[i, j] == found.p[j, i] == pytest.approx(2 * min(want, 1 - want), abs=2e-8)
     assert np.all(np.diag(found.probability) == 0.5)
-    assert np.all(np.diag(found.reached) == 0)
+    assert np.all(np.diag(found._reached) == 0)
 
 
 def test_the_level_is_two_sided() -> None:
     """Significant when P > 1 − γ/2 or P < γ/2: 0.96 is not significant at 0.05."""
     one_sided = significance(rated({"a": 40, "b": 28}))
     assert 0.95 < one_sided.probability[0, 1] < 0.975
-    assert not one_sided.reached.any()
+    assert not one_sided._reached.any()
     both = significance(rated({"a": 40, "b": 26}))
     assert both.probability[0, 1] > 0.975 and both.probability[1, 0] < 0.025
-    assert both.reached[0, 1] == both.reached[1, 0] == 1
+    assert both._reached[0, 1] == both._reached[1, 0] == 1
     assert both.to_frame()["level"].tolist() == [0.05]
 
 
@@ -99,7 +99,7 @@ def test_corrections(how: str) -> None:
     assert corrected.p[upper] == pytest.approx(want, rel=1e-12)
     assert np.array_equal(corrected.p, corrected.p.T)
     assert np.array_equal(corrected.probability, plain.probability)
-    assert np.all(corrected.reached <= plain.reached)
+    assert np.all(corrected._reached <= plain._reached)
     assert f"after {how} correction" in corrected.summary()
 
 
@@ -178,7 +178,7 @@ def test_table_and_figure() -> None:
     ]
     svg = to_svg(found.plot(), alt="which differ")
     assert "&gt; .999" in svg and "0.001" in svg and "LiC" in svg
-    assert list(found.matrix().columns) == list(ONES)
+    assert list(found._matrix().columns) == list(ONES)
     assert repr(found).startswith("Significance(") and "of 15 pairs" in repr(found)
     image = found.plot().images[0].get_array()
     assert image is not None
@@ -201,4 +201,4 @@ def test_bad_input() -> None:
     with pytest.raises(FewgoldError, match="batch of shape"):
         significance({**two, "c": AlphaPosterior(Counts(human_ones=[1, 2], human_total=5))})
     with pytest.raises(FewgoldError, match="square"):
-        significance_matrix(significance(two).matrix(), np.zeros((3, 3)), levels=[0.05])
+        significance_matrix(significance(two)._matrix(), np.zeros((3, 3)), levels=[0.05])

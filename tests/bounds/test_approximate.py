@@ -21,7 +21,7 @@ from fewgold.bounds import (
     Student,
     as_bound,
 )
-from fewgold.bounds.approximate import _at_once, _in_bracket
+from fewgold.bounds.approximate import _bracketed, _newton
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean, Ridge
 from fewgold.samplers import Clusters, SimpleRandom, Stratified
@@ -104,7 +104,7 @@ def test_both_ways_to_the_likelihood_agree():
         varied = drawn[drawn.std(-1) > 0]
         x = (varied - varied.mean(-1, keepdims=True)) / varied.std(-1, keepdims=True)
         most = np.full(len(x), 4.0)
-        quick, slow = _at_once(x, most, 1.5), _in_bracket(x, most, 1.5)
+        quick, slow = _newton(x, most, 1.5), _bracketed(x, most, 1.5)
         assert np.isfinite(quick).mean() > 0.9
         found = np.isfinite(quick)
         np.testing.assert_allclose(quick[found], slow[found], rtol=1e-8)

@@ -6,7 +6,7 @@ import pytest
 from fewgold import Pool
 from fewgold.bounds import sequence
 from fewgold.bounds.sequence.kelly import first_stop, games
-from fewgold.bounds.sequence.rules import Kelly, first_look
+from fewgold.bounds.sequence.rules import Hall, Kelly
 from fewgold.errors import DataError, DesignError, FewgoldError, UnknownNameError
 from fewgold.samplers import SimpleRandom, Stratified
 from fewgold.testing import toy_pool
@@ -174,7 +174,7 @@ def test_ratings_that_are_all_alike_do_not_stop_at_once(rule):
 
 
 def test_hall_does_not_look_before_its_time():
-    assert [first_look(n) for n in (10, 400, 5000)] == [10, 50, 500]
+    assert [Hall(0.1).first_look(n) for n in (10, 400, 5000)] == [10, 50, 500]
     made = sequence.path(rated(skewed(900, 4) / 10, 300), 0.4, rule="hall")
     assert (made.half_width[20:89] < 0.4).all()
     assert made.stopped == 90
@@ -299,7 +299,7 @@ def test_summary_and_plot():
     assert f" stop after {made.stopped}" in [t.get_text() for t in axes.texts]
     short = sequence.path(rated(skewed(300), 1), 0.5, rule="hall")
     assert short.summary().startswith("Go on: after 1 of 300")
-    assert "approximate: not valid under peeking" in short.label
+    assert "approximate: not valid under peeking" in short.rule.label
     assert not short.plot().texts
 
 
@@ -315,9 +315,9 @@ def test_expected_is_what_paths_take(rule):
         np.testing.assert_array_equal(made.ratings[k], stopped)
         assert made.mean[k] == stopped.mean()
         assert made.share[k] == stopped.mean() / 300
-        assert made.error[k] == pytest.approx(stopped.std(ddof=1) / 10)
+        assert made._error[k] == pytest.approx(stopped.std(ddof=1) / 10)
         assert made.quantile(0.9)[k] == np.sort(stopped)[90]
-    assert (made.late == 0).all()
+    assert (made._late == 0).all()
     assert "0.4" in made.summary() and len(made.to_rows()) == 2
 
 
@@ -352,7 +352,7 @@ def test_pools_of_another_size():
 
 def test_a_tolerance_out_of_reach_goes_to_the_end():
     made = sequence.expected(POOLS["half"], 0.01, limits=LIMITS, draws=10)
-    assert (made.ratings == 60).all() and made.late[0] == 1
+    assert (made.ratings == 60).all() and made._late[0] == 1
 
 
 @pytest.mark.parametrize(("mean", "sd", "best"), [(2.0, 3.0, 0.0), (2.0, 3.0, 0.4), (12, 1, 0)])

@@ -11,7 +11,7 @@ import pytest
 import fewgold as fg
 from fewgold import registry
 from fewgold.campaign import Campaign, is_campaign
-from fewgold.campaign.waves import wave_seed
+from fewgold.campaign.store import wave_seed
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimators import Mean
 from fewgold.formats import Rating, key
@@ -198,7 +198,7 @@ def test_what_is_acknowledged_is_on_the_disk(campaign: Campaign, tmp_path: Path)
     with Campaign(tmp_path / "study") as again:
         for one in (campaign, again):
             found = {
-                name: one._database.execute(f"PRAGMA {name}").fetchone()[0]
+                name: one.store.database.execute(f"PRAGMA {name}").fetchone()[0]
                 for name in ("synchronous", "journal_mode", "foreign_keys")
             }
             assert found == {"synchronous": 2, "journal_mode": "wal", "foreign_keys": 1}  # FULL
@@ -243,7 +243,7 @@ def test_answers_can_be_adopted_when_their_segment_is_sampled(
     assert campaign.status().adoptable == 5
     assert campaign.adopt() == 5
     assert campaign.unrated == wave.ids and campaign.status().adoptable == 0
-    assert len(campaign.set_aside()) == 45
+    assert len(campaign.store.set_aside()) == 45
 
 
 def test_systems_of_a_file_must_be_told_apart(campaign: Campaign) -> None:
@@ -261,7 +261,7 @@ def test_text_that_is_no_text_is_rejected(campaign: Campaign) -> None:
     one = campaign.select(5).ids[0]
     receipt = campaign.add([Rating(one, 5, "\ud800"), Rating(one, 5, "a\0b")])
     assert receipt.stored == 1 and receipt.rejected == 1
-    assert "d800" in campaign.rejected()["raw"][0]
+    assert "d800" in campaign.store.rejected()["raw"][0]
 
 
 def test_one_at_a_time(tmp_path: Path, pool: Pool) -> None:
@@ -303,7 +303,7 @@ def test_segments_are_handed_out_in_a_random_order(
     wave, handed = study.select(20), []
     while (segment := study.next("ann")) is not None:
         handed.append(segment.id)
-        study.rate(Rating(segment.key, 1.0, "ann", answer=f"form-{len(handed)}"))
+        study.desk.rate(Rating(segment.key, 1.0, "ann", answer=f"form-{len(handed)}"))
     assert sorted(handed) == sorted(wave.ids)
     assert (handed == list(wave.ids)) == as_drawn
 
@@ -365,7 +365,7 @@ def test_what_the_goal_costs_is_about_right(tmp_path: Path) -> None:
 
 
 def test_a_changed_or_foreign_file_is_noticed(campaign: Campaign, tmp_path: Path) -> None:
-    campaign._database.execute("UPDATE segments SET id = 'x' WHERE place = 3")
+    campaign.store.database.execute("UPDATE segments SET id = 'x' WHERE place = 3")
     with pytest.raises(DataError, match="was changed"):
         _ = Campaign(campaign.path).pool
     (tmp_path / "no.fewgold").write_bytes(b"SQLite format 3\0" + bytes(100))
@@ -374,7 +374,7 @@ def test_a_changed_or_foreign_file_is_noticed(campaign: Campaign, tmp_path: Path
         Campaign(tmp_path / "no.fewgold")
     with pytest.raises(DataError, match="there is no campaign"):
         Campaign(tmp_path / "nowhere")
-    campaign._database.execute("PRAGMA user_version = 9")
+    campaign.store.database.execute("PRAGMA user_version = 9")
     with pytest.raises(DataError, match="version 9"):
         Campaign(campaign.path)
 
@@ -383,7 +383,7 @@ def test_everything_is_in_the_journal(campaign: Campaign, answer: object) -> Non
     campaign.select(5)
     campaign.add(answer(list(campaign.sample.ids)))  # type: ignore[operator]
     campaign.change(tolerance=3)
-    journal = campaign.journal()
+    journal = campaign.store.journal()
     assert journal["what"].tolist() == ["init", "select", "import", "change"]
     assert pd.to_datetime(journal["at"]).is_monotonic_increasing
     for name in ("strategy", "seed", "name"):

@@ -50,7 +50,7 @@ def test_killed_writers_lose_nothing(
             # A line that was cut short was not read by anybody as an acknowledgement.
             acknowledged.update(text[: text.rfind("\n") + 1].split())
     with Campaign(path) as after:
-        assert after._database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert after.store.database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         stored = after.answers()["rater"].tolist()
         assert len(stored) == len(set(stored))
         assert acknowledged <= set(stored)

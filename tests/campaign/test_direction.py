@@ -35,7 +35,7 @@ CASES = [
 
 
 def page_of(study: Campaign) -> str:
-    token = study.add_rater("ann")
+    token = study.desk.add_rater("ann")
     client = TestClient(web.create_app(study.path), base_url="http://127.0.0.1")
     return str(client.get(f"/rate/{token}").text)
 
@@ -81,7 +81,7 @@ def test_both_ends_are_labelled_beside_the_control(tmp_path: Path, pool: Pool) -
     study.select(3)
     assert "<span>0 = best</span> <span>25 = worst</span>" in page_of(study)
     study.change(limits=(0, 1), question="Is it fluent?", higher_is_better=True)
-    study.remove_rater("ann")
+    study.desk.remove_rater("ann")
     page = page_of(study)
     assert "<span>Yes = best</span> <span>No = worst</span>" in page and "Is it fluent?" in page
 

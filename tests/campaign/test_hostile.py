@@ -121,11 +121,11 @@ def test_a_campaign_that_somebody_holds_is_waited_for(
     one = campaign.select(5).ids[0]
     monkeypatch.setenv("FEWGOLD_PATIENCE", "0.1")
     with Campaign(campaign.path) as other:
-        campaign._database.execute("BEGIN IMMEDIATE")
+        campaign.store.database.execute("BEGIN IMMEDIATE")
         with pytest.raises(DataError, match="another program has been writing"):
             other.add([Rating(one, 5.0)])
         assert other.status().answers == 0  # one may look meanwhile
-        campaign._database.execute("ROLLBACK")
+        campaign.store.database.execute("ROLLBACK")
         assert other.add([Rating(one, 5.0)]).stored == 1
 
 
@@ -194,7 +194,7 @@ def test_a_beginning_that_fails_leaves_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fewgold.campaign.study.save_settings", interrupted)
+    monkeypatch.setattr("fewgold.campaign.store.save_settings", interrupted)
     with pytest.raises(KeyboardInterrupt):
         Campaign.create(tmp_path / "s", pool, seed=1)
     assert not list(tmp_path.iterdir())

@@ -81,14 +81,14 @@ def test_strategies(run: Run) -> None:
 
 def test_every_registered_name_is_described() -> None:
     from fewgold import registry
-    from fewgold.cli.strategies import ESTIMATORS, SAMPLERS, describe
+    from fewgold.report.descriptions import ESTIMATORS, SAMPLERS, short_line
 
     for name in registry.sampler_names():
-        assert describe(name, SAMPLERS, registry.sampler), name
+        assert short_line(name, SAMPLERS, registry.sampler), name
     for name in registry.estimator_names():
-        assert describe(name, ESTIMATORS, registry.estimator), name
+        assert short_line(name, ESTIMATORS, registry.estimator), name
     own = (type(registry.sampler("random")).__doc__ or "").partition("\n")[0]
-    assert describe("random", {}, registry.sampler) == own
+    assert short_line("random", {}, registry.sampler) == own
 
 
 def test_help_and_version(run: Run) -> None:

@@ -124,7 +124,9 @@ def test_no_export_tells_the_system_or_a_metric(run: Run, pool: str) -> None:
         with Campaign(study) as campaign:
             back = campaign.import_file(name, to)
             assert back.blank == campaign.sample.n == 60 and not back.rejected, to
-            blank = {campaign.id_of(k) for k in formats.read(name, to).blank}
+            blank = {
+                campaign.pool.ids[campaign.desk.place_of(k)] for k in formats.read(name, to).blank
+            }
             assert blank == set(campaign.sample.ids.tolist()), to
 
 
@@ -218,7 +220,7 @@ def test_answers_come_back_whatever_names_them(run: Run) -> None:
 def test_no_page_tells_the_system_or_a_metric(run: Run, pool: str) -> None:
     study, known = begin(run, pool, budget=20), truth()
     with Campaign(study) as campaign:
-        token = campaign.add_rater("ann")
+        token = campaign.desk.add_rater("ann")
     client = TestClient(web.create_app(study), base_url="http://127.0.0.1")
     here, origin = f"/rate/{token}", {"Origin": "http://127.0.0.1"}
     page = client.get(here, headers=origin).text
@@ -238,8 +240,8 @@ def test_without_texts_a_page_shows_a_key(run: Run) -> None:
     run("init", "study", "ids.csv", "--seed", "1")
     run("select", "study", "--budget", "5")
     with Campaign("study") as campaign:
-        token = campaign.add_rater("ann")
-        keys = {campaign.key_of(str(i)) for i in campaign.sample.ids}
+        token = campaign.desk.add_rater("ann")
+        keys = {campaign.desk.key_at(p) for p in campaign.sample.indices.tolist()}
     page = TestClient(web.create_app("study"), base_url="http://127.0.0.1").get(f"/rate/{token}")
     assert_tells_nothing(page.text)
     assert re.findall(r'dir="auto">(fg-[^<]*)</div>', page.text)[0] in keys

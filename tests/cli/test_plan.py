@@ -23,7 +23,7 @@ def _numbers(done: Any) -> dict[str, int]:
 def test_from_a_guess(run: Run) -> None:
     asked = ("plan", "--half-width", 0.3, "--sd", 2.4, "--correlation", 0.5, "--size", 1418)
     outlook = Outlook(sd=2.4, correlation=0.5, size=1418)
-    expected = {s: outlook.ratings(s, Goal(half_width=0.3)) for s in outlook.told}
+    expected = {s: outlook.ratings(s, Goal(half_width=0.3)) for s in outlook._known_strategies}
     assert _numbers(run(*asked, "--json")) == expected
     text = run(*asked, "--rating-cost", 30).stdout
     assert "For ±0.3 at 95% confidence, from sd 2.4, correlation 0.5" in text

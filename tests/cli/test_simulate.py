@@ -27,7 +27,7 @@ QUICK = ("--strategies", "random,docs-prop,random+cv-comet", "--budgets", "10%,3
 def test_from_a_table_to_a_folder(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Two figures of six will do: drawing is what takes long.
     monkeypatch.setattr(
-        page, "figures", lambda done: {k: done.plot(k) for k in ("error", "coverage")}
+        page, "_figures", lambda done: {k: done.plot(k) for k in ("error", "coverage")}
     )
     done = run("simulate", "pool.csv", *QUICK, "-o", "out")
     assert "random+cv-comet" in done.stdout and "covers %" in done.stdout

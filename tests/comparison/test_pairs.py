@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fewgold._statistics import adjusted_p_values, adjusted_pairs
 from fewgold.bounds import Student
 from fewgold.comparison import shared_pairs
 from fewgold.comparison.designs import plain_design
 from fewgold.comparison.pairs import STRENGTHS, Pairs, common_slopes
 from fewgold.comparison.ranks import (
-    adjust,
-    adjust_pairs,
     better,
     groups_of,
     order_of,
@@ -141,7 +140,7 @@ def test_corrections_agree_with_statsmodels(how: str) -> None:
     p = np.random.default_rng(1).random((5, 10)) ** 3
     p[0, 3] = p[0, 4]
     name = {"holm": "holm", "fdr": "fdr_bh"}[how]
-    for row, found in zip(p, adjust(p, how), strict=True):
+    for row, found in zip(p, adjusted_p_values(p, how), strict=True):
         np.testing.assert_allclose(found, multipletests(row, method=name)[1])
         if how == "holm":
             np.testing.assert_allclose(found, slow.holm(row))
@@ -154,7 +153,7 @@ def test_groups_and_ranks() -> None:
         true = np.sort(rng.normal(0, 3, 5))
         y = true[:, None] + rng.normal(size=(5, 12))
         pairs = shared_pairs(plain_design(12, 100, None, False, "pool"), y)
-        beats = better(pairs.value, adjust_pairs(pairs.p_values(), "holm"), 0.05, True)
+        beats = better(pairs.value, adjusted_pairs(pairs.p_values(), "holm"), 0.05, True)
         order = order_of(pairs.value, True)
         groups = groups_of(beats, order)
         assert groups.tolist() == slow.groups(beats, order.tolist())

@@ -11,7 +11,7 @@ import pytest
 
 from fewgold.datasets import demo_frame, demo_systems, load_demo
 from fewgold.datasets.demo import KINDS, ORIENTATION, RATERS
-from fewgold.datasets.synthesize import synthesize, write
+from reference.demo_data import synthesize, write
 
 MACHINES = ("alpha", "beta", "gamma", "delta")
 

@@ -34,7 +34,7 @@ LONG = {
     "raters-2": ("RaterPosterior(labels, ", "RaterPosterior(labels, effective=100, "),
     "raters-3": ("RaterPosterior(labels, ", "RaterPosterior(labels, effective=100, "),
     "reliability-0": ("orders=20", "orders=2"),
-    "whole-documents-0": ("draws=200", "draws=10"),
+    "whole-documents-0": ("draws=200", "draws=8"),
     "09_compare_strategies": ("draws=40", "draws=2"),
     "10_plan": ("draws=50", "draws=2"),
     "13_own_bound": ("draws=500", "draws=50"),
@@ -113,7 +113,7 @@ def test_example_with_little_to_do(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(simulation_page, "figures", lambda done: {"error": done.plot("error")})
+    monkeypatch.setattr(simulation_page, "_figures", lambda done: {"error": done.plot("error")})
     script = tmp_path / f"{name}.py"
     code = EXAMPLES[name].read_text(encoding="utf-8")
     script.write_text(_shortened(name, code), encoding="utf-8")

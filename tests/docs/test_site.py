@@ -6,7 +6,6 @@ names and pages that are not listed, docstrings that are no reStructuredText, co
 
 from __future__ import annotations
 
-import functools
 import inspect
 import os
 import re
@@ -173,24 +172,10 @@ def _assert_all_options_in(text: str) -> None:
                     assert option in part, f"fewgold {name} {option}"
 
 
-@pytest.fixture(scope="module")
-def graph() -> ModuleType:
-    made = _load(DOCS / "import_graph.py")
-    made.imports = functools.cache(made.imports)
-    return made
-
-
-def test_picture_of_the_imports_is_up_to_date(graph: Any) -> None:
-    shown = graph.PICTURE.read_text(encoding="utf-8")
-    assert shown == graph.picture(), "run: python docs/import_graph.py"
-
-
-def test_picture_leaves_out_what_follows_and_nothing_else(graph: Any) -> None:
-    chain = {"a": {"_b", "c"}, "_b": {"c"}, "c": set(), "d": {"a", "c"}}
-    assert graph.reduced(graph.public(chain)) == {"a": {"c"}, "c": set(), "d": {"a"}}
-    known = graph.imports()
-    assert "estimate" in known["bounds"] and "bounds" not in known["estimate"]
-    assert not {other for others in known.values() for other in others} - set(known)
+def test_picture_of_the_layers_is_up_to_date() -> None:
+    made = _load(DOCS / "layers.py")
+    assert made.PICTURE.read_text(encoding="utf-8") == made.picture(), "run: python docs/layers.py"
+    assert len(made.layers(made.PAGE.read_text(encoding="utf-8"))) == 9
 
 
 def _is_module(name: str) -> bool:

@@ -11,8 +11,10 @@ import pandas as pd
 import pytest
 
 from doctor.tables import pool
-from fewgold.doctor import Command, Diagnosis, Finding, examine
+from fewgold.doctor import Diagnosis, examine
+from fewgold.doctor.findings import Command, Finding
 from fewgold.doctor.table import _REMARKS
+from fewgold.doctor.texts import TEXTS
 from fewgold.errors import UnknownNameError
 
 
@@ -149,13 +151,13 @@ def test_one_of_several_raters_is_enough() -> None:
     assert "partly-rated" not in examine("x.csv").codes
 
 
+# Cells that only look like numbers: their codes come with the columns.
+_SORTS = {"thousands", "percent", "spreadsheet-error", "infinite"}
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_names_every_finding() -> None:
-    source = "".join(p.read_text() for p in (ROOT / "fewgold" / "doctor").glob("*.py"))
-    codes = set(re.findall(r'Finding\(\s*"(?:error|warning|note)",\s*"([a-z-]+)"', source))
-    codes |= set(re.findall(r'_bad\(\s*"([a-z-]+)"', source))
+    codes = {key.partition("/")[0] for key in TEXTS}
     assert len(codes) > 60
     page = (ROOT / "docs" / "doctor.md").read_text()
     assert codes | _codes_of_the_reader() <= set(re.findall(r"`([a-z-]+)`", page))
@@ -164,18 +166,23 @@ def test_the_page_names_every_finding() -> None:
 def test_the_page_names_nothing_that_cannot_be_found() -> None:
     page = (ROOT / "docs" / "doctor.md").read_text()
     table = page.split("## What it finds")[1].split("Some of them")[0]
-    source = "".join(p.read_text() for p in (ROOT / "fewgold" / "doctor").glob("*.py"))
-    source += "".join(p.read_text() for p in (ROOT / "fewgold" / "tables").glob("*.py"))
     named = set(re.findall(r"`([a-z-]+)`", table))
     assert len(named) > 60
-    assert named <= set(re.findall(r'"([a-z-]+)"', source))
+    assert named <= {key.partition("/")[0] for key in TEXTS} | _codes_of_the_reader()
+
+
+def test_every_text_is_used_and_every_finding_has_a_text() -> None:
+    source = "".join(p.read_text() for p in (ROOT / "fewgold" / "doctor").glob("*.py"))
+    asked = set(re.findall(r'finding\(\s*"([a-z/-]+)"', source))
+    assert asked <= set(TEXTS)
+    assert all(source.count(f'"{key}"') > 1 for key in TEXTS if key not in _SORTS)
 
 
 def _codes_of_the_reader() -> set[str]:
     """What the reader refuses, and which of its remarks the doctor shows."""
     places = {"TableError": 1, "_error": 0, "_Problem": 0}
     found = set(_REMARKS)
-    for path in (ROOT / "fewgold" / "tables").glob("*.py"):
+    for path in (ROOT / "fewgold" / "io").glob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):
             if isinstance(call, ast.Call):
                 name = getattr(call.func, "id", getattr(call.func, "attr", ""))

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from doctor.tables import pool
-from fewgold.doctor import Diagnosis, Finding, examine
+from fewgold.doctor import Diagnosis, examine
+from fewgold.doctor.findings import Finding
 
 
 @pytest.fixture(autouse=True)

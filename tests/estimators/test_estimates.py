@@ -11,7 +11,6 @@ from fewgold import Cost, FewgoldError, Pool, Ratings, registry
 from fewgold._validate import as_limits
 from fewgold.bayes import BinaryPosterior, Priors
 from fewgold.bounds import Hoeffding
-from fewgold.design import closed_forms
 from fewgold.errors import DesignError
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified, Systematic
@@ -198,7 +197,7 @@ def test_draws_that_share_a_design_need_not(sampler):
         if isinstance(v := getattr(sample.design, f.name), np.ndarray)
     }
     apart = replace(sample, design=replace(sample.design, **arrays))
-    assert apart.design._one is None
+    assert apart.design._shared is None
     for estimator in (Mean(), ControlVariates(), Ridge()):
         shared = estimator.estimate(sample.rate(GOLD[sample.indices]))
         own = estimator.estimate(apart.rate(GOLD[sample.indices]))
@@ -239,8 +238,8 @@ def test_slopes_of_tiny_and_huge_scores(estimator, scale):
 def test_closed_forms_are_what_sums_come_to(n):
     design = SimpleRandom().draw(POOL, n, rng=0).design
     summed = replace(design, kind="stratified")  # for which no closed form is looked up
-    found = closed_forms(design)
-    assert found and not closed_forms(summed)
+    found = design._closed_forms()
+    assert found and not summed._closed_forms()
     for name, value in found.items():
         theirs = getattr(summed, name)
         assert np.shape(value) == np.shape(theirs), name
@@ -248,7 +247,7 @@ def test_closed_forms_are_what_sums_come_to(n):
 
 
 def test_simple_random_draws_share_their_design():
-    assert SimpleRandom().draw(POOL, 60, draws=5, rng=0).design._one is not None
+    assert SimpleRandom().draw(POOL, 60, draws=5, rng=0).design._shared is not None
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-7, 1e-4])

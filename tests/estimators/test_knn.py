@@ -173,7 +173,7 @@ def test_way_from_near_to_far_finds_what_sorting_finds(seed):
     points[:, :100] = 50 + rng.normal(size=(2, 100))  # which lie together, far from the rest
     nearest = Nearest(points, tabled=True)
     part = slice(30, 390)
-    assert 2 * nearest._reach(300, 20) <= 300, "the other way would be taken"
+    assert 2 * nearest._enough(300, 20) <= 300, "the other way would be taken"
     np.testing.assert_array_equal(
         nearest.among(rows, part, 20), nearest._sorted(rows, part)[..., :20]
     )
@@ -184,5 +184,5 @@ def test_many_rated_against_the_twin():
     control = KNN(k=2, folds=5)
     ratings = rated(SimpleRandom(), 180, pool, gold, draws=2)
     nearest = Nearest(pool.standardised(), tabled=True)
-    assert 2 * nearest._reach(180, 8) <= 180
+    assert 2 * nearest._enough(180, 8) <= 180
     same(control.predict(ratings), by_twin(control, ratings))

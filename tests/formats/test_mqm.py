@@ -284,7 +284,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     bad = Rating(KEYS[0], 4.0, details={"errors": [{"category": "a", "severity": "Major"}]})
     with pytest.raises(DataError, match="is 4, but its errors add up to 5"):
         MqmTsv().write_ratings(tasks(), [bad], path)
-    with pytest.raises(DataError, match="rating of 'zzz', which is not among the 4 segments"):
+    with pytest.raises(DataError, match="rating of 'zzz', which is not among the tasks"):
         MqmTsv().write_ratings(tasks(), [Rating("zzz", 0.0)], path)
     assert not path.exists()
 

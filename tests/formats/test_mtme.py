@@ -11,7 +11,7 @@ import pytest
 from fewgold import formats
 from fewgold.errors import DataError
 from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats.mtme import MtMetricsEval, list_tree, read_tree
+from fewgold.formats.mtme import MtMetricsEval, read_tree
 from fewgold.pool import Pool
 
 KEYS = [key(i, f"s{i}", "pool") for i in range(4)]
@@ -184,32 +184,6 @@ def test_tables_explain_what_is_missing(tree: Path) -> None:
         read_tree(tree, pair="en-de")
 
 
-def test_listing(tree: Path) -> None:
-    put(tree, "human-scores/en-de.mqm.r1.seg.rating", "sysA\tNone")
-    (found,) = list_tree(tree)
-    assert (found.pair, found.segments, found.documents) == ("en-de", 3, 2)
-    assert found.systems == ("refA", "sysA") and found.references == ("refA",)
-    assert found.metrics == ("BLEU-refA", "QE-src")
-    assert found.human == ("mqm",) and found.ratings == ("mqm.r1",) and not found.problems
-
-
-def test_listing_tells_what_does_not_fit(tree: Path) -> None:
-    put(tree, "documents/en-de.docs", "news a", "news b", "news a", "news c")
-    put(tree, "system-outputs/en-de/short.txt", "x")
-    put(tree, "metric-scores/en-de/BLEU-refA.seg.score", "sysA 10")
-    put(tree, "sources/en-cs.txt", "One.")
-    other, found = list_tree(tree)
-    assert [p.split("/")[-1] for p in found.problems] == [
-        "en-de.docs, 3 segments.",
-        "segments of documents are not together: a.",
-        "short.txt: expected 3 lines, as many as source segments, got 1.",
-        "BLEU-refA.seg.score, line 1: expected 3 lines of sysA, one a segment, got 1: which "
-        "segment this is cannot be told (1 such lines).",
-    ]  # fmt: skip
-    assert other.problems == ("there is no file documents/en-cs.docs.",
-                              "there is no file in system-outputs/en-cs.")  # fmt: skip
-
-
 # ------------------------------------------------------------------ there and back
 
 
@@ -231,7 +205,6 @@ def test_tasks_come_back_blank(tmp_path: Path) -> None:
     assert formats.recognise(root) is formats.get("mt-metrics-eval")
     got = MtMetricsEval().read(root)
     assert got.blank == (KEYS[0], KEYS[2], KEYS[3]) and got.context == 1 and got.rows == 4
-    assert list_tree(root)[0].problems == ()
     frame = read_tree(root)
     assert frame["output"].tolist() == ["One.", "Two lines", "", "Four"]
     assert frame["document"].tolist() == ["d_1"] * 3 + ["segment_4"]

@@ -21,7 +21,7 @@ from fewgold import formats
 from fewgold import io as tables
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats.tabular import bare, guard
+from fewgold.io import bare, guard
 
 TABLES = ("csv", "tsv", "jsonl", "xlsx", "parquet")
 ODD_IDS = ("=1+1", "'=1+1", "''=1", "007", "3-4", "-1", "+49 30", "@you", "größe", "a b", '"q"')

@@ -7,7 +7,7 @@ import pytest
 
 from fewgold import io
 from fewgold.errors import DataError
-from fewgold.io.columns import clear_human, human_columns, metric_columns, roles
+from fewgold.io.columns import clear_human, human_columns, roles
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ def test_a_mark_of_human_systems_is_no_score_and_no_metric() -> None:
 def test_counts_of_errors_give_way_and_are_never_metrics() -> None:
     assert human_columns(["mqm", "n_errors", "n_major"]) == ["mqm"]
     assert human_columns(["n_errors", "comet"]) == ["n_errors"]
-    table = pd.DataFrame({"n_errors": [1, 0, 4], "comet": [0.2, 0.7, 0.1]})
-    found, left = metric_columns(table, set())
-    assert found == ["comet"]
-    assert left == {"n_errors": "may be human scores"}
+    table = pd.DataFrame({"mqm": [1, 0, 5], "n_errors": [1, 0, 4], "comet": [0.2, 0.7, 0.1]})
+    found = roles(table, need_id=False)
+    assert found.metrics == ("comet",)
+    assert {n: str(w) for n, w in found.left_out.items()} == {"n_errors": "may be human scores"}
 
 
 def test_several_are_asked_about() -> None:
@@ -67,9 +67,9 @@ def test_gaps_of_pandas_are_empty_and_dates_are_no_metrics() -> None:
     assert not any(map(io.is_empty, [0, 0.0, False, "nan", [1], "0"]))
     days = pd.date_range("2026-01-01", periods=3)
     scores = pd.array([1.5, None, 2.0], dtype="Float64")
-    found, left = metric_columns(pd.DataFrame({"day": days, "comet": scores}), set())
-    assert found == []
-    assert left == {"comet": "1 gap"}
+    found = roles(pd.DataFrame({"day": days, "comet": scores}), need_id=False)
+    assert found.metrics == ()
+    assert {n: str(w) for n, w in found.left_out.items()} == {"comet": "1 gap"}
 
 
 @pytest.mark.parametrize("gap", ["", "NA", "nan", "None", "null", "n/a", " N/A "])
@@ -78,11 +78,14 @@ def test_a_fifth_of_gaps_is_filled_and_more_are_left_out_unless_named(gap: str) 
     table = pd.DataFrame({"id": list("abcde"), "few": few, "many": many})
     found = roles(table)
     assert found.metrics == ("few",)
-    assert (found.gaps, found.left_out) == ({"few": 1}, {"many": "2 gaps"})
+    assert (found.gaps, {n: str(w) for n, w in found.left_out.items()}) == (
+        {"few": 1},
+        {"many": "2 gaps"},
+    )
     assert "gaps in metrics, filled with the mean of the metric: few (1)" in found.notes()
     assert io.filled(found.table, found.metrics)["few"].tolist() == [2.5, 1, 2, 3, 4]
     assert roles(table, metrics=["many"]).gaps == {"many": 2}
-    on_disk = roles(table, fill=False).left_out
+    on_disk = {n: str(w) for n, w in roles(table, fill=False).left_out.items()}
     assert on_disk == {"few": "1 gap, to be filled before", "many": "2 gaps, to be filled before"}
 
 
@@ -93,7 +96,7 @@ def test_gaps_are_counted_and_filled_system_by_system() -> None:
     assert found.gaps == {"qe": 1}
     assert io.filled(found.table, ["qe"], "system")["qe"].tolist()[0] == 4.0
     table.loc[:2, "qe"] = None  # 3 of 20, but 3 of the 10 of x
-    assert roles(table).left_out == {"qe": "3 gaps"}
+    assert {n: str(w) for n, w in roles(table).left_out.items()} == {"qe": "3 gaps"}
 
 
 def test_decimal_commas_are_told() -> None:
@@ -110,7 +113,7 @@ def test_decimal_commas_are_told() -> None:
 def test_commas_that_may_be_either_are_left_out(cells: list[str]) -> None:
     found = roles(pd.DataFrame({"id": list("abc"), "comet": cells}))
     assert found.metrics == ()
-    assert found.left_out == {
+    assert {n: str(w) for n, w in found.left_out.items()} == {
         "comet": f"commas that may be decimal or not, such as {cells[0]!r}: write points"
     }
 

@@ -1,4 +1,4 @@
-"""What users may rely on, one line each: names, members, parameters, commands and options.
+"""What users may rely on, one line each: names, members, parameters, and commands with options.
 
     python tests/packaging/public_names.py           # show what has changed
     python tests/packaging/public_names.py --write   # and agree to it
@@ -13,7 +13,6 @@ import ast
 import dataclasses
 import difflib
 import inspect
-import pkgutil
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -25,8 +24,8 @@ import fewgold
 
 LISTED = Path(__file__).with_name("public_names.txt")
 # Public beside those that `fewgold` itself names: what a sampler, an estimator or a bound of
-# one's own is made of, and the figures.
-FURTHER = ["cut", "design", "errors", "estimate", "estimator", "plots"]
+# one's own is made of, the figures, and sequences of intervals.
+FURTHER = ["bounds.sequence", "cut", "design", "errors", "estimate", "estimator", "plots"]
 _MARK = {
     inspect.Parameter.VAR_POSITIONAL: "*",
     inspect.Parameter.VAR_KEYWORD: "**",
@@ -34,16 +33,9 @@ _MARK = {
 
 
 def modules() -> list[ModuleType]:
-    """The public modules, with their public submodules."""
+    """The public modules. Of a package, what its ``__all__`` lists is public, not its modules."""
     named = [n for n in fewgold.__all__ if inspect.ismodule(getattr(fewgold, n))]
-    found = [fewgold]
-    for name in sorted([*named, *FURTHER]):
-        module = import_module(f"fewgold.{name}")
-        found.append(module)
-        for inner in pkgutil.iter_modules(getattr(module, "__path__", ())):
-            if not inner.name.startswith("_"):
-                found.append(import_module(f"{module.__name__}.{inner.name}"))
-    return found
+    return [fewgold, *(import_module(f"fewgold.{name}") for name in sorted([*named, *FURTHER]))]
 
 
 def names(module: ModuleType) -> list[str]:
@@ -110,16 +102,21 @@ def in_python() -> Iterator[str]:
 
 
 def on_the_command_line() -> Iterator[str]:
-    """Lines such as ``$ fewgold select --budget``."""
+    """Lines such as ``$ fewgold select POOL… --budget --strategy``: a command with its options."""
     from typer.main import get_command
 
     from fewgold.cli import app
 
     commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
     for name in sorted(commands):
-        yield f"$ fewgold {name}"
-        for option in sorted(o for p in commands[name].params for o in p.opts if o[:2] == "--"):
-            yield f"$ fewgold {name} {option}"
+        given = [p.metavar or p.name for p in commands[name].params if not is_option(p)]
+        options = {o for p in commands[name].params for o in (*p.opts, *p.secondary_opts)}
+        long = sorted(option for option in options if option.startswith("--"))
+        yield " ".join(["$ fewgold", name, *given, *long])
+
+
+def is_option(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "option")
 
 
 def listing() -> str:

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from fewgold import simulate
+from fewgold._statistics import intraclass_correlation as intraclass
 from fewgold.datasets import demo_systems, load_demo
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.planning import (
@@ -18,10 +19,9 @@ from fewgold.planning import (
     plan_from_history,
     plan_worst_case,
 )
-from fewgold.planning.scores import intraclass
 from fewgold.pool import Pool
 from fewgold.samplers import SimpleRandom
-from fewgold.simulation import Study
+from fewgold.simulation.studies import Study
 
 
 @pytest.mark.parametrize("effect", [0.15, 0.2, 0.5, 1.0, 1.5])
@@ -98,7 +98,8 @@ def test_pilot_tells_what_it_knows() -> None:
     assert outlook.icc == pytest.approx(intraclass(gold, pool.codes), abs=0.12)
     safe = Outlook.from_pilot(sample.rate(gold[sample.indices]), assurance=0.9)
     assert safe.sd > outlook.sd
-    assert set(plan(Goal(half_width=0.4), outlook).to_frame()["strategy"]) == set(outlook.told)
+    planned = plan(Goal(half_width=0.4), outlook).to_frame()["strategy"]
+    assert set(planned) == set(outlook._known_strategies)
 
 
 def test_history_counts_what_a_strategy_saves() -> None:

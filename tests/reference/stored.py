@@ -8,8 +8,9 @@ from math import floor, log2
 import numpy as np
 import pandas as pd
 
-from fewgold.stored import Excerpt, StoredPool
+from fewgold.stored import StoredPool
 from fewgold.stored.groups import Groups, Located, MergedGroups
+from fewgold.stored.scan import Scan
 
 
 def key(salt, value):
@@ -43,17 +44,24 @@ def cell(z, size):
 
 
 class PlainPool(StoredPool):
+    """A pool on disk whose questions are answered from lists in memory."""
+
+    def __init__(self, pool, giant=50_000):
+        self._like = StoredPool.of(pool)
+        self.engine, self.files = self._like.engine, []
+        self._scan = PlainScan(self._like._scan, pool, giant)
+
+
+class PlainScan(Scan):
     """Answers the questions of samplers from lists in memory.
 
     Samplers take it for a pool on disk. Ids must be text or whole numbers. Only the size comes from
     the engine.
     """
 
-    def __init__(self, pool, giant=50_000):
-        self._like = StoredPool.of(pool)
-        self.pool, self.giant = pool, giant
-        self.engine, self.columns, self.files = self._like.engine, self._like.columns, []
-        self._table = self._like._table
+    def __init__(self, like, pool, giant):
+        super().__init__(like.view)
+        self._like, self.pool, self.giant = like, pool, giant
         self.where = {str(i): row for row, i in enumerate(pool.ids.tolist())}
 
     def values(self, column):
@@ -142,7 +150,7 @@ class PlainPool(StoredPool):
         if pool.system is not None:
             frame["sys_"] = pool.system[rows]
         frame |= {f"t{k}_": pool.texts[t][rows] for k, t in enumerate(columns.texts)}
-        return Excerpt.from_rows(self, pd.DataFrame(frame))
+        return pd.DataFrame(frame)
 
     def _in_line(self, group, salt, order):
         if order is not None:

@@ -11,12 +11,13 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 from fewgold import Pool
-from fewgold.cli.console import plain
+from fewgold._text import plain_value as plain
 from fewgold.datasets import demo_frame, load_demo
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
-from fewgold.reliability import CubicFit, PowerFit, cubic_fit, power_fit, reliability
 from fewgold.reliability import bootstrap as resample
-from fewgold.reliability.bootstrap import agreement
+from fewgold.reliability import reliability
+from fewgold.reliability.bootstrap import rank_agreement
+from fewgold.reliability.fits import CubicFit, PowerFit, cubic_fit, power_fit
 from reference import reliability as slow
 
 
@@ -258,7 +259,7 @@ def test_fits_of_a_study(table: pd.DataFrame) -> None:
     found = reliability(table, score="human", orders=8, draws=100, rng=0, x_i=2.0, **NAMES)
     fits = found.fits()
     row = fits[(fits["system"] == "s1") & (fits["kind"] == "power")].iloc[0]
-    fit = power_fit(found.at, found.curve(0, 1))
+    fit = power_fit(found.at, found._curve(0, 1))
     assert (row["a"], row["b"], row["r2"]) == (fit.a, fit.b, fit.r2)
     assert row["x_min"] == fit.x_min(2.0) and row["x_max"] == fit.x_max(1e-4)
     assert row["x_min_low"] <= row["x_min_high"]
@@ -271,7 +272,7 @@ def test_fits_of_a_study(table: pd.DataFrame) -> None:
 def test_ties_in_rankings() -> None:
     full = np.array([[1.0, 1.0, 2.0], [3.0, 3.0, 3.0]])
     draws = np.array([[[5.0, 4.0, 5.0], [1.0, 2.0, 3.0]], [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]])
-    found = agreement(draws, full)
+    found = rank_agreement(draws, full)
     # First draw: pairs (0, 2) tied and (1, 2) in order: 3/4. Second: both tied, 1/2.
     assert found.pairs[0] == pytest.approx((0.75 + 0.5) / 2)
     assert found.tau[0] == pytest.approx((1 / 2 + 0) / 2)
@@ -282,7 +283,7 @@ def test_ties_in_rankings() -> None:
 def test_a_first_document_without_errors() -> None:
     table = pd.DataFrame({"doc": list("aabbccddee"), "y": [0, 0, 1, 3, 2, 0, 4, 1, 0, 2]})
     found = reliability(table, score="y", document="doc", draws=200, rng=0)
-    assert np.isnan(found.spread[0, 0, 0, 0]) and np.isfinite(found.power().b)
+    assert np.isnan(found._spread[0, 0, 0, 0]) and np.isfinite(found.power().b)
     assert found.sd[0, 0, 0, 0] == 0
     assert "Relative sd with 1, 2 and 5 documents" in found.summary()
 
@@ -384,5 +385,5 @@ def test_rounding_is_a_tie() -> None:
     """1 − 1/3 is 2/3 for people: what differs in the last digit has no order."""
     full = np.array([[0.1 + 0.2, 0.3, 0.1]])
     assert full[0, 0] != full[0, 1]
-    found = agreement(np.array([[[0.3, 0.1 + 0.2, 0.0]]]), full)
+    found = rank_agreement(np.array([[[0.3, 0.1 + 0.2, 0.0]]]), full)
     assert found.pairs[0] == 1 and found.exact[0] == 1

@@ -350,7 +350,7 @@ def test_boxes() -> None:
     code = report.Code("C", "a ``` b\n<c>")
     assert "<code>a ``` b\n&lt;c&gt;</code>" in code.body()
     assert code.markdown() == "````text\na ``` b\n<c>\n````\n\n"
-    group = report.Group("G", [report.Text("T", "x"), report.Items("", ["a", "b"])], "lead")
+    group = report.Group("G", [report.Text("T", "x"), report.BulletList("", ["a", "b"])], "lead")
     assert "<h3>T</h3>" in group.body()
     assert group.markdown() == "lead\n\n### T\n\nx\n\n- a\n- b\n\n"
     top = report.page("t", top=[report.Headline("What", "<1>")])

@@ -20,15 +20,9 @@ from fewgold.estimators import Mean
 from fewgold.missing import PartialRatings
 from fewgold.registry import strategy
 from fewgold.report import StudyReport, study_report
-from fewgold.report.body import commands
-from fewgold.report.paper import (
-    BIBTEX,
-    bound_papers,
-    estimator_words,
-    in_text,
-    methods,
-    sampler_words,
-)
+from fewgold.report.descriptions import describe_estimator, describe_sampler
+from fewgold.report.methods import BIBTEX, bound_papers, in_text, methods
+from fewgold.report.study_sections import commands
 from fewgold.sample import Ratings
 
 RECOMMENDED = "docs-balanced+ridge"
@@ -373,15 +367,15 @@ def test_words_for_every_name() -> None:
     from fewgold.registry import estimator_names, sampler_names
 
     for name in sampler_names():
-        words = sampler_words(name)
+        words = describe_sampler(name)
         assert words.papers
         assert words.does.endswith(".")
         assert ("as printed" in words.does) == name.endswith("-printed")
     for name in [*estimator_names(), "cv-comet", "alpha-comet>=0.5"]:
-        assert estimator_words(name).papers
-    assert sampler_words("docs-chunks12") == sampler_words("docs-chunks3")
-    assert sampler_words("mine", "Draws what I like.\n\nMore.").does == "Draws what I like."
-    assert sampler_words("randomised", "Other.").does == "Other."
+        assert describe_estimator(name).papers
+    assert describe_sampler("docs-chunks12") == describe_sampler("docs-chunks3")
+    assert describe_sampler("mine", "Draws what I like.\n\nMore.").does == "Draws what I like."
+    assert describe_sampler("randomised", "Other.").does == "Other."
 
 
 def test_files(tmp_path: Path) -> None:

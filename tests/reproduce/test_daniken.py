@@ -227,7 +227,7 @@ def test_every_disagreement_has_a_cause(made: reproduce.DanikenReproduction) -> 
     ]
     assert made.failed == []
     assert len(made.disagreements) == 2 + 33 + 41 + 3 + 8 + 2 + 1 + 1 + 1 + 6 + 49 + 49
-    assert made.causes["cells"].sum() == len(made.disagreements)
+    assert made._causes["cells"].sum() == len(made.disagreements)
     assert "0 without a known cause" in repr(made)
     text = made.summary()
     for part in ("0.040/0.039*", "0.798/0.798 ", "0.798/0.800*", "place holder", made.signature):
@@ -245,7 +245,7 @@ def test_same_seed_same_tables(made: reproduce.DanikenReproduction) -> None:
 def test_files(
     made: reproduce.DanikenReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daniken_output, "GRIDS", {"thesis5.9": GRIDS["thesis5.9"]})
+    monkeypatch.setattr(daniken_output, "HEAT_MAPS", ["thesis5.9"])
     written = {path.name: path for path in made.save(tmp_path / "out")}
     assert {"summary.txt", "disagreements.json", "report.html", "table1.csv"} <= set(written)
     assert len(json.loads(written["disagreements.json"].read_text())) == len(made.disagreements)

@@ -16,7 +16,7 @@ from fewgold import Pool, datasets, reproduce, simulate
 from fewgold.cli import app
 from fewgold.errors import DataError
 from fewgold.reproduce import saldias_methods, saldias_output, saldias_printed
-from fewgold.reproduce.findings import FAILS, HOLDS, OPEN, Check, Finding, mean_of, spread_of
+from fewgold.reproduce.findings import FAILS, HOLDS, OPEN, Check, Claim, mean_of, spread_of
 from fewgold.samplers import SimpleRandom, Stratified
 
 HAVE = datasets.data_folder() is not None
@@ -101,11 +101,11 @@ def test_a_check_needs_two_errors(value: float, side: str, verdict: str) -> None
 def test_a_finding_is_as_good_as_its_worst_check() -> None:
     good = Check("x", "ratio", 0.9, 0.01, "below", 1.0)
     bad, open_ = replace(good, value=1.1), replace(good, value=1.0)
-    assert Finding("a", "A.", (good, good)).verdict == HOLDS
-    assert Finding("a", "A.", (good, open_)).verdict == OPEN
-    assert Finding("a", "A.", (good, open_, bad)).verdict == FAILS
-    assert Finding("a", "A.", ()).verdict == OPEN
-    assert Finding("a", "A.", (bad,)).to_dict()["checks"][0]["verdict"] == FAILS
+    assert Claim("a", "A.", (good, good)).verdict == HOLDS
+    assert Claim("a", "A.", (good, open_)).verdict == OPEN
+    assert Claim("a", "A.", (good, open_, bad)).verdict == FAILS
+    assert Claim("a", "A.", ()).verdict == OPEN
+    assert Claim("a", "A.", (bad,)).to_dict()["checks"][0]["verdict"] == FAILS
 
 
 def test_monte_carlo_errors_of_ratios() -> None:
@@ -329,7 +329,7 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_command_gate(made: reproduce.Reproduction, monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = Finding("gate", "A.", (Check("x", "ratio", 2.0, 0.1, "below", 1.0),))
+    bad = Claim("gate", "A.", (Check("x", "ratio", 2.0, 0.1, "below", 1.0),))
     for findings, code in (([bad], 1), ([], 0)):
         given = replace(made, findings=findings)
         monkeypatch.setattr(reproduce, "saldias", lambda *args, g=given, **kw: g)

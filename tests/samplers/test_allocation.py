@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from fewgold import Pool
-from fewgold.samplers import Cost, SimpleRandom, Stratified, allocate, nearest_counts
+from fewgold.samplers import Cost, SimpleRandom, Stratified
+from fewgold.samplers.stratified import allocate, nearest_counts
 from reference import best_rounding_cost, neyman
 
 

@@ -8,9 +8,8 @@ import pytest
 from fewgold import Pool
 from fewgold.estimators import Mean
 from fewgold.samplers import Balanced
-from fewgold.samplers import cube as _cube
-from fewgold.samplers.balanced import zones
-from fewgold.samplers.cube import cube, cube_in_zones
+from fewgold.samplers import balanced as _cube
+from fewgold.samplers.balanced import cube, cube_in_zones, zones
 from reference import cube_tree
 from sweeps import quick
 

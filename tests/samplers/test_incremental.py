@@ -27,7 +27,7 @@ POOL, GOLD = make_pool()
 def test_each_rating_goes_where_eq_2_says(spread: str, measure: str) -> None:
     sampler = Incremental(spread, k=4, measure=measure)
     draws = 3
-    ratings = sampler.replay(
+    ratings = sampler._replay(
         *(POOL, lambda s: GOLD[s.indices], [1] * 30), draws=draws, rng=np.random.default_rng(1)
     )
     codes, points = POOL.codes.tolist(), POOL.standardised().T
@@ -46,7 +46,7 @@ def test_variance_is_another_allocation() -> None:
     def rows(measure: str) -> list[list[int]]:
         return (
             Incremental(measure=measure)
-            .replay(
+            ._replay(
                 POOL, lambda s: GOLD[s.indices], [1] * 20, draws=4, rng=np.random.default_rng(1)
             )
             .sample.indices.tolist()
@@ -88,7 +88,7 @@ def test_few_ratings_tell_nothing_of_the_spread() -> None:
     label = np.repeat(np.arange(10), 30)
     gold = rng.gamma(0.6, 5.0, 300) / 3
     pool = Pool(np.array([f"s{i}" for i in range(300)]), {"comet": rng.normal(size=300)}, label)
-    ratings = Incremental("metrics").replay(
+    ratings = Incremental("metrics")._replay(
         pool, lambda s: gold[s.indices], [1] * 20, draws=50, rng=np.random.default_rng(1)
     )
     taken = np.apply_along_axis(np.bincount, -1, pool.codes[ratings.sample.indices], minlength=10)

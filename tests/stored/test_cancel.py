@@ -82,13 +82,13 @@ def test_interrupted_by_what_watches(files, spill):
     with opened(files, spill) as pool:
         pool.engine.progress = stop
         with pytest.raises(KeyboardInterrupt):
-            pool.engine.frame(ENDLESS, "Working")  # which comes back only if it is stopped
+            pool.engine._frame(ENDLESS, "Working")  # which comes back only if it is stopped
         pool.engine.progress = None
         assert SimpleRandom().draw(pool, 50, rng=1).n == 50
     assert not left(spill)
 
 
-@pytest.mark.parametrize("call", ["frame", "chunks"])
+@pytest.mark.parametrize("call", ["_frame", "_chunks"])
 def test_interrupted_from_the_keyboard(files, spill, call):
     script = f"""
         from fewgold.stored import DuckDB, StoredPool
@@ -125,7 +125,7 @@ def test_progress_is_told(files, spill):
     told = []
     with opened(files, spill, progress=lambda *what: told.append(what)) as pool:
         Systematic().draw(pool, 50, rng=1)
-        list(pool.chunks())
+        list(pool._scan.chunks())
     assert {"Counting documents", "Fetching the chosen segments", "Predicting"} <= {
         t[0] for t in told
     }
@@ -136,10 +136,10 @@ def test_progress_is_told(files, spill):
 def test_little_memory(files, spill):
     """What does not fit goes to the temporary folder, and away with it."""
     with opened(files, spill, memory="60MB", threads=1) as pool:
-        pool.engine.keep(
+        pool.engine._keep(
             "much", "SELECT range AS x, md5(range::VARCHAR) AS y FROM range(1500000)", "Working"
         )
-        found = pool.engine.frame("SELECT y FROM much ORDER BY y LIMIT 1 OFFSET 700000", "Working")
+        found = pool.engine._frame("SELECT y FROM much ORDER BY y LIMIT 1 OFFSET 700000", "Working")
         assert len(found) == 1
         assert sum(f.stat().st_size for f in spill.rglob("*") if f.is_file()) > 10**6
         assert SimpleRandom().draw(pool, 50, rng=1).n == 50
@@ -149,6 +149,6 @@ def test_little_memory(files, spill):
 def test_too_little_memory_says_what_to_do(spill):
     engine = DuckDB(folder=spill, memory="10MB", threads=1)
     with pytest.raises(DataError, match=r"out of memory .*DuckDB\(memory='8GB'\)"):
-        engine.frame("SELECT list(range) AS x FROM range(20000000)", "Working")
+        engine._frame("SELECT list(range) AS x FROM range(20000000)", "Working")
     engine.close()
     assert not left(spill)

@@ -96,7 +96,7 @@ def drawn(plain):
             samples = [sampler.draw(pool, n, rng=seed) for seed in range(SEEDS)]
             hit = np.zeros((SEEDS, len(POOL)), dtype=bool)
             for k, sample in enumerate(samples):
-                hit[k, [pool.where[i] for i in sample.ids.tolist()]] = True
+                hit[k, [pool._scan.where[i] for i in sample.ids.tolist()]] = True
             known[key] = hit, samples
         return known[key]
 
@@ -237,7 +237,7 @@ def test_giants_are_drawn_from_evenly(drawn, ids, name):
         hit, samples = drawn(sampler, n, plain)
     told = np.zeros(len(POOL))
     for sample in samples:
-        told[[plain.where[i] for i in sample.ids.tolist()]] = sample.design.inclusion
+        told[[plain._scan.where[i] for i in sample.ids.tolist()]] = sample.design.inclusion
     assert_rates(hit.sum(0), told)
     if name == "random":
         pairs = list(combinations(range(len(POOL)), 2))

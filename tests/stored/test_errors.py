@@ -67,7 +67,7 @@ def test_text_in_one_file_and_numbers_in_another(tmp_path):
 
 def test_whole_numbers_in_one_file_and_decimals_in_another(tmp_path):
     pool = open_pool(tmp_path, frame(m=np.arange(12)), frame(first=12, m=np.arange(12) + 0.4))
-    assert pool.moments.mean[0] == pytest.approx(5.7)  # none is rounded
+    assert pool._scan.moments.mean[0] == pytest.approx(5.7)  # none is rounded
 
 
 def test_files_without_rows(tmp_path):
@@ -119,7 +119,7 @@ def test_ids_that_occur_twice(tmp_path, sampler, files):
 def test_ids_twice_in_different_documents_are_seen_by_top_ups(tmp_path):
     pool = open_pool(tmp_path, frame(8, id=list("abcdabcd"), doc=list("11112222")))
     with pytest.raises(DataError, match=r"2 rows have them\. Ids must differ"):
-        pool.without(["a"])
+        pool._without(["a"])
 
 
 def test_a_constant_metric(tmp_path):
@@ -171,7 +171,7 @@ def test_names_of_columns(tmp_path):
     pool = StoredPool(tmp_path, id=names["id"], document="select", metrics=names["m"])
     assert Stratified(ByMetric(names["m"], bins=2)).draw(pool, 6, rng=1).n == 6
     twins = Pool(np.arange(5), {"BLEU": np.arange(5.0), "bleu": np.arange(5.0) ** 2})
-    np.testing.assert_allclose(StoredPool.of(twins).moments.mean, [2, 6])
+    np.testing.assert_allclose(StoredPool.of(twins)._scan.moments.mean, [2, 6])
 
 
 ODD_IDS = ["", " ", "'", '"', "\\", "é", "e\u0301", "A", "a", "x" * 5000, "🙂", "NULL", "0", "00"]
@@ -207,7 +207,7 @@ def test_ids_of_other_types_are_topped_up(tmp_path, ids):
     ratings = SimpleRandom().draw(pool, 6, given=ratings, rng=2).rate(np.zeros(6))
     found = ratings.sample.ids.tolist()
     assert len(set(found)) == 12
-    assert pool.fetch(found).ids.tolist() == found
+    assert pool._fetch(found).ids.tolist() == found
 
 
 def test_strata_without_a_label(tmp_path):
@@ -247,8 +247,8 @@ def test_closing(tmp_path):
     part = SimpleRandom().draw(pool, 6, rng=1).pool
     pool.close()
     pool.close()
-    for use in (lambda: SimpleRandom().draw(pool, 6), lambda: part.everywhere("m")):
+    for use in (lambda: SimpleRandom().draw(pool, 6), lambda: part._metric_values("m")):
         with pytest.raises(FewgoldError, match=r"was closed\. Open it again"):
             use()
     with pytest.raises(FewgoldError, match="was closed"):
-        next(pool.chunks())
+        next(pool._scan.chunks())

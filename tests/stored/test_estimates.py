@@ -147,10 +147,10 @@ def test_a_metric_everywhere(stored):
     part = SimpleRandom().draw(stored, 40, rng=5).pool
     for metric in ("ter", "mean"):
         np.testing.assert_allclose(
-            np.sort(part.everywhere(metric)), np.sort(POOL.everywhere(metric)), atol=1e-9
+            np.sort(part._metric_values(metric)), np.sort(POOL._metric_values(metric)), atol=1e-9
         )
-        own = POOL.everywhere(metric)[[int(i[1:]) for i in part.ids.tolist()]]
-        np.testing.assert_allclose(part.everywhere(metric)[:40], own, atol=1e-9)
+        own = POOL._metric_values(metric)[[int(i[1:]) for i in part.ids.tolist()]]
+        np.testing.assert_allclose(part._metric_values(metric)[:40], own, atol=1e-9)
 
 
 def test_cost_budgets(stored):
@@ -170,12 +170,14 @@ def test_cost_budgets(stored):
 
 def test_moments(stored):
     x = POOL.matrix()
-    np.testing.assert_allclose(stored.moments.mean[:-1], x.mean(1), atol=1e-12)
-    np.testing.assert_allclose(stored.moments.sd[:-1], x.std(1), atol=1e-12)
-    np.testing.assert_allclose(stored.correlation(list(POOL.metrics)), POOL.gram(), atol=1e-12)
+    np.testing.assert_allclose(stored._scan.moments.mean[:-1], x.mean(1), atol=1e-12)
+    np.testing.assert_allclose(stored._scan.moments.sd[:-1], x.std(1), atol=1e-12)
+    np.testing.assert_allclose(
+        stored._scan.correlation(list(POOL.metrics)), POOL._gram(), atol=1e-12
+    )
     assert stored.n_documents == POOL.n_documents
     assert stored.binary_metrics == POOL.binary_metrics == ("judge", "guard")
-    assert stored.orientation == POOL.orientation
+    assert stored._scan.orientation == POOL.orientation
 
 
 ODD = {
@@ -208,7 +210,7 @@ def test_constant_in_what_is_left():
     """One of the metrics differs in a single segment, which is rated first."""
     pool = Pool(np.arange(6), {"comet": np.eye(6)[0], "odd": np.arange(6.0)}, np.arange(6) // 2)
     with StoredPool.of(pool) as stored:
-        ratings = Sample(stored.fetch([0, 3]), np.arange(2), SimpleRandom().draw(pool, 2).design)
+        ratings = Sample(stored._fetch([0, 3]), np.arange(2), SimpleRandom().draw(pool, 2).design)
         ratings = ratings.rate([1.0, 2.0])
         for sampler in (Stratified(ByMetric(bins=2)), Stratified(allocation="optimal")):
             wave = sampler.draw(stored, 4, given=ratings, rng=1)

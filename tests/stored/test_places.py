@@ -65,7 +65,7 @@ def test_the_same_rows_with_and_without_places(folder, metrics, giant, seed, mon
     columns = {"id": "id", "document": "document", "metrics": metrics, "texts": "language"}
     stored = StoredPool(folder, order="at", **columns)
     plain = StoredPool.of(pool(metrics))
-    assert stored._placed and not plain._placed
+    assert stored._scan.view.placed and not plain._scan.view.placed
     samplers = [*SAMPLERS, Stratified(ByMetric("score" if "score" in metrics else "judge"))]
     for sampler in samplers:
         ours = sampler.draw(stored, 90, rng=seed)

@@ -142,10 +142,10 @@ def test_the_pools_agree(here: StoredPool, there: StoredPool) -> None:
     assert there.n_documents == here.n_documents
     assert there.binary_metrics == here.binary_metrics == ("flag",)
     for moment in ("mean", "sd", "low", "high"):
-        a, b = getattr(here.moments, moment), getattr(there.moments, moment)
+        a, b = getattr(here._scan.moments, moment), getattr(there._scan.moments, moment)
         np.testing.assert_allclose(b, a, rtol=1e-12)
     np.testing.assert_allclose(
-        there.correlation(there.metrics), here.correlation(here.metrics), atol=1e-12
+        there._scan.correlation(there.metrics), here._scan.correlation(here.metrics), atol=1e-12
     )
     there.check_ids()
 
@@ -248,7 +248,7 @@ def test_words_as_cost_and_whole_numbers_as_ids(session: Any, tmp_path: Path) ->
     found = []
     for engine in (DuckDB(), Spark(session)):
         with StoredPool(tmp_path, engine=engine, **roles) as pool:
-            found.append((pool.moments, sampler("random").draw(pool, 40, rng=SEED)))
+            found.append((pool._scan.moments, sampler("random").draw(pool, 40, rng=SEED)))
     (_, one), (_, other) = found
     assert one.ids.dtype == other.ids.dtype == np.int64
     assert one.ids.tolist() == other.ids.tolist()
@@ -262,12 +262,12 @@ def test_chunks_hold_every_row_once(there: StoredPool, here: StoredPool) -> None
 
     before, spark._CHUNK = spark._CHUNK, 300
     try:
-        parts = list(there.chunks(["judge"]))
+        parts = list(there._scan.chunks(["judge"]))
     finally:
         spark._CHUNK = before
     assert [len(p) for p in parts[:-1]] == [300] * (len(parts) - 1)
     found = np.sort(np.concatenate(parts).ravel())
-    expected = np.sort(np.concatenate(list(here.chunks(["judge"]))).ravel())
+    expected = np.sort(np.concatenate(list(here._scan.chunks(["judge"]))).ravel())
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -285,7 +285,7 @@ def test_whole_numbers_and_decimals_are_read_alike(session: Any, tmp_path: Path)
     two_files(tmp_path, np.arange(20), np.arange(20) / 8)
     for engine in (DuckDB(), Spark(session)):
         with StoredPool(tmp_path, id="id", metrics="judge", engine=engine) as pool:
-            assert pool.moments.mean[0] == pytest.approx((9.5 + 9.5 / 8) / 2)
+            assert pool._scan.moments.mean[0] == pytest.approx((9.5 + 9.5 / 8) / 2)
 
 
 @spark_only
@@ -399,13 +399,13 @@ def test_ctrl_c_cancels_the_job(session: Any) -> None:
     presser = threading.Thread(target=press)
     presser.start()
     with pytest.raises(KeyboardInterrupt):
-        engine.frame(slow, "Waiting")  # an hour of work, which ends sooner only if it is stopped
+        engine._frame(slow, "Waiting")  # an hour of work, which ends sooner only if it is stopped
     presser.join()
     assert {doing for doing, _ in seen} == {"Waiting"}
     assert any(share is not None for _, share in seen)
     tracker = session.sparkContext.statusTracker()
     until(lambda: not tracker.getActiveJobsIds())
-    assert engine.frame("SELECT 1 AS one", "Going on")["one"].tolist() == [1]
+    assert engine._frame("SELECT 1 AS one", "Going on")["one"].tolist() == [1]
     engine.close()
 
 
@@ -418,7 +418,7 @@ try:
 except FewgoldError as error:
     print(error)
 else:
-    print(engine.frame("SELECT 1 AS one", "Looking")["one"].tolist())
+    print(engine._frame("SELECT 1 AS one", "Looking")["one"].tolist())
     engine.close()
     print(SparkSession.getActiveSession())
 """

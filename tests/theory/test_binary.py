@@ -84,7 +84,8 @@ def test_ranks_are_uniform(priors, paired, human, metric):
     studies = 400
     counts, alpha, rho, eta, _ = drawn(rng, studies, priors, paired, human, metric)
     posterior = AlphaPosterior(counts, priors)
-    ranks = [float(c.cdf(np.array(a))) for c, a in zip(posterior.curves, alpha, strict=True)]
+    curves = posterior._distributions
+    ranks = [float(c.cdf(np.array(a))) for c, a in zip(curves, alpha, strict=True)]
     # Four studies with up to three tests each: below 1e-5 once in some 10,000 runs.
     assert stats.kstest(ranks, "uniform").pvalue > 1e-5
     some = range(60)
@@ -111,7 +112,7 @@ def test_ranks_of_the_pool_are_uniform(priors):
     pool = PoolPosterior(counts, priors)
     share = (np.asarray(counts.tp + counts.fn) + hidden) / 90
     ranks = []
-    for at, step in enumerate(pool.steps):
+    for at, step in enumerate(pool._distributions):
         upto = step.mass[step.values < share[at] + 1e-9].sum()
         below = step.mass[step.values < share[at] - 1e-9].sum()
         ranks.append(below + rng.random() * (upto - below))

@@ -17,11 +17,12 @@ import pytest
 from fewgold import registry
 from fewgold.bounds import sequence
 from fewgold.campaign import Campaign
-from fewgold.campaign.waves import turns, wave_seed
+from fewgold.campaign.store import handout_order, wave_seed
+from fewgold.campaign.study import waves_to_use
 from fewgold.formats import Rating
 from fewgold.missing import PartialRatings
 from fewgold.pool import Pool
-from fewgold.sample import Ratings
+from fewgold.sample import Ratings, SampleInfo
 from fewgold.samplers import SimpleRandom
 from fewgold.sheets import drawn
 
@@ -83,7 +84,7 @@ def test_two_random_waves_are_one_random_sample_by_enumeration():
         start = sampler.draw(pool, 2, rng=0)
         given = Ratings(type(start)(pool, rows[0], start.design), np.zeros(2))
         for second in permutations(range(3)):
-            wave = sampler._top_up(pool, 2, given, _Told(second), {})
+            wave = sampler._top_up(pool, 2, given, _Told(second), SampleInfo())
             whole = wave.rate(np.zeros(2)).sample
             seen[tuple(whole.indices.tolist())] += 1
             sets[frozenset(whole.indices.tolist())] += 1
@@ -132,7 +133,7 @@ def test_what_is_handed_out_first_stands_for_the_rest(name):
     for k in range(300):
         seed = SEED * 1000 + k
         sample = sampler.draw(POOL, n, rng=seed)
-        turn = turns(drawn(POOL, sample.indices, sample.design), seed)
+        turn = handout_order(drawn(POOL, sample.indices, sample.design), seed)
         assert sorted(turn.tolist()) == list(range(n))
         scores = np.where(turn < rated, GOLD[sample.indices], np.nan)
         partial = PartialRatings(sample, scores)
@@ -144,7 +145,7 @@ def test_what_is_handed_out_first_stands_for_the_rest(name):
 
 def test_units_are_handed_out_one_after_the_other():
     sample = registry.sampler("docs-chunks3").draw(POOL, 60, rng=SEED)
-    turn = turns(drawn(POOL, sample.indices, sample.design), SEED)
+    turn = handout_order(drawn(POOL, sample.indices, sample.design), SEED)
     units = sample.design.units[np.argsort(turn)]
     changes = int((np.diff(units) != 0).sum())
     assert changes == np.unique(units).size - 1
@@ -169,7 +170,7 @@ def test_a_new_wave_never_makes_the_estimate_worse(tmp_path, strategy):
         for k, i in enumerate(ids, 1):
             study.add(_answers([i]))
             now = study.status().estimate
-            used.append(study.begun)
+            used.append(waves_to_use(study))
             if k in (1, 3):
                 # With the joined weights these few would carry about half of the estimate.
                 assert now["high"] - now["low"] < 1.3 * (alone["high"] - alone["low"])
@@ -188,12 +189,12 @@ def test_adopted_answers_do_not_begin_a_wave(tmp_path):
         best = sorted(early, key=lambda i: -GOLD[POOL.ids.tolist().index(i)])[:30]
         study.add(_answers(best))  # somebody's favourites, which were not asked for
         before = study.status().estimate["value"]
-        study._database.execute("UPDATE set_aside SET stored_at = '2020-01-01T00:00:00.000Z'")
+        study.store.database.execute("UPDATE set_aside SET stored_at = '2020-01-01T00:00:00.000Z'")
         study.more(40)
         assert study.adopt() > 0
-        assert study.begun == 1 and study.status().estimate["value"] == before
+        assert waves_to_use(study) == 1 and study.status().estimate["value"] == before
         study.add(_answers([i for i in study.waves[1].ids if i not in best]))
-        assert study.begun is None and study.estimate().n == 80
+        assert waves_to_use(study) is None and study.estimate().n == 80
 
 
 def test_looking_and_adding_does_not_break_the_stopping_rule():

@@ -155,7 +155,7 @@ def test_a_copy_is_not_counted_twice():
         joint = CellPosterior(*tally(codes, np.arange(n), human[:n].astype(int)), "process")
         counts = Counts.from_labels(paired=(human[:n], metric[:n]), metric=metric[n:])
         first = AlphaPosterior(counts)
-        mean, var = float(first.mean), float(first.var)
+        mean, var = float(first.mean), float(first.sd) ** 2
         worth = mean * (1 - mean) / var - 1
         second = AlphaPosterior(
             replace(counts, pairs="calibration"), Priors(alpha=(mean * worth, (1 - mean) * worth))

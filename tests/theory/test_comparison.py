@@ -18,10 +18,11 @@ import pandas as pd
 import pytest
 
 from fewgold._arrays import codes_of
+from fewgold._statistics import adjusted_pairs
 from fewgold.bounds.approximate import student_quantile
 from fewgold.comparison import analysis, compare, shared_pairs
 from fewgold.comparison.designs import plain_design
-from fewgold.comparison.ranks import adjust_pairs, better, groups_of, order_of, rank_intervals
+from fewgold.comparison.ranks import better, groups_of, order_of, rank_intervals
 from fewgold.datasets import data_folder, real_frame
 from fewgold.design import Design
 from fewgold.pool import Pool
@@ -127,7 +128,7 @@ def test_identical_systems_are_not_told_apart(systems: int, n: int) -> None:
     draws = 4000
     rng = np.random.default_rng([SEED, systems, n])
     pairs = shared_pairs(process(n, draws), copies(systems, n, draws, rng))
-    beats = better(pairs.value, adjust_pairs(pairs.p_values(), "holm"), 0.05, True)
+    beats = better(pairs.value, adjusted_pairs(pairs.p_values(), "holm"), 0.05, True)
     order = order_of(pairs.value, True)
     any_false = beats.any((-1, -2)).mean()
     split = (groups_of(beats, order).max(-1) > 1).mean()
@@ -152,7 +153,7 @@ def test_copies_of_real_scores_are_not_told_apart(name: str) -> None:
     z = np.broadcast_to(drawn(metrics[:, 3], rows)[:, :, None, :], (draws, 7, 6, n))
     z = z + rng.normal(size=(draws, 7, 6, n))
     pairs = shared_pairs(process(n, draws), y, z)
-    beats = better(pairs.value, adjust_pairs(pairs.p_values(), "holm"), 0.05, False)
+    beats = better(pairs.value, adjusted_pairs(pairs.p_values(), "holm"), 0.05, False)
     any_false = beats.any((-1, -2)).mean()
     split = (groups_of(beats, order_of(pairs.value, False)).max(-1) > 1).mean()
     print(f"\n{name}: any finding {any_false:.4f}, groups split {split:.4f}")
@@ -170,7 +171,7 @@ def test_rank_intervals_hold_all_true_ranks(name: str) -> None:
     pool = Pool(ids=np.arange(scores.shape[1]))
     sample = SimpleRandom().draw(pool, 200, draws=DRAWS, rng=SEED)
     pairs = shared_pairs(sample.design, drawn(scores, sample.indices))
-    beats = better(pairs.value, adjust_pairs(pairs.p_values(), "holm"), 0.05, False)
+    beats = better(pairs.value, adjusted_pairs(pairs.p_values(), "holm"), 0.05, False)
     low, high = rank_intervals(beats)
     held = ((low <= rank) & (rank <= high)).all(-1).mean()
     print(f"\n{name}: all ranks held {held:.3f}, mean width {(high - low + 1).mean():.2f}")

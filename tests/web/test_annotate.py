@@ -94,7 +94,7 @@ def campaign(tmp_path: Path) -> Campaign:
 
 def rater(campaign: Campaign, name: str = "ann") -> Rater:
     client = TestClient(create_app(campaign.path), base_url="http://127.0.0.1")
-    return Rater(client, campaign.links().get(name) or campaign.add_rater(name))
+    return Rater(client, campaign.desk.links().get(name) or campaign.desk.add_rater(name))
 
 
 def stored(campaign: Campaign) -> list[tuple[str, float, str]]:
@@ -144,7 +144,7 @@ def test_scores_as_people_type_them() -> None:
 def test_a_page_shows_texts_and_context_and_hides_the_rest(campaign: Campaign) -> None:
     ann = rater(campaign).look()
     assert ann.status == 200 and ann.text.count("<h1") == 1
-    place = campaign.place_of(ann.form["segment"])
+    place = campaign.desk.place_of(ann.form["segment"])
     pool = campaign.pool
     assert "<script>alert" not in ann.text
     assert html.escape(str(pool.texts["source"][place]), quote=False) in ann.text
@@ -180,7 +180,7 @@ def test_answers_are_stored_with_what_belongs_to_them(campaign: Campaign) -> Non
     assert ann.status == 200 and 'You: <strong id="own">1</strong>' in ann.text
     assert ann.form["segment"] != form["segment"] and ann.form["form"] != form["form"]
     (row,) = campaign.answers().to_dict("records")
-    assert row["segment"] == campaign.id_of(form["segment"])
+    assert row["segment"] == campaign.pool.ids[campaign.desk.place_of(form["segment"])]
     assert (row["score"], row["rater"], row["answer"]) == (62.5, "ann", form["form"])
     assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", row["time"])
     details = json.loads(row["details"])
@@ -202,7 +202,9 @@ def test_a_form_sent_twice_rates_what_was_seen_once(campaign: Campaign) -> None:
     for _ in range(3):
         ann.post(**form, score="40")
         assert ann.status == 200 and "was sent before" not in ann.text
-    assert stored(campaign) == [(campaign.id_of(form["segment"]), 40.0, "ann")]
+    assert stored(campaign) == [
+        (campaign.pool.ids[campaign.desk.place_of(form["segment"])], 40.0, "ann")
+    ]
     ann.post(**form, score="50")
     assert "its first answer is stored" in ann.text
     assert [s for _, s, _ in stored(campaign)] == [40.0]
@@ -216,7 +218,10 @@ def test_an_answer_counts_for_the_segment_of_its_form(campaign: Campaign) -> Non
     later = ann.form
     ann.rate("20")
     ann.post(**{**old, "form": "anotherform"}, score="30")
-    first, second = campaign.id_of(old["segment"]), campaign.id_of(later["segment"])
+    first, second = (
+        campaign.pool.ids[campaign.desk.place_of(old["segment"])],
+        campaign.pool.ids[campaign.desk.place_of(later["segment"])],
+    )
     assert stored(campaign) == [(first, 10, "ann"), (second, 20, "ann"), (first, 30, "ann")]
 
 
@@ -351,9 +356,9 @@ def test_links_give_no_other_rights(campaign: Campaign) -> None:
         assert ann.client.get(path).status_code == 403
     for path in ("/raters", "/raters/remove", "/raters/settings"):
         assert ann.client.post(path, data={"name": "ann"}, headers=ORIGIN).status_code == 403
-    assert campaign.links() == {"ann": ann.token}
+    assert campaign.desk.links() == {"ann": ann.token}
     form = ann.form
-    campaign.remove_rater("ann")
+    campaign.desk.remove_rater("ann")
     assert ann.look().status == 404 and "This link leads nowhere" in ann.text
     assert ann.post(**form, score="5").status == 404
     assert ann.post("/undo").status == ann.post("/skip").status == 404
@@ -404,7 +409,7 @@ def work(person: Rater, acknowledged: list[tuple[str, float]], first: int) -> No
 def test_killed_servers_lose_nothing_that_two_raters_were_told(tmp_path: Path) -> None:
     campaign = begin(tmp_path)
     campaign.select(40)
-    tokens = {name: campaign.add_rater(name) for name in ("ann", "bob")}
+    tokens = {name: campaign.desk.add_rater(name) for name in ("ann", "bob")}
     acknowledged: dict[str, list[tuple[str, float]]] = {name: [] for name in tokens}
     for round in range(2):
         server, address = serve(campaign.path)
@@ -429,7 +434,7 @@ def test_killed_servers_lose_nothing_that_two_raters_were_told(tmp_path: Path) -
             thread.join()
     found = stored(campaign)
     told = {
-        (campaign.id_of(key), score, name)
+        (campaign.pool.ids[campaign.desk.place_of(key)], score, name)
         for name, answers in acknowledged.items()
         for key, score in answers
     }

@@ -24,9 +24,8 @@ from fewgold._text import decimals
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
-from fewgold.web import create_app, explore, explore_tables
+from fewgold.web import create_app, explore, explore_tables, files
 from fewgold.web.explore_tables import TABLES
-from fewgold.web.explore_tables import csv as as_csv
 from fewgold.web.explore_view import cut_hints, looks
 from web.e2e.live import SCRIPT, small_pool
 
@@ -214,13 +213,13 @@ def test_nothing_is_sent_again_until_something_changed(tmp_path: Path) -> None:
         given = campaign.next("ann")
         assert given is not None
         before = owner.get("/explore/number").text
-        campaign.rate(Rating(given.key, 3, "ann", answer="a form"))
+        campaign.desk.rate(Rating(given.key, 3, "ann", answer="a form"))
         after = owner.get("/explore/number", params={"seen": first, "page": first})
         assert after.status_code == 200
         assert 'href="/explore">Show all tables' in after.text
         assert 'value="13"></progress>' in after.text and after.text != before
         second = seen()
-        campaign.withdraw("ann")
+        campaign.desk.withdraw("ann")
         third = seen()
         campaign.change(confidence=0.9)
         assert len({first, second, third, seen()}) == 4
@@ -278,14 +277,14 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
         assert sent.status_code == 200 and "The settings are changed" in sent.text
         assert SCRIPT not in sent.text
         with Campaign(tmp_path / "s") as now:
-            found, journal = now.settings, now.journal()
+            found, journal = now.settings, now.store.journal()
         assert (found.tolerance, found.confidence, found.each) == (1.5, 0.9, 2)
         assert (found.repeats, found.among, found.limits) == ("first", "median", (-5.0, 120.0))
         noted = json.loads(journal["details"].iloc[-1])
         assert journal["what"].iloc[-1] == "change" and "rule" not in noted
         assert noted["tolerance"] == 1.5
         owner.post("/explore/settings", data=form)
-        assert len(campaign.journal()) == len(journal)  # nothing changed, nothing noted
+        assert len(campaign.store.journal()) == len(journal)  # nothing changed, nothing noted
         for name, value, said in (
             ("limits", "0 to 10", "does not hold the answers"), ("limits", "nonsense", "nonsense"),
             ("tolerance", "x", "must be a number"), ("tolerance", "1000", "half of the scale"),
@@ -295,7 +294,7 @@ def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
         ):  # fmt: skip
             refused = owner.post("/explore/settings", data=form | {name: value})
             assert refused.status_code == 400 and said in refused.text, (name, value)
-        assert len(campaign.journal()) == len(journal)
+        assert len(campaign.store.journal()) == len(journal)
         campaign.change(question="")
         asked = "Rate this output."
         for told, value, then in (
@@ -336,14 +335,14 @@ def test_import_shows_a_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         campaign.more(len(campaign.pool) - 60)
         assert "Let them count" in owner.get("/explore").text
         assert owner.post("/explore/adopt", follow_redirects=False).status_code == 303
-        assert campaign.adoptable() == 0
+        assert campaign.store.adoptable() == 0
         assert campaign.answers()["segment"].iloc[-1] == undrawn[0]
 
 
 def test_files_that_unpack_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 
-    monkeypatch.setattr("fewgold.web.explore_files._UNPACKED", 1000)
+    monkeypatch.setattr("fewgold.web.explore._UNPACKED", 1000)
     with begin(tmp_path / "s", rated=3), client_of(tmp_path / "s") as owner:
         data = gzip.compress(b"id,score\n" + b"x,1\n" * 1000)
         refused = owner.post("/explore/import", files={"file": ("a.csv.gz", data)})
@@ -469,7 +468,7 @@ def test_what_others_wrote_is_escaped_and_neutral(place: Path, owner: TestClient
 
 def test_cells() -> None:
     given = pd.DataFrame({"=a": ["-1+2", None], "b": [-0.1, math.nan]})
-    assert as_csv(given) == "'=a,b\n'-1+2,-0.1\n,\n"
+    assert files.csv(given.columns, given.itertuples(index=False)) == "'=a,b\n'-1+2,-0.1\n,\n"
 
 
 def test_without_matplotlib(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def begun(path: Path, ratings: int) -> list[str]:
     )
     with Campaign.create(path, pool, seed=1, limits=(0, 100)) as made:
         made.select(ratings + RATERS)  # each is shown one more at the end
-        return [made.add_rater(f"rater {k}") for k in range(RATERS)]
+        return [made.desk.add_rater(f"rater {k}") for k in range(RATERS)]
 
 
 @MANY

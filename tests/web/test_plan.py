@@ -38,7 +38,7 @@ from fewgold.web import plan_binary as _plan_map
 from fewgold.web import plan_binary as binary
 from fewgold.web import plan_scores as scores
 from fewgold.web.drawing import Axis, luminance, shade
-from fewgold.web.plan_forms import Form
+from fewgold.web.forms import Form
 
 STUDIES = [
     {},

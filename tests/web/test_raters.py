@@ -53,14 +53,14 @@ def test_raters_are_added_and_removed(campaign: Campaign, owner: TestClient) -> 
     page = post(owner, "/raters", name=name)
     assert str(escape(name)) in page.text and "<i>" not in page.text
     (link,) = re.findall(r'value="(http://127\.0\.0\.1/rate/[^"]+)"', page.text)
-    assert link.rpartition("/")[2] == campaign.links()[name]
+    assert link.rpartition("/")[2] == campaign.desk.links()[name]
     assert owner.get(link).status_code == 200
     (ask,) = re.findall(r'href="(/raters/remove\?name=[^"]+)"', page.text)
     page = owner.get(html.unescape(ask))
-    assert page.status_code == 200 and campaign.links()
+    assert page.status_code == 200 and campaign.desk.links()
     (sent,) = re.findall(r'name="name" value="([^"]+)"', page.text)
     page = post(owner, "/raters/remove", name=html.unescape(sent))
-    assert campaign.links() == {} and owner.get(link).status_code == 404
+    assert campaign.desk.links() == {} and owner.get(link).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\nb"])
@@ -68,7 +68,7 @@ def test_bad_names_get_a_sentence_beside_the_field(
     campaign: Campaign, owner: TestClient, name: str
 ) -> None:
     page = post(owner, "/raters", name=name)
-    assert page.status_code == 400 and campaign.links() == {}
+    assert page.status_code == 400 and campaign.desk.links() == {}
     assert 'role="alert">A rater needs a name of 1 to 80 characters' in page.text
 
 
@@ -76,7 +76,7 @@ def test_a_name_is_given_once(campaign: Campaign, owner: TestClient) -> None:
     post(owner, "/raters", name="ann")
     page = post(owner, "/raters", name="ann")
     assert page.status_code == 400 and "There is a rater &#39;ann&#39; already" in page.text
-    assert 'value="ann"' in page.text and len(campaign.links()) == 1
+    assert 'value="ann"' in page.text and len(campaign.desk.links()) == 1
     assert post(owner, "/raters/remove", name="nobody").status_code == 400
     assert owner.get("/raters/remove?name=nobody").status_code == 400
     assert owner.get("/raters/remove").status_code == 400
@@ -88,10 +88,10 @@ def test_what_raters_see_and_how_many_there_are(campaign: Campaign, owner: TestC
     assert page.text.count(" checked") == 2 and 'value="2"' in page.text
     with Campaign(campaign.path) as found:
         assert (found.settings.shown, found.settings.each) == (("system", "estimate"), 2)
-        journal = len(found.journal())
+        journal = len(found.store.journal())
     post(owner, "/raters/settings", shown=["system", "estimate"], each="2")
     with Campaign(campaign.path) as found:
-        assert len(found.journal()) == journal  # nothing changed, nothing to note
+        assert len(found.store.journal()) == journal  # nothing changed, nothing to note
     for bad in ("", "0", "x", "-1", "1.5", "²", "99999"):
         page = post(owner, "/raters/settings", each=bad)
         assert page.status_code == 400 and "Give a whole number from 1 to 999" in page.text
@@ -102,9 +102,9 @@ def test_what_raters_see_and_how_many_there_are(campaign: Campaign, owner: TestC
 
 def test_counts_of_raters(campaign: Campaign, owner: TestClient) -> None:
     wave = campaign.select(10)
-    campaign.add_rater("ann")
+    campaign.desk.add_rater("ann")
     campaign.add([Rating(i, 1, "ann") for i in wave.ids[:3]])
-    campaign.skip(wave.ids[4], "ann")
+    campaign.desk.skip(campaign.desk.key_at(int(campaign.sample.indices[4])), "ann")
     page = owner.get("/raters/state").text
     assert 'data-testid="rated">3<' in page and 'data-testid="skipped">1<' in page
     assert "<strong>3</strong> of 10 wanted" in page and "<html" not in page
@@ -114,7 +114,7 @@ def test_the_stopping_rule_announces_itself_to_the_owner_alone(
     campaign: Campaign, owner: TestClient
 ) -> None:
     wave = campaign.select(200)
-    token = campaign.add_rater("ann")
+    token = campaign.desk.add_rater("ann")
     campaign.add([Rating(i, 1, "ann") for i in wave.ids[:2]])
     assert "says that it is enough" not in owner.get("/raters").text
     campaign.add([Rating(i, 1, "ann") for i in wave.ids[2:150]])
@@ -150,16 +150,16 @@ def test_the_goal_announces_itself_where_no_rule_applies(tmp_path: Path) -> None
 
 
 def test_strangers_see_nothing(campaign: Campaign) -> None:
-    campaign.add_rater("ann")
+    campaign.desk.add_rater("ann")
     client = TestClient(create_app(campaign.path), base_url="http://127.0.0.1")
     page = client.get("/raters")
-    assert page.status_code == 403 and campaign.links()["ann"] not in page.text
+    assert page.status_code == 403 and campaign.desk.links()["ann"] not in page.text
 
 
 def test_links_say_https_where_browsers_need_it(campaign: Campaign) -> None:
     app = create_app(campaign.path, secure=True)
     client = TestClient(app, base_url="http://127.0.0.1")
-    token = campaign.add_rater("ann")
+    token = campaign.desk.add_rater("ann")
     page = client.get(
         "/raters", headers={"Cookie": f"{app.state.site.cookie}={app.state.site.token}"}
     )

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from fewgold.cli import app as cli
 from fewgold.datasets import demo_frame
 from fewgold.simulation import page as _page
-from fewgold.web import create_app, replay_data, replay_form, replay_simulate
+from fewgold.web import create_app, files, forms, replay_data
 from waiting import PATIENCE, until
 
 ORIGIN = {"Origin": "http://127.0.0.1"}
@@ -183,7 +183,7 @@ def test_simulation_says_what_the_command_line_says(
     owner: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One figure of six will do, here and there: drawing is what takes long.
-    monkeypatch.setattr(_page, "figures", lambda done: {"coverage": done.plot("coverage")})
+    monkeypatch.setattr(_page, "_figures", lambda done: {"coverage": done.plot("coverage")})
     form = {
         "data": "demo-ende", "go": "1", "strategy": ["random+mean", "random+cv-multi"],
         "more": "docs-sys+mean", "budgets": "5%:10%:5%", "draws": "4", "seed": "7",
@@ -346,8 +346,8 @@ def test_names_of_files_are_no_paths(owner: TestClient, tmp_path: Path) -> None:
     uploaded(owner, "../../../../tmp/fewgold-escape.csv", content)
     assert not Path("/tmp/fewgold-escape.csv").exists()
     assert "fewgold-escape.csv" in owner.get("/replay").text
-    assert replay_data.base_name("C:\\data\\my table.csv") == "my table.csv"
-    assert len(replay_data.base_name("x" * 500 + ".csv")) == 80
+    assert files.base_name("C:\\data\\my table.csv") == "my table.csv"
+    assert len(files.base_name("x" * 500 + ".csv")) == 80
 
 
 def test_nothing_of_an_upload_stays_on_the_disk(
@@ -514,7 +514,7 @@ def test_a_simulation_shows_its_progress_and_can_be_cancelled(
 ) -> None:
     on, off = threading.Event(), threading.Event()
 
-    def slow(self: Any, progress: Any) -> None:
+    def slow(studies: Any, *, progress: Any, **asked: Any) -> None:
         progress(3, 8)
         on.set()
         assert off.wait(PATIENCE)
@@ -522,7 +522,7 @@ def test_a_simulation_shows_its_progress_and_can_be_cancelled(
             progress(4, 8)
             time.sleep(0.01)
 
-    monkeypatch.setattr(replay_simulate.Request, "run", slow)
+    monkeypatch.setattr("fewgold.simulation.simulate", slow)
     form = {"data": "demo-ende", "go": "1", "strategy": "random+mean", "draws": "2"}
     addresses = []
     for _ in range(2):
@@ -579,6 +579,6 @@ def test_unknown_addresses(owner: TestClient) -> None:
 def test_budgets_are_those_of_the_command_line(text: str) -> None:
     from fewgold.cli import parse
 
-    ours, theirs = replay_form.budgets(text), parse.budgets(text)
+    ours, theirs = forms.budgets(text), parse.budgets(text)
     assert ours == theirs
     assert [type(b) for b in ours] == [type(b) for b in theirs]

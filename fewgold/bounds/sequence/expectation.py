@@ -10,14 +10,18 @@ import numpy as np
 from scipy.special import betaincinv
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import Limits, as_limits, check_count
-from fewgold.bounds.betting import to_unit
-from fewgold.bounds.sequence.paths import check_design, limits_of, unit_scores, unit_tolerance
+from fewgold._validate import Limits, check_count
+from fewgold.bounds.base import to_unit
+from fewgold.bounds.sequence.paths import (
+    check_design,
+    known_limits,
+    limits_of,
+    unit_scores,
+    unit_tolerance,
+)
 from fewgold.bounds.sequence.rules import Metric, make_rule
 from fewgold.errors import DataError
 from fewgold.sample import Ratings
-
-# Pools like those that are known: of a pilot, of last year, or of a guess.
 
 
 def guess(mean: float, sd: float, size: int, *, limits: Limits, best: float = 0.0) -> FloatArray:
@@ -45,7 +49,7 @@ def guess(mean: float, sd: float, size: int, *, limits: Limits, best: float = 0.
     return np.asarray(low + (high - low) * np.concatenate([np.zeros(zeros), drawn]))
 
 
-def refill(
+def _refill(
     have: int, want: int, draws: int, rng: np.random.Generator, *, fresh: bool = False
 ) -> IntArray:
     """Which of the scores each segment of a pool gets, in random order: (draws, want).
@@ -61,23 +65,6 @@ def refill(
         counts = rng.multinomial(want - kept, rng.dirichlet(np.ones(have)))
         rows.append(rng.permutation(np.repeat(np.arange(have), counts + (kept > 0))))
     return np.stack(rows)
-
-
-def check_scores(x: FloatArray, limits: tuple[float, float]) -> None:
-    if not x.size or not np.isfinite(x).all():
-        raise DataError("scores must be numbers, one at least, without gaps.")
-    if x.min() < limits[0] or x.max() > limits[1]:
-        raise DataError(
-            f"scores must lie between {limits[0]:g} and {limits[1]:g}; got {x.min():g} to "
-            f"{x.max():g}. Correct them, or the limits."
-        )
-
-
-def known_limits(limits: Limits) -> tuple[float, float]:
-    ends = as_limits(limits)
-    if ends is None:
-        raise DataError("limits are needed: the ends of the scale, such as (0, 25) or 'mqm'.")
-    return ends
 
 
 # A study that goes through this share of the pool has saved next to nothing.
@@ -111,7 +98,7 @@ class Expected:
         return np.asarray(self.ratings.mean(-1))
 
     @property
-    def error(self) -> FloatArray:
+    def _error(self) -> FloatArray:
         """Monte-Carlo standard error of the mean: what another seed could change."""
         draws = self.ratings.shape[-1]
         return np.asarray(self.ratings.std(-1, ddof=1) / np.sqrt(draws))
@@ -126,16 +113,16 @@ class Expected:
         return self.mean / self.size
 
     @property
-    def late(self) -> FloatArray:
+    def _late(self) -> FloatArray:
         """Share of the trials that went through 95 % of the pool or more: (k,)."""
         return np.asarray((self.ratings >= _LATE * self.size).mean(-1))
 
     def to_rows(self) -> list[dict[str, float]]:
         """A row for each tolerance, in plain numbers."""
         columns = {
-            "tolerance": self.tolerances, "ratings": self.mean, "ratings_mc": self.error,
+            "tolerance": self.tolerances, "ratings": self.mean, "ratings_mc": self._error,
             "p10": self.quantile(0.1), "p90": self.quantile(0.9), "share": self.share,
-            "late": self.late,
+            "late": self._late,
         }  # fmt: skip
         return [
             {name: float(values[k]) for name, values in columns.items()}
@@ -200,10 +187,16 @@ def expected(
     """
     ends = known_limits(limits)
     x = np.asarray(scores, dtype=np.float64).ravel()
-    check_scores(x, ends)
+    if not x.size or not np.isfinite(x).all():
+        raise DataError("scores must be numbers, one at least, without gaps.")
+    if x.min() < ends[0] or x.max() > ends[1]:
+        raise DataError(
+            f"scores must lie between {ends[0]:g} and {ends[1]:g}; got {x.min():g} to "
+            f"{x.max():g}. Correct them, or the limits."
+        )
     count = x.size if size is None else check_count("size", size)
     generator = as_rng(rng)
-    trials = refill(x.size, count, check_count("draws", draws, 2), generator)
+    trials = _refill(x.size, count, check_count("draws", draws, 2), generator)
     z = None if metric is None else np.asarray(metric, dtype=np.float64).ravel()
     if z is not None and (z.size != x.size or not np.isfinite(z).all()):
         raise DataError(f"the metric needs a finite number for each of the {x.size} scores.")
@@ -227,13 +220,13 @@ def remaining(
     rough guide: of scores that did not occur yet the urn knows nothing.
     """
     limits = limits_of(ratings)
-    check_design(ratings.sample.design.kind)
+    check_design(ratings.sample.design)
     scores, control = unit_scores(ratings, metric)
     if len(scores) > 1:
         raise DataError("this is a batch of draws. Ask for one of them: ratings.draw(k).")
     size = len(ratings.sample.pool)
     n = ratings.n
-    urn = refill(n, size - n, check_count("draws", draws, 2), as_rng(rng), fresh=True)
+    urn = _refill(n, size - n, check_count("draws", draws, 2), as_rng(rng), fresh=True)
     trials = np.concatenate([np.broadcast_to(np.arange(n), (draws, n)), urn], -1)
     z = None if control is None else control[0][control[1][0]]
     return _tried(scores[0], z, trials, tolerance, limits, (rule, confidence, upper), n)

@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fewgold._arrays import FloatArray, IntArray, batches
-from fewgold.bounds.betting import CAP, PRIOR, WEIGHT, foretell, running_variance
+from fewgold.bounds.betting import (
+    CAP,
+    PRIOR,
+    WEIGHT,
+    anderson_bjorck,
+    capital_factors,
+    control_variate,
+    running_variance,
+)
 
 #: Ends of intervals are multiples of this share of the scale, so that they do not depend on how
 #: they were searched for.
@@ -35,9 +43,9 @@ class Game:
     after
         The same with this one.
     payoff
-        The rating, less what the metric foretold of it.
+        The rating, less the control variate.
     margin
-        By how much the metric may lower a payoff below 0.
+        By how much the control variate may lower a payoff below 0.
     bets
         Stakes, which look at the ratings before only, to be capped.
     size
@@ -66,32 +74,17 @@ class Game:
         parts = {name: getattr(self, name)[at] for name in ("seen", "after", "payoff", "bets")}
         return replace(self, margin=margin, **parts)
 
-    def expected(self, means: FloatArray) -> FloatArray:
-        """Mean of what was left before each rating, if that of the pool is ``means``: (rows, n).
-
-        Never a hair below 0: rounding there would refuse sparse scores.
-        """
-        mean = self.size * means[:, None] - self.seen
-        np.maximum(mean, 0.0, out=mean)
-        mean /= self.left
-        return mean
-
     def factors(self, means: FloatArray, bets: FloatArray | None = None) -> FloatArray:
         """What each rating multiplies the capital with, if ``means`` are true: (rows, n).
 
-        Bets are capped at ``CAP / (μ_t + margin)``, so that no rating takes more than that share of
-        the capital. Each factor falls in the mean: so does the capital, and an end is a root.
-        A game of one row can be played against many means.
+        They fall in the mean: so does the capital, and an end is a root. A game of one row can be
+        played against many means.
         """
-        mean = self.expected(means)
-        most = mean.copy() if self.margin is None else mean + self.margin
-        np.maximum(most, 1e-300, out=most)
-        np.divide(CAP, most, out=most)
-        np.minimum(most, self.bets if bets is None else bets, out=most)
-        np.subtract(self.payoff, mean, out=mean)
-        mean *= most
-        mean += 1.0
-        return mean
+        mean = self.size * means[:, None] - self.seen
+        np.maximum(mean, 0.0, out=mean)  # rounding below 0 would reject sparse scores
+        mean /= self.left  # of what was left before each rating
+        stakes = self.bets if bets is None else bets
+        return capital_factors(mean, self.payoff, self.margin, stakes, CAP)
 
     def capital(self, means: FloatArray) -> FloatArray:
         """Logarithm of the capital after each rating: (rows, n)."""
@@ -118,27 +111,25 @@ def games(
     told = np.zeros(1)
     margins: tuple[FloatArray | None, FloatArray | None] = (None, None)
     if metric is not None:
-        told, (least, most) = foretell(scores, *metric)
+        told, (least, most) = control_variate(scores, *metric)
         margins = (most, -least)
     off = tolerance * size / (size - np.arange(scores.shape[-1], dtype=np.float64))
-    sides = []
+    both = []
     for x, payoff, margin in zip(
         (scores, 1.0 - scores), (scores - told, 1.0 - scores + told), margins, strict=True
     ):
         after = np.cumsum(x, axis=-1)
         seen = np.concatenate([np.zeros((len(x), 1)), after[:, :-1]], axis=-1)
         variance = running_variance(payoff, PRIOR, WEIGHT)
-        sides.append(Game(seen, after, payoff, margin, off / (variance + off * off), size))
-    return sides[0], sides[1]
+        both.append(Game(seen, after, payoff, margin, off / (variance + off * off), size))
+    return both[0], both[1]
 
 
-# Where an interval ends after each rating, and when it is narrow enough.
+# Where an interval ends after each rating, and when it is narrow enough ---
 #
-# Ends lie on a lattice: the largest multiple of `LATTICE` that is refused. Since capital falls in
-# the
-# mean, there is one such multiple, however it was searched for: a path, a batch of draws and
+# Ends lie on a lattice: the largest multiple of `LATTICE` that is rejected. Since capital falls in
+# the mean, there is one such multiple, however it was searched for: a path, a batch of draws and
 # ratings that come one by one lead to the same interval.
-
 
 # Means that are tried at first, for all ratings at once.
 _SCOUTS = 64
@@ -205,9 +196,9 @@ def _ends_of(game: Game, goal: float, top: int) -> IntArray:
     near = 1 - (1 - np.linspace(0, 1, _SCOUTS)) ** 2
     tried = np.append(np.unique((top * near).astype(np.int64)), top + 1)
     capital = game.capital(mean_of(tried)) - goal
-    refused = np.maximum.accumulate(capital, axis=-1) >= 0
-    refused[0] = True  # what the scale ends with is refused as a matter of form
-    below = refused.sum(0) - 1
+    rejected = np.maximum.accumulate(capital, axis=-1) >= 0
+    rejected[0] = True  # what the scale ends with is rejected as a matter of form
+    below = rejected.sum(0) - 1
     column = np.arange(game.n)
     low, high = tried[below], tried[below + 1]
     at_low, at_high = capital[below, column], capital[below + 1, column]
@@ -230,9 +221,9 @@ def _search(
     within: tuple[IntArray, IntArray],
     values: tuple[FloatArray, FloatArray],
 ) -> IntArray:
-    """The largest mean that the capital after ``count`` ratings refuses, by false position.
+    """The largest mean that the capital after ``count`` ratings rejects, by false position.
 
-    Anderson and Björck (1973), and halving where three of its steps did not do as much.
+    Halving where three of its steps did not do as much.
     """
     (a, b), (f_a, f_b) = within, values
     columns = -(-int(count.max()) // _CHUNK) * _CHUNK
@@ -251,11 +242,7 @@ def _search(
         factors = game.factors(mean_of(x), bets).reshape(live.size, -1, _CHUNK)
         f = np.log(factors.prod(-1)).sum(-1) - goal
         up = f >= 0
-        old = np.where(up, f_a, f_b)
-        shrink = 1 - f / np.where(old == 0, 1.0, old)
-        shrink = np.where(shrink > 0, shrink, 0.5)
-        shrink = np.where(last == np.where(up, 1, -1), shrink, 1.0)
-        f_a, f_b = np.where(up, f, f_a * shrink), np.where(up, f_b * shrink, f)
+        f_a, f_b = anderson_bjorck(f, f_a, f_b, last)
         a, b, last = np.where(up, x, a), np.where(up, b, x), np.where(up, 1, -1)
         found[live] = a
         keep = b - a > 1
@@ -316,10 +303,10 @@ def _stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float
 
 
 def _passed(game: Game, tried: IntArray, goal: float) -> IntArray:
-    """Ratings after which a mean is refused: (rows,)."""
+    """Ratings after which a mean is rejected: (rows,)."""
     means = mean_of(tried)
-    refused = game.capital(means) >= goal
+    rejected = game.capital(means) >= goal
     # The ratings so far say more than any bet where they alone come to the mean.
-    refused |= game.after >= game.size * means[:, None] - 1e-9
-    refused[tried <= 0] = True  # what the scale ends with needs no rating
-    return np.where(refused.any(-1), refused.argmax(-1) + 1, _NEVER)
+    rejected |= game.after >= game.size * means[:, None] - 1e-9
+    rejected[tried <= 0] = True  # what the scale ends with needs no rating
+    return np.where(rejected.any(-1), rejected.argmax(-1) + 1, _NEVER)

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._validate import Limits, as_limits, check_count
+from fewgold._validate import Limits, check_count
 from fewgold.bounds.sequence.paths import (
     Path,
     check_design,
-    limits_of,
+    known_limits,
     path,
     unit_scores,
     unit_tolerance,
 )
-from fewgold.bounds.sequence.rules import make_rule
-from fewgold.design import Design
+from fewgold.bounds.sequence.rules import Rule, make_rule
+from fewgold.design import simple_design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import Interval
 from fewgold.pool import Pool
@@ -70,10 +70,11 @@ class Monitor:
                     f"the metric {self.metric!r} must be known for all segments. Give the pool "
                     "instead of its size."
                 )
-        ends = as_limits(self.limits)
-        if ends is None:
-            raise DataError("limits are needed: the ends of the scale, such as (0, 25) or 'mqm'.")
-        make_rule(self.rule, unit_tolerance(self.tolerance, ends), self.confidence, self.upper)
+        self._rule()  # says what is wrong with it
+
+    def _rule(self) -> Rule:
+        tolerance = unit_tolerance(self.tolerance, known_limits(self.limits))
+        return make_rule(self.rule, tolerance, self.confidence, self.upper)
 
     @property
     def n(self) -> int:
@@ -81,7 +82,7 @@ class Monitor:
         return len(self.scores)
 
     @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """Segments in the pool."""
         return len(self.pool) if isinstance(self.pool, Pool) else int(self.pool)
 
@@ -91,14 +92,14 @@ class Monitor:
         ``id`` says which segments they are (as many as scores); only a metric needs to know.
         """
         new = [float(s) for s in np.atleast_1d(np.asarray(score, dtype=np.float64))]
-        if self.n + len(new) > self.size:
+        if self.n + len(new) > self._size:
             raise DataError(
-                f"the pool has {self.size} segments, and {self.n} are rated; got {len(new)} more."
+                f"the pool has {self._size} segments, and {self.n} are rated; got {len(new)} more."
             )
         rows = self._rows(len(new), id)
         made = replace(self, scores=(*self.scores, *new), rows=(*self.rows, *rows))
         if new:
-            _ = made.ratings  # says what is wrong with a score while it can still be corrected
+            _ = made._ratings  # says what is wrong with a score while it can still be corrected
         return made
 
     def _rows(self, count: int, id: Any) -> list[int]:
@@ -126,26 +127,22 @@ class Monitor:
         return rows
 
     @cached_property
-    def ratings(self) -> Ratings:
+    def _ratings(self) -> Ratings:
         """The ratings so far, as a simple random sample."""
         if not self.n:
             raise DataError("there is no rating yet. Add one first.")
         pool = self.pool if isinstance(self.pool, Pool) else Pool(np.arange(self.pool))
-        sample = Sample(pool, np.array(self.rows), simple_design(self.n, self.size))
+        sample = Sample(pool, np.array(self.rows), simple_design(self.n, self._size))
         return sample.rate(np.array(self.scores), limits=self.limits)
 
     @cached_property
     def interval(self) -> Interval:
         """The interval so far; the whole scale before the first rating."""
+        low, high = known_limits(self.limits)
         if not self.n:
-            low, high = as_limits(self.limits) or (-np.inf, np.inf)
             return Interval(np.asarray(low), np.asarray(high))
-        low, high = limits_of(self.ratings)
-        rule = make_rule(
-            self.rule, unit_tolerance(self.tolerance, (low, high)), self.confidence, self.upper
-        )
-        scores, control = unit_scores(self.ratings, self.metric)
-        ends = rule.last(scores, self.size, control)
+        scores, control = unit_scores(self._ratings, self.metric)
+        ends = self._rule().last(scores, self._size, control)
         return Interval(*(low + (high - low) * end[0] for end in ends))
 
     @property
@@ -160,7 +157,7 @@ class Monitor:
     def path(self) -> Path:
         """The interval after each rating so far."""
         return path(
-            self.ratings, self.tolerance, self.confidence, metric=self.metric, rule=self.rule,
+            self._ratings, self.tolerance, self.confidence, metric=self.metric, rule=self.rule,
             upper=self.upper,
         )  # fmt: skip
 
@@ -169,20 +166,9 @@ class Monitor:
         return self.path.summary() if self.n else "No rating yet: go on."
 
 
-def simple_design(n: int, size: int) -> Design:
-    """The design of n segments in random order."""
-    return Design(
-        kind="simple",
-        size=size,
-        weights=np.full(n, 1 / n),
-        inclusion=np.full(n, n / size),
-        groups=np.zeros(n, dtype=np.int64),
-    )
-
-
 def first(sample: Sample, n: int) -> Sample:
     """The first n segments of a simple random sample: a simple random sample as well."""
-    check_design(sample.design.kind)
+    check_design(sample.design)
     if sample.given is not None:
         raise DesignError(
             "this sample continues another one, whose size was chosen by looking. Draw one sample "

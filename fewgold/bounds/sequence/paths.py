@@ -7,47 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
-from fewgold.bounds.betting import to_unit
+from fewgold._arrays import FloatArray
+from fewgold._validate import Limits, as_limits
+from fewgold.bounds.base import to_unit
 from fewgold.bounds.sequence.rules import Metric, Rule, first_narrow, make_rule
-from fewgold.errors import DesignError, FewgoldError
-from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
-from fewgold.pool import Pool
+from fewgold.design import Design
+from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# The interval against the number of ratings.
-
-
-def draw(path: Path, ax: Axes | None = None) -> Axes:
-    """Draw one path: the interval as a band, the mean of the ratings, and where one may stop."""
-    if path.low.ndim > 1:
-        raise FewgoldError("this is a batch of paths; plot one of them: path(ratings.draw(k), …).")
-    with settings():
-        ax = axes_for(ax, 3.6)
-        count = np.arange(1, path.ratings.n + 1)
-        ax.fill_between(
-            count, path.low, path.high, facecolor=(PALETTE[0], 0.15), edgecolor=PALETTE[0],
-            linewidth=1.0, label=f"{100 * path.rule.confidence:.6g}% interval, {path.rule.kind}",
-        )  # fmt: skip
-        ax.plot(count, path.mean, color=INK, linewidth=1.2, label="mean of the ratings")
-        if path.stopped:
-            at = path.stopped
-            ax.axvline(at, color=PALETTE[1], linewidth=1.2, linestyle="--")
-            ax.annotate(
-                f" stop after {at}", (at, 1), xycoords=("data", "axes fraction"), va="top",
-                color=PALETTE[1], fontsize=SMALL,
-            )  # fmt: skip
-        # The first intervals are as wide as the scale and would hide the rest.
-        seen = slice(min(len(count) - 1, len(count) // 20), None)
-        low, high = path.low[seen].min(), path.high[seen].max()
-        room = 0.05 * (high - low) or 1.0
-        ax.set_ylim(low - room, high + room)
-        ax.legend(loc="lower right", frameon=False, fontsize=SMALL, labelcolor=SOFT)
-        name_axes(ax, f"ratings (of {len(path.ratings.sample.pool)} segments)", "score", None)
-    return ax
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +45,7 @@ class Path:
         return f"Path({self.rule.name}, {self.ratings.n} ratings, stopped: {self.stopped})"
 
     @property
-    def tolerance(self) -> float:
+    def _tolerance(self) -> float:
         """Half of the width that one wants, in the units of the scores."""
         low, high = limits_of(self.ratings)
         return self.rule.tolerance * (high - low)
@@ -96,28 +65,19 @@ class Path:
     def stopped(self) -> Any:
         """Ratings after which the rule first says stop, 0 where it has not: an int, or (...)."""
         first = self.rule.first_look(len(self.ratings.sample.pool))
-        found = first_narrow(self.low, self.high, self.tolerance, first)
+        found = first_narrow(self.low, self.high, self._tolerance, first)
         found = np.where(found > self.ratings.n, 0, found)
         return found if found.ndim else int(found)
-
-    @property
-    def label(self) -> str:
-        """The rule and what it promises."""
-        return self.rule.label
 
     def signature(self) -> str:
         """All that is needed to tell how the interval was made, in one line."""
         sample = self.ratings.sample
         parts = {
-            "seq": self.rule.name,
-            "tol": f"{self.tolerance:.10g}",
-            "metric": self.metric or "none",
-            "n": self.ratings.n,
-            "N": len(sample.pool),
-            "level": f"{self.rule.confidence:.10g}",
-            "upper": f"{self.rule.upper:.10g}",
-            **self.ratings.signed(),
-        }
+            "seq": self.rule.name, "tol": f"{self._tolerance:.10g}",
+            "metric": self.metric or "none", "n": self.ratings.n, "N": len(sample.pool),
+            "level": f"{self.rule.confidence:.10g}", "upper": f"{self.rule.upper:.10g}",
+            **self.ratings._signed(),
+        }  # fmt: skip
         return "|".join(f"{k}:{v}" for k, v in parts.items())
 
     def summary(self) -> str:
@@ -134,21 +94,45 @@ class Path:
             verdict = f"Stop: after {stop} of {size} ratings the interval is narrow enough,"
         else:
             verdict = f"Go on: after {n} of {size} ratings the interval is still too wide,"
-        return "\n".join(
-            [
-                verdict,
-                f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self.tolerance:g}",
-                f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; "
-                f"mean of the ratings {self.mean[at]:.4f}",
-                self.label,
-                self.signature(),
-            ]
+        return (
+            f"{verdict}\n"
+            f"{(low + high) / 2:.4f} ± {half:.4f} for a tolerance of {self._tolerance:g}\n"
+            f"{100 * self.rule.confidence:.6g}% interval {low:.4f} to {high:.4f}; "
+            f"mean of the ratings {self.mean[at]:.4f}\n{self.rule.label}\n{self.signature()}"
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The interval against the number of ratings, with the place to stop."""
+        """The interval as a band against the number of ratings, their mean, and where to stop."""
+        if self.low.ndim > 1:
+            raise FewgoldError(
+                "this is a batch of paths; plot one of them: path(ratings.draw(k), …)."
+            )
+        from fewgold.plots.style import INK, PALETTE, SMALL, SOFT, axes_for, name_axes, settings
 
-        return draw(self, ax)
+        with settings():
+            ax = axes_for(ax, 3.6)
+            count = np.arange(1, self.ratings.n + 1)
+            ax.fill_between(
+                count, self.low, self.high, facecolor=(PALETTE[0], 0.15), edgecolor=PALETTE[0],
+                label=f"{100 * self.rule.confidence:.6g}% interval, {self.rule.kind}",
+                linewidth=1.0,
+            )  # fmt: skip
+            ax.plot(count, self.mean, color=INK, linewidth=1.2, label="mean of the ratings")
+            if self.stopped:
+                at = self.stopped
+                ax.axvline(at, color=PALETTE[1], linewidth=1.2, linestyle="--")
+                ax.annotate(
+                    f" stop after {at}", (at, 1), xycoords=("data", "axes fraction"), va="top",
+                    color=PALETTE[1], fontsize=SMALL,
+                )  # fmt: skip
+            # The first intervals are as wide as the scale and would hide the rest.
+            seen = slice(min(len(count) - 1, len(count) // 20), None)
+            low, high = self.low[seen].min(), self.high[seen].max()
+            room = 0.05 * (high - low) or 1.0
+            ax.set_ylim(low - room, high + room)
+            ax.legend(loc="lower right", frameon=False, fontsize=SMALL, labelcolor=SOFT)
+            name_axes(ax, f"ratings (of {len(self.ratings.sample.pool)} segments)", "score", None)
+        return ax
 
 
 def path(
@@ -162,11 +146,11 @@ def path(
 ) -> Path:
     """The interval for the mean of the pool after each rating, whoever looks whenever.
 
-    A mean m is refused once one who bets against it has 1/δ times what he began with, for each
+    A mean m is rejected once one who bets against it has 1/δ times what he began with, for each
     side with δ/2: ``K_t = Π (1 + λ_s (x_s − μ_s(m)))``, ``μ_s(m) = (N m − x_1 − … − x_{s−1}) /
     (N − s + 1)``. The bets are those that make the capital grow fastest if m is off by the
     tolerance: ``λ_t = d_t / (v_{t−1} + d_t²)``, ``d_t = tolerance · N/(N − t + 1)``, capped at
-    ``0.9/μ_t``, with v from the ratings before. What was refused stays refused, so the interval
+    ``0.9/μ_t``, with v from the ratings before. What was rejected stays rejected, so the interval
     only narrows.
 
     Guaranteed for every population between the limits, simple random samples, and ratings that
@@ -210,7 +194,7 @@ def path(
     True
     """
     limits = limits_of(ratings)
-    check_design(ratings.sample.design.kind)
+    check_design(ratings.sample.design)
     made = make_rule(rule, unit_tolerance(tolerance, limits), confidence, upper)
     scores, control = unit_scores(ratings, metric)
     low, high = made.path(scores, len(ratings.sample.pool), control)
@@ -226,16 +210,16 @@ def unit_scores(ratings: Ratings, metric: str | None) -> tuple[FloatArray, Metri
     scores = to_unit(ratings.scores.reshape(-1, ratings.n), limits_of(ratings))
     if metric is None:
         return scores, None
-    return scores, (ratings.sample.pool.everywhere(metric), _rows(ratings))
+    rows = ratings.sample.indices.reshape(-1, ratings.n)
+    return scores, (ratings.sample.pool._metric_values(metric), rows)
 
 
-def column(pool: Pool, metric: str) -> FloatArray:
-    """A metric over the pool, or the mean of all."""
-    return pool.composite() if metric == "mean" else pool.matrix([metric])[0]
-
-
-def _rows(ratings: Ratings) -> IntArray:
-    return ratings.sample.indices.reshape(-1, ratings.n)
+def known_limits(limits: Limits) -> tuple[float, float]:
+    """The ends of the scale."""
+    ends = as_limits(limits)
+    if ends is None:
+        raise DataError("limits are needed: the ends of the scale, such as (0, 25) or 'mqm'.")
+    return ends
 
 
 def limits_of(ratings: Ratings) -> tuple[float, float]:
@@ -248,16 +232,16 @@ def limits_of(ratings: Ratings) -> tuple[float, float]:
     return ratings.limits
 
 
-def check_design(kind: str) -> None:
-    if kind == "simple with gaps":
+def check_design(design: Design) -> None:
+    if design.kind == "simple" and design.gaps:
         raise DesignError(
             "ratings may be looked at one by one only in the order of drawing, and here some are "
             "missing in between. Have those rated, or look at the ratings before the first gap."
         )
-    if kind != "simple":
+    if not design.drawn_as("simple"):
         raise DesignError(
             "ratings may be looked at one by one only if the segments came in a random order, as "
-            f"those of a simple random sample do; this sample is {kind}. Draw it with "
+            f"those of a simple random sample do; this sample is {design._label}. Draw it with "
             "SimpleRandom() (fewgold select --strategy random)."
         )
 

@@ -15,97 +15,10 @@ from scipy.special import stdtrit
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import check_confidence
-from fewgold.bounds.betting import check_share
+from fewgold.bounds.approximate import hall_transform
+from fewgold.bounds.base import check_share, tail_misses
 from fewgold.bounds.sequence.kelly import Game, ends, first_stop, games, last_end, mean_of
 from fewgold.errors import UnknownNameError
-
-# Hall's interval after each rating: the approximate rule.
-
-
-# Ratings before which the rule does not look: chance would stop it there.
-FIRST, SHARE = 50, 0.1
-
-
-def first_look(size: int) -> int:
-    """Ratings after which the rule looks for the first time."""
-    return min(size, max(FIRST, int(np.ceil(SHARE * size))))
-
-
-def hall_path(
-    scores: FloatArray,
-    size: int,
-    confidence: float,
-    metric: tuple[FloatArray, IntArray] | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    """Ends of the interval of the ratings so far, on the scale from 0 to 1: (draws, n) each.
-
-    Student's interval with finite population correction, corrected for the skewness (Hall 1992;
-    Sugden, Smith and Jones 2000 for finite populations). A metric enters by the regression on it.
-    Infinite before the third rating.
-    """
-    n = np.arange(1.0, scores.shape[-1] + 1)
-    if metric is None:
-        value, second, third = _moments(scores, None, 0.0)
-        df = n - 1
-    else:
-        value, second, third = _moments(scores, metric[0][metric[1]], float(metric[0].mean()))
-        df = n - 2
-    left = 1 - n / size
-    known = (n >= 4) & (left > 0)
-    se = np.sqrt(np.maximum(second, 0.0) / np.maximum(df, 1.0) * np.maximum(left, 0.0))
-    spread = second > 1e-15
-    skew = np.where(spread, third / np.where(spread, second, 1.0) ** 1.5, 0.0)
-    skew *= np.sqrt(n * np.maximum(n - 1, 1.0)) / np.maximum(n - 2, 1.0)
-    a = skew / np.sqrt(n * np.where(known, left, 1.0))
-    t = stdtrit(np.maximum(df, 1.0), (1 + confidence) / 2)
-    low = value - se * np.maximum(_untwist(t, a, n / size), 0.0)
-    high = value - se * np.minimum(_untwist(-t, a, n / size), 0.0)
-    # Ratings that are all alike say nothing of the spread: were a share q of the pool at the end of
-    # the scale, n ratings would miss all of it with a chance of (1 − q)^n.
-    alike = np.maximum.accumulate(scores, -1) == np.minimum.accumulate(scores, -1)
-    rare = np.where(alike, left * (1 - ((1 - confidence) / 2) ** (1 / n)), 0.0)
-    low, high = np.minimum(low, value - rare), np.maximum(high, value + rare)
-    low, high = np.where(known, low, -np.inf), np.where(known, high, np.inf)
-    if scores.shape[-1] == size:
-        low[:, -1] = high[:, -1] = scores.mean(-1)
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-
-def _moments(
-    x: FloatArray, z: FloatArray | None, centre: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Estimate, and second and third central moment of the residuals, of the ratings so far."""
-    n = np.arange(1.0, x.shape[-1] + 1)
-    first = x[:, :1]
-    x = x - first  # small spreads would lose their digits in the powers
-
-    def mean(values: FloatArray) -> FloatArray:
-        return np.asarray(np.cumsum(values, axis=-1) / n)
-
-    x1, x2, x3 = mean(x), mean(x**2), mean(x**3)
-    second, third = x2 - x1**2, x3 - 3 * x1 * x2 + 2 * x1**3
-    if z is None:
-        return first + x1, second, third
-    z = z - centre
-    z1, z2, z3, xz, xxz, xzz = (mean(v) for v in (z, z**2, z**3, x * z, x * x * z, x * z * z))
-    cross, square = xz - x1 * z1, z2 - z1**2
-    usable = square > 1e-12
-    slope = np.where(usable, cross / np.where(usable, square, 1.0), 0.0)
-    # Central moments of the pair, then those of x − slope · z.
-    c_xxz = xxz - 2 * x1 * xz - z1 * x2 + 2 * x1**2 * z1
-    c_xzz = xzz - 2 * z1 * xz - x1 * z2 + 2 * x1 * z1**2
-    c_zzz = z3 - 3 * z1 * z2 + 2 * z1**3
-    third = third - 3 * slope * c_xxz + 3 * slope**2 * c_xzz - slope**3 * c_zzz
-    return first + x1 - slope * z1, second - slope * cross, third
-
-
-def _untwist(u: FloatArray, a: FloatArray, f: FloatArray) -> FloatArray:
-    """The deviation that a skewed mean is to be taken to have, for one of ``u`` without skew."""
-    p, q = (2 - f) * a / 6, (1 - 2 * f) * a / 6
-    none = np.abs(p) < 1e-9
-    safe = np.where(none, 1.0, p)
-    return np.asarray(np.where(none, u - q, (np.cbrt(1 + 3 * safe * (u - q)) - 1) / safe))
-
 
 #: A metric over the pool (N,), and the rows that were drawn (draws, n).
 Metric: TypeAlias = tuple[FloatArray, IntArray]
@@ -159,28 +72,32 @@ class Kelly(Rule):
     promise = "holds however often one looks and whenever one stops"
 
     def path(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
-        least, most = (mean_of(ends(g, goal)) for g, goal in self._sides(scores, size, metric))
+        least, most = (mean_of(ends(g, goal)) for g, goal in self._games(scores, size, metric))
         return _possible(scores, size, least, most, np.arange(1, scores.shape[-1] + 1))
 
     def last(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
         n = scores.shape[-1]
-        least, most = (mean_of(last_end(g, goal)) for g, goal in self._sides(scores, size, metric))
+        least, most = (mean_of(last_end(g, goal)) for g, goal in self._games(scores, size, metric))
         low, high = _possible(scores, size, least[:, None], most[:, None], np.array([n]))
         return low[:, 0], high[:, 0]
 
     def stops(self, scores: FloatArray, size: int, metric: Metric | None) -> IntArray:
-        (low, low_goal), (high, high_goal) = self._sides(scores, size, metric)
+        (low, low_goal), (high, high_goal) = self._games(scores, size, metric)
         found = first_stop((low, high), (low_goal, high_goal), self.tolerance)
         # So few may be left that it does not matter what they are.
         enough = max(1, int(np.ceil(size * (1 - 2 * self.tolerance) - 1e-9)))
         return np.minimum(found, enough) if enough <= scores.shape[-1] else found
 
-    def _sides(
+    def _games(
         self, scores: FloatArray, size: int, metric: Metric | None
     ) -> tuple[tuple[Game, float], tuple[Game, float]]:
         low, high = games(scores, size, self.tolerance, metric)
-        miss = (1 - self.confidence) * np.array([1 - self.upper, self.upper])
-        return (low, float(-np.log(miss[0]))), (high, float(-np.log(miss[1])))
+        goals = -np.log(tail_misses(self.confidence, self.upper))
+        return (low, float(goals[0])), (high, float(goals[1]))
+
+
+# Ratings before which the rule does not look: chance would stop it there.
+FIRST, SHARE = 50, 0.1
 
 
 class Hall(Rule):
@@ -194,10 +111,10 @@ class Hall(Rule):
     )
 
     def first_look(self, size: int) -> int:
-        return first_look(size)
+        return min(size, max(FIRST, int(np.ceil(SHARE * size))))
 
     def path(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
-        return hall_path(scores, size, self.confidence, metric)
+        return _hall_path(scores, size, self.confidence, metric)
 
     def stops(self, scores: FloatArray, size: int, metric: Metric | None) -> IntArray:
         low, high = self.path(scores, size, metric)
@@ -227,7 +144,7 @@ def _possible(
     """The interval from both ends, within what the ratings themselves leave possible.
 
     ``most`` is the upper end on the turned scale. When all are rated only their mean is left. Ends
-    that have passed each other, so that all means are refused, become one: it is a miss.
+    that have passed each other, so that all means are rejected, become one: it is a miss.
     """
     total = np.cumsum(scores, axis=-1)[:, counts - 1]
     floor = total / size
@@ -235,3 +152,68 @@ def _possible(
     low, high = np.clip(least, floor, ceiling), np.clip(1 - most, floor, ceiling)
     middle = (low + high) / 2
     return np.where(low > high, middle, low), np.where(low > high, middle, high)
+
+
+def _hall_path(
+    scores: FloatArray, size: int, confidence: float, metric: Metric | None = None
+) -> Ends:
+    """Ends of the interval of the ratings so far, on the scale from 0 to 1: (draws, n) each.
+
+    Student's interval with finite population correction, corrected for the skewness (Hall 1992;
+    Sugden, Smith and Jones 2000 for finite populations). A metric enters by the regression on it.
+    Infinite before the third rating.
+    """
+    n = np.arange(1.0, scores.shape[-1] + 1)
+    if metric is None:
+        value, second, third = _moments(scores, None, 0.0)
+        df = n - 1
+    else:
+        value, second, third = _moments(scores, metric[0][metric[1]], float(metric[0].mean()))
+        df = n - 2
+    left = 1 - n / size
+    known = (n >= 4) & (left > 0)
+    se = np.sqrt(np.maximum(second, 0.0) / np.maximum(df, 1.0) * np.maximum(left, 0.0))
+    spread = second > 1e-15
+    skew = np.where(spread, third / np.where(spread, second, 1.0) ** 1.5, 0.0)
+    skew *= np.sqrt(n * np.maximum(n - 1, 1.0)) / np.maximum(n - 2, 1.0)
+    a = skew / np.sqrt(n * np.where(known, left, 1.0))
+    t = stdtrit(np.maximum(df, 1.0), (1 + confidence) / 2)
+    low = value - se * np.maximum(hall_transform(t, a, n / size), 0.0)
+    high = value - se * np.minimum(hall_transform(-t, a, n / size), 0.0)
+    # Ratings that are all alike say nothing of the spread: were a share q of the pool at the end of
+    # the scale, n ratings would miss all of it with a chance of (1 − q)^n.
+    alike = np.maximum.accumulate(scores, -1) == np.minimum.accumulate(scores, -1)
+    rare = np.where(alike, left * (1 - ((1 - confidence) / 2) ** (1 / n)), 0.0)
+    low, high = np.minimum(low, value - rare), np.maximum(high, value + rare)
+    low, high = np.where(known, low, -np.inf), np.where(known, high, np.inf)
+    if scores.shape[-1] == size:
+        low[:, -1] = high[:, -1] = scores.mean(-1)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def _moments(
+    x: FloatArray, z: FloatArray | None, centre: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Estimate, and second and third central moment of the residuals, of the ratings so far."""
+    n = np.arange(1.0, x.shape[-1] + 1)
+    first = x[:, :1]
+    x = x - first  # small spreads would lose their digits in the powers
+
+    def mean(values: FloatArray) -> FloatArray:
+        return np.asarray(np.cumsum(values, axis=-1) / n)
+
+    x1, x2, x3 = mean(x), mean(x**2), mean(x**3)
+    second, third = x2 - x1**2, x3 - 3 * x1 * x2 + 2 * x1**3
+    if z is None:
+        return first + x1, second, third
+    z = z - centre
+    z1, z2, z3, xz, xxz, xzz = (mean(v) for v in (z, z**2, z**3, x * z, x * x * z, x * z * z))
+    cross, square = xz - x1 * z1, z2 - z1**2
+    usable = square > 1e-12
+    slope = np.where(usable, cross / np.where(usable, square, 1.0), 0.0)
+    # Central moments of the pair, then those of x − slope · z.
+    c_xxz = xxz - 2 * x1 * xz - z1 * x2 + 2 * x1**2 * z1
+    c_xzz = xzz - 2 * z1 * xz - x1 * z2 + 2 * x1 * z1**2
+    c_zzz = z3 - 3 * z1 * z2 + 2 * z1**3
+    third = third - 3 * slope * c_xxz + 3 * slope**2 * c_xzz - slope**3 * c_zzz
+    return first + x1 - slope * z1, second - slope * cross, third

@@ -76,7 +76,7 @@ def campaign(
             given = made.next(f"early{k % 2}")
             assert given is not None
             made.add([Rating(given.id, human[given.id], f"early{k % 2}")])
-        return {name: made.add_rater(name) for name in raters}
+        return {name: made.desk.add_rater(name) for name in raters}
 
 
 def hostile(path: Path, rated: int = 24) -> str:
@@ -103,7 +103,7 @@ def hostile(path: Path, rated: int = 24) -> str:
             assert given is not None
             note = {"comment": ATTACKS[k % len(ATTACKS)]}
             made.add([Rating(given.id, float(50 + 7 * (k % 6)), who, details=note)])
-        return made.add_rater(f"{IMAGE} {TEMPLATE}")
+        return made.desk.add_rater(f"{IMAGE} {TEMPLATE}")
 
 
 @dataclass

@@ -38,8 +38,8 @@ def study(path: Path) -> str:
             given = made.next(rater)
             assert given is not None
             made.add([Rating(given.id, scores[given.id], rater)])
-        made.add_rater("ann")
-        return made.add_rater("zoë")
+        made.desk.add_rater("ann")
+        return made.desk.add_rater("zoë")
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ References
 Freitag, Foster, Grangier, Ratnakar, Tan, Macherey (2021). Experts, errors, and context: a
 large-scale study of human evaluation for machine translation. TACL 9.
 
-Run ``python -m fewgold.datasets.synthesize`` to rewrite the two files beside this module.
+Run ``python tests/reference/demo_data.py`` to rewrite the two files in fewgold/datasets.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+import fewgold.datasets
 from fewgold.datasets.demo import RATERS
 
 if TYPE_CHECKING:
@@ -273,5 +274,5 @@ def write(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    for path in write(Path(__file__).parent):
+    for path in write(Path(fewgold.datasets.__file__).parent):
         print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 from fewgold import report
 from fewgold._text import counted, fixed, listed, rounded, shorter
 from fewgold.io.columns import told_orientation
-from fewgold.report import figures as _figures
-from fewgold.report import paper
-from fewgold.report.study import Study
+from fewgold.plots.style import available
+from fewgold.report import figures
+from fewgold.report.descriptions import describe_estimator, describe_sampler, promise
+from fewgold.report.methods import BIBTEX, methods, references
+from fewgold.report.study import StudyNumbers
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fewgold.report import Section
 
-# What a reader must know before using the number.
-
-
-_FEW = 16
+_FEW = 16  # ratings, below which the interval is a rough one
 _OFF = 3.5  # standard errors of a metric's mean in a plain random sample
 _PULL = 0.5  # of the sum of squares, by one segment
 
 
-def notes(study: Study) -> list[str]:
+def notes(study: StudyNumbers) -> list[str]:
     """Notes of the estimate itself, then gaps, then what the diagnostics found."""
     found = [_sentence(note) for note in study.record["notes"]]
     found += _gaps(study)
@@ -57,7 +58,7 @@ def notes(study: Study) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _gaps(study: Study) -> list[str]:
+def _gaps(study: StudyNumbers) -> list[str]:
     found = []
     if study.unrated:
         some = ", ".join(map(shorter, study.unrated[:5]))
@@ -98,20 +99,21 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-# What stands above everything in a report: the number, its interval, and the warnings.
-
-
 _UNKNOWN = "unknown: the ratings do not tell"
 
 
-def top(study: Study) -> list[Section]:
+def top(study: StudyNumbers) -> list[Section]:
     """What stands above everything: the number, and the warnings."""
     record = study.record
-    lines = [interval_line(study)]
     if study.exact:
         lines = ["Exact for these ratings: every segment was rated, nothing was left to chance."]
-    elif record["low"] is not None and record["high"] is not None:
-        lines.append(paper.promise(record["bound_kind"], study.level))
+    elif study.half_width is None:
+        lines = [f"{study.level} interval: {ends(study)}"]
+    else:
+        lines = [
+            f"{study.level} interval: {ends(study)} ({record['bound_label']})",
+            promise(record["bound_kind"], study.level),
+        ]
     share = f"{study.n / study.size:.1%}"
     lines.append(f"From {study.n} rated of {study.size} segments ({share}).")
     what = study.what[:1].upper() + study.what[1:]
@@ -127,27 +129,17 @@ def top(study: Study) -> list[Section]:
     return found
 
 
-def interval_line(study: Study) -> str:
-    """The interval with its label."""
-    found = ends(study)
-    label = "" if found == _UNKNOWN else f" ({study.record['bound_label']})"
-    return f"{study.level} interval: {found}{label}"
-
-
-def ends(study: Study) -> str:
+def ends(study: StudyNumbers) -> str:
     low, high = study.record["low"], study.record["high"]
     if low is None or high is None:
         return _UNKNOWN
     return f"{study.shown(low)} to {study.shown(high)}"
 
 
-# The sections that compare: with a plain random sample, and with other estimators.
-
-
 _CLOSE = 0.05  # of the ratings: within that nothing was saved or lost to speak of
 
 
-def saving(study: Study) -> Section:
+def saving(study: StudyNumbers) -> Section:
     result, n = study.saved, study.n
     told = []
     if study.exact:
@@ -159,17 +151,15 @@ def saving(study: Study) -> Section:
     elif abs(result.plain - n) <= _CLOSE * n:
         told.append("It came to about the same as the mean of a plain random sample of that size.")
     elif result.plain > n:
-        more = rounded(result.plain - n)
         told.append(
             f"The mean of a plain random sample would need about {rounded(result.plain)} ratings "
-            f"for the same standard error: these {n} saved about {more} {_rating(more)}."
+            f"for the same standard error: these {n} saved about {_ratings(result.plain - n)}."
         )
     else:
-        fewer = rounded(n - result.plain)
         told.append(
             f"The mean of a plain random sample would have needed only about "
             f"{rounded(result.plain)} ratings for the same standard error: here the strategy did "
-            f"worse than plain random sampling, by about {fewer} {_rating(fewer)}."
+            f"worse than plain random sampling, by about {_ratings(n - result.plain)}."
         )
     if result.plain is not None and not study.plain:
         assert result.random_se is not None
@@ -181,32 +171,27 @@ def saving(study: Study) -> Section:
     return report.Text("Ratings saved", told)
 
 
-def _rating(count: str) -> str:
-    return "rating" if count == "1" else "ratings"
+def _ratings(count: float) -> str:
+    told = rounded(count)
+    return f"{told} rating" if told == "1" else f"{told} ratings"
 
 
-def others(study: Study) -> Section:
+def others(study: StudyNumbers) -> Section:
     frame = study.alternatives
-    one = len(frame) == 1
-    caption = (
-        "There is no other estimator to compare with here."
-        if one
-        else "The first line is the estimate of this report. The others are a check: to choose "
-        "among them by the result would spoil the interval."
-    )
+    caption = "There is no other estimator to compare with here."
+    if len(frame) > 1:
+        caption = (
+            "The first line is the estimate of this report. The others are a check: to choose "
+            "among them by the result would spoil the interval."
+        )
+
+    def shown(value: float) -> str:
+        return "unknown" if math.isinf(value) else study.shown(value)
+
+    formats: dict[str, Any] = dict.fromkeys(("value", "se", "low", "high"), shown)
     names = {"name": "estimator", "se": "standard error", "interval": "kind of interval"}
-    formats: dict[str, Any] = dict.fromkeys(
-        ("value", "se", "low", "high"), lambda v: _finite(study, v)
-    )
     table = report.Table("", frame, caption, formats, names=names)
     return report.Group("Other estimators", [table])
-
-
-def _finite(study: Study, value: float) -> str:
-    return "unknown" if value in (float("inf"), float("-inf")) else study.shown(value)
-
-
-# The section of diagnostics: metrics, weights, strata and single segments.
 
 
 #: Rows of a table; the rest is counted.
@@ -215,7 +200,7 @@ ROWS = 40
 SAME = 1e-9
 
 
-def diagnosed(study: Study) -> Section:
+def diagnosed(study: StudyNumbers) -> Section:
     """All checks that the study has the numbers for."""
     parts: list[Section] = []
     if len(study.correlations):
@@ -236,9 +221,13 @@ def diagnosed(study: Study) -> Section:
     return report.Group("Diagnostics", parts, lead)
 
 
-def _correlated(study: Study) -> Section:
-    frame = study.correlations
-    shown = frame.head(ROWS).assign(metric=[shorter(m) for m in frame["metric"].head(ROWS)])
+def _short(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """The same table, long names without their middle."""
+    return frame.assign(**{c: [shorter(v) for v in frame[c]] for c in columns if c in frame})
+
+
+def _correlated(study: StudyNumbers) -> Section:
+    shown = _short(study.correlations.head(ROWS), "metric")
     caption = (
         f"Pearson's correlation over the pool, weighted as drawn, with its {study.level} interval. "
         "A metric that is lower for better output has the other sign."
@@ -247,9 +236,8 @@ def _correlated(study: Study) -> Section:
     return report.Table("Metrics and human scores", shown, caption, formats)
 
 
-def _alike(study: Study) -> Section:
-    frame = study.likeness.head(ROWS)
-    frame = frame.assign(metric=[shorter(m) for m in frame["metric"]])
+def _alike(study: StudyNumbers) -> Section:
+    frame = _short(study.likeness.head(ROWS), "metric")
     caption = (
         "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: in "
         "standard deviations of the pool. Against chance: in standard errors of a plain random "
@@ -260,7 +248,7 @@ def _alike(study: Study) -> Section:
     return report.Table("Sample and pool", frame, caption, formats, names=names)
 
 
-def _weighted(study: Study) -> Section:
+def _weighted(study: StudyNumbers) -> Section:
     w = study.weights
     effect = w["design_effect"]
     low, high, factor = w["weight_min"], w["weight_max"], w["weighting_effect"]
@@ -279,12 +267,9 @@ def _weighted(study: Study) -> Section:
     return report.Facts("Weights and documents", items)
 
 
-def _pulling(study: Study) -> Section:
-    frame = study.pulls
-    assert frame is not None
-    for column in ("segment", "document"):
-        if column in frame:
-            frame = frame.assign(**{column: [shorter(v) for v in frame[column]]})
+def _pulling(study: StudyNumbers) -> Section:
+    assert study.pulls is not None
+    frame = _short(study.pulls, "segment", "document")
     caption = (
         "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
         "dominates, look at its rating again."
@@ -296,10 +281,7 @@ def _pulling(study: Study) -> Section:
     return report.Table("Segments that pull most", frame, caption, formats)
 
 
-# The section of raters and answers.
-
-
-def answered(study: Study) -> Section:
+def answered(study: StudyNumbers) -> Section:
     """Answers counted, raters compared, gaps listed."""
     c = study.counts
     items = []
@@ -316,7 +298,8 @@ def answered(study: Study) -> Section:
     items += [("sampled but not rated", str(c["unrated"])), ("set aside", str(c["strays"]))]
     parts: list[Section] = [report.Facts("", items)]
     if study.raters is not None:
-        parts += [_by_rater(study), *_agreeing(study)]
+        told = agreement(study)
+        parts += [_by_rater(study), *([report.Text("Agreement", told)] if told else [])]
     if study.unrated:
         some = ", ".join(map(shorter, study.unrated[:100]))
         more = f" and {len(study.unrated) - 100} more" if len(study.unrated) > 100 else ""
@@ -324,7 +307,7 @@ def answered(study: Study) -> Section:
     return report.Group("Raters and answers", parts)
 
 
-def _by_rater(study: Study) -> Section:
+def _by_rater(study: StudyNumbers) -> Section:
     raters = study.raters
     assert raters is not None
     kept = ["rater", "answers", "segments", "mean", "sd"]
@@ -337,8 +320,7 @@ def _by_rater(study: Study) -> Section:
         )
     if len(raters) > ROWS:
         caption += f" The {ROWS} busiest of {len(raters)}."
-    frame = raters[kept].head(ROWS)
-    frame = frame.assign(rater=[shorter(r) for r in frame["rater"]])
+    frame = _short(raters[kept].head(ROWS), "rater")
     formats: dict[str, Any] = {c: lambda v: fixed(v, 2) for c in ("mean", "sd", "correlation")}
     formats["same"] = lambda v: f"{v:.0%}"
     names = {"deviation": "against others", "correlation": "r with others"}
@@ -352,16 +334,16 @@ def _by_rater(study: Study) -> Section:
     )
 
 
-def _agreeing(study: Study) -> list[Section]:
+def agreement(study: StudyNumbers) -> list[str]:
     """How far raters agree, and what other raters like them might have said."""
-    agreement = study.agreement
-    if agreement is None:
+    found = study.agreement
+    if found is None:
         return []
     told = []
-    if not math.isnan(agreement.alpha):
+    if not math.isnan(found.alpha):
         told.append(
-            f"Krippendorff's α is {fixed(agreement.alpha, 2)} for scores as numbers and "
-            f"{fixed(agreement.alpha_nominal, 2)} for scores as categories, on {agreement.shared} "
+            f"Krippendorff's α is {fixed(found.alpha, 2)} for scores as numbers and "
+            f"{fixed(found.alpha_nominal, 2)} for scores as categories, on {found.shared} "
             "segments that two or more rated: 1 is perfect agreement, 0 that of chance."
         )
     told.append("The interval of this report is for these answers of these raters.")
@@ -370,24 +352,19 @@ def _agreeing(study: Study) -> list[Section]:
         told.append(
             f"For any raters like them the standard error is {study.shown(wide['se'])} and the "
             f"{study.level} interval {study.shown(wide['low'])} to {study.shown(wide['high'])} "
-            f"(Student, approximate; roughly known from {len(agreement.table)} raters)."
+            f"(Student, approximate; roughly known from {len(found.table)} raters)."
         )
-    told += [f"{note[:1].upper()}{note[1:]}." for note in agreement.notes]
-    return [report.Text("Agreement", told)]
+    told += [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
+    return told
 
 
-# The section on what was sampled, and why.
-
-
-def sampled(study: Study) -> Section:
+def sampled(study: StudyNumbers) -> Section:
     told = [f"Strategy `{study.strategy}`."]
     for name in study.samplers:
-        words = paper.sampler_words(name, type(study.estimator.sampler).__doc__ or "")
+        words = describe_sampler(name, type(study.estimator.sampler).__doc__ or "")
         told.append(f"Sampler `{name}`: {words.does} {words.why}".strip())
     how = getattr(study.estimate, "how", None)
-    words = paper.estimator_words(
-        study.estimator.name, type(study.estimator).__doc__ or "", how=how
-    )
+    words = describe_estimator(study.estimator.name, type(study.estimator).__doc__ or "", how=how)
     told.append(f"Estimator `{study.estimator.name}`: {words.does} {words.why}".strip())
     told.append(_chances(study))
     parts: list[Section] = [report.Text("", told)]
@@ -396,7 +373,7 @@ def sampled(study: Study) -> Section:
     return report.Group("What was sampled, and why", parts)
 
 
-def _chances(study: Study) -> str:
+def _chances(study: StudyNumbers) -> str:
     low, high = study.weights["inclusion_min"], study.weights["inclusion_max"]
     assert low is not None and high is not None
     if high - low <= SAME * high:
@@ -409,7 +386,7 @@ def _chances(study: Study) -> str:
     return f"{chance} {'Seed' if len(seeds) == 1 else 'Seeds'}: {listed(seeds)}."
 
 
-def _waves(study: Study) -> Section:
+def _waves(study: StudyNumbers) -> Section:
     import pandas as pd
 
     known = ("number", "n", "seed", "strategy", "date")
@@ -430,10 +407,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int) else shorter(value)
 
 
-# The commands that do a study again.
-
-
-def commands(study: Study) -> str:
+def commands(study: StudyNumbers) -> str:
     """The commands that draw the same segments and make the same number."""
     own = study.context.get("commands")
     if own:
@@ -457,7 +431,7 @@ def commands(study: Study) -> str:
     return "\n".join([*lines, f"fewgold estimate wave{len(waves)}.csv{_options(study)}"])
 
 
-def _columns(study: Study) -> str:
+def _columns(study: StudyNumbers) -> str:
     """The metrics and texts of the pool; a guess from the table's columns may take others."""
     pool = study.ratings.sample.pool
     told = {
@@ -468,12 +442,12 @@ def _columns(study: Study) -> str:
     return "".join(f" {name} {shlex.quote(value)}" for name, value in told.items() if value)
 
 
-def _options(study: Study) -> str:
+def _options(study: StudyNumbers) -> str:
     found = []
     name = study.strategy.partition("+")[2] or study.strategy
     if name != study.estimator.name and study.strategy not in study.samplers:
         found += ["--estimator", study.estimator.name]
-    adequate, limits = study.ratings.sample.info.get("adequate"), study.ratings.limits
+    adequate, limits = study.ratings.sample.info.adequate, study.ratings.limits
     if adequate is not None:
         found += ["--adequate", str(adequate).replace(" ", "")]
     elif limits is not None:
@@ -491,15 +465,14 @@ def _options(study: Study) -> str:
     return "".join(f" {shlex.quote(word)}" for word in found)
 
 
-def sections(study: Study, *, drawn: bool) -> list[Section]:
+def sections(study: StudyNumbers, *, drawn: bool) -> list[Section]:
     """All sections; with figures if they are to be ``drawn``."""
     found: list[Section] = [_glance(study), sampled(study), saving(study)]
-    if drawn and _figures.available():
-        figures = _figures.figures(study)
-        if figures:
-            found.append(report.Group("Figures", figures, beside=True))
+    if drawn and available():
+        if drawings := figures.figures(study):
+            found.append(report.Group("Figures", drawings, beside=True))
     elif drawn:
-        found.append(report.Text("Figures", _figures.WITHOUT))
+        found.append(report.Text("Figures", figures.WITHOUT))
     found += [others(study), diagnosed(study), answered(study), _to_cite(study)]
     found.append(
         report.Group(
@@ -512,7 +485,7 @@ def sections(study: Study, *, drawn: bool) -> list[Section]:
     return found
 
 
-def _glance(study: Study) -> Section:
+def _glance(study: StudyNumbers) -> Section:
     record = study.record
     error = "posterior standard deviation" if study.linear is None else "standard error"
     items = [
@@ -536,7 +509,7 @@ def _glance(study: Study) -> Section:
     return report.Facts("At a glance", items)
 
 
-def _wished(study: Study) -> list[tuple[str, str]]:
+def _wished(study: StudyNumbers) -> list[tuple[str, str]]:
     tolerance = study.context.get("tolerance")
     if tolerance is None:
         return []
@@ -552,13 +525,13 @@ def _wished(study: Study) -> list[tuple[str, str]]:
     return items
 
 
-def _to_cite(study: Study) -> Section:
-    papers = paper.references(study)
+def _to_cite(study: StudyNumbers) -> Section:
+    papers = references(study)
     parts: list[Section] = [
         report.Code("Signature", study.record["signature"]),
-        report.Code("Methods, to paste", paper.methods(study)),
-        report.Code("To cite fewgold", paper.BIBTEX, "bibtex"),
+        report.Code("Methods, to paste", methods(study)),
+        report.Code("To cite fewgold", BIBTEX, "bibtex"),
     ]
     if papers:
-        parts.append(report.Items("Methods used", papers))
+        parts.append(report.BulletList("Methods used", papers))
     return report.Group("For your paper", parts)

@@ -1,0 +1,194 @@
+"""How options are declared, and those that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from fewgold.cli import parse
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """An argument, to stand in ``Annotated``."""
+    return typer.Argument(metavar=metavar, help=help, **more)
+
+
+def option(metavar: str, help: str, *names: str, panel: str | None = None, **more: Any) -> Any:
+    """An option with a value; ``names`` only where it is not called as the parameter is."""
+    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+def flag(name: str, help: str, *short: str, panel: str | None = None, **more: Any) -> Any:
+    """An option without a value, or one for yes and one for no (``--yes/--no``)."""
+    return typer.Option(name, *short, help=help, rich_help_panel=panel, **more)
+
+
+def direction(help: str) -> Any:
+    """Which end of the scale of human scores is good."""
+    panel = "Which way human scores point"
+    return flag("--higher-is-better/--lower-is-better", help, panel=panel, show_default=False)
+
+
+# What is printed, and where files go
+
+
+#: How a result is printed.
+OutputFormat = Literal["text", "json", "csv", "latex"]
+
+
+Quiet = Annotated[bool, flag("--quiet", "No notes on stderr.", "-q")]
+Json = Annotated[bool, flag("--json", "One JSON object on stdout.")]
+Output = Annotated[OutputFormat, option("FORMAT", "text, json, csv or latex.", "--format")]
+Drawing = Annotated[
+    Path | None, option("FILE", "Draw the curves: .png, .svg or .pdf.", "--out", "-o")
+]
+Folder = Annotated[
+    Path | None, option("FOLDER", "Write tables, plots and a page there.", "--out", "-o")
+]
+Resume = Annotated[bool, flag("--resume", "Go on with the cells finished in --out.")]
+
+# What the columns of a table mean
+
+COLUMNS = "What the columns mean"
+COLUMNS_SHORT = "Columns"
+
+Id = Annotated[str | None, option("COLUMN", "Ids.", panel=COLUMNS)]
+Document = Annotated[str | None, option("COLUMN", "Documents.", panel=COLUMNS)]
+Metrics = Annotated[str | None, option("A,B,…", "Automatic metrics; none for none.", panel=COLUMNS)]
+Cost = Annotated[
+    str | None,
+    option(
+        "COST",
+        "Cost of a rating: a column, or FIXED+PER*COLUMN such as 12+0.7*words, or "
+        "12+0.7*words(output), which counts words.",
+        panel=COLUMNS,
+    ),
+]
+System = Annotated[str | None, option("COLUMN", "Systems; not shown.", panel=COLUMNS)]
+Texts = Annotated[str | None, option("A,B,…", "Texts to show to raters.", panel=COLUMNS)]
+Orientation = Annotated[
+    str | None,
+    option(
+        "A=+1,B=-1",
+        "+1 where larger is better, -1 where larger is worse, 0 neither. Common metrics need none.",
+        panel=COLUMNS,
+    ),
+]
+
+# Campaigns and sheets
+
+
+#: What a result is about: these very segments, or the system that made them.
+Target = Literal["pool", "process"]
+
+
+#: Rules that say when to stop rating.
+StoppingRule = Literal["kelly", "hall"]
+
+
+Campaign = Annotated[str, argument("CAMPAIGN", "Its folder or file.")]
+Pool = Annotated[str | None, option("POOL", "The pool, if it has moved; - is CSV on stdin.")]
+SideFile = Annotated[str | None, option("FILE", "Side file, if not beside the sheet.")]
+SheetId = Annotated[str, option("COLUMN", "Column of ids.")]
+Estimator = Annotated[
+    str | None, option("NAME", "Instead of the strategy's own; see fewgold strategies.")
+]
+ScaleEnds = Annotated[
+    str | None, option("LOW,HIGH", "Ends of the rating scale, such as 0,25 or mqm.")
+]
+
+# Drawing and replaying
+
+Strategy = Annotated[
+    str | None, option("NAME", "See fewgold strategies. Default: the recommended one.")
+]
+Seed = Annotated[
+    int | None, option("S", "The same seed draws the same segments. Default: a new one.", min=0)
+]
+SeedOfDraws = Annotated[int, option("S", "Seed of all draws.", min=0)]
+Draws = Annotated[int, option("D", "Studies to replay.", min=2)]
+Confidence = Annotated[
+    str | None, option("LEVEL", "Of the interval, such as 0.95 (default) or 95%.")
+]
+
+# Pools on disk
+
+_ON_DISK = "Pools on disk"
+
+
+#: What reads the pool.
+EngineName = Literal["auto", "memory", "duckdb", "spark"]
+
+
+Engine = Annotated[
+    EngineName,
+    typer.Option(
+        help="What reads Parquet: auto leaves several files, folders and files of over a million "
+        "rows on disk; memory loads one file.",
+        rich_help_panel=_ON_DISK,
+    ),
+]
+Memory = Annotated[str | None, option("SIZE", "What DuckDB may take, such as 2GB.", panel=_ON_DISK)]
+Order = Annotated[
+    str | None,
+    option(
+        "COLUMN",
+        "Order of segments in their documents, for docs-whole and docs-chunks. Default: ids.",
+        panel=_ON_DISK,
+    ),
+]
+
+
+def named(**columns: str | None) -> dict[str, Any]:
+    """What the user said of the columns, None where nothing; metrics and texts as lists."""
+    return {
+        name: parse.names(told) if name in ("metrics", "texts") and told is not None else told
+        for name, told in columns.items()
+    }
+
+
+def refuse_for_campaign(given: Mapping[str, Any]) -> None:
+    """Options that a campaign has decided already are an error."""
+    names = [name for name, value in given.items() if value is not None]
+    if names:
+        raise typer.BadParameter(
+            f"{', '.join(names)} cannot be given with a campaign, which has its pool, strategy and "
+            "design already."
+        )
+
+
+def typed(
+    context: typer.Context,
+    without: Collection[str],
+    settled: Mapping[str, str | None] | None = None,
+) -> list[str]:
+    """The options of the running command as words for a shell, to give the same result again.
+
+    Every option that was given is among them but those in ``without``, so that a new option is
+    never forgotten. ``settled`` holds the words for what was guessed or drawn by lot, by
+    parameter; None leaves what was typed.
+    """
+    found: list[str] = []
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if parameter.param_type_name != "option" or name in without:
+            continue
+        source, value = context.get_parameter_source(name), context.params[name]
+        word = (settled or {}).get(name)
+        if word is None and (source is None or source.name.startswith("DEFAULT")):
+            continue
+        yes, *_ = sorted(parameter.opts, key=len, reverse=True)
+        if word is None and isinstance(value, bool):
+            found.append(yes if value else parameter.secondary_opts[0])
+        else:
+            found += [yes, str(value) if word is None else word]
+    return found
+
+
+def listed(names: Sequence[str] | None) -> str | None:
+    """Names as a list with commas; None where that would be read as something else."""
+    text = ",".join(names or ())
+    return text if parse.names(text) == list(names or ()) else None

@@ -1,0 +1,217 @@
+"""Systems or strategies from best to worst, one to a row, named at the left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._text import shorter
+from fewgold._validate import as_names
+from fewgold.plots.style import (
+    GREY,
+    INK,
+    PALETTE,
+    SMALL,
+    SOFT,
+    axes_for,
+    check_columns,
+    check_names,
+    name_axes,
+    name_rows,
+    numbers,
+    percent_axis,
+    styled,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_ROW = 0.3  # inches
+_EDGE = -1.0  # a reduction of −100 %: twice the error of the baseline
+
+
+@styled
+def forest(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    label: str = "score",
+    confidence: float = 0.95,
+    title: str | None = None,
+) -> Axes:
+    """Scores as dots with intervals, the first row on top, figures at the right.
+
+    ``frame`` has system, score, low and high; with a column ``group`` a line parts the groups of
+    systems that can be told apart.
+    """
+    check_columns(frame, ("system", "score", "low", "high"))
+    names = [str(name) for name in frame["system"]]
+    score, low, high = numbers(frame, "score", "low", "high")
+    rows = np.arange(len(names))
+    ax = axes_for(ax, height=1.0 + _ROW * len(names))
+    ax.grid(False, axis="y")
+    ends = np.stack([low, high])
+    seen = np.isfinite(low) & np.isfinite(high)
+    ax.hlines(rows[seen], low[seen], high[seen], color=PALETTE[0], linewidth=1.8)
+    ax.scatter(score, rows, s=30, color=PALETTE[0], zorder=3)
+    _between_groups(ax, frame)
+    digits = _decimals(np.concatenate([score, ends[:, seen].ravel()]))
+    for row in rows:
+        interval = (
+            f"  [{low[row]:.{digits}f}, {high[row]:.{digits}f}]" if seen[row] else "  [unknown]"
+        )
+        ax.annotate(
+            (f"{score[row]:.{digits}f}" + interval).replace("-", "−"),
+            (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=SMALL,
+            color=INK, annotation_clip=False,
+        )  # fmt: skip
+    name_rows(ax, names)
+    name_axes(ax, f"{label}, {100 * confidence:.10g}% intervals", "", title)
+    return ax
+
+
+def _decimals(values: np.ndarray) -> int:
+    """Digits after the point that show a range of values to about three digits."""
+    spread = float(np.ptp(values)) if values.size else 0.0
+    return 2 if spread <= 0 else int(min(max(2 - np.floor(np.log10(spread)), 0), 6))
+
+
+def _between_groups(ax: Axes, frame: pd.DataFrame) -> None:
+    """A line where every system above is better than every one below."""
+    if "group" not in frame:
+        return
+    groups = frame["group"].to_numpy()
+    for row in np.flatnonzero(np.diff(groups)):
+        ax.axhline(row + 0.5, color=SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+
+
+@styled
+def rank_intervals(
+    frame: pd.DataFrame,
+    chances: pd.DataFrame | None = None,
+    ax: Axes | None = None,
+    *,
+    confidence: float = 0.95,
+    title: str | None = None,
+) -> Axes:
+    """The ranks that each system may have as a bar, how probable each is as a shade and a figure.
+
+    ``frame`` has system, rank_low and rank_high; ``chances`` systems as rows and ranks as columns.
+    """
+    check_columns(frame, ("system", "rank_low", "rank_high"))
+    names = [str(name) for name in frame["system"]]
+    size = len(names)
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    ax = axes_for(ax, height=1.15 + _ROW * size)
+    ax.grid(False)
+    if chances is not None:
+        table = chances.to_numpy(dtype=float)
+        small = SMALL if size <= 12 else max(SMALL - 0.3 * (size - 12), 4.5)
+        for row in range(size):
+            for k in range(size):
+                share = table[row, k]
+                if share < 0.0005:
+                    continue
+                ax.add_patch(
+                    Rectangle((k + 0.5, row - 0.42), 1, 0.84, color=PALETTE[0], linewidth=0,
+                              alpha=0.06 + 0.8 * share)
+                )  # fmt: skip
+                if share >= 0.005:
+                    ax.text(
+                        k + 1, row, f"{share:.2f}".removeprefix("0"), ha="center", va="center",
+                        fontsize=small, color="white" if share > 0.6 else INK,
+                    )  # fmt: skip
+    for row, (low, high) in enumerate(zip(frame["rank_low"], frame["rank_high"], strict=True)):
+        ax.add_patch(
+            FancyBboxPatch(
+                (float(low) - 0.46, row - 0.38), float(high) - float(low) + 0.92, 0.76,
+                boxstyle="round,pad=0,rounding_size=0.14", facecolor="none",
+                edgecolor=INK, linewidth=1.1, zorder=3,
+            )
+        )  # fmt: skip
+    _between_groups(ax, frame)
+    name_rows(ax, names)
+    ax.set_xlim(0.45, size + 0.55)
+    ax.set_xticks(range(1, size + 1))
+    shade = "; shade: its probability" if chances is not None else ""
+    sure = f"frames: {100 * confidence:.10g}% confidence, all at once"
+    name_axes(ax, f"rank ({sure}{shade})", "", title)
+    return ax
+
+
+@styled
+def ranking(
+    frame: pd.DataFrame,
+    ax: Axes | None = None,
+    *,
+    baseline: str | None = None,
+    highlight: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Error reduction of each strategy as a dot with whiskers of two Monte-Carlo errors.
+
+    ``frame`` has strategy, reduction, reduction_mc and, for the small print at the right, win. Its
+    first row is on top. Dots are filled where the whiskers leave out zero, the error of the
+    baseline. ``highlight`` sets names in bold. Errors of more than twice the baseline's are put at
+    the edge, with their figure: the others could not be told apart otherwise.
+    """
+    check_columns(frame, ("strategy", "reduction", "reduction_mc"))
+    names = [str(name) for name in frame["strategy"]]
+    highlight = as_names(highlight or ())
+    check_names("strategy", [*highlight, *([baseline] if baseline else [])], names)
+    value, error = numbers(frame, "reduction", "reduction_mc")
+    half = 2 * np.nan_to_num(error)
+    rows = np.arange(len(names))
+    sure = (np.abs(value) > half) & ~np.isnan(error)
+    far = value < _EDGE
+    ax = axes_for(ax, height=1.1 + 0.245 * len(names))
+    ax.grid(False, axis="y")
+    ax.axvline(0, color=INK, linewidth=1, zorder=1.5)
+    better, worse = sure & (value > 0), sure & (value < 0) & ~far
+    for at, colour in (
+        (better, PALETTE[0]),
+        (worse, PALETTE[1]),
+        (~sure & np.isfinite(value) & ~far, SOFT),
+    ):
+        low = np.maximum(value - half, _EDGE)
+        ax.hlines(rows[at], low[at], (value + half)[at], color=colour, linewidth=1.5)
+        face = "white" if colour == SOFT else colour
+        ax.scatter(value[at], rows[at], s=26, color=face, edgecolor=colour, zorder=3)
+    _far_off(ax, value, rows, far)
+    name_rows(ax, names, 42, bold=highlight)
+    _wins(ax, frame, rows)
+    percent_axis(ax.xaxis)
+    zero = f" (0 is {shorter(baseline, 34)})" if baseline else ""
+    name_axes(ax, f"error reduction{zero}, ± 2 Monte-Carlo errors", "", title)
+    return ax
+
+
+def _far_off(ax: Axes, value: FloatArray, rows: IntArray, far: BoolArray) -> None:
+    """Arrows at the left edge for what lies beyond it."""
+    if not far.any():
+        return
+    ax.scatter(np.full(far.sum(), _EDGE), rows[far], s=30, color=PALETTE[1], marker="<", zorder=3)
+    for row in rows[far]:
+        ax.annotate(
+            f"{100 * value[row]:.0f}%".replace("-", "−"), (_EDGE, row), (8, 0), va="center",
+            textcoords="offset points", fontsize=SMALL, color=PALETTE[1],
+        )  # fmt: skip
+
+
+def _wins(ax: Axes, frame: pd.DataFrame, rows: np.ndarray) -> None:
+    """How often each strategy beats the baseline, in a column at the right."""
+    for row in rows[rows % 2 == 1]:
+        ax.axhspan(row - 0.5, row + 0.5, color=GREY, alpha=0.13, linewidth=0, zorder=0)
+    if "win" not in frame:
+        return
+    across = ax.get_yaxis_transform()
+    texts = ["–" if np.isnan(w) else f"{w:.0%}" for w in frame["win"].to_numpy(dtype=float)]
+    for row, text in zip([-1, *rows], ["wins", *texts], strict=True):
+        ax.text(
+            1.075, row, text, transform=across, ha="right", va="center", fontsize=SMALL, color=SOFT
+        )
