@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fewgold import io
@@ -71,12 +72,12 @@ class Population(Protocol):
         """Whether the sampler can draw from a pool of this kind."""
 
     def _draw_with(
-        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+        self, sampler: Any, n: int, draws: int | None, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         """n segments (``draws`` times, if not None): a pool that holds them, rows and design."""
 
     def _draw_beside(
-        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         """n further segments beside the ``rated`` rows of ``pool``, drawn before."""
 
@@ -399,13 +400,13 @@ class Pool:
         return True
 
     def _draw_with(
-        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+        self, sampler: Any, n: int, draws: int | None, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         rows, design = sampler._draw(self, n, draws or 1, rng)
         return (self, rows[0], design.draw(0)) if draws is None else (self, rows, design)
 
     def _draw_beside(
-        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         rows, designs = [], []
         for taken in np.atleast_2d(rated):

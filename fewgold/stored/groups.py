@@ -12,6 +12,7 @@ from hashlib import md5
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fewgold._arrays import FloatArray, IntArray
@@ -56,7 +57,7 @@ class Wanted:
         )
 
 
-def salt_of(rng: np.random.Generator) -> str:
+def salt_of(rng: Generator) -> str:
     """What a draw mixes into the keys of ids and documents, so that seeds give other orders."""
     return f"{int(rng.integers(1 << 62)):016x}"
 

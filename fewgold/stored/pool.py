@@ -11,6 +11,7 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import as_names
@@ -254,7 +255,7 @@ class StoredPool:
         return bool(sampler._draws_from_disk)
 
     def _draw_with(
-        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+        self, sampler: Any, n: int, draws: int | None, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         if draws is not None:
             raise BudgetError(
@@ -265,7 +266,7 @@ class StoredPool:
         return part, np.arange(n), design
 
     def _draw_beside(
-        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         assert isinstance(pool, Excerpt)
         part, design = sampler._draw_stored(self._without(pool.ids), n, rng)
