@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -174,12 +173,7 @@ class StoredPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -366,14 +360,12 @@ class Excerpt(Pool):
         part._set(
             store=store,
             ids=values("id_raw"),
-            metrics=MappingProxyType(
-                {m: values(f"m{k}_").astype(np.float64) for k, m in enumerate(columns.metrics)}
-            ),
+            metrics={m: values(f"m{k}_").astype(np.float64) for k, m in enumerate(columns.metrics)},
             documents=None if columns.document is None else values("doc_raw"),
             cost=None if columns.cost is None else values("cost_").astype(np.float64),
             system=None if columns.system is None else values("sys_"),
-            texts=MappingProxyType({t: values(f"t{k}_") for k, t in enumerate(columns.texts)}),
-            orientation=MappingProxyType(dict(store._scan.orientation)),
+            texts={t: values(f"t{k}_") for k, t in enumerate(columns.texts)},
+            orientation=dict(store._scan.orientation),
         )
         return part
 
@@ -387,13 +379,11 @@ class Excerpt(Pool):
         both._set(
             store=self.store,
             ids=join(self.ids, more.ids),
-            metrics=MappingProxyType(
-                {m: join(v, more.metrics[m]) for m, v in self.metrics.items()}
-            ),
+            metrics={m: join(v, more.metrics[m]) for m, v in self.metrics.items()},
             documents=join(self.documents, more.documents),
             cost=join(self.cost, more.cost),
             system=join(self.system, more.system),
-            texts=MappingProxyType({t: join(v, more.texts[t]) for t, v in self.texts.items()}),
+            texts={t: join(v, more.texts[t]) for t, v in self.texts.items()},
             orientation=self.orientation,
         )
         return both
