@@ -50,7 +50,7 @@ def grid_table(name: str, grid: Grid, draws: int = 50, rng: RNGLike = None) -> p
     mc = np.broadcast_to(mc, sd.shape)
     rows = []
     for (i, j), sigma in np.ndenumerate(sd):
-        human, metric, printed = grid.human[i], grid.metric[j], grid.printed(i, j)
+        human, metric, printed = grid.human[i], grid.metric[j], grid.cells[i][j]
         here = float(np.sqrt(2) * _Z * sigma)
         theirs = here / np.sqrt(2) if grid.sampled else here
         error = float(_Z * mc[i, j])
@@ -96,14 +96,17 @@ def orders_table(order: Order) -> pd.DataFrame:
 
     counts = list(zip(order.adequate, order.total, strict=True))
     posteriors = [AlphaPosterior(Counts(human_ones=k, human_total=n)) for k, n in counts]
-    masses = [_cells(k, n) for k, n in counts]
+    # Chances of the cells of their grid (appendix B).
+    edges = np.arange(_CELLS + 1) / _CELLS
+    masses = [np.diff(betainc(k + 1, n - k + 1, edges)) for k, n in counts]
     rows = []
     for i, j in product(range(len(counts)), repeat=2):
         if i == j:
             continue
-        printed = order.printed(i, j)
+        printed = order.cells[i][j]
         here = max(0.0, probability_greater(posteriors[i], posteriors[j]))  # −1e-29 is 0
-        dropped = _without_ties(masses[i], masses[j])
+        # Σ over cells i > j: what falls into one cell counts for neither.
+        dropped = float(masses[i][1:] @ np.cumsum(masses[j])[:-1])
         agrees, explained = f"{here:.3f}" == printed, f"{dropped:.3f}" == printed
         rows.append(
             {
@@ -114,17 +117,6 @@ def orders_table(order: Order) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def _cells(ones: int, total: int) -> FloatArray:
-    """Chances of the cells of their grid (appendix B)."""
-    edges = np.arange(_CELLS + 1) / _CELLS
-    return np.diff(betainc(ones + 1, total - ones + 1, edges))
-
-
-def _without_ties(first: FloatArray, second: FloatArray) -> float:
-    """Σ over cells i > j: what falls into one cell counts for neither."""
-    return float(first[1:] @ np.cumsum(second)[:-1])
 
 
 class Quote(NamedTuple):
