@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fewgold.campaign import Campaign
     from fewgold.pool import Population
     from fewgold.sample import Ratings
-    from fewgold.stored import Engine
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
@@ -159,9 +158,15 @@ def select(
             raise typer.BadParameter("--given brings the columns with it: leave their options out.")
         opened = _open_given(given, pool_files, on_disk, memory, quiet)
     elif on_disk:
-        opened = _open_on_disk(
-            pool_files, named, signs, order, input.start_engine(engine, memory, quiet)
-        )
+        from fewgold.io.columns import roles
+        from fewgold.stored import StoredPool
+
+        started = input.start_engine(engine, memory, quiet)
+        seen = StoredPool._peek(pool_files, started)
+        found = input.unrated(roles(seen, **named, orientation=signs, fill=False))
+        columns: dict[str, Any] = {**found.columns, "order": order}
+        stored = StoredPool(pool_files, engine=started, **columns)
+        opened = _Opened(stored, columns, dict(found.guessed), found.notes())
     else:
         opened = _open_table(pool_file, named, signs, shared, quiet)
     pool, columns, rated = opened.pool, opened.columns, opened.rated
@@ -264,20 +269,6 @@ def _open_table(
         from fewgold.sheets import build_pool as build
     pool = build(found.table, columns)
     return _Opened(pool, columns, dict(found.guessed), found.notes(), found.table)
-
-
-def _open_on_disk(
-    paths: list[str], named: dict[str, Any], signs: dict[str, int], order: str | None,
-    engine: Engine,
-) -> _Opened:  # fmt: skip
-    from fewgold.io.columns import roles
-    from fewgold.stored import StoredPool
-
-    seen = StoredPool._peek(paths, engine)
-    found = input.unrated(roles(seen, **named, orientation=signs, fill=False))
-    columns: dict[str, Any] = {**found.columns, "order": order}
-    pool = StoredPool(paths, engine=engine, **columns)
-    return _Opened(pool, columns, dict(found.guessed), found.notes())
 
 
 def _open_given(
