@@ -309,9 +309,8 @@ def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> N
     if result["engine"] != "memory":
         spread += f", in {result['files']} Parquet file{'s' * (result['files'] > 1)} on disk"
     out.print(
-        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}."
+        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}.\n"
     )
-    out.print()
     lines = [
         ("strategy", result["strategy"] + (" (recommended)" if result["recommended"] else "")),
         ("metrics", escape(", ".join(result["columns"]["metrics"]) or "none")),
@@ -419,8 +418,7 @@ def _next(campaign: Campaign, rater: str, json: bool) -> None:
     lines += [(name, escape(text)) for name, text in segment.texts.items()]
 
     def text(out: Console) -> None:
-        out.print(f"[bold]Rate next: {escape(segment.id)}[/bold]")
-        out.print()
+        out.print(f"[bold]Rate next: {escape(segment.id)}[/bold]\n")
         pairs(out, lines)
 
     show(json, record, text)
@@ -432,9 +430,8 @@ def _show_wave(out: Console, result: dict[str, Any]) -> None:
     if result["documents"]:
         spread = f", from {result['documents']} of {result['pool_documents']} documents"
     out.print(
-        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}."
+        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}.\n"
     )
-    out.print()
     lines = [
         ("wave", f"{result['wave']}; {result['sampled']} segments were drawn in all"),
         ("strategy", result["strategy"]),
