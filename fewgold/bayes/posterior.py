@@ -279,7 +279,6 @@ class AlphaPosterior(Posterior):
         return self.counts.shape
 
     def draw(self, k: Any) -> AlphaPosterior:
-        """The ``k``-th of a batch, or a smaller batch."""
         return replace(self, counts=self.counts.draw(k))
 
     @cached_property
@@ -346,7 +345,6 @@ class AlphaPosterior(Posterior):
         return self._stack([curve.pdf(at) for curve in self._distributions])
 
     def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``: (*batch, *p.shape)."""
         chances = check_chances(p)
         drawn = "_distributions" in self.__dict__
         if chances.size > _FEW or drawn or self.method == "quadrature":
@@ -373,13 +371,13 @@ class AlphaPosterior(Posterior):
     def rho(self) -> RatePosterior:
         """Marginal posterior of ρ = P(metric 1 | adequate)."""
         self._check_estimated("rho")
-        return RatePosterior(quadrature.rho_curve(self._shapes), False)
+        return RatePosterior(quadrature.rho_curve(self._shapes))
 
     @cached_property
     def eta(self) -> RatePosterior:
         """Marginal posterior of η = P(metric 0 | inadequate)."""
         self._check_estimated("eta")
-        return RatePosterior(quadrature.rho_curve(self._shapes.mirrored), True)
+        return RatePosterior(quadrature.rho_curve(self._shapes.exchanged))
 
     def _check_estimated(self, name: str) -> None:
         self._check_single(name)
@@ -441,48 +439,28 @@ class AlphaPosterior(Posterior):
         return found[where].reshape(self.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class RatePosterior:
+@dataclass(frozen=True, eq=False, repr=False)
+class RatePosterior(Posterior):
     """Marginal posterior of a hit rate of the metric."""
 
     curve: Curve
-    flipped: bool  # the curve is that of 1 − rate
+    shape = ()
+    _source = "a hit rate of the metric"
 
     @property
-    def mean(self) -> np.float64:
-        """Posterior mean."""
-        mean = self.curve.moments()[0]
-        return np.float64(1 - mean if self.flipped else mean)
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        mean, variance = self.curve.moments()
+        return np.asarray(mean), np.sqrt(variance)
 
     @property
-    def sd(self) -> np.float64:
-        """Posterior standard deviation."""
-        return np.float64(np.sqrt(self.curve.moments()[1]))
+    def _distributions(self) -> list[Curve]:
+        return [self.curve]
 
     @property
     def mode(self) -> float:
         """Where the density is highest."""
-        return 1 - self.curve.mode if self.flipped else self.curve.mode
+        return self.curve.mode
 
     def pdf(self, x: ArrayLike) -> FloatArray:
         """Density at ``x``."""
-        at = np.asarray(x, dtype=np.float64)
-        return self.curve.pdf(1 - at if self.flipped else at)
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(rate ≤ x)."""
-        at = np.asarray(x, dtype=np.float64)
-        return 1 - self.curve.cdf(1 - at) if self.flipped else self.curve.cdf(at)
-
-    def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``."""
-        chances = check_chances(p)
-        if self.flipped:
-            return 1 - self.curve.quantile(1 - chances)
-        return self.curve.quantile(chances)
-
-    def interval(self, confidence: float = 0.95) -> Interval:
-        """Credible interval with equal tails."""
-        tail = 0.5 - 0.5 * check_confidence(confidence)
-        low, high = self.quantile([tail, 1 - tail])
-        return Interval(np.asarray(low), np.asarray(high))
+        return self.curve.pdf(np.asarray(x, dtype=np.float64))
