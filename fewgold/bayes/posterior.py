@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes import quadrature
 from fewgold.bayes.batch import METHODS, batch_panels, batch_quantiles, by_mixture, moments, smooth
 from fewgold.bayes.counts import Counts
-from fewgold.bayes.density import BetaCurve, Curve, Panels
+from fewgold.bayes.density import BetaCurve, Curve, LogDensity, Panels
 from fewgold.bayes.mixture import Shapes, mixture, sample_rates, shapes
 from fewgold.bayes.priors import Priors
 from fewgold.errors import FewgoldError
@@ -265,14 +265,12 @@ class AlphaPosterior(Posterior):
 
     @property
     def _source(self) -> str:
-        c = self.counts
-        told = (
+        c, rates = self.counts, self.priors._known_rates
+        idle = "; rho + eta = 1, so those of the metric tell nothing"
+        return (
             f"from {int(c.human_total)} human, {int(c.paired_total)} paired and "
-            f"{int(c.metric_total)} metric ratings"
+            f"{int(c.metric_total)} metric ratings{idle if rates and sum(rates) <= 1 else ''}"
         )
-        if self.priors._known_rates is not None and sum(self.priors._known_rates) <= 1:
-            told += "; rho + eta = 1, so those of the metric tell nothing"
-        return told
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -319,10 +317,7 @@ class AlphaPosterior(Posterior):
         if not shape.total:
             return BetaCurve(*powers)
         if rates is not None and self.method != "mixture":
-
-            def log_density(alpha: FloatArray, beta: FloatArray) -> FloatArray:
-                return quadrature.log_density_known(shape, rates, alpha, beta)
-
+            log_density: LogDensity = partial(quadrature.log_density_known, shape, rates)
         elif self.method == "quadrature" or not (self.method == "mixture" or by_mixture(shape)):
             return quadrature.by_quadrature(shape)
         else:
@@ -370,20 +365,19 @@ class AlphaPosterior(Posterior):
     @cached_property
     def rho(self) -> RatePosterior:
         """Marginal posterior of ρ = P(metric 1 | adequate)."""
-        self._check_estimated("rho")
-        return RatePosterior(quadrature.rho_curve(self._shapes))
+        return self._rate("rho", self._shapes)
 
     @cached_property
     def eta(self) -> RatePosterior:
         """Marginal posterior of η = P(metric 0 | inadequate)."""
-        self._check_estimated("eta")
-        return RatePosterior(quadrature.rho_curve(self._shapes.exchanged))
+        return self._rate("eta", self._shapes.exchanged)
 
-    def _check_estimated(self, name: str) -> None:
+    def _rate(self, name: str, shape: Shapes) -> RatePosterior:
         self._check_single(name)
         if self.priors.known:
             rate = getattr(self.priors, name)
             raise FewgoldError(f"{name} is known to be {rate:g}: it has no posterior.")
+        return RatePosterior(quadrature.rho_curve(shape))
 
     def joint(self, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
         """Density of (ρ, η) given the data, at arrays that broadcast; of one study.

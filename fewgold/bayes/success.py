@@ -171,19 +171,14 @@ def success_rates(
 
 
 def _human_alone(
-    table: BinaryTable,
-    system: str,
-    target: str,
-    priors: Priors | None,
+    table: BinaryTable, system: str, target: str, priors: Priors | None,
     seen: BoolArray | None = None,
-) -> AlphaPosterior | PoolPosterior:
+) -> Posterior:  # fmt: skip
     """By the human ratings of the system alone, or by those that were ``seen``."""
     own = table.of(system)
     ours = table.labels[own & (table.rated if seen is None else seen)]
     counts = Counts(human_ones=int(ours.sum()), human_total=ours.size)
-    if target == "process":
-        return AlphaPosterior(counts, priors or Priors())
-    return PoolPosterior(counts, priors, unrated=int(own.sum()) - ours.size)
+    return posterior_of(counts, priors, target, unrated=int(own.sum()) - ours.size)
 
 
 def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
@@ -559,13 +554,9 @@ def _ratings_used(
 
 
 def _cut_of(
-    table: BinaryTable,
-    metric: str,
-    system: str,
-    seen: BoolArray,
-    rule: str,
+    table: BinaryTable, metric: str, system: str, seen: BoolArray, rule: str,
     given: Cut | str | None,
-) -> Cut:
+) -> Cut:  # fmt: skip
     """The cut of a metric, chosen on the rated items of a system or of all."""
     if given is not None:
         return Cut.parse(given)
