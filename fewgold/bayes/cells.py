@@ -423,7 +423,6 @@ class _Interpolated:
         self.period = int(unrated.sum()) + 1
 
     def at(self, start: int, stop: int) -> ComplexArray:
-        """At the frequencies from ``start`` to ``stop``: (points, frequencies)."""
         # Characteristic functions of the means, by running products.
         turn = np.empty((*self.mean.shape, stop - start), dtype=np.complex128)
         turn[..., 0] = np.exp(2j * np.pi * start / self.period * self.mean)

@@ -265,12 +265,10 @@ class Roc:
 
     @property
     def _adequate(self) -> int:
-        """Adequate items."""
         return int(self.ones.sum())
 
     @property
     def _inadequate(self) -> int:
-        """Inadequate items."""
         return int(self.zeros.sum())
 
     @cached_property
@@ -525,8 +523,8 @@ class RocTable:
             points = {name: roc.at(cut) for name, roc in found.items() if name != ALL}
             if len(points) < 2:
                 continue
-            row: dict[str, Any] = {"metric": metric, "systems": len(points), "cut": str(cut)}
-            rows.append(row | _compared(points))
+            facts = {"metric": metric, "systems": len(points), "cut": str(cut)}
+            rows.append(facts | _compared(points))
         if not rows:
             raise FewgoldError(
                 "heterogeneity compares systems: name the column that holds them (system=)."
