@@ -203,17 +203,15 @@ def view(
     typed = typed or Typed()
     before, after = around(campaign.pool, place)
     return values | {
-        "state": "rate",
-        "key": campaign.desk.key_at(place),
+        "state": "rate", "key": campaign.desk.key_at(place),
         "texts": _texts(campaign.pool, place) or {"segment": segment(campaign, place).id},
         "before": [_texts(campaign.pool, p) for p in before],
         "after": [_texts(campaign.pool, p) for p in after],
-        "facts": _facts(campaign, place),
-        "typed": typed,
+        "facts": _facts(campaign, place), "typed": typed,
         "old": "" if old is None else plain(old.score),
         "nonce": typed.nonce or secrets.token_urlsafe(12),
         "since": typed.since or f"{time.time():.3f}",
-    }
+    }  # fmt: skip
 
 
 def scale_of(campaign: Campaign) -> Scale:

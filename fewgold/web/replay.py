@@ -186,7 +186,7 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
     @router.post("/job/{id}/cancel")
     def cancel(request: Request, id: str) -> Response:
         job = of(id)
-        jobs.cancel(job)
+        job.stop.set()  # it does when it next reports its progress
         job.wait(1.0)
         return RedirectResponse(f"/replay/job/{job.id}", 303)
 
