@@ -383,10 +383,8 @@ def _changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
 def _read(name: str, text: str) -> Any:
     if name == "limits":
         return _limits(text)
-    if name == "tolerance":
-        return _real(name, text) if text else None
-    if name == "confidence":
-        return _real(name, text)
+    if name in ("tolerance", "confidence"):
+        return None if name == "tolerance" and not text else _real(name, text)
     if name == "each":
         if not text.isascii() or not text.isdigit() or len(text) > 4:
             raise FewgoldError(f"each must be a whole number of raters; got {text[:40]!r}.")

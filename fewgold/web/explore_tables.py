@@ -28,18 +28,6 @@ ROWS = 25  # shown; the rest is in the download
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A table as it stands on a page."""
-
-    name: str
-    title: str
-    caption: str
-    heads: tuple[tuple[str, bool], ...]
-    rows: tuple[tuple[str, ...], ...]
-    total: int
-
-
-@dataclass(frozen=True)
 class Kind:
     """How a table is made and shown; ``make`` gives None where there is nothing to tell."""
 
@@ -50,7 +38,7 @@ class Kind:
     names: Mapping[str, str] = field(default_factory=dict)
     last: bool = False  # the last rows are the interesting ones
 
-    def shown(self, name: str, view: View) -> Shown | None:
+    def shown(self, name: str, view: View) -> dict[str, Any] | None:
         """The table with the digits that people read; None where it has no rows."""
         frame = self.make(view)
         if frame is None or not len(frame):
@@ -65,8 +53,10 @@ class Kind:
             form = self.formats.get(column, _text)
             gaps = [v is None or (isinstance(v, float) and np.isnan(v)) for v in values]
             cells.append(["–" if gap else form(v) for v, gap in zip(values, gaps, strict=True)])
-        rows = tuple(zip(*cells, strict=True))
-        return Shown(name, self.title, self.caption, tuple(heads), rows, len(frame))
+        return {
+            "name": name, "title": self.title, "caption": self.caption, "heads": heads,
+            "rows": list(zip(*cells, strict=True)), "total": len(frame),
+        }  # fmt: skip
 
 
 def _text(value: Any) -> str:
@@ -241,7 +231,7 @@ ROC = Kind(
 )  # fmt: skip
 
 
-def roc_shown(view: View, cut: str) -> tuple[Shown | None, str]:
+def roc_shown(view: View, cut: str) -> tuple[dict[str, Any] | None, str]:
     """The table of ROC curves, or None and why there is none."""
     try:
         kept = view.roc(cut).to_frame().drop(columns=["system", "gaps"])
