@@ -245,7 +245,13 @@ class Simulation:
 
         check_choice("kind", kind, KINDS)
         if kind in ("bounds", "widths"):
-            return self._plot_bounds(kind, ax, **options)
+            frame = self.by_bound(options.pop("strategy", None) or self.baseline)
+            if kind == "widths":
+                return plots.width_curves(frame, ax, **options)
+            frame = frame.assign(strategy=frame["bound"])
+            names = list(frame["strategy"].unique())[: len(plots.PALETTE)]
+            told = {"confidence": self.confidence, "highlight": names, **options}
+            return plots.coverage_curves(frame, ax, **told)
         if kind == "ranking":
             return plots.ranking(self.ranking(), ax, **options)
         frame, cost = self._for_plots()
@@ -263,19 +269,6 @@ class Simulation:
         if cost:
             drawn.set_xlabel("budget in units of cost")
         return drawn
-
-    def _plot_bounds(
-        self, kind: str, ax: Any, *, strategy: str | None = None, **options: Any
-    ) -> Any:
-        from fewgold import plots
-
-        frame = self.by_bound(strategy or self.baseline)
-        if kind == "widths":
-            return plots.width_curves(frame, ax, **options)
-        frame = frame.assign(strategy=frame["bound"])
-        names = list(frame["strategy"].unique())[: len(plots.PALETTE)]
-        told = {"confidence": self.confidence, "highlight": names, **options}
-        return plots.coverage_curves(frame, ax, **told)
 
     def _for_plots(self) -> tuple[pd.DataFrame, bool]:
         """Figures by budget, without means over some pools beside means over all of them."""
