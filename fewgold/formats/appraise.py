@@ -186,9 +186,9 @@ class Appraise(Format):
             cells, why = _cells(line)
             if why:
                 rows.rejected.append(line.rejected(why))
-            elif (
-                kind := "scores of whole documents" if cells.get("whole") else _TYPES[cells["type"]]
-            ):
+                continue
+            kind = "scores of whole documents" if cells.get("whole") else _TYPES[cells["type"]]
+            if kind:
                 skipped[kind] += 1
             else:
                 rows.ratings.append(_rating(cells, names.id))

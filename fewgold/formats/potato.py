@@ -151,12 +151,12 @@ def entries(rows: Rows, path: str | Path, names: Names) -> list[Entry]:
 
 def _files(path: Path) -> list[Path]:
     """The file of each user; the lines of all, where there are no users' folders."""
+
+    def first(folder: Path) -> list[Path]:
+        return [folder / name for name in (STATE, LINES) if (folder / name).is_file()][:1]
+
     users = sorted(p for p in path.iterdir() if p.is_dir())
-    found = []
-    for folder in users:
-        here = [folder / name for name in (STATE, LINES) if (folder / name).is_file()]
-        found += here[:1]
-    return found or [path / name for name in (STATE, LINES) if (path / name).is_file()][:1]
+    return [file for folder in users for file in first(folder)] or first(path)
 
 
 def _file(rows: Rows, path: Path, place: str, user: str, names: Names) -> list[Entry]:
@@ -198,9 +198,7 @@ def _state(
         if answers is None or not instance.strip():
             rows.reject(where, "its answers make no sense.", labels.get(instance))
             continue
-        how = behaviour.get(instance)
-        how = how if isinstance(how, dict) else {}
-        holder = {EXTRA: object_of(extras, instance)}
+        how, holder = object_of(behaviour, instance), {EXTRA: object_of(extras, instance)}
         found.append(Entry(where, instance.strip(), rater, answers, how, holder))
     return found
 
