@@ -307,7 +307,7 @@ def test_plain_numbers_and_pickles():
         posterior.quantile(1.5)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep
 @pytest.mark.parametrize("total", [0, 1, 10, 10**4, 10**7])
 @pytest.mark.parametrize("paired", [0, 1, 10**5])
 @pytest.mark.parametrize("alpha", [0, 1])

@@ -379,7 +379,8 @@ def test_guess_and_expected_refuse():
         sequence.remaining(rated(skewed(50), 20, draws=2), 1.0)
 
 
-@pytest.mark.parametrize("metric", [pytest.param(None, marks=pytest.mark.slow), "comet"])
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", [None, "comet"])
 def test_remaining_foretells_the_rest(metric):
     """From 100 ratings of 300: on average about what the draws really take."""
     ratings = toy(n=300, draws=40)

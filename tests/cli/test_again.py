@@ -13,6 +13,7 @@ import typer
 
 from fewgold import sheets
 from fewgold.cli import app
+from sweeps import quick
 
 _COMMANDS = vars(typer.main.get_command(app))["commands"]
 
@@ -141,7 +142,10 @@ def test_a_sheet_of_several_systems_is_drawn_again(run: Any, table: pd.DataFrame
     assert Path("sheet-again.csv").read_bytes() == Path("sheet.csv").read_bytes()
 
 
-@pytest.mark.parametrize("extra", ["--engine=duckdb", "--memory=1GB", "--order=position"])
+@pytest.mark.parametrize(
+    "extra",
+    quick(["--engine=duckdb", "--memory=1GB", "--order=position"], ["--order=position"]),
+)
 def test_a_pool_on_disk_is_drawn_from_again(run: Any, table: pd.DataFrame, extra: str) -> None:
     pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")

@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from fewgold import formats, web
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating, key
+from sweeps import quick
 
 Run = Callable[..., Any]
 
@@ -111,7 +112,7 @@ def runs(systems: list[str]) -> int:
 POOLS = ("tree", "table.csv", "bare.csv")
 
 
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("pool", quick(POOLS, ["tree"]))
 def test_no_export_tells_the_system_or_a_metric(run: Run, pool: str) -> None:
     study = begin(run, pool)
     for to in formats.names():
@@ -215,7 +216,7 @@ def test_answers_come_back_whatever_names_them(run: Run) -> None:
     assert set(pd.read_csv("ratings.csv")["pool_id"]) == set(wanted) & set(found["segment"])
 
 
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("pool", quick(POOLS, ["table.csv"]))
 def test_no_page_tells_the_system_or_a_metric(run: Run, pool: str) -> None:
     study, known = begin(run, pool, budget=20), truth()
     with Campaign(study) as campaign:

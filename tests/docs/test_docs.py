@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from fewgold.simulation import page as simulation_page
 from sessions import has_session, played, undated
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,9 @@ LONG = {
     "binary-1": ("draws=500", "draws=3"),
     "large-2": ("LocalCluster(", "LocalCluster(processes=False, "),
     "planning-1": ("draws=100", "draws=3"),
+    "raters-1": ("RaterPosterior(labels)", "RaterPosterior(labels, effective=100)"),
+    "raters-2": ("RaterPosterior(labels, ", "RaterPosterior(labels, effective=100, "),
+    "raters-3": ("RaterPosterior(labels, ", "RaterPosterior(labels, effective=100, "),
     "reliability-0": ("orders=20", "orders=2"),
     "whole-documents-0": ("draws=200", "draws=8"),
     "09_compare_strategies": ("draws=40", "draws=2"),
@@ -104,8 +108,12 @@ def test_example(name: str, run_script: Callable[[Path], str]) -> None:
 
 @pytest.mark.parametrize("name", sorted(LONG.keys() & EXAMPLES))
 def test_example_with_little_to_do(
-    name: str, run_script: Callable[[Path], str], tmp_path: Path
+    name: str,
+    run_script: Callable[[Path], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(simulation_page, "_figures", lambda done: {"error": done.plot("error")})
     script = tmp_path / f"{name}.py"
     code = EXAMPLES[name].read_text(encoding="utf-8")
     script.write_text(_shortened(name, code), encoding="utf-8")

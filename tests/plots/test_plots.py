@@ -262,7 +262,7 @@ def test_a_strategy_without_numbers_is_left_out_quietly() -> None:
 # Names at the ends of lines
 
 
-@pytest.mark.parametrize("count", [4, 25])
+@pytest.mark.parametrize("count", [4, pytest.param(25, marks=pytest.mark.slow)])
 def test_names_do_not_overlap(count: int) -> None:
     names = [f"strategy-{i}+with-an-estimator" for i in range(count)]
     ax = plots.error_curves(by_budget(names), highlight=names)

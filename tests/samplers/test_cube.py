@@ -112,7 +112,7 @@ def test_the_leading_components_are_balanced():
     assert abs(np.corrcoef(design.design.balance[0], first[design.indices])[0, 1]) > 0.999
 
 
-@pytest.mark.parametrize("n", quick([5, 17, 40], [17]))
+@pytest.mark.parametrize("n", quick([5, 17, 40], [5]))
 def test_every_segment_has_the_same_chance(n):
     """The sampler as a whole: documents of very unequal sizes, large ones cut into zones."""
     draws = 12_000

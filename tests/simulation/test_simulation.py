@@ -27,7 +27,7 @@ from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameErro
 from fewgold.estimate import Interval
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import ByColumn, Cost, Sampler, SimpleRandom, Stratified
-from fewgold.simulation import studies_from_table
+from fewgold.simulation import page, studies_from_table
 from fewgold.simulation.cells import Score, over_known, ratio
 from fewgold.simulation.studies import Study
 from fewgold.testing import toy_pool
@@ -428,6 +428,7 @@ fg.simulate(pool, gold, ["random", "docs-balanced+ridge"], [k / 20 for k in rang
 
 
 # Alone: the command does the same in tests/cli/test_simulate.py.
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_control_c_keeps_cells(tmp_path: Path, jobs: int) -> None:
     """A real interrupt of a real process, alone and with workers."""
@@ -685,7 +686,8 @@ def test_default_strategies_suit_the_pool() -> None:
     assert fg.simulate(no_metrics, gold, budgets=[30], draws=2).failures.empty
 
 
-def test_waves_and_costs(tmp_path: Path) -> None:
+def test_waves_and_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "_figures", lambda done: {"error": done.plot("error")})
     pool, gold = _toy()
     priced = fg.Pool(pool.ids, pool.metrics, pool.documents, cost=np.linspace(1, 3, 120))
     sim = fg.simulate(priced, gold, ["docs-prop"], [Cost(50.0), 0.2], draws=30)
@@ -1004,7 +1006,12 @@ def test_plots(sim: fg.Simulation, kind: str) -> None:
         sim.plot("pie")
 
 
-def test_page_and_files(sim: fg.Simulation, tmp_path: Path) -> None:
+def test_page_and_files(
+    sim: fg.Simulation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Three figures of six will do: drawing is what takes long.
+    few = ("error", "bounds", "widths")
+    monkeypatch.setattr(page, "_figures", lambda done: {kind: done.plot(kind) for kind in few})
     written = sim.save(tmp_path / "out")
     names = {p.name for p in written}
     assert {"cells.csv", "ranking.csv", "report.html", "error.png", "failures.csv"} <= names

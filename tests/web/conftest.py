@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
@@ -23,8 +24,14 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[FastAPI, str]:
     return create_app(path, token=live.TOKEN), secret
 
 
+@pytest.fixture(scope="session")
+def loop() -> Iterator[BlockingPortal]:
+    with start_blocking_portal() as portal:
+        yield portal
+
+
 @pytest.fixture
-def client(hostile: tuple[FastAPI, str]) -> Iterator[Client]:
+def client(hostile: tuple[FastAPI, str], loop: BlockingPortal) -> Iterator[Client]:
     """Make a client of that server: a stranger, or the owner."""
     made: list[TestClient] = []
 
@@ -33,6 +40,7 @@ def client(hostile: tuple[FastAPI, str]) -> Iterator[Client]:
             app, base_url="http://127.0.0.1", headers={"Origin": "http://127.0.0.1"},
             raise_server_exceptions=faults,
         )  # fmt: skip
+        found.portal = loop  # one event loop for all of them, not one for each request
         made.append(found)
         if owner:
             found.cookies.set(app.state.site.cookie, app.state.site.token)

@@ -188,11 +188,12 @@ def test_answers_are_stored_with_what_belongs_to_them(campaign: Campaign) -> Non
     assert details == {"via": "page", "comment": "good\n<b>but</b>"}
 
 
-@pytest.mark.parametrize("since", ["", "x", "nan", "inf", "0", "9e99"])
-def test_times_that_make_no_sense_are_left_out(campaign: Campaign, since: str) -> None:
-    rater(campaign).look().rate("5", since=since)
-    (row,) = campaign.answers().to_dict("records")
-    assert json.loads(row["details"]) == {"via": "page"}
+def test_times_that_make_no_sense_are_left_out(campaign: Campaign) -> None:
+    ann = rater(campaign).look()
+    for since in ("", "x", "nan", "inf", "0", "9e99"):
+        ann.rate("5", since=since)
+    rows = campaign.answers().to_dict("records")
+    assert [json.loads(row["details"]) for row in rows] == [{"via": "page"}] * 6
 
 
 def test_a_form_sent_twice_rates_what_was_seen_once(campaign: Campaign) -> None:
@@ -404,6 +405,7 @@ def work(person: Rater, acknowledged: list[tuple[str, float]], first: int) -> No
         acknowledged.append((form["segment"], float(score)))
 
 
+@pytest.mark.slow
 def test_killed_servers_lose_nothing_that_two_raters_were_told(tmp_path: Path) -> None:
     campaign = begin(tmp_path)
     campaign.select(40)

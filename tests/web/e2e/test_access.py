@@ -52,7 +52,7 @@ def wide(page: Any) -> str:
     )
 
 
-@pytest.mark.parametrize("where", quick(PAGES, ["/plan/binary", "/explore", "/raters", "rate"]))
+@pytest.mark.parametrize("where", quick(PAGES, ["/plan/binary", "/explore", "rate"]))
 def test_nothing_keeps_people_out(
     visit: Visit, served: tuple[live.Server, str], where: str
 ) -> None:

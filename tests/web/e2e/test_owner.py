@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fewgold.campaign import Campaign
 from fewgold.formats import Rating
 from web.e2e import live
@@ -81,6 +83,7 @@ def test_the_estimate_moves_while_answers_come(visit: Visit, tmp_path: Path) -> 
         page.close()
 
 
+@pytest.mark.slow
 def test_from_a_new_rater_to_the_download(visit: Visit, tmp_path: Path) -> None:
     """The owner adds a rater, whose link works and has no other rights; answers come back."""
     path = tmp_path / "study"

@@ -103,6 +103,7 @@ def test_undo_skip_and_comment_by_keyboard(
         assert len(stored(path)) == 1
 
 
+@pytest.mark.slow
 def test_two_raters_at_once(visit: Visit, tmp_path: Path) -> None:
     path = tmp_path / "study"
     secrets = live.campaign(path, "ann", "bob", budget=24, limits=(0, 1))
@@ -123,6 +124,7 @@ def test_two_raters_at_once(visit: Visit, tmp_path: Path) -> None:
     assert len({key for _, key, _ in told}) == 22
 
 
+@pytest.mark.slow
 def test_without_javascript(visit: Visit, study: tuple[Path, dict[str, str]]) -> None:
     path, secrets = study
     with live.Server(path) as server:
@@ -146,6 +148,7 @@ def test_without_javascript(visit: Visit, study: tuple[Path, dict[str, str]]) ->
         assert page.inner_text("[data-testid=headline]") != before
 
 
+@pytest.mark.slow
 def test_attacks_do_nothing(visit: Visit, tmp_path: Path) -> None:
     """No dialog opens, no request leaves for elsewhere and the policy is never broken."""
     path = tmp_path / "study"
