@@ -15,7 +15,7 @@ from fewgold.formats import text
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
 from fewgold.formats.json import dumps
 from fewgold.formats.rows import matched, number
-from fewgold.formats.text import UNNAMED, Line, word
+from fewgold.formats.text import UNNAMED, TextLine, word
 from fewgold.io import bare, plain, write_texts
 
 # What errors weigh in MQM (Multidimensional Quality Metrics) --------------------------------------
@@ -167,7 +167,7 @@ def is_row(cells: Sequence[str]) -> bool:
 class MqmRow:
     """One line: cells by role, or why it cannot be read."""
 
-    line: Line
+    line: TextLine
     cells: Mapping[str, str]
     why: str = ""
 
@@ -260,7 +260,7 @@ def rows_of(path: str | Path, names: Names = Names()) -> list[MqmRow]:  # noqa: 
     return [_row(line, header, roles) for line in lines]
 
 
-def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> MqmRow:
+def _row(line: TextLine, header: Sequence[str], roles: Mapping[str, int]) -> MqmRow:
     cells = line.text.split("\t")
     named = {role: bare(cells[i]).strip() for role, i in roles.items() if i < len(cells)}
     if "note" not in roles and len(cells) == len(header) + 1:

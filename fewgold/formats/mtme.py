@@ -19,7 +19,7 @@ from fewgold.formats.rows import Rows, distinct, matched, number
 from fewgold.formats.text import (
     NUL,
     UNNAMED,
-    Line,
+    TextLine,
     absent,
     finite,
     json_of,
@@ -44,7 +44,7 @@ _FIELDS = {"sources": "source", "references": "target", "system-outputs": "hypot
 class ScoreLine:
     """A line of a score file: the system, the segment's number from 1, its score or None."""
 
-    line: Line
+    line: TextLine
     system: str
     place: int
     score: float | None = None
@@ -141,7 +141,7 @@ class Tree:
 
     def placed(
         self, path: Path, pair: str, texts: Sequence[str], systems: Sequence[str]
-    ) -> Iterator[tuple[Line, int, str]]:
+    ) -> Iterator[tuple[TextLine, int, str]]:
         """Each line of a file, the number of its segment, and why that cannot be told.
 
         Which segment a line is about follows from counting, so that of a system with too few or
@@ -159,7 +159,7 @@ class Tree:
                     f"expected {segments} lines of {system}, one a segment, got {counts[system]}: "
                     "which segment this is cannot be told"
                 )
-            yield Line(f"{path.name}, line {at}", text), seen[system], why
+            yield TextLine(f"{path.name}, line {at}", text), seen[system], why
 
     def key(self, pair: str, system: str, place: int) -> tuple[str, bool]:
         """What a segment is called, and whether it is to be rated."""

@@ -278,16 +278,12 @@ def read_entries(rows: Rows, found: list[Entry], names: Names) -> None:
         told = {n: entry.behaviour.get(n) for n in _TIME_FIELDS}
         details = {n: plain(v) for n, v in told.items() if v not in (None, "")}
         details |= {"answers": others} if others else {}
-        rating = Rating(entry.segment, 0.0, entry.rater, _time(entry.behaviour), details=details)
+        changes = [c for c in list_of(entry.behaviour, "annotation_changes") if isinstance(c, dict)]
+        last = text_of(changes[-1], "timestamp") if changes else ""
+        time = last or text_of(entry.behaviour, "session_end", "timestamp")
+        rating = Rating(entry.segment, 0.0, entry.rater, time, details=details)
         what = f"the answer to {question!r}"
         shared.take_answer(rows, entry.place, rating, what, listed, entry.holder, listed)
-
-
-def _time(behaviour: Mapping[str, Any]) -> str:
-    """When the answer was changed last."""
-    changes = [c for c in list_of(behaviour, "annotation_changes") if isinstance(c, dict)]
-    last = text_of(changes[-1], "timestamp") if changes else ""
-    return last or text_of(behaviour, "session_end", "timestamp")
 
 
 _LONGEST = 80

@@ -383,7 +383,7 @@ RATING_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Grid:
+class SheetContent:
     """What a file shall hold. ``exact`` are columns that must come back as they went."""
 
     title: str
@@ -392,7 +392,7 @@ class Grid:
     exact: tuple[int, ...]
 
 
-def task_grid(tasks: Tasks) -> Grid:
+def task_grid(tasks: Tasks) -> SheetContent:
     """One row per segment in the order of the tasks, context among them.
 
     The columns are ``id, document, position, <texts>, rate, <score>, rater, comment, key``.
@@ -412,10 +412,10 @@ def task_grid(tasks: Tasks) -> Grid:
         texts = (s.texts.get(name, "") for name in tasks.text_names)
         who = rater if s.rate else ""
         rows.append((*where, *texts, YES if s.rate else CONTEXT, None, who, "", s.key))
-    return Grid("tasks", header, tuple(rows), (0, len(header) - 1))
+    return SheetContent("tasks", header, tuple(rows), (0, len(header) - 1))
 
 
-def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> Grid:
+def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> SheetContent:
     """One row per rating; the pool's id stands last, where the tasks tell it."""
     ids = {s.id: s.id for s in tasks.segments} | {s.key: s.id for s in tasks.segments}
     rows = []
@@ -428,7 +428,7 @@ def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> Grid:
             (r.segment, float(r.score), r.rater, r.time, r.system, r.answer, plain_json(r),
              ids.get(r.segment, r.segment))
         )  # fmt: skip
-    return Grid("ratings", RATING_COLUMNS, tuple(rows), tuple(range(len(RATING_COLUMNS))))
+    return SheetContent("ratings", RATING_COLUMNS, tuple(rows), tuple(range(len(RATING_COLUMNS))))
 
 
 def plain_json(rating: Rating) -> dict[str, Any]:
@@ -464,7 +464,7 @@ class Tabular(Format):
     """A format that is a header and rows."""
 
     @abstractmethod
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         """A file with these rows."""
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
@@ -491,7 +491,7 @@ class Tabular(Format):
                 raise DataError(f"{self.title} cannot hold the rating {off}. {_INSTEAD}")
         write_texts({Path(path): data})
 
-    def _packed(self, grid: Grid, tasks: Tasks, path: str | Path) -> bytes:
+    def _packed(self, grid: SheetContent, tasks: Tasks, path: str | Path) -> bytes:
         try:
             data = self._file(grid, tasks)
         except UnicodeEncodeError as error:
@@ -531,7 +531,7 @@ class Csv(Tabular):
         named = probe.name.endswith((".csv", ".tsv"))
         return is_text(probe) and (named or _familiar(probe, ",;|"))
 
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         rows = [[guard(c) for c in as_texts(row)] for row in (grid.header, *grid.rows)]
         return _marked(joined(rows, ","))
 
@@ -548,7 +548,7 @@ class Tsv(Tabular):
         tabs = bool(lines) and "\t" in lines[0] and separator_of(lines, 0, "\t") == "\t"
         return is_text(probe) and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
 
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         rows = [as_texts(row) for row in (grid.header, *grid.rows)]
         for row in rows[1:]:
             for k in grid.exact:
@@ -576,7 +576,7 @@ class JsonLines(Tabular):
         first = found[0] if isinstance(found, list) and found else None
         return isinstance(first, dict) and familiar(first, Names()) == 2
 
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         rows = [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
