@@ -23,14 +23,9 @@ _CELLS = 1 << 17
 
 
 class Nearest:
-    """For each segment the rated ones, nearest first.
+    """For each segment the rated ones, nearest first, by the metrics of all segments: (p, N).
 
-    Parameters
-    ----------
-    points
-        (p, N) the metrics of all segments.
-    tabled
-        Look ranks up in a table of all pairs: worth making for many draws from a small pool.
+    ``tabled`` looks ranks up in a table of all pairs: worth it for many draws from a small pool.
     """
 
     def __init__(self, points: FloatArray, *, tabled: bool) -> None:
@@ -47,15 +42,13 @@ class Nearest:
         rows = np.atleast_2d(rows)
         n = rows.shape[-1]
         first = n if first is None else first
-        looked_at = self._enough(n, first)
+        # Neighbours to look at so that nearly always ``first`` of them are rated.
+        share = n / self.size
+        enough = int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10
+        looked_at = min(enough, int(self.size))
         if self._tabled and 2 * looked_at <= n:
             return self._along(rows, part, first, looked_at)
         return self._sorted(rows, part)[..., :first]
-
-    def _enough(self, n: int, first: int) -> int:
-        """Neighbours to look at so that nearly always ``first`` of them are rated."""
-        share = n / self.size
-        return min(int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10, int(self.size))
 
     def _along(self, rows: IntArray, part: slice, first: int, looked_at: int) -> NDArray[Any]:
         """Where many are rated, the nearest ones are met soon on the way from near to far."""

@@ -323,20 +323,6 @@ def _text(value: float) -> str:
     return "unknown" if np.isnan(value) else f"{value:.3g}"
 
 
-def _agreement(ids: list[Any], names: list[Any], single: Coded, every: Coded) -> Agreement:
-    """The agreement of ratings, one a rater and segment (``single``), out of ``every`` answer."""
-    segment, rater, score = single
-    per = np.bincount(segment)
-    found = components(segment, rater, score)
-    alpha, nominal = krippendorff(score, segment), krippendorff_nominal(score, segment)
-    spread, table = _by_rater(names, single, every)
-    notes = _notes(names, score, per, found)
-    return Agreement(
-        table, alpha, nominal, found, spread, int(per.size), int((per > 1).sum()), ids, segment,
-        rater, notes,
-    )  # fmt: skip
-
-
 def _notes(
     names: list[Any], score: FloatArray, per: IntArray, found: Components
 ) -> tuple[str, ...]:
@@ -377,11 +363,15 @@ def _by_rater(names: list[Any], single: Coded, every: Coded) -> tuple[float, pd.
         mine = rater == k
         both = mine & (per[segment] > 1)
         gap, m = (score - rest)[both], int(both.sum())
-        twice = _repeated(pairs[every[1] == k], every[2][every[1] == k])
+        # Distance of the first and last score of each segment that this rater rated repeatedly.
+        cells, scores = pairs[every[1] == k], every[2][every[1] == k]
+        _, first, count = np.unique(cells, return_index=True, return_counts=True)
+        last = cells.size - 1 - np.unique(cells[::-1], return_index=True)[1]
+        twice = np.abs(scores[last] - scores[first])[count > 1]
         rows.append(
             {
                 "rater": name,
-                "answers": int((every[1] == k).sum()),
+                "answers": cells.size,
                 "segments": int(mine.sum()),
                 "mean": float(score[mine].mean()),
                 "sd": float(score[mine].std(ddof=1)) if mine.sum() > 1 else np.nan,
@@ -400,13 +390,6 @@ def _by_rater(names: list[Any], single: Coded, every: Coded) -> tuple[float, pd.
     freedom = int((count - 1).sum())
     spread = float(np.sqrt((left**2).sum() / freedom)) if freedom else float("nan")
     return spread, pd.DataFrame(rows)
-
-
-def _repeated(cells: IntArray, scores: FloatArray) -> FloatArray:
-    """Distance of the first and last score of each cell with several, in the order of time."""
-    _, first, count = np.unique(cells, return_index=True, return_counts=True)
-    last = cells.size - 1 - np.unique(cells[::-1], return_index=True)[1]
-    return np.asarray(np.abs(scores[last] - scores[first])[count > 1])
 
 
 REPEATS = ("last", "first", "mean")
@@ -479,20 +462,14 @@ class Answers:
         return cls(columns[0], columns[1], columns[2], columns[3] if time else None)
 
     @cached_property
-    def _order(self) -> IntArray:
-        """Rows in the order of time."""
-        if self.times is None:
-            return np.arange(len(self.segments))
-        times = list(self.times)
-        try:
-            return np.array(sorted(range(len(times)), key=times.__getitem__), dtype=np.int64)
-        except TypeError:
-            raise DataError("times must be of one kind, so that they can be sorted.") from None
-
-    @cached_property
     def _coded(self) -> Coded:
         """Segment, rater and score of each answer in the order of time."""
-        at = self._order
+        at = np.arange(len(self.segments))
+        if self.times is not None:
+            try:
+                at = np.array(sorted(at.tolist(), key=list(self.times).__getitem__))
+            except TypeError:
+                raise DataError("times must be of one kind, so that they can be sorted.") from None
         scores = np.asarray(self.ratings)[at]
         return _codes(self.segments)[at], _codes(self.raters)[at], scores
 
@@ -534,7 +511,14 @@ class Answers:
 
     def agreement(self, repeats: str = "last") -> Agreement:
         """How far raters agree with each other and with themselves."""
-        return _agreement(self._ids, self._names, self._one_each(repeats), self._coded)
+        single = segment, rater, score = self._one_each(repeats)
+        per, found = np.bincount(segment), components(segment, rater, score)
+        alpha, nominal = krippendorff(score, segment), krippendorff_nominal(score, segment)
+        spread, table = _by_rater(self._names, single, self._coded)
+        return Agreement(
+            table, alpha, nominal, found, spread, int(per.size), int((per > 1).sum()), self._ids,
+            segment, rater, _notes(self._names, score, per, found),
+        )  # fmt: skip
 
 
 def _codes(labels: Sequence[Any]) -> IntArray:

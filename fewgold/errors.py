@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 
 class FewgoldError(ValueError):
@@ -29,6 +30,10 @@ class FewgoldError(ValueError):
         """The message with the hint for an audience; with that for Python if it has none."""
         hint = self.hints.get(audience, self.hints.get("python", ""))
         return f"{self.message} {hint}".rstrip()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Subclasses take other arguments than the sentence, and workers must pass them on.
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class DataError(FewgoldError):

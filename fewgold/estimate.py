@@ -238,14 +238,11 @@ class LinearEstimate:
             )
         return (*found, *self.ratings.warnings)
 
-    def _ci(self, confidence: float) -> str:
-        """The bound, and the one that it came to."""
-        used = self.bound.resolve(self, confidence)
-        return used.spelled if used is self.bound else f"{self.bound.name}-{used.spelled}"
-
     def signature(self, confidence: float = 0.95) -> str:
         """All that is needed to tell how the number was made, in one line."""
-        return signature(self.ratings, self.method, self._ci(confidence), confidence)
+        used = self.bound.resolve(self, confidence)
+        chosen = "" if used is self.bound else f"{self.bound.name}-"
+        return signature(self.ratings, self.method, chosen + used.spelled, confidence)
 
     def summary(self, confidence: float = 0.95) -> str:
         """A few lines for people."""

@@ -193,7 +193,9 @@ class PartialRatings:
         check_choice("within", within, ("groups", "sample"))
         if self.rated == self.sample.n:
             return self._answered()
-        lost, of = self._counts()
+        # Those given up in earlier waves are counted among the unrated, and among all drawn.
+        before = 0 if self.sample.info.gaps is None else self.sample.info.gaps.unrated
+        lost, of = self.sample.n - self.rated + before, self.sample.n + before
         design = answered(self.sample.design, self._keep, within)
         gaps = GapHandling(
             f"{lost} of {of} segments are unrated, taken as missing at random: the interval rests "
@@ -237,12 +239,6 @@ class PartialRatings:
         if self.sample.design.drawn_as("simple"):
             frame = frame[frame["kind"] != "order"]
         return _sentences(frame)
-
-    def _counts(self) -> tuple[int, int]:
-        """Unrated segments and all that were drawn, those given up in earlier waves included."""
-        gaps = self.sample.info.gaps
-        before = 0 if gaps is None else gaps.unrated
-        return self.sample.n - self.rated + before, self.sample.n + before
 
     def _answered(self, design: Design | None = None, gaps: GapHandling | None = None) -> Ratings:
         keep, whole = self._keep, self.sample

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fewgold import io
@@ -71,12 +72,12 @@ class Population(Protocol):
         """Whether the sampler can draw from a pool of this kind."""
 
     def _draw_with(
-        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+        self, sampler: Any, n: int, draws: int | None, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         """n segments (``draws`` times, if not None): a pool that holds them, rows and design."""
 
     def _draw_beside(
-        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         """n further segments beside the ``rated`` rows of ``pool``, drawn before."""
 
@@ -140,19 +141,19 @@ class Pool:
         signs = {k: v for k, v in known.items() if v is not None} | dict(self.orientation)
         self._set(
             ids=ids,
-            metrics=MappingProxyType(metrics),
+            metrics=metrics,
             documents=_optional("documents", self.documents, ids.size),
             cost=cost,
             system=_optional("system", self.system, ids.size),
-            texts=MappingProxyType(
-                {k: _sized(k, _column(k, v), ids.size) for k, v in self.texts.items()}
-            ),
-            orientation=MappingProxyType(signs),
+            texts={k: _sized(k, _column(k, v), ids.size) for k, v in self.texts.items()},
+            orientation=signs,
         )
 
     def _set(self, **values: Any) -> None:
+        """Set fields of a frozen pool; mappings become read-only."""
         for name, value in values.items():
-            object.__setattr__(self, name, value)
+            fixed = MappingProxyType(value) if type(value) is dict else value
+            object.__setattr__(self, name, fixed)
 
     def __getstate__(self) -> dict[str, Any]:
         # What is quickly computed is not worth sending to a worker.
@@ -161,7 +162,7 @@ class Pool:
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**{k: MappingProxyType(v) if type(v) is dict else v for k, v in state.items()})
+        self._set(**state)
 
     def __len__(self) -> int:
         return int(self.ids.size)
@@ -224,11 +225,11 @@ class Pool:
         part = object.__new__(Pool)
         part._set(
             ids=self.ids[rows],
-            metrics=MappingProxyType({k: v[rows] for k, v in self.metrics.items()}),
+            metrics={k: v[rows] for k, v in self.metrics.items()},
             documents=None if self.documents is None else self.documents[rows],
             cost=None if self.cost is None else self.cost[rows],
             system=None if self.system is None else self.system[rows],
-            texts=MappingProxyType({k: v[rows] for k, v in self.texts.items()}),
+            texts={k: v[rows] for k, v in self.texts.items()},
             orientation=self.orientation,
         )
         return part
@@ -399,13 +400,13 @@ class Pool:
         return True
 
     def _draw_with(
-        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+        self, sampler: Any, n: int, draws: int | None, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         rows, design = sampler._draw(self, n, draws or 1, rng)
         return (self, rows[0], design.draw(0)) if draws is None else (self, rows, design)
 
     def _draw_beside(
-        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         rows, designs = [], []
         for taken in np.atleast_2d(rated):

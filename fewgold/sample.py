@@ -38,19 +38,12 @@ class GapHandling:
 class SampleInfo:
     """Where a sample and its ratings come from: what signatures, files and reports tell of it.
 
-    Parameters
-    ----------
-    samplers, seeds
-        Names of the samplers, and the seeds where known: one, or one per wave if they differ.
-    adequate
-        The cut that made 0 and 1 of the scores, such as ``"<= 0"``.
-    gaps
-        What was done about segments without a rating.
+    There is one sampler and one seed (where known), or one for each wave if they differ.
     """
 
     samplers: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
-    adequate: str | None = None
+    adequate: str | None = None  # the cut that made 0 and 1 of the scores, such as "<= 0"
     gaps: GapHandling | None = None
 
     @property
@@ -163,12 +156,7 @@ class Sample:
         joined = None if self.joined is None else self.joined.draw(k)
         return Sample(self.pool, self.indices[k], self.design.draw(k), given, joined, self.info)
 
-    def rate(
-        self,
-        scores: Any,
-        *,
-        limits: Limits | None = None,
-    ) -> Ratings:
+    def rate(self, scores: Any, *, limits: Limits | None = None) -> Ratings:
         """Attach human scores, as an array like ``indices`` or a mapping from id.
 
         ``limits`` are the ends of the rating scale, such as ``(0, 25)`` or ``"mqm"``. Guaranteed
@@ -182,7 +170,16 @@ class Sample:
             scores = self._by_id(scores)
         alone = replace(self, given=None, joined=None)
         fresh = Ratings(alone, np.asarray(scores, dtype=np.float64), as_limits(limits))
-        return fresh if self.given is None else self._join(self.given, fresh)
+        if (given := self.given) is None:
+            return fresh
+        whole = Sample(
+            self.pool,
+            np.concatenate([given.sample.indices, self.indices], -1),
+            self.joined or given.sample.design._then(self.design, len(self.pool)),
+            info=given.sample.info.then(self.info),
+        )
+        scores = np.concatenate([given.scores, fresh.scores], -1)
+        return Ratings(whole, scores, fresh.limits or given.limits)
 
     def _by_id(self, scores: Mapping[Any, float]) -> FloatArray:
         ids = self.ids.ravel().tolist()
@@ -209,17 +206,6 @@ class Sample:
                     "segment rated."
                 ) from None
         return found.reshape(self.indices.shape)
-
-    def _join(self, given: Ratings, fresh: Ratings) -> Ratings:
-        design = self.joined or given.sample.design._then(self.design, len(self.pool))
-        whole = Sample(
-            self.pool,
-            np.concatenate([given.sample.indices, self.indices], -1),
-            design,
-            info=given.sample.info.then(self.info),
-        )
-        scores = np.concatenate([given.scores, fresh.scores], -1)
-        return Ratings(whole, scores, fresh.limits or given.limits)
 
     def folds(self, k: int) -> IntArray:
         """Fold label of each sampled segment, balanced within groups: (..., n).

@@ -124,14 +124,8 @@ def open_table(
 ) -> pd.DataFrame:
     """Any table that fewgold reads: plain ones, and published ratings as one.
 
-    Parameters
-    ----------
-    path
-        A file, a folder of mt-metrics-eval, or ``-`` for standard input.
-    tell
-        Called with each sentence on what is odd about the file.
-    pair, raters
-        As in `fewgold.formats.rated_table`.
+    ``path`` is a file, a folder of mt-metrics-eval, or ``-`` for standard input. ``tell`` hears
+    what is odd about it; ``pair`` and ``raters`` are as in `fewgold.formats.rated_table`.
     """
     found = None if str(path) == "-" else formats.rated_table(path, pair, raters)
     if found is None:

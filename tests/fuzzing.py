@@ -629,7 +629,9 @@ def rows_in(path: Path, name: str) -> int | None:
 
 def rows_in_sheet(path: Path) -> int | None:
     """Rows with anything in them below the first such row, found by their tags alone."""
-    with zipfile.ZipFile(path) as book:
+    raw = path.read_bytes()
+    raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw  # every reader unpacks gzip
+    with zipfile.ZipFile(io.BytesIO(raw)) as book:
         links = book.read("xl/_rels/workbook.xml.rels").lower()
         sheets = re.findall(rb'<sheet\b[^>]*name="([^"]*)"', book.read("xl/workbook.xml"))
         if b'target="/xl/worksheets/sheet1.xml"' not in links or sheets[:1] not in _FIRST:

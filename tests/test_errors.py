@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.io import TableError
 
 
 def test_a_hint_per_audience() -> None:
@@ -27,3 +30,16 @@ def test_an_unknown_name_tells_what_was_expected_and_what_came() -> None:
     error = caught.value
     assert (error.code, error.kind, error.name) == ("unknown-name", "pet", "cta")
     assert error.known == ("cat", "dog")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DataError("3 are missing.", code="gaps", hints={"cli": "--f."}),
+        UnknownNameError("pet", "cta", ["dog", "cat"]),
+        TableError("a.csv", "json", "it is bad", "Mend it."),
+    ],
+)
+def test_errors_come_back_from_other_processes(error: FewgoldError) -> None:
+    back = pickle.loads(pickle.dumps(error))
+    assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))

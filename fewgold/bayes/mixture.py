@@ -86,8 +86,14 @@ _SAFE = 900.0  # 2^900 is still a number
 
 def _ratio(i: FloatArray, a: FloatArray, b: FloatArray, n: FloatArray) -> FloatArray:
     """BetaBinomial(i + 1; n, a, b) / BetaBinomial(i; n, a, b), and 0 from i = n on."""
-    rest = np.maximum(b + (n - 1 - i), 1e-300)
-    return np.asarray(np.maximum(n - i, 0.0) * (a + i) / ((i + 1) * rest))
+    top = n - i  # written over step by step: these arrays are large
+    rest = top + (b - 1)
+    np.maximum(rest, 1e-300, out=rest)
+    rest *= i + 1
+    np.maximum(top, 0.0, out=top)
+    top *= a + i
+    top /= rest
+    return top
 
 
 def log_beta_binomial(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
@@ -95,7 +101,7 @@ def log_beta_binomial(a: FloatArray, b: FloatArray, n: int) -> FloatArray:
 
     The logarithms of the ratios are summed up, which loses fewer digits than differences of log Γ.
     """
-    i = np.arange(n, dtype=np.float64)
+    i = np.broadcast_to(np.arange(n, dtype=np.float64), (*a.shape, n))
     return _running(_ratio(i, a[..., None], b[..., None], np.array(float(n))))
 
 
@@ -530,7 +536,9 @@ def mixtures(
         some = order[start : start + max(1, _AT_ONCE // int(width[order[start]]))]
         start += some.size
         found, good = _weight_rows(shape.draw(rows[some]))
-        if good.any():
+        if good.all():
+            yield rows[some], found
+        elif good.any():
             betas = (x[good] for x in (found.a0, found.b0, found.total))
             yield rows[some[good]], Mixtures(found.first[good], found.mass[good], *betas)
         hard.append(rows[some[~good]])
@@ -585,7 +593,7 @@ def _weight_rows(shape: Shapes) -> tuple[Mixtures, BoolArray]:
         noise *= size
     total = mass.sum(-1)
     good = np.isfinite(total) & (noise < _LOST * total) & (outside < _OUTSIDE * total)
-    mass /= np.where(good, total, 1.0)[:, None]
+    mass = mass / np.where(good, total, 1.0)[:, None]
     return Mixtures(first, mass, shape.a0, shape.b0, shape.total), good
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import stdtrit
 
-from fewgold._arrays import BoolArray, FloatArray, group_sum
+from fewgold._arrays import BoolArray, FloatArray, FloatPair, group_sum
 from fewgold.design import Design
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Interval, LinearEstimate
@@ -52,21 +52,14 @@ def _without_spread(estimate: LinearEstimate, confidence: float) -> FloatArray:
     """How far off the mean can be although the ratings show no spread; infinite without a scale.
 
     The rule of three: were a share q of the pool at the end of the scale, n ratings would miss
-    all of it with a chance of (1 − q)^n. Where weights differ, it hides where they are largest.
+    all of it with a chance of (1 − q)^n. Where weights differ, it hides in the heaviest unit.
     """
     if estimate.ratings.limits is None:
         return np.where(estimate.spreadless, np.inf, 0.0)
-    low, high = estimate.ratings.limits
-    miss = 1 - ((1 - confidence) / 2) ** largest_weight(estimate.design)
-    left = 1 - estimate.n / estimate.design.size
+    design, (low, high) = estimate.design, estimate.ratings.limits
+    miss = 1 - ((1 - confidence) / 2) ** design._by_unit(design.weights).max(-1)
+    left = 1 - estimate.n / design.size
     return np.asarray(np.where(estimate.spreadless, (high - low) * miss * left, 0.0))
-
-
-def largest_weight(design: Design) -> FloatArray:
-    """Weight of the heaviest unit that was drawn as a whole: (...)."""
-    if design.units is None:
-        return np.asarray(design.weights.max(-1))
-    return np.asarray(group_sum(design.weights, design.units, int(design.units.max()) + 1).max(-1))
 
 
 # Groups with fewer units than this on average say little about skewness: pairs say nothing.
@@ -79,20 +72,13 @@ _EVEN = 0.95
 class Shape:
     """The simple samples that stand for a batch of estimates where the shape of the error matters.
 
-    Parameters
-    ----------
-    units
-        (draws, u) deviation of each unit that was drawn, 0 for those beyond the draw's own
-        number; they sum to 0 and their squares to ``members``.
-    members
-        (draws,) number of units of the draw.
-    fraction
-        (draws,) share of the pool that was drawn, as far as it counts for the variance.
+    Deviations of units sum to 0 and their squares to ``members``; they are 0 beyond the draw's own
+    number. The ``fraction`` of the pool that was drawn is as far as it counts for the variance.
     """
 
-    units: FloatArray
-    members: FloatArray
-    fraction: FloatArray
+    units: FloatArray  # (draws, u)
+    members: FloatArray  # (draws,) number of units of the draw
+    fraction: FloatArray  # (draws,)
 
     @property
     def skewness(self) -> FloatArray:
@@ -130,13 +116,12 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     )
 
 
-def count_units(design: Design) -> tuple[FloatArray, FloatArray]:
+def count_units(design: Design) -> FloatPair:
     """Units of each draw, and to how many of equal weight they come: (...) both."""
-    weights, members = design.weights, np.full(design.weights.shape[:-1], float(design.n))
+    weights, members = design._by_unit(design.weights), np.full(design.weights.shape[:-1], design.n)
     if design.units is not None:
-        weights = group_sum(weights, design.units, int(design.units.max()) + 1)
-        members = np.asarray(design.units.max(-1) + 1.0)
-    return members, np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
+        members = design.units.max(-1) + 1
+    return members.astype(np.float64), np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
 
 
 def _deviations(estimate: LinearEstimate, members: FloatArray, count: FloatArray) -> FloatArray:
@@ -164,9 +149,7 @@ class ShapeBound(Bound):
     assumes: ClassVar[str] = "any design and estimate; ratings that show the shape of the scores"
 
     @abstractmethod
-    def _ends(
-        self, shape: Shape, df: FloatArray, confidence: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
         """Ends in standard errors from the value: (draws,) each."""
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
@@ -206,9 +189,7 @@ class Hall(ShapeBound):
         "Jones (2000), Cochran's rule for simple random sampling, JRSS B 62, for the finite pool"
     )
 
-    def _ends(
-        self, shape: Shape, df: FloatArray, confidence: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
         f = shape.fraction
         a = shape.skewness / np.sqrt(shape.members * (1 - f))
         t = student_quantile(df, confidence)
@@ -263,9 +244,7 @@ class Likelihood(ShapeBound):
         if not 0 < self.extra < np.inf:
             raise FewgoldError(f"extra must be a number above 0, such as 1; got {self.extra!r}.")
 
-    def _ends(
-        self, shape: Shape, df: FloatArray, confidence: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
         left = 1 - shape.fraction
         most = student_quantile(df, confidence) ** 2 * left
         ends = np.empty((2, *df.shape))

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray, batches
+from fewgold._arrays import FloatArray, FloatPair, IntArray, batches
 from fewgold.bounds.base import (
     TwoTailedBound,
     checked_limits,
@@ -127,24 +127,12 @@ def fixed_size_total(side: Bets, miss: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Bets:
-    """Bets on high scores, one row for each draw: all that their capital is made of.
+    """Bets on high scores, one row for each draw: all that their capital is made of, (rows, n)."""
 
-    Parameters
-    ----------
-    rest
-        (rows, n) sum of the ratings from this one on, in [0, 1] each.
-    payoff
-        (rows, n) the rating, less the control variate.
-    margin
-        (rows, n) by how much the control variate may lower a payoff below 0.
-    size
-        Segments in the pool.
-    """
-
-    rest: FloatArray
-    payoff: FloatArray
-    margin: FloatArray | None
-    size: int
+    rest: FloatArray  # sum of the ratings from this one on, in [0, 1] each
+    payoff: FloatArray  # the rating, less the control variate
+    margin: FloatArray | None  # by how much the control variate may lower a payoff below 0
+    size: int  # segments in the pool
 
     @classmethod
     def of(cls, estimate: LinearEstimate, limits: tuple[float, float], metric: str | None) -> Bets:
@@ -212,7 +200,7 @@ def running_variance(values: FloatArray, prior: float, weight: float) -> FloatAr
 
 def control_variate(
     scores: FloatArray, metric: FloatArray, rows: IntArray, start: int = 10, shrink: float = 10.0
-) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+) -> tuple[FloatArray, FloatPair]:
     """A predictable control variate: what a metric tells of each rating, and its least and most.
 
     β_{t−1} (z_t − mean of z over all segments not drawn before) has mean 0 given the past, so that
@@ -257,8 +245,8 @@ def smallest_unrated(
     bets: FloatArray,
     goal: FloatArray,
     cap: float,
-    within: tuple[FloatArray, FloatArray],
-    guess: tuple[FloatArray, FloatArray] | None = None,
+    within: FloatPair,
+    guess: FloatPair | None = None,
 ) -> FloatArray:
     """Smallest unrated total that the betting test does not reject, on the safe side: (rows,).
 
@@ -324,9 +312,7 @@ def _search(
     return found
 
 
-def anderson_bjorck(
-    f: FloatArray, f_a: FloatArray, f_b: FloatArray, last: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def anderson_bjorck(f: FloatArray, f_a: FloatArray, f_b: FloatArray, last: FloatArray) -> FloatPair:
     """Values at the ends of a bracket after a point with value f has replaced one of them.
 
     Where the same end moves again (``last`` is 1 for a, −1 for b), the value at the other one is
@@ -397,43 +383,40 @@ class STaR(OrderedBound):
         # Cells are as wide at each mean as a binary score would be uncertain there.
         angle = _CELL * np.sqrt((1 - n / side.size) / n)
         last = int(np.ceil(np.pi / 2 / angle))
-        first = np.sqrt(np.clip((total + floor) / side.size, 0.0, 1.0))
-        cell = np.floor(np.arcsin(first) / angle).astype(np.int64) + 1
+        start = np.arcsin(np.sqrt(np.clip((total + floor) / side.size, 0.0, 1.0)))
+        cell = np.floor(start / angle).astype(np.int64) + 1
         found = np.full(rows, float(side.size - n))
         seek = np.arange(rows)
         while seek.size:
             tried = cell[seek, None] + np.arange(-1, _WIDTH)
             ends = side.size * np.sin(np.minimum(tried * angle, np.pi / 2)) ** 2
             ends = np.maximum(ends - total[seek, None], floor[seek, None])
-            game = _play(side.rows(seek), ends[:, 1:], goal[seek])
-            hit = np.flatnonzero(game.cell < _WIDTH)
-            at = game.cell[hit]
+            first, bets = _play(side.rows(seek), ends[:, 1:], goal[seek])
+            hit = np.flatnonzero(first < _WIDTH)
+            at = first[hit]
             within = (ends[hit, at], np.maximum(ends[hit, at + 1], ends[hit, at]))
             chosen = seek[hit]
             found[chosen] = smallest_unrated(
-                side.rows(chosen), game.bets[hit], goal[chosen], STAR_CAP, within
+                side.rows(chosen), bets[hit], goal[chosen], STAR_CAP, within
             )
             cell[seek] += _WIDTH
-            seek = seek[(game.cell == _WIDTH) & (tried[:, -1] < last)]
+            seek = seek[(first == _WIDTH) & (tried[:, -1] < last)]
         return found
 
 
-class _Game(NamedTuple):
-    cell: IntArray  # (rows,) first mean that is not rejected, or their number
-    bets: FloatArray  # (rows, n) bets for that mean
+def _play(side: Bets, unrated: FloatArray, goal: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Bet against each of the means that ``unrated`` (rows, means) stands for.
 
-
-def _play(side: Bets, unrated: FloatArray, goal: FloatArray) -> _Game:
-    """Bet against each of the means that ``unrated`` (rows, means) stands for."""
+    The first mean that is not rejected, or their number (rows,), and the bets for it (rows, n).
+    """
     (rows, n), width = side.rest.shape, unrated.shape[-1]
     cell, bets = np.empty(rows, dtype=np.int64), np.empty((rows, n))
     for block in batches(rows, max(1, _STAR_BLOCK // (n * width))):
-        part = _play_block(side.rows(block), unrated[block], goal[block])
-        cell[block], bets[block] = part
-    return _Game(cell, bets)
+        cell[block], bets[block] = _play_block(side.rows(block), unrated[block], goal[block])
+    return cell, bets
 
 
-def _play_block(side: Bets, unrated: FloatArray, goal: FloatArray) -> _Game:
+def _play_block(side: Bets, unrated: FloatArray, goal: FloatArray) -> tuple[IntArray, FloatArray]:
     rows, n = side.rest.shape
     before = np.arange(n, dtype=np.float64)
     weight = np.square((side.size - n) / (side.left - 1))
@@ -468,4 +451,4 @@ def _play_block(side: Bets, unrated: FloatArray, goal: FloatArray) -> _Game:
     rejected = least <= np.log(AIM)
     cell = np.where(rejected.all(-1), unrated.shape[-1], np.argmin(rejected, axis=-1))
     chosen = np.minimum(cell, unrated.shape[-1] - 1)
-    return _Game(cell, np.ascontiguousarray(drive[:, np.arange(rows), chosen].T))
+    return cell, np.ascontiguousarray(drive[:, np.arange(rows), chosen].T)

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from fewgold._arrays import FloatArray, IntArray, batches
+from fewgold._arrays import FloatArray, FloatPair, IntArray, batches
 from fewgold._validate import check_count
 from fewgold.bounds.approximate import Shape, ShapeBound, Student, student_quantile
 from fewgold.design import Design
@@ -49,7 +49,7 @@ class Replicated(Bound):
 
 
 @lru_cache(maxsize=8)
-def pseudo_samples(n: int, size: int, replicates: int) -> tuple[FloatArray, FloatArray]:
+def pseudo_samples(n: int, size: int, replicates: int) -> FloatPair:
     """Samples of n from pseudo-populations made of a sample of n (Booth, Butler and Hall 1994).
 
     Each pseudo-population holds every unit size // n times, and a random rest of size % n units
@@ -115,9 +115,7 @@ class BootstrapT(Replicated, ShapeBound):
         "JASA 89"
     )
 
-    def _ends(
-        self, shape: Shape, df: FloatArray, confidence: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
         low, high = np.empty(df.shape), np.empty(df.shape)
         miss = (1 - confidence) / 2
         replicates = self._enough(confidence)
@@ -162,9 +160,7 @@ class BCa(Replicated, ShapeBound):
         "(1994), Bootstrap methods for finite populations, JASA 89"
     )
 
-    def _ends(
-        self, shape: Shape, df: FloatArray, confidence: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:
         ends = np.empty((2, *df.shape))
         f = shape.fraction
         accelerate = (1 + f) * shape.skewness / (6 * np.sqrt(shape.members * (1 - f)))

@@ -10,7 +10,6 @@ import numpy as np
 
 from fewgold._arrays import FloatArray, group_sum, spread_out
 from fewgold.bounds.base import clip_to_possible, design_hint, limits_hint
-from fewgold.design import Design
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
@@ -139,17 +138,14 @@ class Hoeffding(RangeBound):
         if self.printed:
             spread = np.broadcast_to((1 - (n - 1) / size) / n, estimate.value.shape)
         else:
-            spread = _serfling(estimate.design)
+            # Σ_h W_h² k_h / n_h: each of the n_h segments of a stratum brings w² = (W_h/n_h)².
+            design = estimate.design
+            strata = design.groups if design.strata is None else design.strata
+            counts = group_sum(np.ones(strata.shape), strata, int(strata.max()) + 1)
+            taken, share = spread_out(counts, strata), design.inclusion
+            k = np.minimum(1 - share + share / taken, (1 - share) * (1 + 1 / taken))
+            spread = (design.weights**2 * k).sum(-1)
         return np.asarray(span * np.sqrt(spread * np.log(2 / miss) / 2))
-
-
-def _serfling(design: Design) -> FloatArray:
-    """Σ_h W_h² k_h / n_h: each of the n_h segments of a stratum brings w² = (W_h/n_h)²."""
-    strata = design.groups if design.strata is None else design.strata
-    counts = group_sum(np.ones(strata.shape), strata, int(strata.max()) + 1)
-    taken, share = spread_out(counts, strata), design.inclusion
-    k = np.minimum(1 - share + share / taken, (1 - share) * (1 + 1 / taken))
-    return np.asarray((design.weights**2 * k).sum(-1))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -166,8 +167,7 @@ def receive(
         (now(), source, reading.format),
     ).lastrowid
     assert number is not None
-    finder = Finder(pool, sampled, settings.system)
-    found = _store(database, finder, reading.ratings, settings.limits, number, reading.rejected)
+    found = _store(database, Finder(pool, sampled, settings.system), reading, settings, number)
     receipt = Receipt(
         number=number, source=source, format=reading.format, rows=reading.rows, used=reading.used,
         blank=len(reading.blank), context=reading.context, notes=reading.notes, **found,
@@ -179,18 +179,13 @@ def receive(
 
 
 def _store(
-    database: sqlite3.Connection,
-    finder: Finder,
-    ratings: Iterable[Rating],
-    limits: tuple[float, float] | None,
-    number: int,
-    rejected: Iterable[Rejected] = (),
+    database: sqlite3.Connection, finder: Finder, reading: Reading, settings: Settings, number: int
 ) -> dict[str, Any]:
-    """Put answers where they belong."""
-    stored = known = 0
-    aside: dict[str, int] = {}
-    refused = list(rejected)
-    for rating in ratings:
+    """Put answers where they belong; the counts of the receipt."""
+    stored = known = fresh = 0
+    aside: Counter[str] = Counter()
+    refused, limits = list(reading.rejected), settings.limits
+    for rating in reading.ratings:
         raw = json.dumps(asdict(rating), default=str)
         texts = rating.segment, rating.rater, rating.time, rating.system, rating.answer
         if any(0xD800 <= ord(c) <= 0xDFFF for text in texts for c in text):
@@ -214,22 +209,17 @@ def _store(
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (place, rating.segment, rating.system, why, *own),
             ).rowcount
-            if done:
-                aside[why] = aside.get(why, 0) + 1
+            aside[why] += done
         known += 1 - done
-    fresh = sum(_reject(database, row, number) for row in refused)
-    return {"stored": stored, "known": known, "set_aside": aside, "rejected": fresh,
+    for row in refused:
+        # SQLite holds text, and what could not be read may be anything.
+        raw = row.raw.encode("utf-8", "backslashreplace").decode()
+        fresh += database.execute(
+            "INSERT OR IGNORE INTO rejected (place, why, raw, import, twin) VALUES (?, ?, ?, ?, ?)",
+            (row.place, row.why, raw, number, _digest(row.place, row.why, raw)),
+        ).rowcount
+    return {"stored": stored, "known": known, "set_aside": dict(+aside), "rejected": fresh,
             "refused": tuple(refused)}  # fmt: skip
-
-
-def _reject(database: sqlite3.Connection, row: Rejected, number: int) -> int:
-    # SQLite holds text, and what could not be read may be anything.
-    raw = row.raw.encode("utf-8", "backslashreplace").decode()
-    twin = _digest(row.place, row.why, raw)
-    return database.execute(
-        "INSERT OR IGNORE INTO rejected (place, why, raw, import, twin) VALUES (?, ?, ?, ?, ?)",
-        (row.place, row.why, raw, number, twin),
-    ).rowcount
 
 
 def twin_of(segment: int | str, rating: Rating) -> str:
@@ -243,21 +233,15 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256(text).hexdigest()[:32]
 
 
-_ADOPTABLE = "FROM set_aside JOIN drawn USING (segment) WHERE why = ?"
-
-
-def adoptable(database: sqlite3.Connection) -> int:
-    """Answers that were set aside and whose segments were sampled since."""
-    (count,) = database.execute(f"SELECT COUNT(*) {_ADOPTABLE}", (UNSAMPLED,)).fetchone()
-    return int(count)
+#: Answers that were set aside and whose segments were sampled since.
+ADOPTABLE = f"FROM set_aside JOIN drawn USING (segment) WHERE why = '{UNSAMPLED}'"
 
 
 def adopt(database: sqlite3.Connection) -> int:
     """Let those answers count. The caller holds a transaction."""
     rows = database.execute(
         "SELECT set_aside.number, set_aside.segment, score, rater, time, answer, details, import, "
-        f"stored_at, twin {_ADOPTABLE}",
-        (UNSAMPLED,),
+        f"stored_at, twin {ADOPTABLE}"
     ).fetchall()
     for number, *rest in rows:
         database.execute(INSERT, rest)
@@ -285,9 +269,9 @@ def moments(times: pd.Series[str]) -> pd.Series[pd.Timestamp]:
     import pandas as pd
 
     found = pd.to_datetime(times, errors="coerce", utc=True, format="ISO8601").dt.as_unit("us")
-    other = [k for k, t in enumerate(times) if _EPOCH.fullmatch(t) or pd.isna(found.iloc[k])]
-    for k in other:
-        found.iloc[k] = _moment(times.iloc[k]).as_unit("us")
+    for k, text in enumerate(times):
+        if _EPOCH.fullmatch(text) or pd.isna(found.iloc[k]):
+            found.iloc[k] = _moment(text).as_unit("us")
     return found
 
 

@@ -108,7 +108,7 @@ APPLICATION = 0x66657767
 VERSION = 1
 #: Name of the file in a campaign that is a folder.
 FILE = "campaign.fewgold"
-_TIMEOUT = 60.0  # seconds to wait for another writer
+_TIMEOUT = 60.0  # seconds to wait for another writer, unless FEWGOLD_PATIENCE says otherwise
 
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -263,11 +263,9 @@ def _connect(path: Path, *, new: bool = False, any_thread: bool = False) -> sqli
     # its log beside the file. A log that is there holds answers and must be read.
     log = Path(f"{path}-wal")
     fixed = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-    if fixed and not (log.is_file() and log.stat().st_size):
-        database = _open(f"{path.resolve().as_uri()}?mode=ro&immutable=1", any_thread)
-        _check(database, path)
-        return database
-    database = _open(f"{path.resolve().as_uri()}?mode=rw", any_thread)
+    archived = fixed and not (log.is_file() and log.stat().st_size)
+    mode = "ro&immutable=1" if archived else "rw"
+    database = _open(f"{path.resolve().as_uri()}?mode={mode}", any_thread)
     try:
         if not new:
             _check(database, path)
@@ -291,30 +289,24 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
     try:
         (found,) = database.execute("PRAGMA application_id").fetchone()
     except DataError as error:
-        database.close()
         raise (DataError(why) if error.code == "SQLITE_NOTADB" else error) from None
     if found != APPLICATION:
-        database.close()
         raise DataError(why)
 
 
 def _open(uri: str, any_thread: bool) -> sqlite3.Connection:
+    told = os.environ.get("FEWGOLD_PATIENCE", "")
+    try:
+        timeout = max(float(told), 0.0) if told else _TIMEOUT
+    except ValueError:
+        raise FewgoldError(f"FEWGOLD_PATIENCE must be a number of seconds; got {told!r}.") from None
     try:
         return sqlite3.connect(
-            uri, timeout=_timeout(), isolation_level=None, uri=True, factory=Connection,
+            uri, timeout=timeout, isolation_level=None, uri=True, factory=Connection,
             check_same_thread=not any_thread,
         )  # fmt: skip
     except sqlite3.Error as error:
         raise sentence(error) from None
-
-
-def _timeout() -> float:
-    """Seconds to wait for another writer; ``FEWGOLD_PATIENCE`` says otherwise."""
-    told = os.environ.get("FEWGOLD_PATIENCE", "")
-    try:
-        return max(float(told), 0.0) if told else _TIMEOUT
-    except ValueError:
-        raise FewgoldError(f"FEWGOLD_PATIENCE must be a number of seconds; got {told!r}.") from None
 
 
 @contextmanager

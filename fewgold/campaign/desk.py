@@ -21,6 +21,8 @@ PAGE = "page"
 _COLUMNS = "number, segment, score, rater, time, answer, details, import, stored_at"
 _FROM_PAGE = f"(SELECT format FROM imports WHERE imports.number = import) = '{PAGE}'"
 
+_UNSKIP = "DELETE FROM skips WHERE segment = ? AND rater = ?"
+
 #: Seconds for which a segment that was handed out is kept for its rater.
 HOLD = 1800.0
 # Segments that this rater has not rated or skipped, and that fewer raters than wanted have rated or
@@ -50,21 +52,11 @@ UNION ALL SELECT * FROM ({_OPEN} ORDER BY wave, turn LIMIT 1) LIMIT 1
 
 @dataclass(frozen=True)
 class Kept:
-    """What became of an answer from a page.
+    """What became of an answer from a page."""
 
-    Parameters
-    ----------
-    new
-        False if it came before: a form that was sent twice.
-    score
-        The score that is stored, which is that of the first time.
-    withdrawn
-        True if the rater has taken it back since.
-    """
-
-    new: bool
-    score: float
-    withdrawn: bool = False
+    new: bool  # False if it came before: a form that was sent twice
+    score: float  # that is stored, which is that of the first time
+    withdrawn: bool = False  # the rater has taken it back since
 
 
 @dataclass(frozen=True)
@@ -113,9 +105,8 @@ class Desk:
 
     def links(self) -> dict[str, str]:
         """The secret of every rater's link, by name."""
-        return dict(
-            self.store.database.execute("SELECT name, token FROM raters ORDER BY made_at, name")
-        )
+        query = "SELECT name, token FROM raters ORDER BY made_at, name"
+        return dict(self.store.database.execute(query))
 
     def rater_of(self, token: str) -> str | None:
         """Whose link it is."""
@@ -124,10 +115,8 @@ class Desk:
 
     def rated_by(self, rater: str) -> int:
         """Segments that somebody rated."""
-        (count,) = self._row(
-            "SELECT COUNT(DISTINCT segment) FROM ratings WHERE rater = ?", (rater,)
-        )
-        return int(count)
+        query = "SELECT COUNT(DISTINCT segment) FROM ratings WHERE rater = ?"
+        return int(self._row(query, (rater,))[0])
 
     def progress(self, rater: str) -> Progress:
         """How far one rater and all of them have come, against the sample or the budget."""
@@ -149,9 +138,8 @@ class Desk:
             return self._claim(database, rater, hold)
 
     def _claim(self, database: sqlite3.Connection, rater: str, hold: float) -> int | None:
-        asked = {
-            "rater": rater, "since": time.time() - hold, "each": self.store.settings.each
-        }  # fmt: skip
+        each, since = self.store.settings.each, time.time() - hold
+        asked = {"rater": rater, "since": since, "each": each}
         row = database.execute(_NEXT, asked).fetchone()
         if row is None:
             return None
@@ -202,13 +190,10 @@ class Desk:
         ).lastrowid
         details = json.dumps(dict(rating.details), default=str)
         own = (rating.score, rating.rater, rating.time, rating.answer, details)
-        new = database.execute(
-            INSERT, (place, *own, number, now(), twin_of(place, rating))
-        ).rowcount
+        row = (place, *own, number, now(), twin_of(place, rating))
+        new = database.execute(INSERT, row).rowcount
         if skipped:  # whoever rates what they had skipped has looked at it again
-            database.execute(
-                "DELETE FROM skips WHERE segment = ? AND rater = ?", (place, rating.rater)
-            )
+            database.execute(_UNSKIP, (place, rating.rater))
         return Kept(bool(new), rating.score)
 
     # Skipping and taking back
@@ -279,8 +264,7 @@ class Desk:
 
     def skipped(self, rater: str) -> int:
         """Segments that a rater skipped and nobody gave them again."""
-        (count,) = self._row("SELECT COUNT(*) FROM skips WHERE rater = ?", (rater,))
-        return int(count)
+        return int(self._row("SELECT COUNT(*) FROM skips WHERE rater = ?", (rater,))[0])
 
     def unskip(self, rater: str, segment: str | None = None) -> None:
         """Hand out again what a rater skipped: one segment at once, or all in their turn."""
@@ -289,10 +273,7 @@ class Desk:
                 database.execute("DELETE FROM skips WHERE rater = ?", (rater,))
                 return
             place = self.place_of(segment)
-            gone = database.execute(
-                "DELETE FROM skips WHERE segment = ? AND rater = ?", (place, rater)
-            ).rowcount
-            if gone:
+            if database.execute(_UNSKIP, (place, rater)).rowcount:
                 _keep(database, place, rater)
 
     def left(self, rater: str) -> tuple[int, int]:

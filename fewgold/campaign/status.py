@@ -99,27 +99,14 @@ def status(campaign: Campaign) -> Status:
             notes.append(f"no estimate yet: {error}")
         stop = _stopping_rule(settings, partial, raters)
     told = Status(
-        name=settings.name,
-        strategy=settings.strategy,
-        confidence=settings.confidence,
-        pool_size=len(campaign.pool),
-        sampled=sampled,
-        rated=sampled - len(unrated),
-        unrated=unrated,
-        waves=tuple(wave.to_dict() for wave in waves),
-        answers=len(answers),
-        raters=_counts(answers, "rater"),
-        each=settings.each,
-        wanting=sampled - int((raters >= settings.each).sum()),
-        changed=rated_differently(answers),
-        set_aside=_counts(store.set_aside(), "why"),
-        adoptable=store.adoptable(),
-        rejected=len(store.rejected()),
-        estimate=made,
-        goal=goal,
-        stop=stop,
-        notes=(),
-    )
+        name=settings.name, strategy=settings.strategy, confidence=settings.confidence,
+        pool_size=len(campaign.pool), sampled=sampled, rated=sampled - len(unrated),
+        unrated=unrated, waves=tuple(wave.to_dict() for wave in waves), answers=len(answers),
+        raters=_counts(answers, "rater"), each=settings.each,
+        wanting=sampled - int((raters >= settings.each).sum()), changed=rated_differently(answers),
+        set_aside=_counts(store.set_aside(), "why"), adoptable=store.adoptable(),
+        rejected=len(store.rejected()), estimate=made, goal=goal, stop=stop, notes=(),
+    )  # fmt: skip
     return replace(told, notes=(*notes, *_remarks(told, settings.repeats)))
 
 
@@ -141,14 +128,10 @@ def _goal(campaign: Campaign, made: dict[str, Any], rated: int) -> dict[str, Any
     if half <= tolerance:
         needed, more = rated, 0
     elif rated < size and made["se"]:
-        needed = _needed(half / tolerance, rated, size)
+        n, ratio = rated, half / tolerance
+        needed = min(math.ceil(1 / ((1 / n - 1 / size) / ratio**2 + 1 / size) - 1e-9), size)
         more = max(needed - campaign.sample.n, 0)
     return {"tolerance": tolerance, "half_width": half, "needed": needed, "more": more}
-
-
-def _needed(ratio: float, n: int, size: int) -> int:
-    """Ratings for an interval that is narrower by ``ratio``."""
-    return min(math.ceil(1 / ((1 / n - 1 / size) / ratio**2 + 1 / size) - 1e-9), size)
 
 
 def _stopping_rule(

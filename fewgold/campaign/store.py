@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold._arrays import IntArray, codes_of
-from fewgold.campaign.answers import adoptable
+from fewgold.campaign.answers import ADOPTABLE
 from fewgold.campaign.database import (
     connect,
     create,
@@ -155,9 +155,8 @@ class Store:
                 Wave(number, at, strategy, sampler, seed, json.loads(budget), n, tuple(ids[number]))
                 for number, at, strategy, sampler, seed, budget, n in rows
             ]
-        if [w.number for w in found] != list(range(1, len(ids) + 1)) or any(
-            w.n != len(w.ids) for w in found
-        ):
+        numbers = [w.number for w in found]
+        if numbers != [*range(1, len(ids) + 1)] or any(w.n != len(w.ids) for w in found):
             raise damaged("the waves: segments are missing")
         return found
 
@@ -190,14 +189,10 @@ class Store:
                     json.dumps(own), json.dumps(together),
                 ),
             )  # fmt: skip
+            rows = enumerate(zip(sample.indices.tolist(), turns.tolist(), strict=True))
             database.executemany(
                 "INSERT INTO drawn VALUES (?, ?, ?, ?)",
-                [
-                    (row, number, place, int(turn))
-                    for place, (row, turn) in enumerate(
-                        zip(sample.indices.tolist(), turns, strict=True)
-                    )
-                ],
+                [(row, number, place, turn) for place, (row, turn) in rows],
             )
             note(database, "select", {"wave": number, "n": sample.n, "seed": seed})
 
@@ -294,7 +289,8 @@ class Store:
 
     def adoptable(self) -> int:
         """Answers that were set aside and whose segments were sampled since."""
-        return adoptable(self.database)
+        (count,) = self.database.execute(f"SELECT COUNT(*) {ADOPTABLE}").fetchone()
+        return int(count)
 
     def change(self, settings: Settings, changed: Mapping[str, Any]) -> None:
         """Write new settings, unless answers that are there do not fit the scale."""
@@ -372,14 +368,11 @@ def save_pool(database: sqlite3.Connection, pool: Pool) -> None:
     texts = {name: column(values) for name, values in pool.texts.items()}
     shown = zip(*texts.values(), strict=True) if texts else [()] * len(pool)
     rows = zip(
-        range(len(pool)),
-        column(pool.ids),
-        column(pool.documents),
-        column(pool.system),
+        range(len(pool)), column(pool.ids), column(pool.documents), column(pool.system),
         column(pool.cost, float),
         (json.dumps(dict(zip(texts, row, strict=True)), ensure_ascii=False) for row in shown),
         strict=True,
-    )
+    )  # fmt: skip
     database.executemany("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", rows)
     database.executemany(
         "INSERT INTO metrics VALUES (?, ?, ?, ?)",
@@ -401,10 +394,7 @@ def _load_pool(database: sqlite3.Connection) -> Pool:
     ).fetchall()
     return Pool(
         ids=_labels(ids),
-        metrics={
-            name: np.frombuffer(scores, dtype=_FLOAT).astype(np.float64)
-            for name, _, scores in metrics
-        },
+        metrics={name: np.frombuffer(v, dtype=_FLOAT).astype(np.float64) for name, _, v in metrics},
         documents=None if documents[0] is None else _labels(documents),
         system=None if system[0] is None else _labels(system),
         cost=None if cost[0] is None else np.array(cost, dtype=np.float64),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import shlex
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -69,15 +70,9 @@ class Campaign:
 
     @classmethod
     def create(
-        cls,
-        path: str | Path,
-        pool: Pool,
-        *,
-        name: str | None = None,
-        strategy: str | None = None,
-        seed: int | None = None,
-        **settings: Any,
-    ) -> Campaign:
+        cls, path: str | Path, pool: Pool, *, name: str | None = None,
+        strategy: str | None = None, seed: int | None = None, **settings: Any,
+    ) -> Campaign:  # fmt: skip
         """Begin a campaign in a new folder, or in a new file if ``path`` ends in ``.fewgold``.
 
         ``settings`` are those of `Settings`. Without a strategy it is the recommended one, without
@@ -154,11 +149,10 @@ class Campaign:
 
     def select(self, budget: Budget, *, seed: int | None = None) -> Wave:
         """Draw the first wave. A strategy that learns draws one segment at a time; see `next`."""
-        if self.waves:
-            drawn = sum(w.n for w in self.waves)
+        if waves := self.waves:
             raise FewgoldError(
-                f"{drawn} segments were drawn already. Add further ones with --more N "
-                "(campaign.more(n))."
+                f"{sum(w.n for w in waves)} segments were drawn already. Add further ones with "
+                "--more N (campaign.more(n))."
             )
         step = self.strategy.sampler.step
         if step is None:
@@ -187,10 +181,9 @@ class Campaign:
         number = before + 1
         own = wave_seed(self.settings.seed, number) if seed is None else check_seed(seed)
         given = None
-        if before and self.strategy.sampler.step is not None:
-            given = self.ratings()
-        elif before:  # only strategies that learn look at the scores
-            given = Ratings(self.sample, np.zeros(self.sample.n))
+        if before:  # only strategies that learn look at the scores
+            learns = self.strategy.sampler.step is not None
+            given = self.ratings() if learns else Ratings(self.sample, np.zeros(self.sample.n))
         sample = self.strategy.select(self.pool, budget, given=given, rng=own)
         # What the waves make together does not depend on the scores of the new one.
         whole = sample.rate(np.zeros(sample.n)).sample
@@ -268,21 +261,14 @@ class Campaign:
 
     def ratings(self, gaps: str = "wait") -> Ratings:
         """One score per sampled segment; ``at-random`` takes gaps as made by chance."""
-        found = self.partial()
-        if gaps == "wait":
-            return found.complete()
-        if gaps == "at-random":
-            return found.at_random()
-        raise FewgoldError(f"gaps must be wait or at-random to get ratings; got {gaps!r}.")
+        if gaps not in ("wait", "at-random"):
+            raise FewgoldError(f"gaps must be wait or at-random to get ratings; got {gaps!r}.")
+        return self.partial().complete() if gaps == "wait" else self.partial().at_random()
 
     def estimate(
-        self,
-        gaps: str = "wait",
-        *,
-        estimator: Estimator | str | None = None,
-        cut: str | None = None,
-        waves: int | None = None,
-    ) -> Estimate | GapBounds:
+        self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
+        cut: str | None = None, waves: int | None = None,
+    ) -> Estimate | GapBounds:  # fmt: skip
         """The score of the whole pool.
 
         Parameters
@@ -302,8 +288,7 @@ class Campaign:
         if gaps == "at-random" and waves is None:
             waves = waves_to_use(self)
         found = self.partial(waves) if cut is None else self.partial(waves).cut(cut)
-        chosen = self.estimator(estimator)
-        return estimate(found, chosen, gaps, self.settings.confidence)
+        return estimate(found, self.estimator(estimator), gaps, self.settings.confidence)
 
     def estimator(self, name: Estimator | str | None = None) -> Estimator:
         """The strategy's own estimator, or another one, with the campaign's bound."""
@@ -438,14 +423,9 @@ def most_informative(partial: Callable[[int], PartialRatings], last: int) -> int
 
 
 def _report(
-    campaign: Campaign,
-    gaps: str,
-    *,
-    estimator: Estimator | str | None = None,
-    cut: str | None = None,
-    confidence: float | None = None,
-    title: str | None = None,
-) -> StudyReport:
+    campaign: Campaign, gaps: str, *, estimator: Estimator | str | None = None,
+    cut: str | None = None, confidence: float | None = None, title: str | None = None,
+) -> StudyReport:  # fmt: skip
     from fewgold.report import study_report
 
     check_choice("gaps", gaps, ("wait", "at-random"))
@@ -453,7 +433,7 @@ def _report(
     level = confidence or settings.confidence
     partial = campaign.partial(waves_to_use(campaign) if gaps == "at-random" else None)
     partial = partial if cut is None else partial.cut(cut)
-    told: dict[str, Any] = {"commands": _commands(campaign, gaps, cut, estimator, confidence)}
+    told: dict[str, Any] = {"commands": [_command(campaign, gaps, cut, estimator, confidence)]}
     if settings.tolerance is not None and cut is None:
         told["tolerance"] = settings.tolerance
     if settings.system is not None:
@@ -469,31 +449,22 @@ def _report(
             "number": wave.number, "n": wave.n, "seed": wave.seed, "strategy": wave.strategy,
             "date": wave.drawn_at[:10],
         }  # fmt: skip
-        try:
+        with suppress(FewgoldError):  # answers are missing, or the strategy learns
             made = campaign.estimate(estimator=chosen, cut=cut, waves=wave.number).to_dict(level)
             row |= {name: made[name] for name in ("value", "low", "high")}
-        except FewgoldError:  # answers are missing, or the strategy learns
-            pass
         waves.append(row)
     return study_report(
-        ratings_for(partial, chosen, gaps),
-        chosen,
-        strategy=settings.strategy,
-        title=title or settings.name,
-        confidence=level,
-        answers=campaign.answers(),
-        waves=waves,
-        unrated=partial.missing.tolist(),
-        strays=len(campaign.store.set_aside()),
-        context=told,
-    )
+        ratings_for(partial, chosen, gaps), chosen, strategy=settings.strategy,
+        title=title or settings.name, confidence=level, answers=campaign.answers(), waves=waves,
+        unrated=partial.missing.tolist(), strays=len(campaign.store.set_aside()), context=told,
+    )  # fmt: skip
 
 
-def _commands(
+def _command(
     campaign: Campaign, gaps: str, cut: str | None, estimator: Estimator | str | None,
     confidence: float | None,
-) -> list[str]:  # fmt: skip
-    """The commands that give the estimate of the report again."""
+) -> str:  # fmt: skip
+    """The command that gives the estimate of the report again."""
     place = campaign.path.parent if campaign.path.name == FILE else campaign.path
     named = estimator.name if isinstance(estimator, Estimator) else estimator
     options = {
@@ -501,4 +472,4 @@ def _commands(
         "--confidence": None if confidence is None else repr(confidence),
     }  # fmt: skip
     words = [word for name, value in options.items() if value is not None for word in (name, value)]
-    return [shlex.join(["fewgold", "estimate", place.as_posix(), *words])]
+    return shlex.join(["fewgold", "estimate", place.as_posix(), *words])

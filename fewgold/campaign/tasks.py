@@ -18,13 +18,9 @@ WHICH = ("unrated", "wanting", "all", "last")
 
 
 def segment(
-    campaign: Campaign,
-    place: int,
-    *,
-    position: int | None = None,
-    rate: bool = True,
+    campaign: Campaign, place: int, *, position: int | None = None, rate: bool = True,
     masked: bool = True,
-) -> Segment:
+) -> Segment:  # fmt: skip
     """A segment as it is shown. Neither metrics nor the system are: they would sway raters.
 
     Nor are ids and documents that could tell the system, unless ``masked`` is False.
@@ -52,8 +48,7 @@ def segment(
 
 def members(pool: Pool, place: int) -> list[int]:
     """The places of all segments of a document, as the same system wrote it, in reading order."""
-    found: list[int] = np.flatnonzero(pool._passages == pool._passages[place]).tolist()
-    return found
+    return [int(p) for p in np.flatnonzero(pool._passages == pool._passages[place])]
 
 
 def tells(campaign: Campaign, label: str) -> bool:
@@ -75,7 +70,7 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
     """
     check_choice("which", which, WHICH)
     check_count("context", context, 0)
-    pool, sample = campaign.pool, campaign.sample
+    pool, sample, settings = campaign.pool, campaign.sample, campaign.settings
     wanted = set(sample.indices.tolist())
     if which == "last":
         wanted = set(sample.indices[-campaign.waves[-1].n :].tolist())
@@ -83,11 +78,8 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
         names = set(campaign.unrated)
         wanted = {p for p in wanted if str(pool.ids[p]) in names}
     if which == "wanting":
-        answers = campaign.answers()
-        raters = answers.groupby("segment")["rater"].nunique().to_dict()
-        each = campaign.settings.each
-        wanted = {p for p in wanted if raters.get(str(pool.ids[p]), 0) < each}
-    settings = campaign.settings
+        raters = campaign.answers().groupby("segment")["rater"].nunique().to_dict()
+        wanted = {p for p in wanted if raters.get(str(pool.ids[p]), 0) < settings.each}
     rng = np.random.default_rng([settings.seed, 2])
     if pool.documents is None or not context:
         line = rng.permutation(sorted(wanted)).tolist()
@@ -100,13 +92,11 @@ def tasks(campaign: Campaign, which: str, context: int, masked: bool = True) -> 
         shown = _with_context(campaign, wanted, context, documents, masked)
     systems = [settings.system] if pool.system is None else np.unique(pool.system).tolist()
     named = masked and any(holds_name(settings.name, s and str(s)) for s in systems)
+    name = Tasks.name if named else settings.name
     return Tasks(
-        tuple(shown),
-        name=Tasks.name if named else settings.name,
-        question=settings.question,
-        limits=settings.limits,
+        tuple(shown), name=name, question=settings.question, limits=settings.limits,
         higher_is_better=settings.higher_is_better,
-    )
+    )  # fmt: skip
 
 
 def _with_context(

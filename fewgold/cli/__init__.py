@@ -8,9 +8,9 @@ import os
 import signal
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 import typer.main
@@ -75,27 +75,22 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Try [bold]fewgold demo[/bold] first: it needs no data and no answers.",
 )
-_START, _STUDY = "Begin here", "A study, from the choice to the number"
-_AROUND, _BINARY = "Before and beyond", "Adequate or not"
-app.command("demo", rich_help_panel=_START)(demo.demo)
-app.command("doctor", rich_help_panel=_START)(doctor.doctor)
-app.command("strategies", rich_help_panel=_START)(strategies.strategies)
-app.command("init", rich_help_panel=_STUDY)(init.init)
-app.command("select", rich_help_panel=_STUDY)(select.select)
-app.command("import", rich_help_panel=_STUDY)(imports.import_answers)
-app.command("status", rich_help_panel=_STUDY)(status.status)
-app.command("estimate", rich_help_panel=_STUDY)(estimate.estimate)
-app.command("report", rich_help_panel=_STUDY)(report.report)
-app.command("export", rich_help_panel=_STUDY)(export.export)
-app.command("serve", rich_help_panel=_STUDY)(serve.serve)
-app.command("stop", rich_help_panel=_STUDY)(stop.stop)
-app.command("plan", rich_help_panel=_AROUND)(plan.plan)
-app.command("simulate", rich_help_panel=_AROUND)(simulate.simulate)
-app.command("compare", rich_help_panel=_AROUND)(compare.compare)
-app.command("reliability", rich_help_panel=_AROUND)(reliability.reliability)
-app.command("alpha", rich_help_panel=_BINARY)(alpha.alpha)
-app.command("roc", rich_help_panel=_BINARY)(roc.roc)
-app.command("reproduce", rich_help_panel=_AROUND)(reproduce.reproduce)
+_PANELS: dict[str, list[Callable[..., None]]] = {
+    "Begin here": [demo.demo, doctor.doctor, strategies.strategies],
+    "A study, from the choice to the number": [
+        init.init, select.select, imports.import_answers, status.status, estimate.estimate,
+        report.report, export.export, serve.serve, stop.stop,
+    ],
+    "Before and beyond": [
+        plan.plan, simulate.simulate, compare.compare, reliability.reliability,
+        reproduce.reproduce,
+    ],
+    "Adequate or not": [alpha.alpha, roc.roc],
+}  # fmt: skip
+for _panel, _commands in _PANELS.items():
+    for _one in _commands:
+        _name = "import" if _one is imports.import_answers else _one.__name__
+        app.command(_name, rich_help_panel=_panel)(_one)
 
 
 def _show_version(value: bool) -> None:
@@ -106,9 +101,9 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
-        bool, flag("--version", "Show the version.", callback=_show_version, is_eager=True)
-    ] = False,
+    version: bool = flag(
+        False, "--version", "Show the version.", callback=_show_version, is_eager=True
+    ),
 ) -> None:
     """Score a whole test set from few human ratings.
 

@@ -10,91 +10,79 @@ import typer
 from fewgold._text import decimals
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, note, notes, table
-from fewgold.cli.options import Json, Output, Quiet, argument, option
+from fewgold.cli.options import Json, Output, Quiet, argument, described, option
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from fewgold.bayes import Counts, Priors
+    from fewgold.bayes import Counts
 
+_COLUMNS = "Columns"
 _COUNTS = "Counts instead of a file"
 _PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
 
+RatedRows = Annotated[
+    Literal["sample", "calibration"],
+    described(
+        "sample|calibration",
+        "Rated rows are a random sample (of each system), or were chosen otherwise and "
+        "tell how often the metric is right, no more.",
+    ),
+]
 
-#: Where the rated rows come from.
-RatedRows = Literal["sample", "calibration"]
-
-
-#: For many comparisons.
-RateCorrection = Literal["none", "holm", "fdr", "bonferroni"]
+RateCorrection = Annotated[
+    Literal["none", "holm", "fdr", "bonferroni"],
+    described("NAME", "Of the comparisons: none, holm, fdr or bonferroni."),
+]
 
 
 def alpha(
-    file: Annotated[
-        str | None,
-        argument(
-            "[FILE]",
-            "Table: people rated some rows, a metric all of them; - is CSV on stdin.",
-            show_default=False,
-        ),
-    ] = None,
-    human: Annotated[
-        str | None,
-        option("COLUMN", "Human ratings; empty where nobody rated.", panel=options.COLUMNS_SHORT),
-    ] = None,
-    metric: Annotated[
-        str | None,
-        option("COLUMN", "The metric or judge, on every row.", panel=options.COLUMNS_SHORT),
-    ] = None,
-    system: Annotated[str | None, option("COLUMN", "Systems.", panel=options.COLUMNS_SHORT)] = None,
-    adequate: Annotated[
-        str | None, option("CUT", "Human scores that are adequate, such as '<=0'.")
-    ] = None,
-    threshold: Annotated[
-        str | None,
-        option(
-            "CUT|RULE",
-            "Metric scores that are a 1, such as '>=0.5'; or equal or information, which the "
-            "rated rows choose.",
-        ),
-    ] = None,
-    pairs: Annotated[
-        RatedRows,
-        option(
-            "sample|calibration",
-            "Rated rows are a random sample (of each system), or were chosen otherwise and "
-            "tell how often the metric is right, no more.",
-        ),
-    ] = "sample",
+    file: str | None = argument(
+        None,
+        "[FILE]",
+        "Table: people rated some rows, a metric all of them; - is CSV on stdin.",
+        show_default=False,
+    ),
+    human: str | None = option(
+        None, "COLUMN", "Human ratings; empty where nobody rated.", panel=_COLUMNS
+    ),
+    metric: str | None = option(
+        None, "COLUMN", "The metric or judge, on every row.", panel=_COLUMNS
+    ),
+    system: str | None = option(None, "COLUMN", "Systems.", panel=_COLUMNS),
+    adequate: str | None = option(None, "CUT", "Human scores that are adequate, such as '<=0'."),
+    threshold: str | None = option(
+        None,
+        "CUT|RULE",
+        "Metric scores that are a 1, such as '>=0.5'; or equal or information, which the "
+        "rated rows choose.",
+    ),
+    pairs: RatedRows = "sample",
     target: Annotated[
         options.Target | None,
-        option(
+        described(
             "pool|process",
             "The rate of these very rows (default for a file), or of the system that made "
             "them (default for counts).",
             show_default=False,
         ),
     ] = None,
-    counts: Annotated[
-        str | None,
-        option(
-            "tp=N,…",
-            "tp, fn, fp, tn of rows rated by both; human=ONES/ALL and metric=ONES/ALL of rows "
-            "rated by one.",
-            panel=_COUNTS,
-        ),
-    ] = None,
-    rho: Annotated[
-        float | None, option("P", "Known true positive rate.", panel=_COUNTS, parser=parse.rate)
-    ] = None,
-    eta: Annotated[
-        float | None, option("P", "Known true negative rate.", panel=_COUNTS, parser=parse.rate)
-    ] = None,
-    correction: Annotated[
-        RateCorrection, option("NAME", "Of the comparisons: none, holm, fdr or bonferroni.")
-    ] = "none",
-    confidence: Annotated[str, option("LEVEL", "Of the intervals, such as 0.95 or 95%.")] = "0.95",
+    counts: str | None = option(
+        None,
+        "tp=N,…",
+        "tp, fn, fp, tn of rows rated by both; human=ONES/ALL and metric=ONES/ALL of rows "
+        "rated by one.",
+        panel=_COUNTS,
+    ),
+    rho: float | None = option(
+        None, "P", "Known true positive rate.", panel=_COUNTS, parser=parse.rate
+    ),
+    eta: float | None = option(
+        None, "P", "Known true negative rate.", panel=_COUNTS, parser=parse.rate
+    ),
+    correction: RateCorrection = "none",
+    confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
@@ -109,7 +97,7 @@ def alpha(
 
     [bold]fewgold alpha --counts tp=43,fn=18,fp=12,tn=29,metric=540/1000[/bold]
     """
-    from fewgold.bayes import significance
+    from fewgold.bayes import Priors, significance, success_rates
     from fewgold.bayes.success import success_rates_of
 
     level = parse.confidence(confidence)
@@ -118,7 +106,9 @@ def alpha(
             "give either a FILE with --human and --metric, or --counts such as "
             "tp=43,fn=18,fp=12,tn=29,metric=540/1000."
         )
-    priors = _priors(rho, eta)
+    if (rho is None) != (eta is None):
+        raise typer.BadParameter("--rho and --eta go together: both rates are known, or neither.")
+    priors = None if rho is None or eta is None else Priors(rho=rho, eta=eta)
     found: Any
     target = target or ("pool" if counts is None else "process")
     if counts is not None:
@@ -127,10 +117,17 @@ def alpha(
         found = success_rates_of(_counts(counts, pairs), priors, target)
     else:
         assert file is not None
-        found = _rates(file, human, metric, system, quiet, priors, {
-            "adequate": parse.cut("--adequate", adequate), "threshold": _threshold(threshold),
-            "pairs": pairs, "target": target,
-        })  # fmt: skip
+        passing, cut = parse.cut("--adequate", adequate), _threshold(threshold)
+        if metric is None:
+            note("no --metric, so only the human ratings are used", quiet)
+        seen = input.understand(
+            input.read_table(file, quiet), quiet, human=None if human is None else [human],
+            system=system, texts=[], metrics=[] if metric is None else [metric], need_id=False,
+        )  # fmt: skip
+        found = success_rates(
+            seen.table, human=seen.one_human(), metric=metric, system=seen.system, priors=priors,
+            adequate=passing, threshold=cut, pairs=pairs, target=target,
+        )  # fmt: skip
     frame = found.to_frame(level)
     kind = None if correction == "none" else correction
     several = len(found.posteriors) > 1
@@ -142,39 +139,16 @@ def alpha(
         "comparisons": [] if pairwise is None else pairwise.to_frame().to_dict("records"),
         "correction": kind, "notes": list(found.notes),
     }  # fmt: skip
-    rows: Any = frame.to_dict("records")
 
     def text(out: Console) -> None:
         _show(out, frame, found.metric, target, level)
         if pairwise is not None:
-            print(f"\n{pairwise.summary()}")
             print(
-                "Systems that answered the same inputs differ more surely than this says: fewgold "
-                "compare."
+                f"\n{pairwise.summary()}\nSystems that answered the same inputs differ more surely "
+                "than this says: fewgold compare."
             )
 
-    emit("json" if json else output, record, rows, text)
-
-
-def _rates(
-    file: str,
-    human: str | None,
-    metric: str | None,
-    system: str | None,
-    quiet: bool,
-    priors: Priors | None,
-    options: dict[str, Any],
-) -> Any:
-    from fewgold.bayes import success_rates
-
-    if metric is None:
-        note("no --metric, so only the human ratings are used", quiet)
-    seen = input.understand(
-        input.read_table(file, quiet), quiet, human=None if human is None else [human],
-        system=system, texts=[], metrics=[] if metric is None else [metric], need_id=False,
-    )  # fmt: skip
-    human, system, table = seen.one_human(), seen.system, seen.table
-    return success_rates(table, human=human, metric=metric, system=system, priors=priors, **options)
+    emit("json" if json else output, record, record["systems"], text)
 
 
 def _threshold(text: str | None) -> Any:
@@ -187,16 +161,6 @@ def _threshold(text: str | None) -> Any:
             "--threshold must be a cut such as '>=0.5' (in quotes), equal or information; got "
             f"{text!r}. Bins are for fewgold estimate --estimator alpha-METRIC:bins."
         ) from None
-
-
-def _priors(rho: float | None, eta: float | None) -> Priors | None:
-    from fewgold.bayes import Priors
-
-    if rho is None and eta is None:
-        return None
-    if rho is None or eta is None:
-        raise typer.BadParameter("--rho and --eta go together: both rates are known, or neither.")
-    return Priors(rho=rho, eta=eta)
 
 
 def _counts(text: str, pairs: RatedRows) -> Counts:
@@ -248,11 +212,10 @@ def _show(
             _cell(row.get("rho")), _cell(row.get("eta")),
         )  # fmt: skip
     out.print(shown)
-    out.print()
     out.print(
-        "people: share of adequate among the rated; metric: share that it says, taken at its word; "
-        "corrected: posterior mean and sd; ρ, η: share of rated adequate and inadequate items that "
-        "the metric recognises."
+        "\npeople: share of adequate among the rated; metric: share that it says, taken at its "
+        "word; corrected: posterior mean and sd; ρ, η: share of rated adequate and inadequate "
+        "items that the metric recognises."
     )
 
 

@@ -11,7 +11,7 @@ import typer
 from fewgold._text import shorter
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, save_all, table
-from fewgold.cli.options import Json, Output, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,80 +23,62 @@ _COLUMNS = "What the columns mean (a sheet of select --shared needs none of them
 _SHEET = "A sheet of select --shared"
 _MOST = 15  # pairs to print
 
+Correction = Annotated[
+    Literal["holm", "fdr", "none"], described("NAME", "Of many tests: holm, fdr or none.")
+]
 
-#: Corrections for many tests by name.
-Correction = Literal["holm", "fdr", "none"]
-
-
-#: What varies independently.
-Unit = Literal["segment", "document"]
+Unit = Annotated[
+    Literal["segment", "document"] | None,
+    described("UNIT", "What varies independently: segment or document."),
+]
 
 
 def compare(
-    file: Annotated[
-        str,
-        argument(
-            "FILE",
-            "The rated sheet, or any table with a row for each segment and system; - is CSV "
-            "on stdin.",
-            show_default=False,
-        ),
-    ],
-    human: Annotated[
-        str | None,
-        option("COLUMN", "Human scores; several columns A,B are a rater each.", panel=_COLUMNS),
-    ] = None,
-    system: Annotated[str | None, option("COLUMN", "Systems.", panel=_COLUMNS)] = None,
-    id: Annotated[
-        str | None, option("COLUMN", "Segments: the same id for all systems.", panel=_COLUMNS)
-    ] = None,
-    document: Annotated[
-        str | None, option("COLUMN", "Documents; none for none.", panel=_COLUMNS)
-    ] = None,
-    metrics: Annotated[
-        str | None, option("A,B,…", "Automatic metrics; none for none.", panel=_COLUMNS)
-    ] = None,
-    rater: Annotated[
-        str | None, option("COLUMN", "Who rated, if several did.", panel=_COLUMNS)
-    ] = None,
-    rated_only: Annotated[
-        bool, flag("--rated-only", "Go on with a sheet that has gaps: chance left them out.")
-    ] = False,
-    orientation: Annotated[
-        str | None, option("A=+1,B=-1", "As for select.", panel=_COLUMNS)
-    ] = None,
-    pool: Annotated[str | None, option("POOL", "The pool, if it has moved.", panel=_SHEET)] = None,
-    design: Annotated[
-        str | None, option("FILE", "Side file, if not beside the sheet.", panel=_SHEET)
-    ] = None,
+    file: str = argument(
+        ...,
+        "FILE",
+        "The rated sheet, or any table with a row for each segment and system; - is CSV on stdin.",
+        show_default=False,
+    ),
+    human: str | None = option(
+        None, "COLUMN", "Human scores; several columns A,B are a rater each.", panel=_COLUMNS
+    ),
+    system: str | None = option(None, "COLUMN", "Systems.", panel=_COLUMNS),
+    id: str | None = option(
+        None, "COLUMN", "Segments: the same id for all systems.", panel=_COLUMNS
+    ),
+    document: str | None = option(None, "COLUMN", "Documents; none for none.", panel=_COLUMNS),
+    metrics: str | None = option(
+        None, "A,B,…", "Automatic metrics; none for none.", panel=_COLUMNS
+    ),
+    rater: str | None = option(None, "COLUMN", "Who rated, if several did.", panel=_COLUMNS),
+    rated_only: bool = flag(
+        False, "--rated-only", "Go on with a sheet that has gaps: chance left them out."
+    ),
+    orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
+    pool: str | None = option(None, "POOL", "The pool, if it has moved.", panel=_SHEET),
+    design: str | None = option(None, "FILE", "Side file, if not beside the sheet.", panel=_SHEET),
     target: Annotated[
         options.Target | None,
-        option(
+        described(
             "WHAT",
             "pool: the segments of the table; process: new text like it. Default: pool, or "
             "process where every segment is rated.",
         ),
     ] = None,
-    unit: Annotated[
-        Unit | None, option("UNIT", "What varies independently: segment or document.")
-    ] = None,
-    correction: Annotated[Correction, option("NAME", "Of many tests: holm, fdr or none.")] = "holm",
-    level: Annotated[str, option("LEVEL", "Chance of error, such as 0.05 or 5%.")] = "0.05",
+    unit: Unit = None,
+    correction: Correction = "holm",
+    level: str = option("0.05", "LEVEL", "Chance of error, such as 0.05 or 5%."),
     limits: options.ScaleEnds = None,
-    higher_is_better: Annotated[
-        bool | None,
-        options.direction(
-            "Default: read from the name of the column or scale, or from the metrics."
-        ),
-    ] = None,
-    no_control: Annotated[
-        bool, flag("--no-control", "No metrics for differences, even if they help.")
-    ] = False,
-    adjust_raters: Annotated[
-        bool, flag("--adjust-raters", "Take out the bias of each rater.")
-    ] = False,
+    higher_is_better: bool | None = options.direction(
+        None, "Default: read from the name of the column or scale, or from the metrics."
+    ),
+    no_control: bool = flag(
+        False, "--no-control", "No metrics for differences, even if they help."
+    ),
+    adjust_raters: bool = flag(False, "--adjust-raters", "Take out the bias of each rater."),
     out: Annotated[
-        Path | None, option("FOLDER", "Write tables and plots there.", "--out", "-o")
+        Path | None, described("FOLDER", "Write tables and plots there.", "--out", "-o")
     ] = None,
     output: Output = "text",
     json: Json = False,
@@ -111,13 +93,11 @@ def compare(
 
     Example: [bold]fewgold compare rated.csv --human mqm --system system[/bold]
     """
-    from fewgold import comparison
+    from fewgold import comparison, sheets
 
     risk, ends = parse.confidence(level, "--level", "0.05"), parse.limits(limits)
     options: dict[str, Any] = {
-        "target": target,
-        "unit": unit,
-        "correction": correction, "level": risk,
+        "target": target, "unit": unit, "correction": correction, "level": risk,
         "limits": ends if limits is None or "," in limits else limits.strip(),
         "higher_is_better": higher_is_better, "control": "never" if no_control else "auto",
         "adjust_raters": adjust_raters,
@@ -128,8 +108,8 @@ def compare(
         "texts": [],
     }  # fmt: skip
     humans, signs = parse.names(human), parse.orientation(orientation)
-    side = _side(file, design)
-    if side is not None:
+    side = sheets.design_path(file) if design is None else design
+    if design is not None or (file != "-" and Path(side).is_file()):
         if signs or any(named[k] is not None for k in ("document", "system", "metrics")):
             raise typer.BadParameter(
                 "the side file of the sheet brings the columns with it: leave out --system, "
@@ -151,16 +131,6 @@ def compare(
 
     rows: Any = result.differences().to_dict("records")
     emit("json" if json else output, record, rows, text)
-
-
-def _side(file: str, design: str | None) -> str | Path | None:
-    """The side file of a sheet; none for a plain table."""
-    from fewgold import sheets
-
-    if design is not None:
-        return design
-    beside = sheets.design_path(file)
-    return beside if file != "-" and beside.is_file() else None
 
 
 def _sheet(
@@ -265,8 +235,7 @@ def _show(out: Console, result: Comparison) -> None:
         out.print(Text(sentence))
     for sentence in result.remarks:
         out.print(Text.assemble(("note: ", "yellow"), sentence))
-    out.print()
-    out.print("To cite how the numbers were made:")
+    out.print("\nTo cite how the numbers were made:")
     out.print(Text(f"  {result.signature()}"), soft_wrap=True)
 
 
@@ -308,16 +277,12 @@ def _pair(first: str, second: str) -> str:
 def _raters(out: Console, result: Comparison) -> None:
     from rich.text import Text
 
-    assert result.people is not None
     people = result.people
-    agree = (
-        (
-            f"Krippendorff's α {_number(people.alpha, 2)}, mean correlation "
-            f"{_number(people.correlation, 2)}; "
-        )
-        if people.shared
-        else ""
-    )
+    assert people is not None
+    agree = ""
+    if people.shared:
+        alpha, correlation = _number(people.alpha, 2), _number(people.correlation, 2)
+        agree = f"Krippendorff's α {alpha}, mean correlation {correlation}; "
     out.print(f"Raters: {agree}{people.shared} of {people.outputs} outputs rated by two or more")
     shown = table("rater", "ratings", "mean", "bias", "±", "spread", wrap=6)
     rows: Any = people.to_frame().itertuples()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from fewgold.cli import options, parse
 from fewgold.cli.console import emit, pairs, progress, show
@@ -29,22 +29,18 @@ INTERVALS = ("student", "auto", "star", "hoeffding")
 
 
 def demo(
-    kind: Annotated[
-        str, option("ende|zhen", "Data: metrics follow people less, or more.")
-    ] = "ende",
-    system: Annotated[str, option("NAME", "System to score.")] = "alpha",
-    budget: Annotated[str, option("N|P%", "Ratings, or share of the segments.")] = "5%",
-    strategy: Annotated[str | None, option("NAME", "Default: the recommended one.")] = None,
+    kind: str = option("ende", "ende|zhen", "Data: metrics follow people less, or more."),
+    system: str = option("alpha", "NAME", "System to score."),
+    budget: str = option("5%", "N|P%", "Ratings, or share of the segments."),
+    strategy: str | None = option(None, "NAME", "Default: the recommended one."),
     seed: options.SeedOfDraws = 1,
-    draws: Annotated[int, option("D", "Studies to simulate.", min=2)] = 2000,
-    save: Annotated[
-        str | None,
-        option(
-            "FOLDER",
-            "Write the data instead, to try the other commands: pool.csv, and human.csv with "
-            "what people think of each segment.",
-        ),
-    ] = None,
+    draws: int = option(2000, "D", "Studies to simulate.", min=2),
+    save: str | None = option(
+        None,
+        "FOLDER",
+        "Write the data instead, to try the other commands: pool.csv, and human.csv with "
+        "what people think of each segment.",
+    ),
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
@@ -150,8 +146,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         f"can be rated. {len(result['metrics'])} automatic metrics are known for all. The data are "
         "synthetic, so that here the true score is known too."
     )
-    out.print()
-    out.print(f"[bold]One study[/bold], strategy [cyan]{name}[/cyan], seed {result['seed']}")
+    out.print(f"\n[bold]One study[/bold], strategy [cyan]{name}[/cyan], seed {result['seed']}")
     verdict = "holds the truth" if result["holds_truth"] else "misses the truth, as 1 in 20 may"
     for label, what in [
         ("estimate", f"[bold green]{study['value']:.2f}[/bold green]  from {n} ratings"),
@@ -159,8 +154,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ("truth", f"{result['truth']:.2f}  the mean over all {result['pool_size']:,}"),
     ]:
         out.print(f"  [cyan]{label:<13}[/cyan] {what}")
-    out.print()
-    out.print(f"[bold]The same study {result['draws']} times[/bold], each with other segments")
+    out.print(f"\n[bold]The same study {result['draws']} times[/bold], each with other segments")
     wide = out.width >= 74
     texts = ["strategy", *(["chosen how; scored how"] if wide else [])]
     table = _table(texts, ["typical\nerror", "worth\nratings", "holds\ntruth"])
@@ -187,11 +181,26 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ],
     )
     out.print()
-    _verdict(out, result)
-    out.print()
-    _show_intervals(out, result)
-    out.print()
-    out.print("[bold]With your own data[/bold], a table with a row a segment:")
+    worth = result["worth"]
+    if worth > n:
+        out.print(
+            f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
+            f"about {1 - n / worth:.0%} of the annotation is saved.\n"
+            f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
+            f"{result['draws']} repetitions; --draws {5 * result['draws']} tells more closely.)"
+        )
+    else:
+        out.print(f"So here {name} does no better than a plain random sample of {n}.")
+    out.print(
+        f"\n[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
+        "fewgold uses"
+    )
+    table = _table(["interval", "promise"], ["half of\nits width", "holds\ntruth"])
+    for row in result["intervals"]:
+        width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
+        table.add_row(row["bound"], row["kind"], width, holds)
+    out.print(table)
+    out.print("\n[bold]With your own data[/bold], a table with a row a segment:")
     out.print("  [green]fewgold select pool.csv --budget 100 -o sample.csv[/green]")
     out.print("  (have the column [cyan]score[/cyan] of sample.csv filled in)")
     out.print("  [green]fewgold estimate sample.csv[/green]")
@@ -208,31 +217,6 @@ def _table(texts: list[str], numbers: list[str]) -> Table:
     for title in numbers:
         table.add_column(title, justify="right", no_wrap=True)
     return table
-
-
-def _show_intervals(out: Console, result: dict[str, Any]) -> None:
-    out.print(
-        f"[bold]How sure can one be?[/bold] 95% intervals of {PLAIN}; [cyan]auto[/cyan] is what "
-        "fewgold uses"
-    )
-    table = _table(["interval", "promise"], ["half of\nits width", "holds\ntruth"])
-    for row in result["intervals"]:
-        width, holds = f"{row['half_width']:.2f}", f"{row['holds_truth']:.0%}"
-        table.add_row(row["bound"], row["kind"], width, holds)
-    out.print(table)
-
-
-def _verdict(out: Console, result: dict[str, Any]) -> None:
-    n, worth = result["n"], result["worth"]
-    if worth > n:
-        out.print(
-            f"So [bold]{n} ratings do the work of about {worth:.0f}[/bold]: "
-            f"about {1 - n / worth:.0%} of the annotation is saved.\n"
-            f"(Worth is good to about {100 * math.sqrt(2 / result['draws']):.0f}% with "
-            f"{result['draws']} repetitions; --draws {5 * result['draws']} tells more closely.)"
-        )
-    else:
-        out.print(f"So here {result['strategy']} does no better than a plain random sample of {n}.")
 
 
 def _save(folder: str, kind: str, system: str, json: bool) -> None:

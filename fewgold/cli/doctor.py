@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from fewgold.cli import options, parse
@@ -12,25 +10,19 @@ from fewgold.cli.options import Json, argument, flag, option
 
 
 def doctor(
-    file: Annotated[
-        str,
-        argument(
-            "FILE", "A table, a sheet, a campaign, an export of an annotation tool, or a folder."
-        ),
-    ],
-    human: Annotated[
-        str | None,
-        option("COLUMN", "Human scores, if the name does not tell; A,B are a rater each."),
-    ] = None,
+    file: str = argument(
+        ..., "FILE", "A table, a sheet, a campaign, an export of an annotation tool, or a folder."
+    ),
+    human: str | None = option(
+        None, "COLUMN", "Human scores, if the name does not tell; A,B are a rater each."
+    ),
     id: options.Id = None,
     document: options.Document = None,
     system: options.System = None,
     texts: options.Texts = None,
     metrics: options.Metrics = None,
     json: Json = False,
-    quiet: Annotated[
-        bool, flag("--quiet", "Only the findings and the next command.", "-q")
-    ] = False,
+    quiet: bool = flag(False, "--quiet", "Only the findings and the next command.", "-q"),
 ) -> None:
     """Say what a file is, what it supports, what is wrong, and what to run next.
 

@@ -11,7 +11,7 @@ import typer
 from fewgold._text import decimals, plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, escape, note, pairs, remarks
-from fewgold.cli.options import Json, Output, Quiet, argument, option
+from fewgold.cli.options import Json, Output, Quiet, argument, described, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,60 +23,47 @@ if TYPE_CHECKING:
 #: Intervals of a posterior.
 _TAILS = ("equal", "hdi")
 
-
-#: What to do about chosen segments without an answer.
-Gaps = Literal["wait", "at-random", "bounds"]
+Gaps = Annotated[
+    Literal["wait", "at-random", "bounds"],
+    described(
+        "HOW",
+        "If some chosen segments have no answer: wait (refuse), at-random (chance left "
+        "them out), bounds (they may have any score; needs --limits).",
+    ),
+]
 
 
 def estimate(
-    file: Annotated[
-        str, argument("FILE", "The rated sheet, or a campaign; - is CSV on stdin, with --design.")
-    ],
+    file: str = argument(
+        ..., "FILE", "The rated sheet, or a campaign; - is CSV on stdin, with --design."
+    ),
     pool: options.Pool = None,
     design: options.SideFile = None,
-    human: Annotated[
-        str | None,
-        option(
-            "COLUMN",
-            "Column of scores; the mean of several with A,B, who must all have rated every row.",
-        ),
-    ] = None,
+    human: str | None = option(
+        None,
+        "COLUMN",
+        "Column of scores; the mean of several with A,B, who must all have rated every row.",
+    ),
     id: options.SheetId = "id",
     estimator: options.Estimator = None,
     confidence: options.Confidence = None,
-    bound: Annotated[
-        str | None,
-        option(
-            "NAME",
-            "How the interval is made: auto (default), student, or a guaranteed one such as "
-            "star; fewgold strategies lists them.",
-        ),
-    ] = None,
+    bound: str | None = option(
+        None,
+        "NAME",
+        "How the interval is made: auto (default), student, or a guaranteed one such as "
+        "star; fewgold strategies lists them.",
+    ),
     limits: options.ScaleEnds = None,
-    adequate: Annotated[
-        str | None,
-        option(
-            "CUT",
-            "Count segments that people found adequate: scores such as '<=0' are a 1, all "
-            "others a 0.",
-        ),
-    ] = None,
-    gaps: Annotated[
-        Gaps,
-        option(
-            "HOW",
-            "If some chosen segments have no answer: wait (refuse), at-random (chance left "
-            "them out), bounds (they may have any score; needs --limits).",
-        ),
-    ] = "wait",
-    waves: Annotated[
-        int | None,
-        option("K", "Of a campaign: go by the first waves only, rated throughout.", min=1),
-    ] = None,
-    higher_is_better: Annotated[
-        bool | None,
-        options.direction("Default: read from the ratings."),
-    ] = None,
+    adequate: str | None = option(
+        None,
+        "CUT",
+        "Count segments that people found adequate: scores such as '<=0' are a 1, all others a 0.",
+    ),
+    gaps: Gaps = "wait",
+    waves: int | None = option(
+        None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
+    ),
+    higher_is_better: bool | None = options.direction(None, "Default: read from the ratings."),
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
@@ -259,6 +246,5 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         lines.append(("for comparison", told))
     pairs(out, lines)
     remarks(out, result["notes"])
-    out.print()
-    out.print("To cite how the number was made:")
+    out.print("\nTo cite how the number was made:")
     out.print(f"  {escape(result['signature'])}", soft_wrap=True)

@@ -10,7 +10,7 @@ import typer
 
 from fewgold.cli import options
 from fewgold.cli.console import escape, note, quoted, show
-from fewgold.cli.options import Json, Quiet, flag, option
+from fewgold.cli.options import Json, Quiet, described, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,36 +86,32 @@ def write_tasks(
     return len(tasks.to_rate)
 
 
-#: What is written.
-What = Literal["unrated", "wanting", "all", "last", "ratings", "set-aside", "rejected", "journal"]
+What = Annotated[
+    Literal["unrated", "wanting", "all", "last", "ratings", "set-aside", "rejected", "journal"],
+    described(
+        "WHAT",
+        "Segments to rate: unrated (default), wanting (fewer raters than --each of init "
+        "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
+        "rejected, journal.",
+    ),
+]
 
 
 def export(
     campaign: options.Campaign,
-    out: Annotated[str, option("FILE", "File (or folder) to write.", "--out", "-o")],
-    to: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            "csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
-            "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: by the file's "
-            "name.",
-        ),
-    ] = None,
-    what: Annotated[
-        What,
-        option(
-            "WHAT",
-            "Segments to rate: unrated (default), wanting (fewer raters than --each of init "
-            "asks for), last (of the last wave) or all. Or what came: ratings, set-aside, "
-            "rejected, journal.",
-        ),
-    ] = "unrated",
-    context: Annotated[
-        int,
-        option("K", "Neighbours of the document on either side, marked as not to be rated.", min=0),
-    ] = 2,
-    force: Annotated[bool, flag("--force", "Overwrite an existing file.")] = False,
+    out: str = option(..., "FILE", "File (or folder) to write.", "--out", "-o"),
+    to: str | None = option(
+        None,
+        "FORMAT",
+        "csv, tsv, xlsx, jsonl, parquet, label-studio, label-studio-csv, pearmut, "
+        "argilla, potato, appraise, mqm, mt-metrics-eval, wmt-da. Default: by the file's "
+        "name.",
+    ),
+    what: What = "unrated",
+    context: int = option(
+        2, "K", "Neighbours of the document on either side, marked as not to be rated.", min=0
+    ),
+    force: bool = flag(False, "--force", "Overwrite an existing file."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -134,7 +130,9 @@ def export(
         if tasks:
             count = write_tasks(study, out, to, what, context, quiet)
         elif what == "ratings":
-            count = _write_ratings(study, out, to, context)
+            ratings, written = study.rated(), study.tasks("all", context=context, masked=False)
+            check_target(out, to, force=True).write_ratings(written, ratings, out)
+            count = len(ratings)
         else:
             count = _write_table(study, out, what)
     record = {"campaign": campaign, "file": out, "what": what, "count": count}
@@ -143,18 +141,10 @@ def export(
         named = "segments to rate" if tasks else what
         screen.print(f"[bold]Wrote {count} {named}[/bold] to {escape(out)}.")
         if tasks:
-            screen.print()
-            screen.print("When answers come, all or some of them:")
+            screen.print("\nWhen answers come, all or some of them:")
             screen.print(f"  [green]fewgold import {quoted(campaign)} ANSWERS[/green]")
 
     show(json, record, text)
-
-
-def _write_ratings(campaign: Campaign, out: str, to: str | None, context: int) -> int:
-    found = check_target(out, to, force=True)
-    ratings = campaign.rated()
-    found.write_ratings(campaign.tasks("all", context=context, masked=False), ratings, out)
-    return len(ratings)
 
 
 def _write_table(campaign: Campaign, out: str, what: What) -> int:

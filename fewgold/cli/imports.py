@@ -12,7 +12,7 @@ import typer
 from fewgold._temporary import TemporaryFolder
 from fewgold.cli import options
 from fewgold.cli.console import escape, notes, pairs, quoted, show
-from fewgold.cli.options import Json, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Quiet, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,28 +26,24 @@ def import_answers(
     campaign: options.Campaign,
     files: Annotated[
         list[str] | None,
-        argument("[FILE]...", "Answers, in any format that fewgold export knows; - is stdin."),
-    ] = None,
-    source: Annotated[
-        str | None,
-        option("FORMAT", "Format, if it is not recognised by the content.", "--from"),
-    ] = None,
-    id: Annotated[str | None, option("FIELD", "Field of the segment's key or id.")] = None,
-    human: Annotated[
-        str | None, option("FIELD", "Field of the score; A,B for one column a rater.")
-    ] = None,
-    rater: Annotated[str | None, option("FIELD", "Field of the rater's name.")] = None,
-    by: Annotated[str, option("NAME", "Rater of the answers that name none.")] = "",
-    adopt: Annotated[
-        bool,
-        flag(
-            "--adopt",
-            "Let answers count that were set aside and whose segments were sampled since.",
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Answers, in any format that fewgold export knows; - is stdin.",
         ),
-    ] = False,
-    fail_rejected: Annotated[
-        bool, flag("--fail-rejected", "Exit with 1 if a row could not be read.")
-    ] = False,
+    ] = None,
+    source: str | None = option(
+        None, "FORMAT", "Format, if it is not recognised by the content.", "--from"
+    ),
+    id: str | None = option(None, "FIELD", "Field of the segment's key or id."),
+    human: str | None = option(None, "FIELD", "Field of the score; A,B for one column a rater."),
+    rater: str | None = option(None, "FIELD", "Field of the rater's name."),
+    by: str = option("", "NAME", "Rater of the answers that name none."),
+    adopt: bool = flag(
+        False,
+        "--adopt",
+        "Let answers count that were set aside and whose segments were sampled since.",
+    ),
+    fail_rejected: bool = flag(False, "--fail-rejected", "Exit with 1 if a row could not be read."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -125,8 +121,7 @@ def _show(out: Console, result: dict[str, Any], receipts: list[Receipt]) -> None
         pairs(out, lines)
     if result["adopted"]:
         out.print(f"{result['adopted']} answers that were set aside count from now on.")
-    out.print()
-    out.print(f"{result['rated']} of {result['sampled']} sampled segments are rated.")
+    out.print(f"\n{result['rated']} of {result['sampled']} sampled segments are rated.")
     place = quoted(result["campaign"])
     what = "status" if result["unrated"] or not result["sampled"] else "estimate"
     out.print(f"  [green]fewgold {what} {place}[/green]")

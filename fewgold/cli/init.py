@@ -9,7 +9,7 @@ import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, note, notes, pairs, quoted, sheet_suffix, show
-from fewgold.cli.options import Json, Quiet, argument, option
+from fewgold.cli.options import Json, Quiet, argument, described, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,96 +17,77 @@ if TYPE_CHECKING:
 _GOAL = "What is wanted"
 _RATERS = "Raters"
 
+Repeats = Annotated[
+    Literal["last", "first", "mean"],
+    described(
+        "WHICH",
+        "Answer that counts if a rater gives several: last, first or mean.",
+        panel=_RATERS,
+    ),
+]
 
-#: Which of several answers of one rater counts.
-Repeats = Literal["last", "first", "mean"]
-
-
-#: How raters are put together.
-Among = Literal["mean", "median"]
+Among = Annotated[
+    Literal["mean", "median"],
+    described("HOW", "Score of several raters: mean or median.", panel=_RATERS),
+]
 
 
 def init(
-    campaign: Annotated[
-        str, argument("CAMPAIGN", "New folder, or a new file that ends in .fewgold.")
-    ],
-    pool_file: Annotated[
-        str,
-        argument(
-            "POOL",
-            "Table with a row a segment: .csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
-            "stdin; or a folder of mt-metrics-eval. It is copied into the campaign.",
-        ),
-    ],
+    campaign: str = argument(..., "CAMPAIGN", "New folder, or a new file that ends in .fewgold."),
+    pool_file: str = argument(
+        ...,
+        "POOL",
+        "Table with a row a segment: .csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
+        "stdin; or a folder of mt-metrics-eval. It is copied into the campaign.",
+    ),
     strategy: options.Strategy = None,
     seed: options.Seed = None,
-    name: Annotated[str | None, option("NAME", "Of the campaign, for reports.")] = None,
-    question: Annotated[
-        str,
-        option("TEXT", "What raters are asked. Default: what fits the scale.", show_default=False),
-    ] = "",
-    limits: Annotated[
-        str | None,
-        option(
-            "LOW,HIGH",
-            "Ends of the rating scale, such as 0,100 or mqm. Answers outside are rejected.",
-            panel=_GOAL,
-        ),
-    ] = None,
-    higher_is_better: Annotated[
-        bool | None,
-        options.direction(
-            "Raters are told which end of the scale is good. Default: by the name of the "
-            "scale, such as mqm; else they are not told."
-        ),
-    ] = None,
-    tolerance: Annotated[
-        float | None,
-        option(
-            "T",
-            "Half-width of the interval that is wanted; status says what it still costs.",
-            panel=_GOAL,
-            parser=parse.number,
-        ),
-    ] = None,
-    confidence: Annotated[
-        str, option("LEVEL", "Of intervals, such as 0.95 or 95%.", panel=_GOAL)
-    ] = "0.95",
-    bound: Annotated[
-        str | None, option("NAME", "How intervals are made; see fewgold strategies.", panel=_GOAL)
-    ] = None,
+    name: str | None = option(None, "NAME", "Of the campaign, for reports."),
+    question: str = option(
+        "", "TEXT", "What raters are asked. Default: what fits the scale.", show_default=False
+    ),
+    limits: str | None = option(
+        None,
+        "LOW,HIGH",
+        "Ends of the rating scale, such as 0,100 or mqm. Answers outside are rejected.",
+        panel=_GOAL,
+    ),
+    higher_is_better: bool | None = options.direction(
+        None,
+        "Raters are told which end of the scale is good. Default: by the name of the "
+        "scale, such as mqm; else they are not told.",
+    ),
+    tolerance: float | None = option(
+        None,
+        "T",
+        "Half-width of the interval that is wanted; status says what it still costs.",
+        panel=_GOAL,
+        parser=parse.number,
+    ),
+    confidence: str = option("0.95", "LEVEL", "Of intervals, such as 0.95 or 95%.", panel=_GOAL),
+    bound: str | None = option(
+        None, "NAME", "How intervals are made; see fewgold strategies.", panel=_GOAL
+    ),
     rule: Annotated[
         options.StoppingRule,
-        option(
+        described(
             "NAME",
             "Of stopping, with --strategy random: kelly (guaranteed) or hall (sooner).",
             panel=_GOAL,
         ),
     ] = "kelly",
-    each: Annotated[int, option("K", "Raters wanted for a segment.", panel=_RATERS, min=1)] = 1,
-    repeats: Annotated[
-        Repeats,
-        option(
-            "WHICH",
-            "Answer that counts if a rater gives several: last, first or mean.",
-            panel=_RATERS,
-        ),
-    ] = "last",
-    among: Annotated[
-        Among, option("HOW", "Score of several raters: mean or median.", panel=_RATERS)
-    ] = "mean",
-    only_system: Annotated[
-        str | None,
-        option(
-            "NAME",
-            "The system that the pool is of, where files of answers hold several.",
-            panel=_RATERS,
-        ),
-    ] = None,
-    pair: Annotated[
-        str | None,
-        option("SRC-TGT", "Of a folder of mt-metrics-eval: the languages, such as en-de."),
-    ] = None,
+    each: int = option(1, "K", "Raters wanted for a segment.", panel=_RATERS, min=1),
+    repeats: Repeats = "last",
+    among: Among = "mean",
+    only_system: str | None = option(
+        None,
+        "NAME",
+        "The system that the pool is of, where files of answers hold several.",
+        panel=_RATERS,
+    ),
+    pair: str | None = option(
+        None, "SRC-TGT", "Of a folder of mt-metrics-eval: the languages, such as en-de."
+    ),
     id: options.Id = None,
     document: options.Document = None,
     metrics: options.Metrics = None,
@@ -208,8 +189,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     if result["tolerance"]:
         lines.append(("tolerance", f"± {result['tolerance']:g}"))
     pairs(out, lines)
-    out.print()
-    out.print("Choose what to rate:")
+    out.print("\nChoose what to rate:")
     place = quoted(result["campaign"])
     some = min(100, -(-result["pool_size"] // 2))
     sheet = f"to_rate{sheet_suffix()}"

@@ -4,74 +4,87 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import EllipsisType
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 import typer
 
 from fewgold.cli import parse
 
-
-def argument(metavar: str, help: str, **more: Any) -> Any:
-    """An argument, to stand in ``Annotated``."""
-    return typer.Argument(metavar=metavar, help=help, **more)
+_T = TypeVar("_T")
 
 
-def option(metavar: str, help: str, *names: str, panel: str | None = None, **more: Any) -> Any:
+def argument(default: _T | EllipsisType, metavar: str, help: str, **more: Any) -> _T:
+    """An argument, as the default of a parameter; ``...`` where it must be given."""
+    return cast(_T, typer.Argument(default, metavar=metavar, help=help, **more))
+
+
+def option(
+    default: _T | EllipsisType, metavar: str, help: str, *names: str, panel: str = "", **more: Any
+) -> _T:
     """An option with a value; ``names`` only where it is not called as the parameter is."""
+    more |= {"metavar": metavar, "help": help, "rich_help_panel": panel or None}
+    return cast(_T, typer.Option(default, *names, **more))
+
+
+def flag(default: _T, name: str, help: str, *short: str, panel: str = "", **more: Any) -> _T:
+    """An option without a value, or one for yes and one for no (``--yes/--no``)."""
+    more |= {"help": help, "rich_help_panel": panel or None}
+    return cast(_T, typer.Option(default, name, *short, **more))
+
+
+def direction(default: bool | None, help: str) -> bool | None:
+    """Which end of the scale of human scores is good."""
+    panel = "Which way human scores point"
+    name = "--higher-is-better/--lower-is-better"
+    return flag(default, name, help, panel=panel, show_default=False)
+
+
+def described(metavar: str, help: str, *names: str, panel: str | None = None, **more: Any) -> Any:
+    """What help says of an option, to stand beside its type in ``Annotated``."""
     return typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
-def flag(name: str, help: str, *short: str, panel: str | None = None, **more: Any) -> Any:
-    """An option without a value, or one for yes and one for no (``--yes/--no``)."""
-    return typer.Option(name, *short, help=help, rich_help_panel=panel, **more)
-
-
-def direction(help: str) -> Any:
-    """Which end of the scale of human scores is good."""
-    panel = "Which way human scores point"
-    return flag("--higher-is-better/--lower-is-better", help, panel=panel, show_default=False)
-
-
 # What is printed, and where files go
-
 
 #: How a result is printed.
 OutputFormat = Literal["text", "json", "csv", "latex"]
 
 
-Quiet = Annotated[bool, flag("--quiet", "No notes on stderr.", "-q")]
-Json = Annotated[bool, flag("--json", "One JSON object on stdout.")]
-Output = Annotated[OutputFormat, option("FORMAT", "text, json, csv or latex.", "--format")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+Output = Annotated[OutputFormat, described("FORMAT", "text, json, csv or latex.", "--format")]
 Drawing = Annotated[
-    Path | None, option("FILE", "Draw the curves: .png, .svg or .pdf.", "--out", "-o")
+    Path | None, described("FILE", "Draw the curves: .png, .svg or .pdf.", "--out", "-o")
 ]
 Folder = Annotated[
-    Path | None, option("FOLDER", "Write tables, plots and a page there.", "--out", "-o")
+    Path | None, described("FOLDER", "Write tables, plots and a page there.", "--out", "-o")
 ]
-Resume = Annotated[bool, flag("--resume", "Go on with the cells finished in --out.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the cells finished in --out.")]
 
 # What the columns of a table mean
 
 COLUMNS = "What the columns mean"
-COLUMNS_SHORT = "Columns"
 
-Id = Annotated[str | None, option("COLUMN", "Ids.", panel=COLUMNS)]
-Document = Annotated[str | None, option("COLUMN", "Documents.", panel=COLUMNS)]
-Metrics = Annotated[str | None, option("A,B,…", "Automatic metrics; none for none.", panel=COLUMNS)]
+Id = Annotated[str | None, described("COLUMN", "Ids.", panel=COLUMNS)]
+Document = Annotated[str | None, described("COLUMN", "Documents.", panel=COLUMNS)]
+Metrics = Annotated[
+    str | None, described("A,B,…", "Automatic metrics; none for none.", panel=COLUMNS)
+]
 Cost = Annotated[
     str | None,
-    option(
+    described(
         "COST",
         "Cost of a rating: a column, or FIXED+PER*COLUMN such as 12+0.7*words, or "
         "12+0.7*words(output), which counts words.",
         panel=COLUMNS,
     ),
 ]
-System = Annotated[str | None, option("COLUMN", "Systems; not shown.", panel=COLUMNS)]
-Texts = Annotated[str | None, option("A,B,…", "Texts to show to raters.", panel=COLUMNS)]
+System = Annotated[str | None, described("COLUMN", "Systems; not shown.", panel=COLUMNS)]
+Texts = Annotated[str | None, described("A,B,…", "Texts to show to raters.", panel=COLUMNS)]
 Orientation = Annotated[
     str | None,
-    option(
+    described(
         "A=+1,B=-1",
         "+1 where larger is better, -1 where larger is worse, 0 neither. Common metrics need none.",
         panel=COLUMNS,
@@ -80,44 +93,41 @@ Orientation = Annotated[
 
 # Campaigns and sheets
 
-
 #: What a result is about: these very segments, or the system that made them.
 Target = Literal["pool", "process"]
-
 
 #: Rules that say when to stop rating.
 StoppingRule = Literal["kelly", "hall"]
 
 
-Campaign = Annotated[str, argument("CAMPAIGN", "Its folder or file.")]
-Pool = Annotated[str | None, option("POOL", "The pool, if it has moved; - is CSV on stdin.")]
-SideFile = Annotated[str | None, option("FILE", "Side file, if not beside the sheet.")]
-SheetId = Annotated[str, option("COLUMN", "Column of ids.")]
+Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")]
+Pool = Annotated[str | None, described("POOL", "The pool, if it has moved; - is CSV on stdin.")]
+SideFile = Annotated[str | None, described("FILE", "Side file, if not beside the sheet.")]
+SheetId = Annotated[str, described("COLUMN", "Column of ids.")]
 Estimator = Annotated[
-    str | None, option("NAME", "Instead of the strategy's own; see fewgold strategies.")
+    str | None, described("NAME", "Instead of the strategy's own; see fewgold strategies.")
 ]
 ScaleEnds = Annotated[
-    str | None, option("LOW,HIGH", "Ends of the rating scale, such as 0,25 or mqm.")
+    str | None, described("LOW,HIGH", "Ends of the rating scale, such as 0,25 or mqm.")
 ]
 
 # Drawing and replaying
 
 Strategy = Annotated[
-    str | None, option("NAME", "See fewgold strategies. Default: the recommended one.")
+    str | None, described("NAME", "See fewgold strategies. Default: the recommended one.")
 ]
 Seed = Annotated[
-    int | None, option("S", "The same seed draws the same segments. Default: a new one.", min=0)
+    int | None, described("S", "The same seed draws the same segments. Default: a new one.", min=0)
 ]
-SeedOfDraws = Annotated[int, option("S", "Seed of all draws.", min=0)]
-Draws = Annotated[int, option("D", "Studies to replay.", min=2)]
+SeedOfDraws = Annotated[int, described("S", "Seed of all draws.", min=0)]
+Draws = Annotated[int, described("D", "Studies to replay.", min=2)]
 Confidence = Annotated[
-    str | None, option("LEVEL", "Of the interval, such as 0.95 (default) or 95%.")
+    str | None, described("LEVEL", "Of the interval, such as 0.95 (default) or 95%.")
 ]
 
 # Pools on disk
 
 _ON_DISK = "Pools on disk"
-
 
 #: What reads the pool.
 EngineName = Literal["auto", "memory", "duckdb", "spark"]
@@ -131,10 +141,12 @@ Engine = Annotated[
         rich_help_panel=_ON_DISK,
     ),
 ]
-Memory = Annotated[str | None, option("SIZE", "What DuckDB may take, such as 2GB.", panel=_ON_DISK)]
+Memory = Annotated[
+    str | None, described("SIZE", "What DuckDB may take, such as 2GB.", panel=_ON_DISK)
+]
 Order = Annotated[
     str | None,
-    option(
+    described(
         "COLUMN",
         "Order of segments in their documents, for docs-whole and docs-chunks. Default: ids.",
         panel=_ON_DISK,

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from fewgold.estimate import Bound
     from fewgold.samplers import Budget
 
+# A number, or a percentage
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*")
+
 
 def budget(text: str | None, cost: float | None, risk: float | None, size: int) -> Budget:
     """The budget of ``--budget``, or of ``--cost-budget`` and ``--risk``, for ``size`` segments."""
@@ -27,7 +30,7 @@ def budget(text: str | None, cost: float | None, risk: float | None, size: int) 
     if risk is not None:
         raise typer.BadParameter("--risk belongs to --cost-budget.")
     assert text is not None
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
+    match = _AMOUNT.fullmatch(text)
     if not match:
         raise typer.BadParameter(f"--budget must be like 100 or 5%; got {text!r}.")
     number = float(match[1])
@@ -56,26 +59,23 @@ def budgets(text: str) -> list[Budget]:
         if len(ends) == 1:
             found.append(_one_budget(part))
             continue
-        shares = {end.strip().endswith("%") for end in ends}
-        first, last, step = (_amount(end, part) for end in ends)
+        matches = [match for match in map(_AMOUNT.fullmatch, ends) if match]
+        if len(matches) < 3:
+            raise typer.BadParameter(
+                f"--budgets cannot read {part!r}. Write 5%:50%:5% or 50:500:50."
+            )
+        first, last, step = (float(match[1]) for match in matches)
+        shares = {match[2] for match in matches}
         if len(shares) > 1 or first > last or step <= 0:
             raise typer.BadParameter(
                 f"--budgets {part!r} must go from the smaller to the larger, all in percent or all "
                 "in segments."
             )
         count = int((last - first) / step + 1e-9) + 1
-        unit = "%" if shares == {True} else ""
-        found += [_one_budget(f"{first + k * step:.10g}{unit}") for k in range(count)]
+        found += [_one_budget(f"{first + k * step:.10g}{matches[0][2]}") for k in range(count)]
     if not found:
         raise typer.BadParameter("--budgets is empty. Give some, such as 5%:50%:5%.")
     return found
-
-
-def _amount(text: str, part: str) -> float:
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*%?\s*", text)
-    if not match:
-        raise typer.BadParameter(f"--budgets cannot read {part!r}. Write 5%:50%:5% or 50:500:50.")
-    return float(match[1])
 
 
 def _one_budget(text: str) -> Budget:
@@ -192,5 +192,5 @@ def _number_or_percent(text: str | float) -> float | None:
 
 
 def _share(text: str) -> float | None:
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*(%?)\s*", text)
+    match = _AMOUNT.fullmatch(text)
     return float(match[1]) / (100 if match[2] else 1) if match else None

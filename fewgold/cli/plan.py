@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import draw, emit, print_summary, progress_bars
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, flag, option
+from fewgold.cli.options import Json, Output, Quiet, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,93 +22,71 @@ _BINARY = "Adequate or not"
 
 
 def plan(
-    half_width: Annotated[str | None, option("H", "The interval is ±H.", panel=_GOAL)] = None,
-    tolerance: Annotated[
-        str | None,
-        option("T", "The error stays within T, whatever the interval says.", panel=_GOAL),
-    ] = None,
-    difference: Annotated[
-        str | None, option("D", "Find a difference of D between two systems.", panel=_GOAL)
-    ] = None,
-    confidence: Annotated[str, option("LEVEL", "Of the interval.", panel=_GOAL)] = "0.95",
-    power: Annotated[str, option("P", "Chance to find the difference.", panel=_GOAL)] = "0.8",
-    limits: Annotated[
-        str | None, option("LOW,HIGH", "Ends of the scale: the worst case.", panel=_GUESS)
-    ] = None,
-    sd: Annotated[
-        float | None,
-        option(
-            "S", "Of scores; of differences for --difference.", panel=_GUESS, parser=parse.number
-        ),
-    ] = None,
-    correlation: Annotated[
-        float, option("R", "Of metrics with human scores.", panel=_GUESS, parser=parse.number)
-    ] = 0.0,
-    metrics: Annotated[int, option("K", "Metrics that are used.", panel=_GUESS, min=1)] = 1,
-    icc: Annotated[
-        float | None,
-        option("I", "Share of variance between documents.", panel=_GUESS, parser=parse.rate),
-    ] = None,
-    per_document: Annotated[
-        float | None, option("M", "Segments of a document.", panel=_GUESS, parser=parse.number)
-    ] = None,
-    size: Annotated[int | None, option("N", "Segments of the pool.", min=1)] = None,
-    rating_cost: Annotated[
-        float, option("C", "Of one rating, on average.", parser=parse.number)
-    ] = 1.0,
-    pilot: Annotated[
-        str | None, option("SHEET", "A rated sheet of fewgold select.", panel=_DATA)
-    ] = None,
-    assurance: Annotated[
-        float | None,
-        option(
-            "P", "Plan safely: the pilot's sd may be too small.", panel=_DATA, parser=parse.rate
-        ),
-    ] = None,
-    history: Annotated[
-        str | None, option("DATA", "A table rated in full, or demo-ende, demo-zhen.", panel=_DATA)
-    ] = None,
-    human: Annotated[str | None, option("COLUMN", "Human scores in DATA.", panel=_DATA)] = None,
-    cost: Annotated[
-        str | None,
-        option(
-            "COST", "Of the ratings in DATA, as for select: a column, or 10+0.5*words.", panel=_DATA
-        ),
-    ] = None,
-    strategies: Annotated[
-        str | None, option("A+B,…", "To compare; see fewgold strategies.")
-    ] = None,
-    draws: Annotated[int, option("D", "Studies to replay.", panel=_DATA, min=20)] = 200,
-    seed: Annotated[int, option("S", "Of the replay.", panel=_DATA, min=0)] = 0,
-    alpha: Annotated[
-        float | None,
-        option("A", "Success rate that is expected.", panel=_BINARY, parser=parse.rate),
-    ] = None,
-    rho: Annotated[
-        float | None,
-        option("P", "True positive rate of the metric.", panel=_BINARY, parser=parse.rate),
-    ] = None,
-    eta: Annotated[
-        float | None,
-        option("P", "True negative rate of the metric.", panel=_BINARY, parser=parse.rate),
-    ] = None,
-    metric_ratings: Annotated[
-        int, option("N", "Items that only the metric rates.", panel=_BINARY, min=0)
-    ] = 0,
-    known: Annotated[bool, flag("--known", "ρ and η are known exactly.", panel=_BINARY)] = False,
-    budget: Annotated[
-        float | None,
-        option(
-            "B",
-            "Instead of a goal: split B between people and metric.",
-            panel=_BINARY,
-            parser=parse.number,
-        ),
-    ] = None,
-    metric_cost: Annotated[
-        float | None,
-        option("C", "Of one metric rating, for --budget.", panel=_BINARY, parser=parse.number),
-    ] = None,
+    half_width: str | None = option(None, "H", "The interval is ±H.", panel=_GOAL),
+    tolerance: str | None = option(
+        None, "T", "The error stays within T, whatever the interval says.", panel=_GOAL
+    ),
+    difference: str | None = option(
+        None, "D", "Find a difference of D between two systems.", panel=_GOAL
+    ),
+    confidence: str = option("0.95", "LEVEL", "Of the interval.", panel=_GOAL),
+    power: str = option("0.8", "P", "Chance to find the difference.", panel=_GOAL),
+    limits: str | None = option(
+        None, "LOW,HIGH", "Ends of the scale: the worst case.", panel=_GUESS
+    ),
+    sd: float | None = option(
+        None, "S", "Of scores; of differences for --difference.", panel=_GUESS, parser=parse.number
+    ),
+    correlation: float = option(
+        0.0, "R", "Of metrics with human scores.", panel=_GUESS, parser=parse.number
+    ),
+    metrics: int = option(1, "K", "Metrics that are used.", panel=_GUESS, min=1),
+    icc: float | None = option(
+        None, "I", "Share of variance between documents.", panel=_GUESS, parser=parse.rate
+    ),
+    per_document: float | None = option(
+        None, "M", "Segments of a document.", panel=_GUESS, parser=parse.number
+    ),
+    size: int | None = option(None, "N", "Segments of the pool.", min=1),
+    rating_cost: float = option(1.0, "C", "Of one rating, on average.", parser=parse.number),
+    pilot: str | None = option(None, "SHEET", "A rated sheet of fewgold select.", panel=_DATA),
+    assurance: float | None = option(
+        None, "P", "Plan safely: the pilot's sd may be too small.", panel=_DATA, parser=parse.rate
+    ),
+    history: str | None = option(
+        None, "DATA", "A table rated in full, or demo-ende, demo-zhen.", panel=_DATA
+    ),
+    human: str | None = option(None, "COLUMN", "Human scores in DATA.", panel=_DATA),
+    cost: str | None = option(
+        None,
+        "COST",
+        "Of the ratings in DATA, as for select: a column, or 10+0.5*words.",
+        panel=_DATA,
+    ),
+    strategies: str | None = option(None, "A+B,…", "To compare; see fewgold strategies."),
+    draws: int = option(200, "D", "Studies to replay.", panel=_DATA, min=20),
+    seed: int = option(0, "S", "Of the replay.", panel=_DATA, min=0),
+    alpha: float | None = option(
+        None, "A", "Success rate that is expected.", panel=_BINARY, parser=parse.rate
+    ),
+    rho: float | None = option(
+        None, "P", "True positive rate of the metric.", panel=_BINARY, parser=parse.rate
+    ),
+    eta: float | None = option(
+        None, "P", "True negative rate of the metric.", panel=_BINARY, parser=parse.rate
+    ),
+    metric_ratings: int = option(0, "N", "Items that only the metric rates.", panel=_BINARY, min=0),
+    known: bool = flag(False, "--known", "ρ and η are known exactly.", panel=_BINARY),
+    budget: float | None = option(
+        None,
+        "B",
+        "Instead of a goal: split B between people and metric.",
+        panel=_BINARY,
+        parser=parse.number,
+    ),
+    metric_cost: float | None = option(
+        None, "C", "Of one metric rating, for --budget.", panel=_BINARY, parser=parse.number
+    ),
     out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,
@@ -134,10 +112,14 @@ def plan(
 
     how = "json" if json else output
     if budget is not None:
-        _split(
-            budget, alpha, rho, eta, rating_cost, metric_cost, known, confidence, size,
-            parse.confidence(power, "--power", "0.8"), how,
+        if alpha is None or rho is None or eta is None or metric_cost is None:
+            raise typer.BadParameter("--budget asks for --alpha, --rho, --eta and --metric-cost.")
+        split = planning.best_split(
+            budget, rating_cost, metric_cost, alpha=alpha, rho=rho, eta=eta, known=known,
+            level=1 - parse.confidence(confidence), items=size,
+            power=parse.confidence(power, "--power", "0.8"),
         )  # fmt: skip
+        emit(how, split.to_dict(), [split.best._asdict()], lambda _: print(split.summary()))
         return
     wanted = {
         "--half-width": half_width, "--tolerance": tolerance, "--difference": difference
@@ -243,30 +225,3 @@ def _from_history(
             goal, studies, None, names, size=size, draws=draws, rng=seed,
             progress=partial(bars, "replaying") if bars else None,
         )  # fmt: skip
-
-
-def _split(
-    budget: float,
-    alpha: float | None,
-    rho: float | None,
-    eta: float | None,
-    human_cost: float,
-    metric_cost: float | None,
-    known: bool,
-    confidence: str,
-    size: int | None,
-    power: float,
-    how: OutputFormat,
-) -> None:
-    """The best division of a budget."""
-    from fewgold.planning import best_split
-
-    if alpha is None or rho is None or eta is None or metric_cost is None:
-        raise typer.BadParameter("--budget asks for --alpha, --rho, --eta and --metric-cost.")
-    level = 1 - parse.confidence(confidence)
-    found = best_split(
-        budget, human_cost, metric_cost, alpha=alpha, rho=rho, eta=eta, known=known, level=level,
-        items=size, power=power,
-    )  # fmt: skip
-    record = found.to_dict()
-    emit(how, record, [found.best._asdict()], lambda _: print(found.summary()))

@@ -11,89 +11,66 @@ import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, no_plots, note, notes, print_summary, progress_bars
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fewgold.reliability import DocumentsNeeded, Reliability
 
+_COLUMNS = "Columns"
 _DEMO = "demo-"
 _ENOUGH = "How many documents are enough"
 
-
-#: What the bootstrap draws.
-Resample = Literal["segments", "documents"]
+Resample = Annotated[
+    Literal["segments", "documents"],
+    described("WHAT", "Draw segments, as the paper, or whole documents."),
+]
 
 
 def reliability(
-    file: Annotated[
-        str,
-        argument(
-            "FILE",
-            "Table, one row a segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
-        ),
-    ],
-    score: Annotated[
-        str | None, option("A,B,…", "Human or metric scores.", panel=options.COLUMNS_SHORT)
-    ] = None,
-    document: Annotated[
-        str | None, option("COLUMN", "Documents.", panel=options.COLUMNS_SHORT)
-    ] = None,
-    system: Annotated[
-        str | None, option("COLUMN", "Systems; none for none.", panel=options.COLUMNS_SHORT)
-    ] = None,
-    segment: Annotated[
-        str | None,
-        option(
-            "COLUMN",
-            "Ids that systems share; none for the place in the document.",
-            panel=options.COLUMNS_SHORT,
-        ),
-    ] = None,
-    orders: Annotated[str, option("N", "Random orders of the documents, or file.")] = "20",
-    draws: Annotated[int, option("D", "Bootstrap samples.", min=2)] = 1500,
+    file: str = argument(
+        ...,
+        "FILE",
+        "Table, one row a segment and system; - is CSV on stdin; or demo-ende, demo-zhen.",
+    ),
+    score: str | None = option(None, "A,B,…", "Human or metric scores.", panel=_COLUMNS),
+    document: str | None = option(None, "COLUMN", "Documents.", panel=_COLUMNS),
+    system: str | None = option(None, "COLUMN", "Systems; none for none.", panel=_COLUMNS),
+    segment: str | None = option(
+        None,
+        "COLUMN",
+        "Ids that systems share; none for the place in the document.",
+        panel=_COLUMNS,
+    ),
+    orders: str = option("20", "N", "Random orders of the documents, or file."),
+    draws: int = option(1500, "D", "Bootstrap samples.", min=2),
     seed: options.SeedOfDraws = 0,
-    resample: Annotated[
-        Resample, option("WHAT", "Draw segments, as the paper, or whole documents.")
-    ] = "segments",
-    at: Annotated[
-        str | None, option("1,2,5,…", "Numbers of documents, or all. Default: 30 of them.")
-    ] = None,
-    absolute: Annotated[
-        bool, flag("--absolute", "Do not divide by the mean, which may be near 0.")
-    ] = False,
-    x_i: Annotated[float, option("X", "Where the tangent of x_min touches.", "--x-i")] = 1.0,
-    epsilon: Annotated[float, option("E", "Slope at which x_max lies.")] = 0.0001,
-    drop_gaps: Annotated[
-        bool, flag("--drop-gaps", "Leave out segments that lack a score.")
-    ] = False,
-    confidence: Annotated[str, option("P", "Of the intervals.")] = "0.95",
-    half_width: Annotated[
-        float | None,
-        option(
-            "H",
-            "Say how many documents give a score within ±H.",
-            panel=_ENOUGH,
-            parser=parse.number,
-        ),
-    ] = None,
-    against: Annotated[
-        str | None,
-        option(
-            "SYSTEM", "Differences to this system within ±H, rather than scores.", panel=_ENOUGH
-        ),
-    ] = None,
-    population: Annotated[
-        str | None,
-        option(
-            "D",
-            "Documents that there are, or these; without it, more of the kind than one needs.",
-            panel=_ENOUGH,
-        ),
-    ] = None,
+    resample: Resample = "segments",
+    at: str | None = option(None, "1,2,5,…", "Numbers of documents, or all. Default: 30 of them."),
+    absolute: bool = flag(False, "--absolute", "Do not divide by the mean, which may be near 0."),
+    x_i: float = option(1.0, "X", "Where the tangent of x_min touches.", "--x-i"),
+    epsilon: float = option(0.0001, "E", "Slope at which x_max lies."),
+    drop_gaps: bool = flag(False, "--drop-gaps", "Leave out segments that lack a score."),
+    confidence: str = option("0.95", "P", "Of the intervals."),
+    half_width: float | None = option(
+        None,
+        "H",
+        "Say how many documents give a score within ±H.",
+        panel=_ENOUGH,
+        parser=parse.number,
+    ),
+    against: str | None = option(
+        None, "SYSTEM", "Differences to this system within ±H, rather than scores.", panel=_ENOUGH
+    ),
+    population: str | None = option(
+        None,
+        "D",
+        "Documents that there are, or these; without it, more of the kind than one needs.",
+        panel=_ENOUGH,
+    ),
     out: Annotated[
-        Path | None, option("FOLDER", "Write tables and figures there.", "--out", "-o")
+        Path | None, described("FOLDER", "Write tables and figures there.", "--out", "-o")
     ] = None,
     output: Output = "text",
     json: Json = False,
@@ -111,9 +88,10 @@ def reliability(
     from fewgold.reliability import reliability as study
 
     level = parse.confidence(confidence)
-    count = _orders(orders)
+    count = _count_or("file", orders, "--orders must be file or a number such as 20", least=1)
+    hint = "--population must be a number or these"
+    those = None if population is None else _count_or("these", population, hint)
     steps = _steps(at)
-    those = _population(population)
     if half_width is None and (against is not None or population is not None):
         raise typer.BadParameter("--against and --population go with --half-width.")
     table, columns = _columns(file, score, document, system, segment, quiet)
@@ -132,14 +110,22 @@ def reliability(
             progress=bar, **columns,
         )  # fmt: skip
     written = [] if out is None else _save(result, plan, out, quiet)
-    _print(result, plan, written, "json" if json else output)
+    how = "json" if json else output
+    record = result.to_dict() | {"files": [str(path) for path in written]}
+    told = result.summary()
+    if plan is not None:
+        record["needed"] = plan.to_dict()
+        told += f"\n\n{plan.summary()}"
+    rows: Any = (result.fits() if how == "latex" else result.to_frame()).to_dict("records")
+    emit(how, record, rows, lambda _: print_summary(told, written))
 
 
-def _orders(text: str) -> str | int:
-    if text.strip() == "file":
-        return "file"
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"--orders must be file or a number such as 20; got {text!r}.")
+def _count_or(word: str, text: str, hint: str, least: int = 0) -> str | int:
+    """A whole number, or the one word that may stand in its place."""
+    if text.strip() == word:
+        return word
+    if not text.strip().isdecimal() or int(text) < least:
+        raise typer.BadParameter(f"{hint}; got {text!r}.")
     return int(text)
 
 
@@ -150,14 +136,6 @@ def _steps(text: str | None) -> list[int] | str | None:
     if not parts or not all(part.isdecimal() for part in parts):
         raise typer.BadParameter(f"--at must be like 1,2,5,10, or all; got {text!r}.")
     return [int(part) for part in parts]
-
-
-def _population(text: str | None) -> int | str | None:
-    if text is None or text.strip() == "these":
-        return None if text is None else "these"
-    if not text.strip().isdecimal():
-        raise typer.BadParameter(f"--population must be a number or these; got {text!r}.")
-    return int(text)
 
 
 def _columns(
@@ -245,14 +223,3 @@ def _save(
     if "ranks" in frames:
         figures["ranks"] = result.plot("ranks")
     return save_result(folder, frames, {}, figures)
-
-
-def _print(
-    result: Reliability, plan: DocumentsNeeded | None, written: list[Path], how: OutputFormat
-) -> None:
-    record = result.to_dict() | {"files": [str(path) for path in written]}
-    if plan is not None:
-        record["needed"] = plan.to_dict()
-    told = result.summary() if plan is None else f"{result.summary()}\n\n{plan.summary()}"
-    rows: Any = (result.fits() if how == "latex" else result.to_frame()).to_dict("records")
-    emit(how, record, rows, lambda _: print_summary(told, written))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,29 +21,21 @@ _NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
 
 def report(
     context: typer.Context,
-    file: Annotated[str, argument("CAMPAIGN|SHEET", "A campaign, or a rated sheet.")],
-    out: Annotated[
-        str, option("FILE", "Page to write: .html or .md.", "--out", "-o")
-    ] = "report.html",
-    title: Annotated[str | None, option("TEXT", "Of the page.")] = None,
-    gaps: Annotated[
-        str,
-        option(
-            "HOW",
-            "If some chosen segments have no answer: wait (refuse) or at-random (chance left "
-            "them out).",
-        ),
-    ] = "wait",
+    file: str = argument(..., "CAMPAIGN|SHEET", "A campaign, or a rated sheet."),
+    out: str = option("report.html", "FILE", "Page to write: .html or .md.", "--out", "-o"),
+    title: str | None = option(None, "TEXT", "Of the page."),
+    gaps: str = option(
+        "wait",
+        "HOW",
+        "If some chosen segments have no answer: wait (refuse) or at-random (chance left "
+        "them out).",
+    ),
     estimator: options.Estimator = None,
     confidence: options.Confidence = None,
-    adequate: Annotated[
-        str | None, option("CUT", "Report the share of scores such as '<=0'.")
-    ] = None,
-    limits: Annotated[
-        str | None, option("LOW,HIGH", "Of a sheet: ends of the rating scale.")
-    ] = None,
-    pool: Annotated[str | None, option("POOL", "Of a sheet: the pool, if it has moved.")] = None,
-    force: Annotated[bool, flag("--force", "Overwrite an existing page.")] = False,
+    adequate: str | None = option(None, "CUT", "Report the share of scores such as '<=0'."),
+    limits: str | None = option(None, "LOW,HIGH", "Of a sheet: ends of the rating scale."),
+    pool: str | None = option(None, "POOL", "Of a sheet: the pool, if it has moved."),
+    force: bool = flag(False, "--force", "Overwrite an existing page."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

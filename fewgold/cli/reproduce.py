@@ -9,7 +9,7 @@ import typer
 
 from fewgold.cli import options, parse
 from fewgold.cli.console import print_summary, progress_bars, resumable, save_all, say, show
-from fewgold.cli.options import Json, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Quiet, described, flag, option
 
 if TYPE_CHECKING:
     from fewgold.reproduce import DanikenReproduction, Reproduction
@@ -17,44 +17,36 @@ if TYPE_CHECKING:
 
 _BUDGETS = "5%:50%:5%"
 
+Paper = Annotated[
+    Literal["saldias", "daniken"],
+    typer.Argument(
+        metavar="PAPER",
+        help="saldias: Saldías et al. (2022); daniken: von Däniken et al. (2022) and (2023).",
+        show_default=False,
+    ),
+]
 
-#: Papers whose tables can be made again.
-Paper = Literal["saldias", "daniken"]
-
-
-#: How the result is printed.
-TextOrJson = Literal["text", "json"]
+TextOrJson = Annotated[Literal["text", "json"], described("FORMAT", "text or json.", "--format")]
 
 
 def reproduce(
-    paper: Annotated[
-        Paper,
-        argument(
-            "PAPER",
-            "saldias: Saldías et al. (2022); daniken: von Däniken et al. (2022) and (2023).",
-            show_default=False,
-        ),
-    ],
+    paper: Paper,
     draws: options.Draws = 100,
-    budgets: Annotated[str, option("LIST", "Shares such as 5%:50%:5% or 10%,30%.")] = _BUDGETS,
-    incremental: Annotated[
-        bool, flag("--incremental/--no-incremental", "With Table 2, which takes longest.")
-    ] = True,
-    demo: Annotated[
-        bool, flag("--demo", "On the embedded synthetic data, which all have.")
-    ] = False,
+    budgets: str = option(_BUDGETS, "LIST", "Shares such as 5%:50%:5% or 10%,30%."),
+    incremental: bool = flag(
+        True, "--incremental/--no-incremental", "With Table 2, which takes longest."
+    ),
+    demo: bool = flag(False, "--demo", "On the embedded synthetic data, which all have."),
     out: options.Folder = None,
     resume: options.Resume = False,
-    n_jobs: Annotated[int | None, option("J", "Processes; -1 for all cores.")] = None,
+    n_jobs: int | None = option(None, "J", "Processes; -1 for all cores."),
     seed: options.SeedOfDraws = 0,
-    fail: Annotated[
-        bool,
-        flag(
-            "--fail",
-            "Exit with 1 if a finding does not hold, or a figure differs for no known reason.",
-        ),
-    ] = False,
-    output: Annotated[TextOrJson, option("FORMAT", "text or json.", "--format")] = "text",
+    fail: bool = flag(
+        False,
+        "--fail",
+        "Exit with 1 if a finding does not hold, or a figure differs for no known reason.",
+    ),
+    output: TextOrJson = "text",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -6,41 +6,32 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import draw, emit, table
-from fewgold.cli.options import Json, Output, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
+_COLUMNS = "Columns"
 
-
-#: Rules for thresholds by name.
-ThresholdRule = Literal["equal", "information"]
+ThresholdRule = Annotated[
+    Literal["equal", "information"],
+    described("NAME", "Threshold: equal (least |ρ-η|) or information (K)."),
+]
 
 
 def roc(
-    file: Annotated[str, argument("FILE", "Table of human and metric scores; - is CSV on stdin.")],
-    human: Annotated[str, option("COLUMN", "Human scores.", panel=options.COLUMNS_SHORT)],
-    adequate: Annotated[
-        str | None,
-        option("CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."),
-    ] = None,
-    metrics: Annotated[
-        str | None, option("A,B,…", "Automatic metrics.", panel=options.COLUMNS_SHORT)
-    ] = None,
-    system: Annotated[
-        str | None, option("COLUMN", "Systems; none for none.", panel=options.COLUMNS_SHORT)
-    ] = None,
-    orientation: Annotated[
-        str | None, option("A=+1,B=-1", "As for select.", panel=options.COLUMNS_SHORT)
-    ] = None,
-    rule: Annotated[
-        ThresholdRule, option("NAME", "Threshold: equal (least |ρ-η|) or information (K).")
-    ] = "equal",
-    per_system: Annotated[
-        bool, flag("--per-system", "A threshold for each system, not one for all.")
-    ] = False,
-    strict: Annotated[bool, flag("--strict", "Adequate is > the threshold, not >=.")] = False,
-    confidence: Annotated[str, option("LEVEL", "Of the intervals of the AUC.")] = "0.95",
+    file: str = argument(..., "FILE", "Table of human and metric scores; - is CSV on stdin."),
+    human: str = option(..., "COLUMN", "Human scores.", panel=_COLUMNS),
+    adequate: str | None = option(
+        None, "CUT", "Which human scores are adequate, such as '<=0'; not for 0 and 1."
+    ),
+    metrics: str | None = option(None, "A,B,…", "Automatic metrics.", panel=_COLUMNS),
+    system: str | None = option(None, "COLUMN", "Systems; none for none.", panel=_COLUMNS),
+    orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=_COLUMNS),
+    rule: ThresholdRule = "equal",
+    per_system: bool = flag(False, "--per-system", "A threshold for each system, not one for all."),
+    strict: bool = flag(False, "--strict", "Adequate is > the threshold, not >=."),
+    confidence: str = option("0.95", "LEVEL", "Of the intervals of the AUC."),
     out: options.Drawing = None,
     output: Output = "text",
     json: Json = False,

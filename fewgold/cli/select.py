@@ -12,13 +12,13 @@ from fewgold._text import plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, notes, pairs, quoted, say, sheet_suffix, show
 from fewgold.cli.export import check_target, write_tasks
-from fewgold.cli.options import Json, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Quiet, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fewgold.campaign import Campaign, Wave
+    from fewgold.campaign import Campaign
     from fewgold.pool import Population
     from fewgold.sample import Ratings
     from fewgold.stored import Engine
@@ -33,48 +33,41 @@ def select(
     context: typer.Context,
     pool_files: Annotated[
         list[str],
-        argument(
-            "POOL…",
-            "Table with a row a segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
+        typer.Argument(
+            metavar="POOL…",
+            help="Table with a row a segment (.csv, .tsv, .xlsx, .jsonl, .parquet; - is CSV on "
             "stdin), a campaign, or any number of Parquet files and folders, which stay on "
             "disk.",
             show_default=False,
         ),
     ],
-    out: Annotated[
-        str | None, option("FILE", "Sheet to rate: .csv or .tsv; - is stdout.", "--out", "-o")
-    ] = None,
-    budget: Annotated[
-        str | None, option("N|P%", "Segments, or share of the pool.", panel=_SIZE)
-    ] = None,
-    cost_budget: Annotated[
-        float | None,
-        option("X", "Budget in the units of --cost.", panel=_SIZE, parser=parse.number),
-    ] = None,
-    risk: Annotated[
-        float | None,
-        option(
-            "R",
-            "Chance of overspending: 0.5 spends the budget on average, 0.05 keeps to it.",
-            panel=_SIZE,
-            parser=parse.rate,
-        ),
-    ] = None,
-    given: Annotated[
-        str | None,
-        option("FILE", "Rated sheet to add to: draw further segments beside it.", panel=_SIZE),
-    ] = None,
+    out: str | None = option(
+        None, "FILE", "Sheet to rate: .csv or .tsv; - is stdout.", "--out", "-o"
+    ),
+    budget: str | None = option(None, "N|P%", "Segments, or share of the pool.", panel=_SIZE),
+    cost_budget: float | None = option(
+        None, "X", "Budget in the units of --cost.", panel=_SIZE, parser=parse.number
+    ),
+    risk: float | None = option(
+        None,
+        "R",
+        "Chance of overspending: 0.5 spends the budget on average, 0.05 keeps to it.",
+        panel=_SIZE,
+        parser=parse.rate,
+    ),
+    given: str | None = option(
+        None, "FILE", "Rated sheet to add to: draw further segments beside it.", panel=_SIZE
+    ),
     strategy: options.Strategy = None,
     seed: options.Seed = None,
-    more: Annotated[str | None, option("N|P%", "Draw further segments.", panel=_ON)] = None,
-    to: Annotated[
-        str | None,
-        option("FORMAT", "Format of -o, such as label-studio; see fewgold export.", panel=_ON),
-    ] = None,
-    next: Annotated[
-        bool, flag("--next", "Hand out the next segment to rate, one at a time.", panel=_ON)
-    ] = False,
-    rater: Annotated[str, option("NAME", "Who asks with --next.", panel=_ON)] = "",
+    more: str | None = option(None, "N|P%", "Draw further segments.", panel=_ON),
+    to: str | None = option(
+        None, "FORMAT", "Format of -o, such as label-studio; see fewgold export.", panel=_ON
+    ),
+    next: bool = flag(
+        False, "--next", "Hand out the next segment to rate, one at a time.", panel=_ON
+    ),
+    rater: str = option("", "NAME", "Who asks with --next.", panel=_ON),
     id: options.Id = None,
     document: options.Document = None,
     metrics: options.Metrics = None,
@@ -82,32 +75,26 @@ def select(
     system: options.System = None,
     texts: options.Texts = None,
     orientation: options.Orientation = None,
-    score_column: Annotated[
-        str, option("NAME", "Column of the sheet that raters fill in.")
-    ] = "score",
-    design: Annotated[
-        str | None, option("FILE", "Side file. Default: FILE.design.json beside the sheet.")
-    ] = None,
-    in_order: Annotated[
-        bool,
-        flag(
-            "--in-order",
-            "Rows in the random order of drawing, to rate from the top until fewgold stop "
-            "says stop; with --strategy random.",
-        ),
-    ] = False,
-    shared: Annotated[
-        bool,
-        flag(
-            "--shared",
-            "Several systems: choose segments to rate for all of them, for fewgold compare. "
-            "The sheet has a row for each system and does not tell which.",
-        ),
-    ] = False,
+    score_column: str = option("score", "NAME", "Column of the sheet that raters fill in."),
+    design: str | None = option(
+        None, "FILE", "Side file. Default: FILE.design.json beside the sheet."
+    ),
+    in_order: bool = flag(
+        False,
+        "--in-order",
+        "Rows in the random order of drawing, to rate from the top until fewgold stop "
+        "says stop; with --strategy random.",
+    ),
+    shared: bool = flag(
+        False,
+        "--shared",
+        "Several systems: choose segments to rate for all of them, for fewgold compare. "
+        "The sheet has a row for each system and does not tell which.",
+    ),
     engine: options.Engine = "auto",
     memory: options.Memory = None,
     order: options.Order = None,
-    force: Annotated[bool, flag("--force", "Overwrite existing files.")] = False,
+    force: bool = flag(False, "--force", "Overwrite existing files."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -392,35 +379,28 @@ def _select_wave(
             check_target(out, to)
         left = len(campaign.pool) - sum(w.n for w in campaign.waves)
         amount = parse.budget(more or budget, cost_budget, risk, left)
-        draw = campaign.select if more is None else campaign.more
-        wave = draw(amount, seed=seed)
+        wave = (campaign.select if more is None else campaign.more)(amount, seed=seed)
         if out is not None:
             write_tasks(campaign, out, to, "last", context=2, quiet=quiet)
-        result = _record(campaign, wave, place, out, to)
+        pool, sample = campaign.pool, campaign.sample
+        rows, known = sample.indices[-wave.n :], pool.documents is not None
+        result: dict[str, Any] = {
+            "campaign": place,
+            "wave": wave.number,
+            "n": wave.n,
+            "sampled": sample.n,
+            "pool_size": len(pool),
+            "documents": len(set(pool.codes[rows].tolist())) if known else None,
+            "pool_documents": int(pool.codes.max()) + 1 if known else None,
+            "strategy": wave.strategy,
+            "seed": wave.seed,
+            "cost": None if pool.cost is None else float(pool.cost[rows].sum()),
+            "budget": campaign.settings.budget,
+            "file": out,
+            "sheet": to in (None, "csv", "tsv", "xlsx"),
+            "ids": list(wave.ids),
+        }
     show(json, result, lambda screen: _show_wave(screen, result))
-
-
-def _record(
-    campaign: Campaign, wave: Wave, place: str, out: str | None, to: str | None
-) -> dict[str, Any]:
-    pool, sample = campaign.pool, campaign.sample
-    rows = sample.indices[-wave.n :]
-    return {
-        "campaign": place,
-        "wave": wave.number,
-        "n": wave.n,
-        "sampled": sample.n,
-        "pool_size": len(pool),
-        "documents": None if pool.documents is None else len(set(pool.codes[rows].tolist())),
-        "pool_documents": None if pool.documents is None else int(pool.codes.max()) + 1,
-        "strategy": wave.strategy,
-        "seed": wave.seed,
-        "cost": None if pool.cost is None else float(pool.cost[rows].sum()),
-        "budget": campaign.settings.budget,
-        "file": out,
-        "sheet": to in (None, "csv", "tsv", "xlsx"),
-        "ids": list(wave.ids),
-    }
 
 
 def _next(campaign: Campaign, rater: str, json: bool) -> None:
@@ -448,11 +428,9 @@ def _next(campaign: Campaign, rater: str, json: bool) -> None:
 
 def _show_wave(out: Console, result: dict[str, Any]) -> None:
     further = " further" if result["wave"] > 1 else ""
-    spread = (
-        f", from {result['documents']} of {result['pool_documents']} documents"
-        if result["documents"]
-        else ""
-    )
+    spread = ""
+    if result["documents"]:
+        spread = f", from {result['documents']} of {result['pool_documents']} documents"
     out.print(
         f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}."
     )

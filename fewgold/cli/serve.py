@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import sys
-from typing import Annotated
 
 import typer
 
@@ -19,32 +18,26 @@ _TOKEN = re.compile(r"[A-Za-z0-9_.~-]{16,}")
 
 
 def serve(
-    campaign: Annotated[
-        str | None, argument("[CAMPAIGN]", "To annotate and to explore; none for planning.")
-    ] = None,
-    port: Annotated[int, option("P", "Default: any that is free.", min=0, max=65535)] = 0,
-    host: Annotated[
-        str, option("ADDRESS", "To listen on; another than this machine: --public.")
-    ] = "127.0.0.1",
-    public: Annotated[
-        bool,
-        flag("--public", "Let other machines reach it. Put HTTPS in front: links are secrets."),
-    ] = False,
-    name: Annotated[
-        str | None,
-        option("NAME,…", "Names under which browsers reach it, such as rate.example.org."),
-    ] = None,
-    token: Annotated[
-        str | None,
-        option(
-            "SECRET",
-            "Of the owner, 16 characters or more. Default: a new one.",
-            envvar="FEWGOLD_TOKEN",
-        ),
-    ] = None,
-    https: Annotated[
-        bool, flag("--https", "Browsers reach it by HTTPS: cookies travel there only.")
-    ] = False,
+    campaign: str | None = argument(
+        None, "[CAMPAIGN]", "To annotate and to explore; none for planning."
+    ),
+    port: int = option(0, "P", "Default: any that is free.", min=0, max=65535),
+    host: str = option(
+        "127.0.0.1", "ADDRESS", "To listen on; another than this machine: --public."
+    ),
+    public: bool = flag(
+        False, "--public", "Let other machines reach it. Put HTTPS in front: links are secrets."
+    ),
+    name: str | None = option(
+        None, "NAME,…", "Names under which browsers reach it, such as rate.example.org."
+    ),
+    token: str | None = option(
+        None,
+        "SECRET",
+        "Of the owner, 16 characters or more. Default: a new one.",
+        envvar="FEWGOLD_TOKEN",
+    ),
+    https: bool = flag(False, "--https", "Browsers reach it by HTTPS: cookies travel there only."),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

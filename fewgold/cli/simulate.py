@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,10 +18,9 @@ from fewgold.cli.console import (
     resumable,
     save_all,
 )
-from fewgold.cli.options import Json, Output, OutputFormat, Quiet, argument, flag, option
+from fewgold.cli.options import Json, Output, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
-    from fewgold.simulation import Simulation
     from fewgold.simulation.studies import Study
 
 _DEMO = "demo-"
@@ -29,57 +28,44 @@ _WHERE = "Where it runs"
 
 
 def simulate(
-    data: Annotated[
-        str,
-        argument(
-            "DATA",
-            "Table in which people rated every segment, or demo-ende, demo-zhen.",
-            show_default=False,
-        ),
-    ],
-    human: Annotated[str | None, option("COLUMN", "Human scores.", panel=options.COLUMNS)] = None,
-    by: Annotated[
-        str | None,
-        option(
-            "A,B",
-            "Columns that part the table into pools, such as system,rater. Default: the "
-            "systems, where ids repeat.",
-            panel=options.COLUMNS,
-        ),
-    ] = None,
-    strategies: Annotated[
-        str | None, option("A+B,…", "See fewgold strategies. Default: all usual ones.")
-    ] = None,
-    budgets: Annotated[str, option("LIST", "Such as 5%:50%:5% or 50,100,200.")] = "5%:50%:5%",
+    data: str = argument(
+        ...,
+        "DATA",
+        "Table in which people rated every segment, or demo-ende, demo-zhen.",
+        show_default=False,
+    ),
+    human: str | None = option(None, "COLUMN", "Human scores.", panel=options.COLUMNS),
+    by: str | None = option(
+        None,
+        "A,B",
+        "Columns that part the table into pools, such as system,rater. Default: the "
+        "systems, where ids repeat.",
+        panel=options.COLUMNS,
+    ),
+    strategies: str | None = option(
+        None, "A+B,…", "See fewgold strategies. Default: all usual ones."
+    ),
+    budgets: str = option("5%:50%:5%", "LIST", "Such as 5%:50%:5% or 50,100,200."),
     draws: options.Draws = 100,
     seed: options.SeedOfDraws = 0,
-    baseline: Annotated[str, option("NAME", "Strategy to compare with.")] = "random+mean",
-    confidence: Annotated[str, option("P", "Of the intervals.")] = "0.95",
-    bounds: Annotated[
-        str | None, option("A,B", "Further intervals to try, such as hoeffding.")
-    ] = None,
-    limits: Annotated[str | None, option("LOW,HIGH", "Ends of the rating scale.")] = None,
-    adequate: Annotated[
-        str | None,
-        option(
-            "CUT", "Count adequate segments: human scores such as '<=0' are a 1, all others a 0."
-        ),
-    ] = None,
+    baseline: str = option("random+mean", "NAME", "Strategy to compare with."),
+    confidence: str = option("0.95", "P", "Of the intervals."),
+    bounds: str | None = option(None, "A,B", "Further intervals to try, such as hoeffding."),
+    limits: str | None = option(None, "LOW,HIGH", "Ends of the rating scale."),
+    adequate: str | None = option(
+        None, "CUT", "Count adequate segments: human scores such as '<=0' are a 1, all others a 0."
+    ),
     out: options.Folder = None,
     resume: options.Resume = False,
-    n_jobs: Annotated[int | None, option("J", "Processes; -1 for all cores.", panel=_WHERE)] = None,
-    backend: Annotated[str | None, option("NAME", "loky, threading or dask.", panel=_WHERE)] = None,
-    scheduler: Annotated[str | None, option("ADDRESS", "Of a dask cluster.", panel=_WHERE)] = None,
+    n_jobs: int | None = option(None, "J", "Processes; -1 for all cores.", panel=_WHERE),
+    backend: str | None = option(None, "NAME", "loky, threading or dask.", panel=_WHERE),
+    scheduler: str | None = option(None, "ADDRESS", "Of a dask cluster.", panel=_WHERE),
     id: options.Id = None,
     document: options.Document = None,
     metrics: options.Metrics = None,
-    cost: Annotated[str | None, option("COST", "As for select.", panel=options.COLUMNS)] = None,
-    orientation: Annotated[
-        str | None, option("A=+1,B=-1", "As for select.", panel=options.COLUMNS)
-    ] = None,
-    rated_only: Annotated[
-        bool, flag("--rated-only", "Leave out rows without a human score.")
-    ] = False,
+    cost: str | None = option(None, "COST", "As for select.", panel=options.COLUMNS),
+    orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=options.COLUMNS),
+    rated_only: bool = flag(False, "--rated-only", "Leave out rows without a human score."),
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
@@ -119,7 +105,18 @@ def simulate(
     with progress_bars(quiet) as bars, running_on(backend, scheduler, n_jobs), resumable(store):
         bar = partial(bars, "simulating") if bars else None
         result = run(studies, **asked, progress=bar, store=store, resume=resume)
-    _print(result, save_all(result, out, quiet), "json" if json else output)
+    written, how = save_all(result, out, quiet), "json" if json else output
+    frame, ranking = result.to_frame(), result.ranking()
+    record = {
+        "signature": result.signature,
+        "seconds": result.seconds,
+        "ranking": ranking.to_dict("records"),
+        "cells": frame.to_dict("records"),
+        "failures": result.failures.to_dict("records"),
+        "files": [str(path) for path in written],
+    }
+    rows: Any = (ranking if how == "latex" else frame).to_dict("records")
+    emit(how, record, rows, lambda _: print_summary(result.summary(), written))
     lost = [s for s in result.strategies if all(c.failure for c in result.cells if c.strategy == s)]
     if lost:  # the table has the reasons; scripts need to know
         raise typer.Exit(1)
@@ -137,10 +134,13 @@ def rated_studies(
 ) -> dict[str, Study]:
     """Rated pools from a table whose columns are said or guessed, or embedded ones."""
     from fewgold import io
+    from fewgold.datasets import demo_systems, load_demo
     from fewgold.simulation import studies_from_table
+    from fewgold.simulation.studies import Study
 
     if data.startswith(_DEMO) and not Path(data).exists():
-        return _embedded(data.removeprefix(_DEMO))
+        kind = data.removeprefix(_DEMO)
+        return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
     parts = parse.names(by)
     found = input.understand(
         input.read_table(data, quiet), quiet, **named, texts=[], human=parse.names(human) or None,
@@ -164,24 +164,3 @@ def rated_studies(
     )
     notes(told, quiet)
     return studies
-
-
-def _embedded(kind: str) -> dict[str, Study]:
-    from fewgold.datasets import demo_systems, load_demo
-    from fewgold.simulation.studies import Study
-
-    return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
-
-
-def _print(result: Simulation, written: list[Path], how: OutputFormat) -> None:
-    frame = result.to_frame()
-    record = {
-        "signature": result.signature,
-        "seconds": result.seconds,
-        "ranking": result.ranking().to_dict("records"),
-        "cells": frame.to_dict("records"),
-        "failures": result.failures.to_dict("records"),
-        "files": [str(path) for path in written],
-    }
-    rows: Any = (result.ranking() if how == "latex" else frame).to_dict("records")
-    emit(how, record, rows, lambda _: print_summary(result.summary(), written))

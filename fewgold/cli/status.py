@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -19,13 +19,10 @@ _SHOWN = 10
 
 def status(
     campaign: options.Campaign,
-    unrated: Annotated[
-        bool, flag("--unrated", "List all segments without an answer, one a line.")
-    ] = False,
-    fail_open: Annotated[
-        bool,
-        flag("--fail-open", "Exit with 1 while answers are wanting or the goal is not reached."),
-    ] = False,
+    unrated: bool = flag(False, "--unrated", "List all segments without an answer, one a line."),
+    fail_open: bool = flag(
+        False, "--fail-open", "Exit with 1 while answers are wanting or the goal is not reached."
+    ),
     json: Json = False,
 ) -> None:
     """Show how far a campaign has come.

@@ -9,7 +9,7 @@ import typer
 from fewgold._text import decimals, plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, escape, pairs
-from fewgold.cli.options import Json, Output, argument, flag, option
+from fewgold.cli.options import Json, Output, argument, described, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,31 +27,26 @@ _ENOUGH = 10
 
 
 def stop(
-    file: Annotated[
-        str, argument("SHEET", "The sheet, rated from the top as far as it goes; - is stdin.")
-    ],
-    tolerance: Annotated[
-        float,
-        option("T", "Stop when half of the interval's width is at most this.", parser=parse.number),
-    ],
-    limits: Annotated[str, option("LOW,HIGH", "Ends of the rating scale: 0,25 or mqm.")],
-    metric: Annotated[
-        str | None, option("NAME", "Metric that helps, fixed beforehand; mean is of all.")
-    ] = None,
+    file: str = argument(
+        ..., "SHEET", "The sheet, rated from the top as far as it goes; - is stdin."
+    ),
+    tolerance: float = option(
+        ..., "T", "Stop when half of the interval's width is at most this.", parser=parse.number
+    ),
+    limits: str = option(..., "LOW,HIGH", "Ends of the rating scale: 0,25 or mqm."),
+    metric: str | None = option(
+        None, "NAME", "Metric that helps, fixed beforehand; mean is of all."
+    ),
     rule: Annotated[
         options.StoppingRule,
-        option("NAME", "kelly: guaranteed under any peeking; hall: approximate, sooner."),
+        described("NAME", "kelly: guaranteed under any peeking; hall: approximate, sooner."),
     ] = "kelly",
-    confidence: Annotated[str, option("LEVEL", "Of the interval, such as 0.95 or 95%.")] = "0.95",
+    confidence: str = option("0.95", "LEVEL", "Of the interval, such as 0.95 or 95%."),
     pool: options.Pool = None,
     design: options.SideFile = None,
-    human: Annotated[
-        str | None, option("COLUMN", "Column of scores; the mean of several with A,B.")
-    ] = None,
+    human: str | None = option(None, "COLUMN", "Column of scores; the mean of several with A,B."),
     id: options.SheetId = "id",
-    fail_open: Annotated[
-        bool, flag("--fail-open", "Exit with 1 while more ratings are needed.")
-    ] = False,
+    fail_open: bool = flag(False, "--fail-open", "Exit with 1 while more ratings are needed."),
     output: Output = "text",
     json: Json = False,
 ) -> None:
@@ -182,13 +177,11 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     lines.append(("rule", f"{result['rule']}, {result['rule_kind']}: {escape(result['promise'])}"))
     pairs(out, lines)
     if result["signature"]:
-        out.print()
-        out.print("To cite how the interval was made:")
+        out.print("\nTo cite how the interval was made:")
         out.print(f"  {escape(result['signature'])}", soft_wrap=True)
     if not result["stop"] and n == result["in_sheet"] < size:
-        out.print()
         out.print(
-            "The sheet is rated to its end. Select again with the same seed "
+            "\nThe sheet is rated to its end. Select again with the same seed "
             f"(--seed {result['seed']}) and a larger budget, up to 100%: the new sheet begins with "
             "the same rows; copy their scores and go on."
         )

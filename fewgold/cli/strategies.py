@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from fewgold.cli import input
 from fewgold.cli.console import emit, notes
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def strategies(
-    pool_file: Annotated[
-        str | None, argument("[POOL]", "Table of segments: say what is recommended for it.")
-    ] = None,
-    id: Annotated[str | None, option("COLUMN", "Column of ids, if not called so.")] = None,
+    pool_file: str | None = argument(
+        None, "[POOL]", "Table of segments: say what is recommended for it."
+    ),
+    id: str | None = option(None, "COLUMN", "Column of ids, if not called so."),
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,

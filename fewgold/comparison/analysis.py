@@ -171,7 +171,11 @@ def compare(
     factor = factors(design, scores)
     complete = bool(np.isfinite(scores).all())
     if complete:
-        z = _standard(table, for_scores)[:, :, rows] if for_scores and control == "auto" else None
+        z = None
+        if for_scores and control == "auto":  # mean 0 for each system, one scale: (p, S, n)
+            z = np.stack([table.metrics[name] for name in for_scores])
+            z = z - z.mean(-1, keepdims=True)
+            z = (z / z.std((-1, -2), keepdims=True))[:, :, rows]
         pairs = shared_pairs(design, scores, z)
         basis = np.full((len(scores), len(scores)), "shared")
         if z is not None and not pairs.gain.any():
@@ -298,13 +302,6 @@ def _usable(table: ScoreTable, names: Sequence[str], notes: list[str]) -> tuple[
         else:
             found.append(name)
     return tuple(found)
-
-
-def _standard(table: ScoreTable, names: Sequence[str]) -> FloatArray:
-    """Metrics with mean 0 for each system and one scale for all: (p, S, N)."""
-    z = np.stack([table.metrics[name] for name in names])
-    z = z - z.mean(-1, keepdims=True)
-    return np.asarray(z / z.std((-1, -2), keepdims=True))
 
 
 def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | None) -> None:

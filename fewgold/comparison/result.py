@@ -174,31 +174,28 @@ class Comparison:
         """
         import pandas as pd
 
-        value, se, half = self.pairs.value, self.pairs.se, self._half_widths
-        p = self.pairs.p_values()
-        rows: list[dict[str, Any]] = []
-        for a, i in enumerate(self.order):
-            for j in self.order[a + 1 :]:
-                row = {
-                    "first": self.systems[i],
-                    "second": self.systems[j],
-                    "difference": value[i, j],
-                    "se": se[i, j],
-                    "low": value[i, j] - half[i, j],
-                    "high": value[i, j] + half[i, j],
-                    "df": self.pairs.df[i, j],
-                    "p_better": self.p_better[i, j],
-                    "p": p[i, j],
-                    "p_adjusted": self._adjusted[i, j],
-                    "significant": bool(self._adjusted[i, j] <= self.level),
-                    "n": int(self.shared[i, j]),
-                    "basis": str(self.basis[i, j]),
-                    "apart": self.factor[i, j],
-                }
-                if self.shift is not None:
-                    row["rater_shift"] = self.shift[i] - self.shift[j]
-                rows.append(row)
-        return pd.DataFrame(rows)
+        above = np.triu_indices(len(self.systems), 1)
+        first, second = at = self.order[above[0]], self.order[above[1]]
+        value, half = self.pairs.value[at], self._half_widths[at]
+        columns = {
+            "first": [self.systems[k] for k in first],
+            "second": [self.systems[k] for k in second],
+            "difference": value,
+            "se": self.pairs.se[at],
+            "low": value - half,
+            "high": value + half,
+            "df": self.pairs.df[at],
+            "p_better": self.p_better[at],
+            "p": self.pairs.p_values()[at],
+            "p_adjusted": self._adjusted[at],
+            "significant": self._adjusted[at] <= self.level,
+            "n": self.shared[at],
+            "basis": self.basis[at].tolist(),
+            "apart": self.factor[at],
+        }
+        if self.shift is not None:
+            columns["rater_shift"] = self.shift[first] - self.shift[second]
+        return pd.DataFrame(columns)
 
     @cached_property
     def _half_widths(self) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from fewgold import formats
 from fewgold.doctor.campaign import FILE
 from fewgold.doctor.commands import out_name, python
 from fewgold.doctor.findings import Command, Diagnosis, Finding, Severity, Support, some
-from fewgold.doctor.identity import not_crossed
 from fewgold.doctor.scores import is_binary, scale_of
 from fewgold.doctor.texts import finding
 from fewgold.errors import DataError, FewgoldError
@@ -43,14 +43,13 @@ def examine_answers(path: str, form: Format) -> Diagnosis:
     except FewgoldError as error:
         found = finding("unreadable", why=str(error))
         return Diagnosis(path, form.name, title, findings=(found,))
-    findings = _findings(reading)
-    facts = _facts(reading)
+    findings, facts = tuple(_findings(reading)), _facts(reading)
     if not reading.ratings and reading.blank:
         title = f"tasks for raters in the format of {form.title}"
     if not reading.ratings and not from_campaign(reading):
-        return Diagnosis(path, form.name, title, facts, tuple(findings))
+        return Diagnosis(path, form.name, title, facts, findings)
     supports, commands = _what_next(path, reading)
-    return Diagnosis(path, form.name, title, facts, tuple(findings), supports, commands)
+    return Diagnosis(path, form.name, title, facts, findings, supports, commands)
 
 
 def from_campaign(reading: Reading) -> bool:
@@ -94,28 +93,25 @@ def _facts(reading: Reading) -> dict[str, Any]:
     return facts
 
 
-def _findings(reading: Reading) -> list[Finding]:
-    findings = []
+def _findings(reading: Reading) -> Iterator[Finding]:
     if reading.rejected:
         where = "; ".join(f"{r.place}: {r.why}" for r in reading.rejected[:2])
         grave: Severity = "warning" if reading.ratings or reading.blank else "error"
         lost = len(reading.rejected)
-        findings.append(finding("rejected", where, grave, n=lost, rows=reading.rows))
+        yield finding("rejected", where, grave, n=lost, rows=reading.rows)
     if reading.blank:
         key = "partly-rated/answers" if reading.ratings else "unrated/answers"
-        findings.append(finding(key, some(reading.blank), n=len(reading.blank)))
+        yield finding(key, some(reading.blank), n=len(reading.blank))
     if not reading.ratings and not reading.blank and not reading.rejected:
-        findings.append(finding("no-ratings"))
+        yield finding("no-ratings")
     pairs = {(r.segment, r.system) for r in reading.ratings if r.system}
     segments, systems = {i for i, _ in pairs}, {s for _, s in pairs}
     if len(systems) > 1 and len(pairs) < len(segments) * len(systems):
-        findings.append(not_crossed(len(pairs), len(segments), len(systems)))
+        yield finding("not-crossed", outputs=len(pairs), pairs=len(segments) * len(systems))
     counts = Counter((r.segment, r.system, r.rater) for r in reading.ratings)
-    repeats = [k for k, count in counts.items() if count > 1]
-    if repeats:
+    if repeats := [k for k, count in counts.items() if count > 1]:
         shown = [" / ".join(p for p in k if p) for k in repeats]
-        findings.append(finding("repeat-ratings", some(shown), n=len(repeats)))
-    return findings
+        yield finding("repeat-ratings", some(shown), n=len(repeats))
 
 
 def _what_next(path: str, reading: Reading) -> tuple[tuple[Support, ...], tuple[Command, ...]]:

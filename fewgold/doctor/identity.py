@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from fewgold import io
@@ -22,36 +22,25 @@ _DATE = re.compile(
 )
 
 
-def id_findings(seen: Seen) -> list[Finding]:
+def id_findings(seen: Seen) -> Iterator[Finding]:
     """Missing, doubled and mangled ids."""
     if seen.id is None:
-        return [finding("no-ids", f"columns: {some(list(seen.frame.columns), 8)}")]
+        yield finding("no-ids", f"columns: {some(list(seen.frame.columns), 8)}")
+        return
     ids = seen.labels(seen.id)
-    findings = [*_mangled(seen.id, ids), *_padded(seen)]
-    gaps = [k + 1 for k, i in enumerate(ids) if not i]
-    if gaps:
-        findings.insert(0, finding("missing-ids", f"row {some(gaps)}", n=len(gaps), name=seen.id))
-    unnamed = seen.guessed.get("id") is None and "id" not in seen.told
-    if _crossed_unasked(seen):
-        quoted = [shlex.quote(name or "") for name in (seen.id, seen.system)]
-        findings.append(
-            finding(
-                "crossed-columns",
-                f"{seen.count(seen.id):,} × {plural(seen.count(seen.system), 'value')}",
-                id=seen.id, system=seen.system, options="--id {} --system {}".format(*quoted),
-            )
-        )  # fmt: skip
-    elif unnamed and all(ids) and keys(seen) is not None:
+    if gaps := [k + 1 for k, i in enumerate(ids) if not i]:
+        yield finding("missing-ids", f"row {some(gaps)}", n=len(gaps), name=seen.id)
+    yield from _mangled(seen.id, ids)
+    yield from _padded(seen)
+    by_cells = {r for r in ("id", "system") if seen.guessed.get(r) is None and r not in seen.told}
+    if seen.system is not None and "system" in by_cells and seen.system in (keys(seen) or ()):
+        where = f"{seen.count(seen.id):,} × {plural(seen.count(seen.system), 'value')}"
+        options = f"--id {shlex.quote(seen.id)} --system {shlex.quote(seen.system)}"
+        yield finding("crossed-columns", where, id=seen.id, system=seen.system, options=options)
+    elif "id" in by_cells and all(ids) and keys(seen) is not None:
         each = " for each system" if len(set(ids)) < len(ids) else ""
-        quoted_id = shlex.quote(seen.id)
-        findings.append(finding("ids-elsewhere", name=seen.id, each=each, quoted=quoted_id))
-    return [*findings, *_doubled(seen, ids)]
-
-
-def _crossed_unasked(seen: Seen) -> bool:
-    """Whether only the cells say that a column holds systems."""
-    named = "system" in seen.told or seen.guessed.get("system") is not None
-    return seen.system is not None and not named and seen.system in (keys(seen) or ())
+        yield finding("ids-elsewhere", name=seen.id, each=each, quoted=shlex.quote(seen.id))
+    yield from _doubled(seen, ids)
 
 
 def keys(seen: Seen) -> tuple[str, ...] | None:
@@ -69,94 +58,75 @@ def keys(seen: Seen) -> tuple[str, ...] | None:
     return None
 
 
-def _mangled(name: str, ids: Sequence[str]) -> list[Finding]:
-    findings = []
+def _mangled(name: str, ids: Sequence[str]) -> Iterator[Finding]:
     for code, pattern in (("scientific-ids", _SCIENTIFIC), ("date-ids", _DATE)):
         if hits := [i for i in ids if pattern.fullmatch(i)]:
-            findings.append(finding(code, some(hits), n=len(hits), name=name))
+            yield finding(code, some(hits), n=len(hits), name=name)
     digits = [i for i in ids if i.isdecimal()]
     zeros = [i for i in digits if len(i) > 1 and i.startswith("0")]
     if zeros and len(digits) == len(ids):
         width = Counter(map(len, zeros)).most_common(1)[0][0]
         if short := [i for i in digits if len(i) < width]:
             where = f"{some(zeros, 2)}; but {some(short, 2)}"
-            findings.append(finding("lost-zeros", where, n=len(short), name=name))
+            yield finding("lost-zeros", where, n=len(short), name=name)
         else:
-            findings.append(finding("leading-zeros", some(zeros), name=name))
+            yield finding("leading-zeros", some(zeros), name=name)
     decimals = [i for i in ids if re.fullmatch(r"\d+\.0", i)]
     if decimals and len(decimals) == len([i for i in ids if i]):
-        findings.append(finding("decimal-ids", some(decimals), name=name))
-    return findings
+        yield finding("decimal-ids", some(decimals), name=name)
 
 
-def _padded(seen: Seen) -> list[Finding]:
-    findings = []
+def _padded(seen: Seen) -> Iterator[Finding]:
     for name in filter(None, (seen.id, seen.document, seen.system)):
         cells = [v for v in seen.frame[name].tolist() if isinstance(v, str)]
-        padded = [v for v in cells if v != v.strip() and v.strip()]
-        if padded:
+        if padded := [v for v in cells if v != v.strip() and v.strip()]:
             same = {v.strip() for v in padded} & set(cells)
             twins = f"; {some(sorted(same))} with and without" if same else ""
             where = some([repr(v) for v in padded]) + twins
-            findings.append(finding("spaces-in-ids", where, n=len(padded), name=name))
-    return findings
+            yield finding("spaces-in-ids", where, n=len(padded), name=name)
 
 
-def _doubled(seen: Seen, ids: list[str]) -> list[Finding]:
-    filled = [i for i in ids if i]
-    twice = [i for i, count in Counter(filled).items() if count > 1]
-    if not twice or (len(filled) == len(ids) and keys(seen) is not None):
-        return []
-    rows = seen.frame.astype(str)
-    assert seen.id is not None
-    where = some([f"{i} ({Counter(filled)[i]} rows)" for i in twice[:3]] + twice[3:])
-    extra = int(rows.duplicated().sum())
-    head = f"{plural(len(twice), 'id')} in “{seen.id}” {'stands' if len(twice) == 1 else 'stand'} "
+def _doubled(seen: Seen, ids: list[str]) -> Iterator[Finding]:
+    counts = Counter(i for i in ids if i)
+    twice = [i for i, count in counts.items() if count > 1]
+    if not twice or (all(ids) and keys(seen) is not None):
+        return
     if seen.system is not None:
-        pairs = list(zip(ids, seen.labels(seen.system), strict=True))
-        pairs = [p for p, count in Counter(pairs).items() if count > 1 and p[0]]
-        if not pairs:
-            return []
-        head = f"{plural(len(pairs), 'pair')} of id and system in more than one row"
-        where = some([f"{i} of {s}" for i, s in pairs])
+        pairs = Counter(zip(ids, seen.labels(seen.system), strict=True))
+        shown = [f"{i} of {s}" for (i, s), count in pairs.items() if count > 1 and i]
+        if not shown:
+            return
+        head = f"{plural(len(shown), 'pair')} of id and system in more than one row"
     else:
-        head += "in more than one row"
-    if extra and extra >= len(filled) - len(set(filled)):
-        return [finding("duplicate-rows", where, head=head, n=extra)]
-    if seen.document is not None:
-        parts = [seen.labels(seen.document), *([seen.labels(seen.system)] if seen.system else [])]
-        joint = list(zip(ids, *parts, strict=True))
-        if len(set(joint)) == len(joint):
-            return [finding("ids-by-document", where, head=head)]
-    return [finding("duplicate-ids", where, head=head)]
+        shown = [f"{i} ({counts[i]} rows)" for i in twice]
+        stand = "stands" if len(twice) == 1 else "stand"
+        head = f"{plural(len(twice), 'id')} in “{seen.id}” {stand} in more than one row"
+    where = some(shown)
+    copies = int(seen.frame.astype(str).duplicated().sum())
+    parts = [seen.labels(name) for name in (seen.document, seen.system) if name is not None]
+    if copies and copies >= counts.total() - len(counts):
+        yield finding("duplicate-rows", where, head=head, n=copies)
+    elif seen.document is not None and len(set(zip(ids, *parts, strict=True))) == len(ids):
+        yield finding("ids-by-document", where, head=head)
+    else:
+        yield finding("duplicate-ids", where, head=head)
 
 
-def not_crossed(outputs: int, segments: int, systems: int) -> Finding:
-    """Not every system has an output (or a rating) for every segment."""
-    return finding("not-crossed", outputs=outputs, pairs=segments * systems)
-
-
-def system_findings(seen: Seen) -> list[Finding]:
+def system_findings(seen: Seen) -> Iterator[Finding]:
     """A column of systems that is none."""
     if seen.system is None:
-        return []
-    findings = []
+        return
     labels = seen.labels(seen.system)
-    gaps = [k + 1 for k, s in enumerate(labels) if not s]
-    if gaps:
-        where = f"row {some(gaps)}"
-        findings.append(finding("missing-systems", where, n=len(gaps), name=seen.system))
+    if gaps := [k + 1 for k, s in enumerate(labels) if not s]:
+        yield finding("missing-systems", f"row {some(gaps)}", n=len(gaps), name=seen.system)
     count = seen.count(seen.system)
     if seen.id is not None and count > 1 and seen.system in (keys(seen) or ()):
         outputs = len(set(zip(seen.labels(seen.id), labels, strict=True)))
         segments = len(set(seen.labels(seen.id)))
         if outputs < segments * count and outputs > segments:
-            findings.append(not_crossed(outputs, segments, count))
+            yield finding("not-crossed", outputs=outputs, pairs=segments * count)
     if count > max(20, seen.rows // 2):
-        findings.append(
-            finding("many-systems", some(labels), name=seen.system, n=count, rows=seen.rows)
-        )
-    return findings
+        yield finding("many-systems", some(labels), name=seen.system, n=count, rows=seen.rows)
 
 
 # Documents: how many, how long, and whether their segments lie together ---------------------------
@@ -173,67 +143,65 @@ def segments_of(seen: Seen) -> list[tuple[str, str]]:
     return [pair for pair in dict.fromkeys(pairs) if pair[0]]
 
 
-def document_findings(seen: Seen) -> list[Finding]:
+def document_findings(seen: Seen) -> Iterator[Finding]:
     """What the sizes and the order of the documents mean for sampling."""
     if seen.id is None:
-        return []
+        return
     segments = segments_of(seen)
-    findings = []
-    ids = {i for i, _ in segments}
+    ids = Counter(i for i, _ in segments)
     if len(ids) < TINY:
-        findings.append(finding("tiny-pool", n=len(ids)))
+        yield finding("tiny-pool", n=len(ids))
     if seen.document is None:
-        return findings
-    if len(segments) > len(ids):
-        twice = [i for i, count in Counter(i for i, _ in segments).items() if count > 1]
-        return [*findings, finding("two-documents", some(twice), n=len(twice))]
+        return
+    if twice := [i for i, count in ids.items() if count > 1]:
+        yield finding("two-documents", some(twice), n=len(twice))
+        return
+    if gaps := [i for i, d in segments if not d]:
+        yield finding("missing-documents", some(gaps), n=len(gaps), name=seen.document)
+        return
     names = [d for _, d in segments]
-    gaps = [i for i, d in segments if not d]
-    if gaps:
-        found = finding("missing-documents", some(gaps), n=len(gaps), name=seen.document)
-        return [*findings, found]
     sizes = Counter(names)
     if len(sizes) == len(names):
-        findings.append(finding("single-segments", name=seen.document))
+        yield finding("single-segments", name=seen.document)
     elif len(sizes) == 1:
-        findings.append(finding("one-document", name=names[0]))
+        yield finding("one-document", name=names[0])
     else:
         name, size = sizes.most_common(1)[0]
         if size > len(names) / 2:
-            findings.append(finding("giant-document", name=name, n=size, segments=len(names)))
+            yield finding("giant-document", name=name, n=size, segments=len(names))
         if len(sizes) < FEW:
-            findings.append(finding("few-documents", n=len(sizes)))
+            yield finding("few-documents", n=len(sizes))
     runs = [name for name, _ in groupby(names)]
     apart = [name for name, count in Counter(runs).items() if count > 1]
     if apart and len(sizes) < len(names):
-        findings.append(finding("scattered-documents", some(apart), n=len(apart)))
-    return findings
+        yield finding("scattered-documents", some(apart), n=len(apart))
 
 
 # Columns that no command will use, and the option that would give each a role ---------------------
 
 
-def roleless(seen: Seen) -> list[Finding]:
+def roleless(seen: Seen) -> Iterator[Finding]:
     """A note on columns of several values that are neither shown to raters nor used otherwise.
 
     References and comments are left out: nobody expects them to be shown.
     """
     if seen.id is None:
-        return []
+        return
     taken = {
         seen.id, seen.document, seen.system, seen.rater, seen.cost, *seen.texts, *seen.humans,
         *seen.metrics, *seen.left_out,
     }  # fmt: skip
     free = [n for n in seen.columns if n not in taken and not HIDDEN & set(io.parts(n))]
-    said = [f"{n} ({_hint(seen, n)})" for n in free if seen.count(n) > 1]
-    return [finding("no-role", some(said, 6))] if said else []
-
-
-def _hint(seen: Seen, name: str) -> str:
-    if wordy(seen.labels(name)):
-        return "running text; for raters? --texts"
-    values = f"{seen.count(name):,} values"
-    return f"{values}; documents? --document" if _groups(seen, name) else values
+    said = []
+    for name in free:
+        count = seen.count(name)
+        hint = "; documents? --document" if _groups(seen, name) else ""
+        if count > 1 and wordy(seen.labels(name)):
+            said.append(f"{name} (running text; for raters? --texts)")
+        elif count > 1:
+            said.append(f"{name} ({count:,} values{hint})")
+    if said:
+        yield finding("no-role", some(said, 6))
 
 
 def _groups(seen: Seen, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,31 +45,21 @@ def to_points(path: str, columns: Sequence[Column], frame: pd.DataFrame, out: st
 
 def cell_findings(
     columns: Sequence[Column], frame: pd.DataFrame, matter: Sequence[str]
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """Cells that only look like numbers; an error in the columns that ``matter``."""
-    findings = [
-        finding("decimal-comma", name=c.name) for c in columns if c.read_as == "decimal commas"
-    ]
+    for column in columns:
+        if column.read_as == "decimal commas":
+            yield finding("decimal-comma", name=column.name)
     codes = {"decimal-comma": "decimal-comma/cells", "words": "mixed-types"}
     for column in columns:
         for sort, places in column.odd.items():
-            shown = [f"row {p + 1:,}: {frame[column.name].iloc[p]}" for p in places[:3]]
+            where = "; ".join(f"row {p + 1:,}: {frame[column.name].iloc[p]}" for p in places[:3])
             grave: Severity = "error" if column.name in matter else "warning"
-            key = codes.get(sort, sort)
-            where = "; ".join(shown)
-            findings.append(finding(key, where, grave, name=column.name, n=len(places)))
-    return findings
+            yield finding(codes.get(sort, sort), where, grave, name=column.name, n=len(places))
 
 
-def empty_findings(columns: Sequence[Column]) -> list[Finding]:
-    """Columns with nothing in them."""
-    bare = [c.name for c in columns if c.blank.all()]
-    return [finding("empty-columns", some(bare), n=len(bare))] if bare else []
-
-
-def text_findings(frame: pd.DataFrame, names: Sequence[str]) -> list[Finding]:
+def text_findings(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[Finding]:
     """Escaped characters and formulas in texts that raters would see."""
-    findings = []
     for code, matches in (("html-escaped", _ENTITY.search), ("formula", _FORMULA.match)):
         hits = []
         for name in names:
@@ -79,8 +69,7 @@ def text_findings(frame: pd.DataFrame, names: Sequence[str]) -> list[Finding]:
                 first = str(cells[rows[0]]).strip()[:40]
                 hits.append(f"{name}: {plural(len(rows), 'row')}, first {rows[0] + 1:,}: {first}")
         if hits:
-            findings.append(finding(code, "; ".join(hits[:3])))
-    return findings
+            yield finding(code, "; ".join(hits[:3]))
 
 
 Floats = NDArray[np.float64]
@@ -215,27 +204,25 @@ def leaks(seen: Seen) -> tuple[tuple[str, ...], list[Finding]]:
     return tuple(found), findings
 
 
-def metric_findings(seen: Seen) -> list[Finding]:
+def metric_findings(seen: Seen) -> Iterator[Finding]:
     """What is odd about the metrics, and which numeric columns are not among them."""
-    return [*_left_out(seen), *_copies(seen), *_outliers(seen), *_turned(seen)]
-
-
-def _left_out(seen: Seen) -> list[Finding]:
-    findings = []
     left = {code: {n: why for n, why in seen.left_out.items() if why.code == code}
             for code in ("constant", "gaps", "human")}  # fmt: skip
     if flat := list(left["constant"]):
-        findings.append(finding("constant-metric", some(flat, 6), n=len(flat)))
+        yield finding("constant-metric", some(flat, 6), n=len(flat))
     if gaps := left["gaps"]:
         where = some([f"{n}: {why}" for n, why in gaps.items()], 4) + _gap_rows(seen, gaps)
-        findings.append(finding("metric-gaps", where, n=len(gaps)))
+        yield finding("metric-gaps", where, n=len(gaps))
     if few := {n: count for n, count in seen.gaps.items() if n in seen.usable_metrics}:
         where = some([f"{n}: {count}" for n, count in few.items()], 4) + _gap_rows(seen, few)
-        findings.append(finding("filled-gaps", where, n=len(few)))
+        yield finding("filled-gaps", where, n=len(few))
     if hidden := [n for n in left["human"] if n not in seen.humans]:
         are = "is" if len(hidden) == 1 else "are"
-        findings.append(finding("not-metrics", some(hidden, 6), n=len(hidden), are=are))
-    return findings
+        yield finding("not-metrics", some(hidden, 6), n=len(hidden), are=are)
+    if twins := _copies(seen):
+        yield finding("copied-metric", some(twins, 4), n=len(twins))
+    yield from _outliers(seen)
+    yield from _turned(seen)
 
 
 def _gap_rows(seen: Seen, gaps: Mapping[str, Any]) -> str:
@@ -255,7 +242,8 @@ def _gap_rows(seen: Seen, gaps: Mapping[str, Any]) -> str:
     return f"; all of them in {some(sorted(lost), 4)}"
 
 
-def _copies(seen: Seen) -> list[Finding]:
+def _copies(seen: Seen) -> list[str]:
+    """Pairs of metrics that correlate perfectly, gaps filled with the mean."""
     names = list(seen.usable_metrics)
     if len(names) < 2:
         return []
@@ -265,17 +253,10 @@ def _copies(seen: Seen) -> list[Finding]:
     size = np.sqrt((table * table).sum(1, keepdims=True))
     table = table / np.where(size > 0, size, 1.0)
     near = np.abs(table @ table.T)
-    twins = [
-        f"{names[j]} of {names[i]}"
-        for i in range(len(names))
-        for j in range(i + 1, len(names))
-        if near[i, j] >= _COPY
-    ]
-    return [finding("copied-metric", some(twins, 4), n=len(twins))] if twins else []
+    return [f"{names[j]} of {names[i]}" for i, j in np.argwhere(np.triu(near, 1) >= _COPY)]
 
 
-def _outliers(seen: Seen) -> list[Finding]:
-    findings = []
+def _outliers(seen: Seen) -> Iterator[Finding]:
     for name in dict.fromkeys([*seen.usable_metrics, *seen.human]):
         values = seen.columns[name].values
         known = values[np.isfinite(values)]
@@ -286,9 +267,12 @@ def _outliers(seen: Seen) -> list[Finding]:
         fence = _FAR * (high - low)
         far = np.flatnonzero((values > high + fence) | (values < low - fence))
         if fence > 0 and far.size:
-            where = "; ".join(f"row {p + 1:,}: {values[p]:g}" for p in far[:3])
-            findings.append(finding("outliers", where, n=len(far), name=name, low=low, high=high))
-    return findings
+            where = _cells(values, far)
+            yield finding("outliers", where, n=len(far), name=name, low=low, high=high)
+
+
+def _cells(values: Floats, places: NDArray[np.intp]) -> str:
+    return "; ".join(f"row {p + 1:,}: {values[p]:g}" for p in places[:3])
 
 
 def higher_is_better(seen: Seen) -> bool | None:
@@ -303,22 +287,20 @@ def higher_is_better(seen: Seen) -> bool | None:
     return None if abs(votes) < 0.1 else votes > 0
 
 
-def _turned(seen: Seen) -> list[Finding]:
+def _turned(seen: Seen) -> Iterator[Finding]:
     """Metrics of a known name that go against all the other ones."""
     if not seen.human:
-        return []
+        return
     scores = seen.scores()
     signs = {n: s for n, s in orientations(seen).items() if s and n in seen.usable_metrics}
     near = {n: s * correlation(seen.columns[n].values, scores) for n, s in signs.items()}
     up = sum(near.values()) > 0
-    count = int(np.isfinite(scores).sum())
-    clear = 4 / np.sqrt(max(count, 1))
+    clear = 4 / np.sqrt(max(int(np.isfinite(scores).sum()), 1))
     against = [n for n, r in near.items() if (r > 0) != up and abs(r) > max(0.1, clear)]
-    if len(near) < 2 or not against:
-        return []
-    told = [f"{n}: correlation {near[n] * signs[n]:+.2f}" for n in against]
-    turned = ",".join(f"{n}={-signs[n]:+d}" for n in against)
-    return [finding("orientation", some(told), n=len(against), signs=turned)]
+    if len(near) >= 2 and against:
+        told = [f"{n}: correlation {near[n] * signs[n]:+.2f}" for n in against]
+        turned = ",".join(f"{n}={-signs[n]:+d}" for n in against)
+        yield finding("orientation", some(told), n=len(against), signs=turned)
 
 
 def spread(seen: Seen) -> dict[str, Any]:
@@ -340,71 +322,50 @@ _AUTOMATIC = {
 }  # fmt: skip
 
 
-def human_findings(seen: Seen) -> list[Finding]:
+def human_findings(seen: Seen) -> Iterator[Finding]:
     """What is odd about the human scores that would be used."""
-    findings = []
     if len(seen.humans) > len(seen.human) and seen.human:
         others = [h for h in seen.humans if h not in seen.human]
-        findings.append(finding("several-humans", some(others, 6), name=seen.human[0]))
-    findings += [*_words(seen), *_maybe_human(seen)]
+        yield finding("several-humans", some(others, 6), name=seen.human[0])
+    yield from _words(seen)
+    unknown = [n for n, sign in orientations(seen).items() if sign is None and n not in seen.leaks]
+    if maybe := [n for n in unknown if _maybe_human(seen.columns[n])]:
+        yield finding("maybe-human", some(maybe), n=len(maybe), name=maybe[0])
     for name in seen.human:
         column = seen.columns[name]
         known = column.values[column.finite]
         if known.size < 2:
             continue
         if (known == known[0]).all():
-            findings.append(finding("constant-human", name=name, score=float(known[0])))
+            yield finding("constant-human", name=name, score=float(known[0]))
         elif is_binary(known):
             share = float(known.mean())
             if min(share, 1 - share) < 0.05 and known.size >= 20:
-                findings.append(finding("imbalance", name=name, share=share))
-        else:
-            findings += _off_scale(seen, name, known)
-    return findings
+                yield finding("imbalance", name=name, share=share)
+        elif (scale := scale_of(known, name)) is not None:
+            low, high, _ = scale
+            values = column.values
+            far = np.flatnonzero(np.isfinite(values) & ((values < low) | (values > high)))
+            if far.size:
+                where = _cells(values, far)
+                yield finding("off-scale", where, n=len(far), name=name, low=low, high=high)
 
 
-def _words(seen: Seen) -> list[Finding]:
+def _words(seen: Seen) -> Iterator[Finding]:
     """Columns that are called as human scores are, but hold words such as good and bad."""
-    findings = []
     for name in human_columns(list(seen.columns)):
         column = seen.columns[name]
         if column.numeric or column.blank.all() or name == seen.rater:
             continue
         words = list(dict.fromkeys(v for v in seen.labels(name) if v))
         if len(words) <= 20 and max(map(len, words)) <= 20:
-            findings.append(finding("human-words", some(words, 4), name=name))
-    return findings
+            yield finding("human-words", some(words, 4), name=name)
 
 
-def _maybe_human(seen: Seen) -> list[Finding]:
-    """Grades under a name that tells nothing: a metric, or what people said?"""
-    found = []
-    for name, sign in orientations(seen).items():
-        values = np.unique(seen.columns[name].values[seen.columns[name].finite])
-        words = set(parts(name))
-        if (
-            sign is not None
-            or not values.size
-            or words & _AUTOMATIC
-            or name in seen.leaks
-            or values.size > 11
-        ):
-            continue
-        if (values == np.round(values)).all() and values.min() >= -25 and values.max() <= 100:
-            found.append(name)
-    if not found:
-        return []
-    return [finding("maybe-human", some(found), n=len(found), name=found[0])]
-
-
-def _off_scale(seen: Seen, name: str, known: Floats) -> list[Finding]:
-    scale = scale_of(known, name)
-    if scale is None:
-        return []
-    low, high, _ = scale
-    values = seen.columns[name].values
-    places = np.flatnonzero(np.isfinite(values) & ((values < low) | (values > high)))
-    if not places.size:
-        return []
-    where = "; ".join(f"row {p + 1:,}: {values[p]:g}" for p in places[:3])
-    return [finding("off-scale", where, n=len(places), name=name, low=low, high=high)]
+def _maybe_human(column: Column) -> bool:
+    """Few grades under a name that tells nothing: a metric, or what people said?"""
+    values = np.unique(column.values[column.finite])
+    if not 1 <= values.size <= 11 or set(parts(column.name)) & _AUTOMATIC:
+        return False
+    whole = (values == np.round(values)).all()
+    return bool(whole and values.min() >= -25 and values.max() <= 100)

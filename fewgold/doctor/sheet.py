@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def examine_sheet(path: str) -> Diagnosis:
     except (FewgoldError, KeyError, TypeError, AttributeError) as error:
         found = finding("design-damaged", why=_sentence(error))
         return Diagnosis(path, "sheet", title, findings=(found,))
-    findings = _pool_findings(record, blind)
+    findings = list(_pool_findings(record, blind))
     try:
         frame = io.read_table(path).rename(columns=str)
     except DataError as error:
@@ -73,7 +74,12 @@ def examine_sheet(path: str) -> Diagnosis:
     missing = len(set(expected)) - len({i for i in rated if i in set(expected)})
     facts["rated"] = f"{len(expected) - missing:,} of {len(expected):,} rows"
     in_order = record["sample"]["kind"] == "simple" and not blind and ids == drawn
-    findings += _gaps(missing, len(expected), in_order and _from_top(answered))
+    if missing == len(expected):
+        findings.append(finding("unrated"))
+    elif missing:
+        from_top = in_order and answered == sorted(answered, reverse=True)
+        key = "partly-rated/from-top" if from_top else "partly-rated/sheet"
+        findings.append(finding(key, n=missing, total=len(expected)))
     known = column.values[column.finite]
     scale = None if column.odd else scale_of(known)
     if scale is not None:
@@ -130,52 +136,36 @@ def _facts(record: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def _pool_findings(record: sheets.Record, blind: bool) -> list[Finding]:
+def _pool_findings(record: sheets.Record, blind: bool) -> Iterator[Finding]:
     """Whether the pool is where it was and as it was."""
     try:
         table = sheets.pool_table(record)
     except FewgoldError as error:
-        return [finding("pool-missing", why=str(error))]
+        yield finding("pool-missing", why=str(error))
+        return
     try:
         with sheets.intact(record.path):
             columns = dict(record["pool"]["columns"])
             build = shared_sheets.build_joint_pool if blind else sheets.build_pool
             sheets.load_sample(record, build(table, columns))
     except FewgoldError as error:
-        return [finding("pool-changed", why=str(error))]
-    return []
+        yield finding("pool-changed", why=str(error))
 
 
-def _id_findings(ids: list[str], expected: list[str]) -> list[Finding]:
+def _id_findings(ids: list[str], expected: list[str]) -> Iterator[Finding]:
     known = {*expected, *(neutral(i) for i in expected)}
-    findings = []
     foreign = [i for i in ids if i not in known]
     bare = {re.sub(r"^0+(?=.)", "", i): i for i in expected}
     if foreign and all(i in bare for i in foreign):
         where = some([f"{i} was {bare[i]}" for i in foreign])
-        findings.append(finding("lost-zeros/sheet", where, n=len(foreign)))
+        yield finding("lost-zeros/sheet", where, n=len(foreign))
     elif foreign:
-        findings.append(finding("foreign-ids", some(foreign), n=len(foreign)))
+        yield finding("foreign-ids", some(foreign), n=len(foreign))
     if twice := [i for i, count in Counter(ids).items() if count > 1]:
-        findings.append(finding("duplicate-ids/sheet", some(twice), n=len(twice)))
+        yield finding("duplicate-ids/sheet", some(twice), n=len(twice))
     gone = [i for i in expected if i not in set(ids) and neutral(i) not in set(ids)]
     if gone and not foreign:
-        findings.append(finding("rows-missing", some(gone), n=len(gone)))
-    return findings
-
-
-def _from_top(known: list[bool]) -> bool:
-    """Whether all rated rows come before all others."""
-    return True not in known[known.index(False) :] if False in known else True
-
-
-def _gaps(missing: int, total: int, from_top: bool) -> list[Finding]:
-    if not missing:
-        return []
-    if missing == total:
-        return [finding("unrated")]
-    key = "partly-rated/from-top" if from_top else "partly-rated/sheet"
-    return [finding(key, n=missing, total=total)]
+        yield finding("rows-missing", some(gone), n=len(gone))
 
 
 def _what_next(

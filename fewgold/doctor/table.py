@@ -23,7 +23,6 @@ from fewgold.doctor.identity import (
 from fewgold.doctor.scores import (  # fmt: skip
     cell_findings,
     describe,
-    empty_findings,
     human_findings,
     leaks,
     metric_findings,
@@ -81,12 +80,14 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
     seen = replace(seen, leaks=given_away)
     columns = list(seen.columns.values())
     missing = _sheet_without_design(seen)
-    ids = id_findings(seen)
+    ids = list(id_findings(seen))
+    bare = [c.name for c in columns if c.blank.all()]
     no_ids = any(f.severity == "error" for f in ids)
     findings += [
         *ids, *system_findings(seen),
         *([] if missing or no_ids else document_findings(seen)),
-        *cell_findings(columns, seen.frame, seen.human), *empty_findings(columns),
+        *cell_findings(columns, seen.frame, seen.human),
+        *([finding("empty-columns", some(bare), n=len(bare))] if bare else []),
         *text_findings(seen.frame, _texts(seen)), *_elsewhere(seen), *roleless(seen),
         *human_findings(seen),
         *leaking, *metric_findings(seen), *missing,

@@ -16,7 +16,6 @@ from fewgold.design import Design
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.pool import Pool
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
 
@@ -118,19 +117,14 @@ class ControlVariates(Estimator):
     def _named_fields(self) -> tuple[str, ...]:
         return (*super()._named_fields, "metrics", "form")
 
-    def _controls(self, pool: Pool) -> FloatArray:
-        """Standardised controls over the pool: (p, N)."""
-        if self.slopes is not None:
-            return pool.standardised(self.slopes)
-        if self.metrics == "mean":
-            return pool._standard_composite()[None]
-        return pool.standardised(self.metrics)
-
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         sample, y = ratings.sample, ratings.scores
-        controls = self._controls(sample.pool)
         if self.slopes is not None:
-            return self._fixed(ratings, controls)
+            return self._fixed(ratings, self.slopes)
+        if self.metrics == "mean":
+            controls = sample.pool._standard_composite()[None]
+        else:
+            controls = sample.pool.standardised(self.metrics)
         fit = (self._printed if self.form == "printed" else regression_fit)(ratings, controls)
         notes: tuple[str, ...] = ()
         if self.form == "printed":
@@ -158,11 +152,10 @@ class ControlVariates(Estimator):
         left = y - (beta[..., None, :] @ z)[..., 0, :]
         return RegressionFit(left, np.full(y.shape[:-1], float(len(controls))), None)
 
-    def _fixed(self, ratings: Ratings, controls: FloatArray) -> LinearEstimate:
-        assert self.slopes is not None
-        z = ratings.sample._columns(controls)
-        beta = np.array(list(self.slopes.values()), dtype=np.float64)
-        least, most = ratings.sample.pool._range_of(self.slopes, beta)
+    def _fixed(self, ratings: Ratings, slopes: Mapping[str, float]) -> LinearEstimate:
+        z = ratings.sample.standardised(slopes)
+        beta = np.array(list(slopes.values()), dtype=np.float64)
+        least, most = ratings.sample.pool._range_of(slopes, beta)
         limits = None
         if ratings.limits is not None:
             low, high = ratings.limits

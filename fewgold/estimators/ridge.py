@@ -191,8 +191,8 @@ def _constrained(
     """Fits whose free slopes ``beta`` have a wrong sign, one a row."""
     beta = constrain(ridged, cross, beta, signs)
     active = (beta != 0).astype(np.float64)
-    kept, both = z * active[..., None], _both_active(active)
-    inverse = np.linalg.inv(ridged * both + _on_hold(active)) * both
+    kept, both = z * active[..., None], active[..., :, None] * active[..., None, :]
+    inverse = np.linalg.inv(_reduced(ridged, active)) * both
     return RidgeFit(beta, (kept * (inverse @ kept)).sum(-2), inverse)
 
 
@@ -231,8 +231,7 @@ def _polish(
     to settle on the others.
     """
     active = (slopes != 0).astype(np.float64)
-    reduced = a * _both_active(active) + _on_hold(active)
-    exact = np.linalg.solve(reduced, (b * active)[..., None])[..., 0]
+    exact = np.linalg.solve(_reduced(a, active), (b * active)[..., None])[..., 0]
     gradient = b - (a @ exact[..., None])[..., 0]  # where the slopes at 0 would go
     scale = np.abs(b).max(-1, keepdims=True)
     fits = (exact * signs >= 0) & ((active > 0) | (gradient * signs <= 1e-12 * scale))
@@ -240,11 +239,7 @@ def _polish(
     return np.where(solved[..., None], exact, slopes), solved
 
 
-def _both_active(active: FloatArray) -> FloatArray:
-    """1 for pairs of active slopes, else 0."""
-    return np.asarray(active[..., :, None] * active[..., None, :])
-
-
-def _on_hold(active: FloatArray) -> FloatArray:
-    """1 on the diagonal of slopes that are held at 0, to keep the matrix invertible."""
-    return np.asarray((1 - active)[..., None] * np.eye(active.shape[-1]))
+def _reduced(gram: FloatArray, active: FloatArray) -> FloatArray:
+    """The products of active slopes; 1 on the diagonal of those held at 0, so that it inverts."""
+    both = active[..., :, None] * active[..., None, :]
+    return np.asarray(gram * both + (1 - active)[..., None] * np.eye(active.shape[-1]))

@@ -390,7 +390,7 @@ def _details(row: Row, columns: SheetColumns) -> dict[str, Any]:
     if columns.comment is not None and not is_empty_cell(row.cells[columns.comment]):
         details["comment"] = _text(row, columns.comment, name=False)
     try:
-        if details and _UNFIT.search(json.dumps(details, ensure_ascii=False)):
+        if details and _UNFIT.search(json.dumps(details, ensure_ascii=False, allow_nan=False)):
             raise _Unreadable("holds half a character in its details.")
     except (RecursionError, TypeError, ValueError):
         raise _Unreadable("has details that are no plain JSON.") from None

@@ -15,7 +15,7 @@ from fewgold._validate import as_names
 from fewgold.errors import FewgoldError
 from fewgold.planning.goal import ALL_OF_THEM, Goal, Need, Plan, with_curve
 from fewgold.planning.scores import BASELINE
-from fewgold.simulation import Simulation, simulate
+from fewgold.simulation import simulate
 from fewgold.simulation.cells import OWN, Cell
 from fewgold.simulation.studies import Study, as_studies
 
@@ -55,18 +55,6 @@ _SHARES = (0.03, 0.06, 0.12, 0.25, 0.5)
 _LEAST = 10  # ratings of a replayed study
 
 
-def _scaled_widths(done: Simulation, goal: Goal) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """For each strategy the sizes that were replayed, and the scaled width at each."""
-    found = {}
-    for name in done.strategies:
-        mine = [cell for cell in done.cells if cell.strategy == name and cell.failure is None]
-        sizes = sorted({cell.n for cell in mine})
-        means = {float(n): _scaled_width([c for c in mine if c.n == n], goal) for n in sizes}
-        if means and np.isfinite(list(means.values())).all():
-            found[str(name)] = np.array(list(means)), np.array(list(means.values()))
-    return found
-
-
 def _scaled_width(cells: Sequence[Cell], goal: Goal) -> float:
     """Width over √(1/n − 1/N), averaged over the pools: nearly the same for all n."""
     found = []
@@ -85,13 +73,13 @@ def _scaled_width(cells: Sequence[Cell], goal: Goal) -> float:
 def _need(
     name: str,
     goal: Goal,
-    replayed: tuple[FloatArray, FloatArray],
+    at: FloatArray,
+    scaled: FloatArray,
     studies: Mapping[str, Study],
     size: int,
     options: Mapping[str, Any],
 ) -> Need:
-    """Ratings by interpolation, then replayed once and corrected by the result."""
-    at, scaled = replayed
+    """Ratings by interpolating the scaled widths at the sizes ``at``, replayed and corrected."""
 
     def width(n: int, correction: float = 1.0) -> float:
         here = float(np.interp(np.log(n), np.log(at), scaled)) * correction
@@ -169,15 +157,17 @@ def plan_from_history(
             "segments."
         )
     first = simulate(studies, None, names, grid, progress=progress, **options)
-    replayed = _scaled_widths(first, goal)
     target = size if size is not None else round(float(np.mean(sizes)))
     needs, notes = [], []
     for name in names:
-        if name not in replayed:
+        worked = [cell for cell in first.cells if cell.strategy == name and cell.failure is None]
+        at = np.array(sorted({cell.n for cell in worked}), dtype=np.float64)
+        scaled = np.array([_scaled_width([c for c in worked if c.n == n], goal) for n in at])
+        if at.size and np.isfinite(scaled).all():
+            needs.append(_need(name, goal, at, scaled, studies, target, options))
+        else:
             why = first.failures.loc[first.failures["strategy"] == name, "reason"]
             notes.append(f"{name} was left out: {why.iloc[0] if len(why) else 'it failed'}")
-            continue
-        needs.append(_need(name, goal, replayed[name], studies, target, options))
     source = f"replayed {draws} times on " + (
         "last year's ratings" if len(sizes) == 1 else f"{len(sizes)} rated pools"
     )

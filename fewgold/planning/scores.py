@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 from scipy import special
 
-from fewgold._arrays import FloatArray
 from fewgold._statistics import intraclass_correlation, smallest_enough
 from fewgold._validate import Limits, as_limits, as_names
 from fewgold.errors import FewgoldError, UnknownNameError
@@ -68,8 +67,9 @@ class Outlook:
     cost: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.sd < np.inf:
-            raise FewgoldError(f"sd must be a positive number; got {self.sd!r}.")
+        for name, value in (("sd", self.sd), ("cost", self.cost)):
+            if not 0 < value < np.inf:
+                raise FewgoldError(f"{name} must be a positive number; got {value!r}.")
         if not -1 < self.correlation < 1:
             raise FewgoldError(
                 f"correlation must lie between -1 and 1, such as 0.5; got {self.correlation!r}."
@@ -80,8 +80,6 @@ class Outlook:
             raise FewgoldError(f"per_document must be at least 1; got {self.per_document!r}.")
         if self.size is not None and self.size < 1:
             raise FewgoldError(f"size must be at least 1; got {self.size!r}.")
-        if not 0 < self.cost < np.inf:
-            raise FewgoldError(f"cost must be a positive number; got {self.cost!r}.")
 
     @classmethod
     def from_pilot(
@@ -116,7 +114,12 @@ class Outlook:
         if assurance is not None:
             if not 0 < assurance < 1:
                 raise FewgoldError(f"assurance must lie between 0 and 1; got {assurance!r}.")
-            sd *= _sd_factor(scores, assurance)
+            # The log of a variance has the variance (κ − 1)/n, κ being the kurtosis of the scores:
+            # 2/n for normal ones, and many times as much for skewed ones.
+            centred = scores - scores.mean()
+            kurtosis = float((centred**4).mean() / (centred**2).mean() ** 2)
+            log_sd = np.sqrt(max(kurtosis - 1, 0.0) / (scores.size - 1))
+            sd *= float(np.exp(0.5 * special.ndtri(assurance) * log_sd))
         found = cls(sd, size=len(pool) if size is None else size)
         if pool.cost is not None:
             found = replace(found, cost=float(pool.cost.mean()))
@@ -185,18 +188,6 @@ class Outlook:
             if self.per_document is not None:
                 found.append("docs-whole+mean")
         return tuple(found)
-
-
-def _sd_factor(scores: FloatArray, assurance: float) -> float:
-    """Factor of an sd that is too small with chance 1 − assurance: a limit on the log scale.
-
-    The log of a variance has the variance (κ − 1)/n, κ being the kurtosis of the scores: 2/n for
-    normal ones, and many times as much for skewed ones.
-    """
-    centred = scores - scores.mean()
-    kurtosis = float((centred**4).mean() / (centred**2).mean() ** 2)
-    spread = np.sqrt(max(kurtosis - 1, 0.0) / (scores.size - 1))
-    return float(np.exp(0.5 * special.ndtri(assurance) * spread))
 
 
 def _as_simple(ratings: Ratings) -> Ratings:
@@ -272,7 +263,14 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
     sd = Outlook(sd=width / 2, size=size, cost=cost)
     needs = []
     if goal.difference is None:
-        reached = partial(_hoeffding, goal=goal, width=width, size=size)
+
+        def reached(n: int) -> float:
+            """Half-width of Hoeffding–Serfling."""
+            if n == size:
+                return 0.0
+            kept = 1.0 if size is None else 1 - (n - 1) / size
+            return float(width * np.sqrt(kept * np.log(2 / (1 - goal.confidence)) / (2 * n)))
+
         most = size if size is not None else 2**40
         n = smallest_enough(lambda k: reached(k) <= goal.size, 1, most)
         needs.append(with_curve("hoeffding", n, size, reached))
@@ -281,11 +279,3 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
     source = f"knowing only that scores lie between {ends[0]:g} and {ends[1]:g}"
     notes = ("real scores need far fewer: plan again with an sd, a pilot or last year's ratings",)
     return Plan(goal, tuple(needs), size, cost, source, notes)
-
-
-def _hoeffding(n: int, goal: Goal, width: float, size: int | None) -> float:
-    """Half-width of Hoeffding–Serfling."""
-    if n == size:
-        return 0.0
-    kept = 1.0 if size is None else 1 - (n - 1) / size
-    return float(width * np.sqrt(kept * np.log(2 / (1 - goal.confidence)) / (2 * n)))

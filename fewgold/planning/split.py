@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import FloatArray
 from fewgold.bayes import Counts, Priors, moments
 from fewgold.errors import BudgetError, FewgoldError
 from fewgold.planning.difference import standard_errors
@@ -121,9 +121,9 @@ class Costs:
 
     def mix(self, human: int) -> tuple[int, int]:
         """So many by people, and what the rest of the money buys of the metric."""
-        left = max(self.budget - human * self.pair, 0.0)
         if self.metric == 0:
             return human, int(self.items or 0) - human
+        left = max(self.budget - human * self.pair, 0.0)
         most = int(np.floor(left / self.metric * (1 + 1e-12)))
         return human, most if self.items is None else min(most, self.items - human)
 
@@ -318,7 +318,10 @@ def best_split(
     seen = {(alone, 0): _expected_sd(rates, alone, 0)}
     low, high = 0, costs.most_human
     for _ in range(_ROUNDS):
-        sizes = _sizes(low, high)
+        sizes = np.arange(low, high + 1)
+        if high - low > _TRIED:  # denser at the lower end, where the sd changes faster
+            dense = low + (high - low) * np.linspace(0, 1, _TRIED) ** 2
+            sizes = np.unique(np.rint(dense).astype(np.int64))
         for mix in (costs.mix(int(n)) for n in sizes):
             if mix not in seen:
                 seen[mix] = _expected_sd(rates, *mix)
@@ -329,7 +332,7 @@ def best_split(
             break
 
     def made(human: int, metric: int) -> Mix:
-        sd = seen[human, metric] if (human, metric) in seen else _expected_sd(rates, human, metric)
+        sd = seen.get((human, metric)) or _expected_sd(rates, human, metric)
         return Mix(human, metric, sd, factor * sd, costs.of(human, metric))
 
     tried = tuple(made(*mix) for mix in sorted(seen))
@@ -344,11 +347,3 @@ def best_split(
         level=level,
         power=power,
     )
-
-
-def _sizes(low: int, high: int) -> IntArray:
-    """Sizes from low to high, denser at the lower end, where the sd changes faster."""
-    if high - low <= _TRIED:
-        return np.arange(low, high + 1)
-    sizes = low + (high - low) * np.linspace(0, 1, _TRIED) ** 2
-    return np.unique(np.rint(sizes).astype(np.int64))

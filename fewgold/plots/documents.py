@@ -131,9 +131,7 @@ def _power_law(fits: pd.DataFrame | None, name: str) -> tuple[float, float] | No
 
 
 def _log_axes(ax: Axes) -> None:
-    """Both axes logarithmic, so that a power law is a straight line."""
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    ax.set(xscale="log", yscale="log")
     log_ticks(ax.xaxis)
     log_ticks(ax.yaxis)
 

@@ -103,7 +103,13 @@ def heat(
             f"framed: at most {target:g}", (1, 1), (0, 4), xycoords="axes fraction",
             textcoords="offset points", ha="right", va="bottom", fontsize=SMALL, color=SOFT,
         )  # fmt: skip
-    name_axes(ax, _name(xlabel, frame.columns.name), _name(ylabel, frame.index.name), title)
+    own: dict[Any, str] = {
+        None: "",
+        "human": "human ratings",
+        "metric": "ratings by the metric alone",
+    }
+    x, y = (str(own.get(name, name)) for name in (frame.columns.name, frame.index.name))
+    name_axes(ax, x if xlabel is None else xlabel, y if ylabel is None else ylabel, title)
     return ax
 
 
@@ -130,13 +136,6 @@ def _label(value: object) -> str:
     if isinstance(value, int | np.integer):
         return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _name(given: str | None, own: object) -> str:
-    names = {"human": "human ratings", "metric": "ratings by the metric alone"}
-    if given is not None:
-        return given
-    return "" if own is None else names.get(str(own), str(own))
 
 
 @styled

@@ -116,8 +116,15 @@ def curves(
             marker, over = MARKERS[i % len(MARKERS)], 3 + (len(bright) - i) / len(bright)
         if bands is not None:
             half = bands[name].to_numpy(dtype=float)
+            ends = np.clip(y - half, *within), np.clip(y + half, *within)
             faint = min(0.15, 0.4 / (len(bright) + 1))  # so that many do not add up to a wall
-            _band(ax, x, np.clip(y - half, *within), np.clip(y + half, *within), colour, faint)
+            if x.size == 1:  # a band over one budget has no width
+                ax.vlines(x, *ends, color=colour, linewidth=1.2, zorder=2.1)
+            else:
+                ax.fill_between(
+                    x, *ends, facecolor=(colour, faint), edgecolor=(colour, 0.35), linewidth=0.5,
+                    zorder=1.85,
+                )  # fmt: skip
         line = ax.plot(x, y, color=colour, linewidth=1.6, linestyle=dash, zorder=over)[0]
         line.set(label=name, gid=f"line-{i}", marker=marker, markersize=4)
         seen = np.flatnonzero(np.isfinite(y))
@@ -180,16 +187,6 @@ def _lowest(table: pd.DataFrame, baseline: str | None) -> list[str]:
     mean = table.div(scale.where(scale != 0), axis=0).mean().sort_values(kind="stable")
     names = [str(name) for name in mean.index if name != baseline]
     return names if len(names) <= len(PALETTE) else names[:_HIGHLIGHTS]
-
-
-def _band(
-    ax: Axes, x: FloatArray, low: FloatArray, high: FloatArray, colour: str, alpha: float
-) -> None:
-    if x.size == 1:  # a band over one budget has no width
-        ax.vlines(x, low, high, color=colour, linewidth=1.2, zorder=2.1)
-    else:
-        face, edge = (colour, alpha), (colour, 0.35)
-        ax.fill_between(x, low, high, facecolor=face, edgecolor=edge, linewidth=0.5, zorder=1.85)
 
 
 _MC = "± 2 Monte-Carlo errors"

@@ -52,7 +52,15 @@ def to_svg(figure: Figure | Axes, *, alt: str = "") -> str:
     svg = re.sub(r"<style.*?</style>\s*", "", svg, flags=re.DOTALL)  # its * is the whole page
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg, count=2)  # HTML knows them
     svg = svg.replace("xlink:href", "href")
-    svg = _unique_ids(_name_lines(svg, figure_of(figure)), alt)
+    for ax in figure_of(figure).axes:  # browsers show titles on hovering
+        for line in ax.lines:
+            if line.get_gid():
+                tag = f'<g id="{line.get_gid()}">'
+                title = f"<title>{escape(str(line.get_label()))}</title>"
+                svg = svg.replace(tag, tag + title, 1)
+    # A digest of the figure in front of its ids and of what refers to them.
+    prefix = "f" + hashlib.sha256(f"{alt}\0{svg}".encode()).hexdigest()[:8]
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)
     front = f'<svg role="img" aria-label="{escape(alt)}"' if alt else "<svg"
     style = ' style="stroke-linejoin:round;stroke-linecap:butt"'
     return svg.replace("<svg", front + style, 1)
@@ -66,20 +74,3 @@ def _render(figure: Figure | Axes, kind: str, fonttype: str) -> bytes:
             pad_inches=0.08,
         )  # fmt: skip
     return buffer.getvalue()
-
-
-def _name_lines(svg: str, figure: Figure) -> str:
-    """Give each line of a strategy its name as a title, which browsers show on hovering."""
-    for ax in figure.axes:
-        for line in ax.lines:
-            if line.get_gid():
-                tag = f'<g id="{line.get_gid()}">'
-                title = f"<title>{escape(str(line.get_label()))}</title>"
-                svg = svg.replace(tag, tag + title, 1)
-    return svg
-
-
-def _unique_ids(svg: str, alt: str) -> str:
-    """Put a digest of the figure in front of its ids and of what refers to them."""
-    prefix = "f" + hashlib.sha256(f"{alt}\0{svg}".encode()).hexdigest()[:8]
-    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)

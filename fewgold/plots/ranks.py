@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._text import shorter
 from fewgold._validate import as_names
 from fewgold.plots.style import (
@@ -59,7 +58,9 @@ def forest(
     ax.hlines(rows[seen], low[seen], high[seen], color=PALETTE[0], linewidth=1.8)
     ax.scatter(score, rows, s=30, color=PALETTE[0], zorder=3)
     _between_groups(ax, frame)
-    digits = _decimals(np.concatenate([score, ends[:, seen].ravel()]))
+    # Digits after the point that show the range of the values to about three digits.
+    spread = float(np.ptp(np.concatenate([score, ends[:, seen].ravel()])))
+    digits = 2 if spread <= 0 else int(min(max(2 - np.floor(np.log10(spread)), 0), 6))
     for row in rows:
         interval = (
             f"  [{low[row]:.{digits}f}, {high[row]:.{digits}f}]" if seen[row] else "  [unknown]"
@@ -72,12 +73,6 @@ def forest(
     name_rows(ax, names)
     name_axes(ax, f"{label}, {100 * confidence:.10g}% intervals", "", title)
     return ax
-
-
-def _decimals(values: np.ndarray) -> int:
-    """Digits after the point that show a range of values to about three digits."""
-    spread = float(np.ptp(values)) if values.size else 0.0
-    return 2 if spread <= 0 else int(min(max(2 - np.floor(np.log10(spread)), 0), 6))
 
 
 def _between_groups(ax: Axes, frame: pd.DataFrame) -> None:
@@ -182,36 +177,25 @@ def ranking(
         ax.hlines(rows[at], low[at], (value + half)[at], color=colour, linewidth=1.5)
         face = "white" if colour == SOFT else colour
         ax.scatter(value[at], rows[at], s=26, color=face, edgecolor=colour, zorder=3)
-    _far_off(ax, value, rows, far)
-    name_rows(ax, names, 42, bold=highlight)
-    _wins(ax, frame, rows)
-    percent_axis(ax.xaxis)
-    zero = f" (0 is {shorter(baseline, 34)})" if baseline else ""
-    name_axes(ax, f"error reduction{zero}, ± 2 Monte-Carlo errors", "", title)
-    return ax
-
-
-def _far_off(ax: Axes, value: FloatArray, rows: IntArray, far: BoolArray) -> None:
-    """Arrows at the left edge for what lies beyond it."""
-    if not far.any():
-        return
-    ax.scatter(np.full(far.sum(), _EDGE), rows[far], s=30, color=PALETTE[1], marker="<", zorder=3)
+    if far.any():  # arrows at the left edge for what lies beyond it
+        edge = np.full(far.sum(), _EDGE)
+        ax.scatter(edge, rows[far], s=30, color=PALETTE[1], marker="<", zorder=3)
     for row in rows[far]:
         ax.annotate(
             f"{100 * value[row]:.0f}%".replace("-", "−"), (_EDGE, row), (8, 0), va="center",
             textcoords="offset points", fontsize=SMALL, color=PALETTE[1],
         )  # fmt: skip
-
-
-def _wins(ax: Axes, frame: pd.DataFrame, rows: np.ndarray) -> None:
-    """How often each strategy beats the baseline, in a column at the right."""
+    name_rows(ax, names, 42, bold=highlight)
     for row in rows[rows % 2 == 1]:
         ax.axhspan(row - 0.5, row + 0.5, color=GREY, alpha=0.13, linewidth=0, zorder=0)
-    if "win" not in frame:
-        return
-    across = ax.get_yaxis_transform()
-    texts = ["–" if np.isnan(w) else f"{w:.0%}" for w in frame["win"].to_numpy(dtype=float)]
-    for row, text in zip([-1, *rows], ["wins", *texts], strict=True):
-        ax.text(
-            1.075, row, text, transform=across, ha="right", va="center", fontsize=SMALL, color=SOFT
-        )
+    if "win" in frame:
+        texts = ["–" if np.isnan(w) else f"{w:.0%}" for w in frame["win"].to_numpy(dtype=float)]
+        for row, text in zip([-1, *rows], ["wins", *texts], strict=True):
+            ax.text(
+                1.075, row, text, transform=ax.get_yaxis_transform(), ha="right", va="center",
+                fontsize=SMALL, color=SOFT,
+            )  # fmt: skip
+    percent_axis(ax.xaxis)
+    zero = f" (0 is {shorter(baseline, 34)})" if baseline else ""
+    name_axes(ax, f"error reduction{zero}, ± 2 Monte-Carlo errors", "", title)
+    return ax

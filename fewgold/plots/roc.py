@@ -76,29 +76,20 @@ def roc_curves(
         line.set_gid(f"roc-{k}")
         line.set_label(f"{name}, AUC {aucs[str(name)]:.3f}")
     if points is not None:
-        _mark(ax, points, styles)
+        check_columns(points, ("system", "fpr", "tpr"))
+        for name, x, y in zip(points["system"], points["fpr"], points["tpr"], strict=True):
+            if str(name) in styles:
+                colour, dash, marker = styles[str(name)]
+                ax.plot(
+                    x, y, marker=marker, markersize=5.5, linestyle="none", zorder=4, clip_on=False,
+                    color=colour, markerfacecolor=colour if dash == SOLID else "white",
+                )  # fmt: skip
     _name(ax, aucs, styles)
     ax.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015))
     ax.set_xticks(np.linspace(0, 1, 6))
     ax.set_yticks(np.linspace(0, 1, 6))
     name_axes(ax, "1 − η, inadequate taken for adequate", "ρ, adequate recognised", title)
     return ax
-
-
-def _mark(ax: Axes, points: pd.DataFrame, styles: dict[str, tuple[str, Any, str]]) -> None:
-    check_columns(points, ("system", "fpr", "tpr"))
-    for name, x, y in zip(points["system"], points["fpr"], points["tpr"], strict=True):
-        if str(name) in styles:
-            colour, dash, marker = styles[str(name)]
-            ax.plot(
-                x, y, marker=marker, markersize=5.5, linestyle="none", zorder=4, clip_on=False,
-                color=colour, markerfacecolor=_face(colour, dash),
-            )  # fmt: skip
-
-
-def _face(colour: str, dash: Any) -> str:
-    """Markers of broken lines are hollow."""
-    return colour if dash == SOLID else "white"
 
 
 def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, str]]) -> None:
@@ -110,15 +101,16 @@ def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, st
     if len(order) > _LINES:
         half = (_LINES - 1) // 2
         shown = [*order[:half], "", *order[-half:]]
-    handles: list[Line2D] = []
-    labels = []
+    handles, labels = [], []
     for name in shown:
         colour, dash, marker = styles[name] if name else (SOFT, SOLID, "")
-        handle = Line2D(
-            [], [], color=colour, linestyle=dash, linewidth=1.3 if name else 0, marker=marker,
-            markersize=4, markerfacecolor=_face(colour, dash),
+        face = colour if dash == SOLID else "white"
+        handles.append(
+            Line2D(
+                [], [], color=colour, linestyle=dash, linewidth=1.3 if name else 0, marker=marker,
+                markersize=4, markerfacecolor=face,
+            )
         )  # fmt: skip
-        handles.append(handle)
         label = f"{aucs[name]:.2f}  {shorter(name, 24)}" if name else "…"
         labels.append(label.replace("$", r"\$"))
     legend = ax.legend(

@@ -129,9 +129,8 @@ def _one_order(
     plain = base + np.cumsum(totals, -1)[:, steps - 1] / ends[steps - 1]
     nothing = _ROUNDING * (values.max(-1) - values.min(-1))
     tail = (1 - confidence) / 2
-    found: dict[str, list[Any]] = {
-        name: [] for name in ("mean", "sd", "low", "high", "tau", "pairs", "exact", "settled")
-    }
+    ranked = ("tau", "pairs", "exact", "settled")
+    found: dict[str, list[Any]] = {name: [] for name in ("mean", "sd", "low", "high", *ranked)}
     for k, d in enumerate(steps.tolist()):
         if resample == "segments":
             means = segment_means(values[:, : ends[d - 1]], draws, rng)
@@ -147,14 +146,13 @@ def _one_order(
         if shape[1] > 1:
             ranks = rank_agreement(means.reshape(-1, *shape), scores.means)
             now = rank_agreement(plain[:, k].reshape(1, *shape), scores.means)
-            for name, value in zip(("tau", "pairs", "exact"), ranks, strict=True):
+            for name, value in zip(ranked, (*ranks, now.pairs), strict=True):
                 found[name].append(value)
-            found["settled"].append(now.pairs)
-    stacked = {name: np.stack(v, axis=-1) for name, v in found.items() if v}
+    none = np.empty((0, 0))
+    stacked = {name: np.stack(v, axis=-1) if v else none for name, v in found.items()}
     stacked["first"] = plain.reshape(*shape, steps.size)
     stacked["segments"] = ends[steps - 1].astype(np.float64)
-    none = np.empty((0, 0))
-    return {"tau": none, "pairs": none, "exact": none, "settled": none} | stacked
+    return stacked
 
 
 STEPS = 30  # numbers of documents that are tried if the caller does not say which

@@ -124,12 +124,8 @@ class DocumentsNeeded:
 
     def __repr__(self) -> str:
         known = self.documents[np.isfinite(self.documents)]
-        if not known.size:
-            said = "no number of"
-        elif known.min() == known.max():
-            said = f"{known.min():g}"
-        else:
-            said = f"{known.min():g} to {known.max():g}"
+        ends = dict.fromkeys((known.min(), known.max())) if known.size else {}
+        said = " to ".join(f"{end:g}" for end in ends) or "no number of"
         return f"DocumentsNeeded({said} documents for ±{self.half_width:g})"
 
 

@@ -88,13 +88,8 @@ class Reliability:
 
     @cached_property
     def _spread(self) -> FloatArray:
-        """The standard deviations that are fitted, relative to the means unless told otherwise.
-
-        NaN where a mean is 0, such as that of a first document without any error.
-        """
-        if not self.relative:
-            return self.sd
-        return _ratio(self.sd, np.abs(self.mean))
+        """What is fitted: standard deviations, if relative over the means (NaN where these are 0)."""
+        return _ratio(self.sd, np.abs(self.mean)) if self.relative else self.sd
 
     def to_frame(self, *, by_order: bool = False) -> pd.DataFrame:
         """One row per score, system and number of documents, averaged over orders.
@@ -155,10 +150,8 @@ class Reliability:
 
     def _cell(self, score: str | None, system: str | None) -> tuple[int, int]:
         found = []
-        for kind, name, known in (
-            ("score", score, self.scores),
-            ("system", system, self.systems),
-        ):
+        wanted = ("score", score, self.scores), ("system", system, self.systems)
+        for kind, name, known in wanted:
             if name is None and len(known) > 1:
                 raise DataError(f"there are {len(known)} {kind}s: name one of {', '.join(known)}.")
             if name is not None and name not in known:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fewgold.reproduce.daniken_study import DanikenReproduction
 
 WIDTH = 100
+_ALL_NAMED = "all of them for a reason that is named"
 TITLE = "von Däniken et al. (2022) and von Däniken (2023), made again"
 ABOUT = (
     "ε is the difference that is significant at level 0.05, √2 · 1.96 · posterior sd, with uniform "
@@ -59,34 +60,31 @@ NOTES |= {name: [ROOT] for name in GRIDS if name.startswith("thesis")}
 
 def summary(made: DanikenReproduction) -> str:
     """Tables, then what differs and why."""
-    parts = [TITLE, *map(_wrap, ABOUT), "", _wrap(_verdict(made)), ""]
+    total = sum(len(frame) for frame in made.tables.values())
+    odd = len(made.disagreements)
+    unknown = len(made.failed)
+    rest = f"{unknown} of them for no known reason" if unknown else _ALL_NAMED
+    verdict = f"{total - odd} of {total} figures are as printed; {odd} are not, {rest}."
+    parts = [TITLE, *map(_wrap, ABOUT), "", _wrap(verdict), ""]
     for name, frame in made.tables.items():
         kind = "order" if name in ORDERS else "thesis" if name.startswith("thesis") else ""
         lead = [*NOTES.get(name, []), *([PAIRS[kind]] if kind else [])]
         parts += [f"{TITLES[name]} ({score(frame)})", *map(_wrap, lead)]
         parts += [table_text(name, frame), ""]
-    parts += ["What differs, and why", *_causes(made), "", made.signature]
+    causes = [
+        _wrap(
+            f"{r['table']}, {r['cell']}, by {'up to ' if r['cells'] > 1 else ''}{r['gap']:.4f}: "
+            f"{r['cause']}", "  "
+        )
+        for r in made._causes.to_dict("records")
+    ]  # fmt: skip
+    parts += ["What differs, and why", *(causes or ["  nothing"]), "", made.signature]
     return "\n".join(parts)
-
-
-def _verdict(made: DanikenReproduction) -> str:
-    """How the whole came out, in a sentence."""
-    total = sum(len(frame) for frame in made.tables.values())
-    agree = sum(int(frame["agrees"].sum()) for frame in made.tables.values())
-    open_ones = len(made.failed)
-    rest = (
-        "all of them for a reason that is named"
-        if not open_ones
-        else (f"{open_ones} of them for no known reason")
-    )
-    return f"{agree} of {total} figures are as printed; {total - agree} are not, {rest}."
 
 
 def score(frame: pd.DataFrame) -> str:
     """How many cells agree, in words."""
-    agree, known, total = (
-        int(x) for x in (frame["agrees"].sum(), frame["explained"].sum(), len(frame))
-    )
+    agree, known, total = frame["agrees"].sum(), frame["explained"].sum(), len(frame)
     text = f"{agree} of {total} to the printed digit"
     return text if agree == total else f"{text}, {known} with the errors named below"
 
@@ -94,7 +92,12 @@ def score(frame: pd.DataFrame) -> str:
 def table_text(name: str, frame: pd.DataFrame) -> str:
     """A table for people."""
     if name == "quoted":
-        return _quoted(frame)
+        lines = [f"{'paper':>6} {'here':>7}"]
+        for r in frame.to_dict("records"):
+            paper = f"{r['printed']:.{r['digits']}f}"
+            mark = " " if r["agrees"] else "*"
+            lines.append(f"{paper:>6} {r['here']:7.4f}{mark} {r['source']}: {r['sentence']}")
+        return "\n".join(lines)
     row, column = ("first", "second") if name in ORDERS else ("human", "metric")
     two = name in ORDERS or GRIDS[name].sampled
     shown = ["their_way", "here"] if two else ["here"]
@@ -108,37 +111,15 @@ def matrix(frame: pd.DataFrame, row: str, column: str, value: str) -> str:
         heads = list(frame[row].unique())
     lines = [f"{row if row == 'human' else '':>6}" + "".join(f"{head:>12} " for head in heads)]
     for label, some in frame.groupby(row, sort=False):
-        cells = [f"{_cell(r['printed'], r[value]):>13}" for r in some.to_dict("records")]
+        cells = []
+        for printed, here in zip(some["printed"], some[value], strict=True):
+            mark = " " if f"{printed:.3f}" == f"{here:.3f}" else "*"
+            cells.append(f"{f'{printed:.3f}/{here:.3f}{mark}':>13}")
         if column == "second":
             cells.insert(heads.index(str(label)), f"{'– ':>13}")
         shown = f"{label:,}" if row == "human" else str(label)
         lines.append(f"{shown:>6}" + "".join(cells))
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _cell(printed: float, here: float) -> str:
-    mark = " " if f"{printed:.3f}" == f"{here:.3f}" else "*"
-    return f"{printed:.3f}/{here:.3f}{mark}"
-
-
-def _quoted(frame: pd.DataFrame) -> str:
-    lines = [f"{'paper':>6} {'here':>7}"]
-    for r in frame.to_dict("records"):
-        paper = f"{r['printed']:.{r['digits']}f}"
-        mark = " " if r["agrees"] else "*"
-        lines.append(f"{paper:>6} {r['here']:7.4f}{mark} {r['source']}: {r['sentence']}")
-    return "\n".join(lines)
-
-
-def _causes(made: DanikenReproduction) -> list[str]:
-    lines = [
-        _wrap(
-            f"{r['table']}, {r['cell']}, by {'up to ' if r['cells'] > 1 else ''}{r['gap']:.4f}: "
-            f"{r['cause']}", "  "
-        )
-        for r in made._causes.to_dict("records")
-    ]  # fmt: skip
-    return lines or ["  nothing"]
 
 
 def _wrap(text: str, indent: str = "") -> str:
@@ -172,7 +153,15 @@ def figures(made: DanikenReproduction) -> dict[str, Any]:
 
 def page(made: DanikenReproduction, drawn: dict[str, Any]) -> str:
     """The whole result on one page."""
-    sections: list[Any] = [_differences(made)]
+    odd, why = len(made.disagreements), len(made.unexplained)
+    differences = report.Table(
+        "What differs, and why",
+        made._causes[["cause", "table", "cell", "gap"]],
+        f"{odd} figures differ from print; {why} for no known reason.",
+        formats={"gap": ".4f"},
+        names={"gap": "by up to"},
+    )
+    sections: list[Any] = [differences]
     for name, frame in made.tables.items():
         kind = "order" if name in ORDERS else "quoted" if name == "quoted" else "grid"
         kind = "thesis" if name.startswith("thesis") else kind
@@ -183,17 +172,6 @@ def page(made: DanikenReproduction, drawn: dict[str, Any]) -> str:
             svg = plots.to_svg(drawn[name], alt=f"{TITLES[name]}. {_CAPTION}")
             sections.append(report.Figure(f"{TITLES[name]}, as a map", svg, _CAPTION))
     return report.page(TITLE, ABOUT[:1], sections, made.signature)
-
-
-def _differences(made: DanikenReproduction) -> report.Table:
-    frame = made._causes[["cause", "table", "cell", "gap"]]
-    odd, why = len(made.disagreements), len(made.unexplained)
-    caption = f"{odd} figures differ from print; {why} for no known reason."
-    return report.Table(
-        *("What differs, and why", frame, caption),
-        formats={"gap": ".4f"},
-        names={"gap": "by up to"},
-    )
 
 
 def _table(name: str, title: str, frame: pd.DataFrame, caption: str) -> report.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,12 +139,10 @@ def daniken(
     """
     check_count("draws", draws, 2)
     seeds = np.random.SeedSequence(rng).spawn(len(GRIDS))
-    jobs: dict[str, Callable[[], pd.DataFrame]] = {}
-    for (name, grid), seed in zip(GRIDS.items(), seeds, strict=True):
-        jobs[name] = lambda n=name, g=grid, s=seed: grid_table(n, g, draws, s)  # type: ignore[misc]
-    for name, order in ORDERS.items():
-        jobs[name] = lambda o=order: orders_table(o)  # type: ignore[misc]
-    jobs["quoted"] = quotes_table
+    rows = zip(GRIDS.items(), seeds, strict=True)
+    jobs = {name: partial(grid_table, name, grid, draws, seed) for (name, grid), seed in rows}
+    jobs |= {name: partial(orders_table, order) for name, order in ORDERS.items()}
+    jobs["quoted"] = partial(quotes_table)
     tables = {}
     for k, name in enumerate(sorted(jobs, key=_place)):
         tables[name] = jobs[name]()

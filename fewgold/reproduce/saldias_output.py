@@ -205,7 +205,16 @@ FIGURES = {
 
 def page(made: SaldiasReproduction, drawn: Mapping[str, Any]) -> str:
     """The whole result on one page."""
-    sections: list[Any] = [_verdicts(made), _checks(made), *_remarks(made)]
+    import pandas as pd
+
+    verdicts = pd.DataFrame(
+        [(f.verdict, f.sentence) for f in made.findings], columns=["verdict", "what the paper says"]
+    )
+    said = "What the paper says, and whether these data agree."
+    sections: list[Any] = [report.Table("Findings", verdicts, said), _checks(made)]
+    remarks = [f"{f.name}: {f.remark}." for f in made.findings if f.remark]
+    if remarks:
+        sections.append(report.Text("Remarks", remarks))
     for name, frame in made.tables.items():
         sections.append(_table(made, name, frame))
         for figure, (table, title) in FIGURES.items():
@@ -235,14 +244,6 @@ def _table(made: SaldiasReproduction, name: str, frame: pd.DataFrame) -> report.
     )
 
 
-def _verdicts(made: SaldiasReproduction) -> report.Table:
-    import pandas as pd
-
-    rows = [(f.verdict, f.sentence) for f in made.findings]
-    frame = pd.DataFrame(rows, columns=["verdict", "what the paper says"])
-    return report.Table("Findings", frame, "What the paper says, and whether these data agree.")
-
-
 def _checks(made: SaldiasReproduction) -> report.Table:
     import pandas as pd
 
@@ -259,11 +260,6 @@ def _checks(made: SaldiasReproduction) -> report.Table:
         formats={"paper": ".3f"},
         errors={"here": "mc"},
     )
-
-
-def _remarks(made: SaldiasReproduction) -> list[report.Text]:
-    said = [f"{f.name}: {f.remark}." for f in made.findings if f.remark]
-    return [report.Text("Remarks", said)] if said else []
 
 
 _PANEL = 5.2  # inches

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -128,7 +128,11 @@ def saldias(
     loaded = {name: saldias_methods.load(name, wanted.get(name)) for name in data}
     full = [saldias_methods.ten_metrics(name, studies) for name, studies in loaded.items()]
     small = [saldias_methods.two_metrics(name, studies) for name, studies in loaded.items()]
-    test = [*small, *_test_data(data, wanted)]
+    test = list(small)
+    if any(not name.startswith(saldias_methods.DEMO) for name in data):
+        with suppress(FileNotFoundError):  # that file need not be among the others
+            talks = saldias_methods.load(_TEST, wanted.get(_TEST))
+            test.append(saldias_methods.two_metrics(_TEST, talks))
     main = ["table1", *(["table2"] if incremental else []), "table3", "table4"]
 
     def run(rated: saldias_methods.Rated, tables: list[str], label: str, extra: Any) -> Simulation:
@@ -160,12 +164,3 @@ def saldias(
         simulations=runs | {f"{name}/two": made for name, made in small_runs.items()},
         labels={r.name: r.metrics[0] for r in full},
     )
-
-
-def _test_data(
-    data: Sequence[str], wanted: Mapping[str, Sequence[str]]
-) -> Iterator[saldias_methods.Rated]:
-    """What is nearest to the paper's test data; nothing where that file is not among the others."""
-    if any(not name.startswith(saldias_methods.DEMO) for name in data):
-        with suppress(FileNotFoundError):
-            yield saldias_methods.two_metrics(_TEST, saldias_methods.load(_TEST, wanted.get(_TEST)))

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import Generator
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_count
@@ -77,9 +78,7 @@ class Balanced(Sampler):
             return np.zeros(len(pool), dtype=np.int64)
         return strata_of(ByDocument(), pool)
 
-    def _draw(
-        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
-    ) -> tuple[IntArray, Design]:
+    def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         size, codes = len(pool), self._codes(pool)
         variates = balance_variates(pool, min(self.components, n // _RATINGS_PER_VARIATE))
         counts = document_counts(codes, variates, n, draws, rng)
@@ -109,7 +108,7 @@ class Balanced(Sampler):
 
 
 def document_counts(
-    codes: IntArray, variates: FloatArray, n: int, draws: int, rng: np.random.Generator
+    codes: IntArray, variates: FloatArray, n: int, draws: int, rng: Generator
 ) -> IntArray:
     """How many segments each document gets: its due n N_h/N, rounded up or down: (draws, H)."""
     sizes = np.bincount(codes)
@@ -171,34 +170,21 @@ def balance_variates(pool: Pool, most: int) -> FloatArray:
         values, vectors = np.linalg.eigh(z @ z.T / size)
         lead = np.argsort(-values, kind="stable")[: most - len(parts)]
         lead = lead[values[lead] > 1e-9]
-        axes = _one_sense(vectors[:, lead].T) / np.sqrt(values[lead])[:, None]
-        parts.extend(axes @ z)
+        axes = vectors[:, lead].T
+        # The largest part of each is positive: libraries differ in the sense of an axis.
+        largest = np.argmax(np.abs(axes).round(9), axis=-1)[:, None]
+        axes = axes * np.sign(np.take_along_axis(axes, largest, axis=-1))
+        parts.extend(axes / np.sqrt(values[lead])[:, None] @ z)
     # Rounded, so that a seed gives the same sample on every machine: the last digits of matrix
     # products differ between them, and who is decided first may hang on such a digit.
     return np.asarray(np.round(np.stack(parts), 9)) if parts else np.empty((0, size))
 
 
-def _one_sense(axes: FloatArray) -> FloatArray:
-    """Axes (p, m) of which the largest part is positive; libraries differ in the sense of each."""
-    largest = np.argmax(np.abs(axes).round(9), axis=-1)[:, None]
-    return np.asarray(axes * np.sign(np.take_along_axis(axes, largest, axis=-1)))
+def cube(columns: FloatArray, chance: FloatArray, rng: Generator) -> BoolArray:
+    """Draw units with a fixed total: (draws, units), True for those taken.
 
-
-def cube(columns: FloatArray, chance: FloatArray, rng: np.random.Generator) -> BoolArray:
-    """Draw units with a fixed total.
-
-    Parameters
-    ----------
-    columns
-        (draws, units, p) variates to balance, most important first.
-    chance
-        (draws, units) inclusion probabilities, with a whole number in total.
-    rng
-        Source of randomness.
-
-    Returns
-    -------
-    (draws, units) True for the units taken.
+    ``columns`` (draws, units, p) are the variates to balance, most important first; ``chance``
+    (draws, units) the inclusion probabilities, with a whole number in total.
     """
     state = chance.copy()
     draws, size = state.shape
@@ -231,27 +217,16 @@ def cube(columns: FloatArray, chance: FloatArray, rng: np.random.Generator) -> B
 
 
 def cube_in_zones(
-    columns: FloatArray, chance: FloatArray, bounds: IntArray, rng: np.random.Generator
+    columns: FloatArray, chance: FloatArray, bounds: IntArray, rng: Generator
 ) -> BoolArray:
-    """Draw from zones of a line, with a fixed number in each zone.
+    """Draw from zones of a line, a fixed number in each: (draws, N), True for the units taken.
 
     In each of p + 1 zones a pair of undecided units trades probability, one up and one down: zone
     totals hold, and p balance equations leave one direction for the p + 1 trades.
 
-    Parameters
-    ----------
-    columns
-        (draws, N, p) variates along the line, most important first.
-    chance
-        (draws, N) inclusion probabilities along the line, with a whole number in each zone.
-    bounds
-        (draws, G + 1) borders of the zones; zones may be empty.
-    rng
-        Source of randomness.
-
-    Returns
-    -------
-    (draws, N) True for the units taken.
+    Along the line ``columns`` (draws, N, p) are the variates, most important first, and ``chance``
+    (draws, N) the inclusion probabilities, with a whole number in each zone; ``bounds``
+    (draws, G + 1) are the borders of the zones, which may be empty.
     """
     size = columns.shape[1]
     zones_cube = _ZoneCube(columns, chance.copy(), bounds, max(1, size // _STRETCH))
@@ -295,7 +270,7 @@ class _ZoneCube:
             self.open[row, slot] = (end - start > 1) & (p > _EPS) & (p < 1 - _EPS)
             self.zone[row] += 1
 
-    def step(self, rng: np.random.Generator) -> None:
+    def step(self, rng: Generator) -> None:
         live = np.flatnonzero(self.open.any(-1))
         opened, first, second = self.open[live], self.first[live], self.second[live]
         shut = ~opened
@@ -343,7 +318,7 @@ class _ZoneCube:
 
 
 def _step(
-    u: FloatArray, rise: FloatArray, fall: FloatArray, p: FloatArray, rng: np.random.Generator
+    u: FloatArray, rise: FloatArray, fall: FloatArray, p: FloatArray, rng: Generator
 ) -> FloatArray:
     """Probabilities after a random step along ``u`` that has no drift.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import ndtri
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
@@ -109,14 +110,10 @@ class Sampler(ABC):
         return type(self)._draw_stored is not Sampler._draw_stored
 
     @abstractmethod
-    def _draw(
-        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
-    ) -> tuple[IntArray, Design]:
+    def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         """Rows (draws, n) of ``pool`` and the design they were drawn under, of the same shape."""
 
-    def _draw_stored(
-        self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Pool, Design]:
+    def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         """Rows of a pool on disk, fetched, and the design they were drawn under: (n,)."""
         self._refuse_disk()
 
@@ -128,7 +125,7 @@ class Sampler(ABC):
         )
 
     def _top_up(
-        self, pool: Population, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
+        self, pool: Population, n: int, given: Ratings, rng: Generator, info: SampleInfo
     ) -> Sample:
         """A wave drawn from the segments that are left."""
         before = given.sample
@@ -142,7 +139,7 @@ class Sampler(ABC):
         sizes: Sequence[int],
         *,
         draws: int | None,
-        rng: np.random.Generator,
+        rng: Generator,
     ) -> Ratings:
         """Choose and rate wave by wave, ``sizes`` segments at a time."""
         sample = self.draw(pool, sizes[0], draws=draws, rng=rng)
@@ -212,7 +209,7 @@ class Sampler(ABC):
 def shuffled(
     codes: IntArray,
     draws: int,
-    rng: np.random.Generator,
+    rng: Generator,
     within: FloatArray | None = None,
     *,
     turned: bool = False,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
 from fewgold._neighbours import Neighbours
@@ -62,15 +63,13 @@ class Incremental(Sampler):
         tail = "-printed" if self.measure == "variance" else ""
         return f"docs-incr-{self.spread}{tail}"
 
-    def _draw(
-        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
-    ) -> tuple[IntArray, Design]:
+    def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         progress = _Progress(self, pool, draws)
         progress.choose(n, rng)
         return progress.rows, progress.design()
 
     def _top_up(
-        self, pool: Population, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
+        self, pool: Population, n: int, given: Ratings, rng: Generator, info: SampleInfo
     ) -> Sample:
         if not pool._can_use(self):
             self._refuse_disk()
@@ -80,8 +79,7 @@ class Incremental(Sampler):
         progress.take(rated)
         progress.tell(scores)
         rows = progress.choose(n, rng)
-        joined = progress.design()
-        wave = _slice(joined, n)
+        joined, wave = progress.design(), progress.design(last=n)
         if given.sample.indices.ndim == 1:
             return Sample(pool, rows[0], wave.draw(0), given, joined.draw(0), info)
         return Sample(pool, rows, wave, given, joined, info)
@@ -93,26 +91,19 @@ class Incremental(Sampler):
         sizes: Sequence[int],
         *,
         draws: int | None,
-        rng: np.random.Generator,
+        rng: Generator,
     ) -> Ratings:
         """As for every sampler, but without starting the model anew for each wave."""
         progress = _Progress(self, pool, draws or 1)
         info = SampleInfo((self.name,))
         for size in sizes:
             fresh = progress.choose(size, rng)
-            ask = Sample(pool, fresh, progress.wave(size), info=info)
+            ask = Sample(pool, fresh, progress.design(last=size), info=info)
             ask = ask if draws is not None else ask.draw(0)
             progress.tell(ask.rate(annotate(ask)).scores.reshape(fresh.shape))
         whole = Sample(pool, progress.rows, progress.design(), info=info)
         ratings = Ratings(whole, progress.scores)
         return ratings if draws is not None else ratings.draw(0)
-
-
-def _slice(design: Design, n: int) -> Design:
-    """The part of a design that describes the last n segments; used for listing them only."""
-    arrays = ("weights", "inclusion", "groups", "strata")
-    part = {name: getattr(design, name)[..., -n:] for name in arrays}
-    return Design(kind=DesignKind.ADAPTIVE, size=design.size, unbiased=False, **part)
 
 
 class _Progress:
@@ -148,7 +139,7 @@ class _Progress:
             for t in range(start, self.scores.shape[-1]):
                 self.model.add(self.rows[:, t], self.scores[:, t])
 
-    def choose(self, n: int, rng: np.random.Generator) -> IntArray:
+    def choose(self, n: int, rng: Generator) -> IntArray:
         """Take n further segments in each study, by the spreads known now."""
         spread = self._spread() ** self.power
         before = self.rows.shape[-1]
@@ -163,7 +154,7 @@ class _Progress:
             self.take(self._any_free(deficit.argmax(-1), rng))
         return self.rows[:, before:]
 
-    def _any_free(self, stratum: IntArray, rng: np.random.Generator) -> IntArray:
+    def _any_free(self, stratum: IntArray, rng: Generator) -> IntArray:
         """An unrated segment of a stratum in each study, all with the same chance: (draws, 1)."""
         place = np.arange(self.sizes.max())
         inside = place < self.sizes[stratum][:, None]
@@ -198,26 +189,13 @@ class _Progress:
         gaps = np.where(free, predicted - np.repeat(mean, self.sizes, axis=-1), 0.0)
         return np.asarray(np.sqrt(np.add.reduceat(gaps**2, self.starts, axis=-1) / count))
 
-    def wave(self, n: int) -> Design:
-        """The last n segments, for listing them only."""
-        stratum = self.strata[self.rows[:, -n:]]
-        share = spread_out(self.taken / self.sizes, stratum)
-        return Design(
-            kind=DesignKind.ADAPTIVE,
-            size=len(self.pool),
-            weights=np.full(share.shape, 1 / n),
-            inclusion=share,
-            groups=stratum,
-            strata=stratum,
-            unbiased=False,
-        )
+    def design(self, last: int = 0) -> Design:
+        """The stratified mean as printed: strata without ratings are left out.
 
-    def design(self) -> Design:
-        """The stratified mean as printed: strata without ratings are left out."""
-        strata = np.broadcast_to(self.strata, self.free.shape)
-        stratum = np.take_along_axis(strata, self.rows, axis=-1)
-        used = self.taken > 0
-        whole = np.where(used, self.sizes, 0).sum(-1, keepdims=True)
+        Of the ``last`` segments only, for listing them, where that is not 0.
+        """
+        stratum = self.strata[self.rows[:, -last:]]
+        whole = np.where(self.taken > 0, self.sizes, 0).sum(-1, keepdims=True)
         weights = self.sizes / whole / np.maximum(self.taken, 1)
         return Design(
             kind=DesignKind.ADAPTIVE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import Generator
 
 from fewgold._arrays import IntArray
 from fewgold.design import Design, simple_design
@@ -23,15 +24,11 @@ class SimpleRandom(Sampler):
     def name(self) -> str:
         return "random"
 
-    def _draw(
-        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
-    ) -> tuple[IntArray, Design]:
+    def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         rows = np.stack([rng.permutation(len(pool))[:n] for _ in range(draws)])
         return rows, batch_design(simple_design(n, len(pool)), draws)
 
-    def _draw_stored(
-        self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Pool, Design]:
+    def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
         rank = rng.choice(size, n, replace=False)
         if pool.metrics:  # any line of known lengths will do, and that of a metric is soon read
@@ -42,7 +39,7 @@ class SimpleRandom(Sampler):
         return pool._rows(everything, salt), simple_design(n, size)
 
     def _top_up(
-        self, pool: Population, n: int, given: Ratings, rng: np.random.Generator, info: SampleInfo
+        self, pool: Population, n: int, given: Ratings, rng: Generator, info: SampleInfo
     ) -> Sample:
         """Two random samples, the second from what the first left, make one random sample."""
         wave = super()._top_up(pool, n, given, rng, info)

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fewgold._arrays import IntArray, codes_of
@@ -117,7 +118,7 @@ def bins_of(pool: StoredPool, by: ByMetric) -> MergedGroups:
     return pool._scan.bins(by.metric, by._count(len(pool), _BINS))
 
 
-def random_ranks(group: NDArray[Any], size: IntArray, rng: np.random.Generator) -> IntArray:
+def random_ranks(group: NDArray[Any], size: IntArray, rng: Generator) -> IntArray:
     """Ranks by chance, none twice in a group, where equal groups stand next to each other."""
     rank = np.empty(len(group), dtype=np.int64)
     for start, end in _runs(group):
@@ -125,7 +126,7 @@ def random_ranks(group: NDArray[Any], size: IntArray, rng: np.random.Generator) 
     return rank
 
 
-def random_starts(group: NDArray[Any], size: IntArray, rng: np.random.Generator) -> IntArray:
+def random_starts(group: NDArray[Any], size: IntArray, rng: Generator) -> IntArray:
     """For each group where its circle starts, the same for all its members."""
     found = np.empty(len(group), dtype=np.int64)
     for start, end in _runs(group):
@@ -140,7 +141,7 @@ def _runs(group: NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 
 def at_positions(
-    groups: Groups | MergedGroups, some: IntArray, positions: IntArray, rng: np.random.Generator
+    groups: Groups | MergedGroups, some: IntArray, positions: IntArray, rng: Generator
 ) -> Wanted:
     """What stands at some positions of a line of some groups in random order."""
     order = rng.permutation(some)
@@ -148,6 +149,6 @@ def at_positions(
     return any_of(groups, group, rng)
 
 
-def any_of(groups: Groups | MergedGroups, group: IntArray, rng: np.random.Generator) -> Wanted:
+def any_of(groups: Groups | MergedGroups, group: IntArray, rng: Generator) -> Wanted:
     """A row by chance of each ``group``, none twice; equal groups stand next to each other."""
     return groups.wanted(group, random_ranks(group, groups.size[group], rng))

@@ -14,6 +14,7 @@ from math import ceil
 from typing import TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold._validate import check_choice
@@ -208,9 +209,7 @@ class Stratified(Sampler):
             cost = np.bincount(strata, pool.cost) / sizes
         return masses(sizes, spread, cost, floored=self.rounding == "unbiased")
 
-    def _draw(
-        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
-    ) -> tuple[IntArray, Design]:
+    def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         strata = strata_of(self.by, pool)
         sizes = np.bincount(strata)
         share = allocate(self._mass(pool, strata, sizes), sizes, n)
@@ -235,7 +234,7 @@ class Stratified(Sampler):
         small: BoolArray,
         n: int,
         draws: int,
-        rng: np.random.Generator,
+        rng: Generator,
     ) -> tuple[IntArray, Design]:
         """Large strata by themselves; the small ones in a line in random order."""
         total = strata.size
@@ -255,9 +254,7 @@ class Stratified(Sampler):
         both = joined_design(design.draw(0), line)
         return np.concatenate([own[chosen], rows], -1), batch_design(both, draws)
 
-    def _draw_stored(
-        self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Pool, Design]:
+    def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
         plain = self.allocation == "proportional" and self.rounding == "unbiased"
         if plain and not isinstance(self.by, ByMetric) and n < size:
@@ -299,7 +296,7 @@ class Stratified(Sampler):
 
     def _wanted(
         self, groups: Groups | MergedGroups, share: FloatArray, n: int, size: int,
-        rng: np.random.Generator,
+        rng: Generator,
     ) -> tuple[Wanted, Design]:  # fmt: skip
         """The same choices as in `_draw`, for strata known by their sizes."""
         sizes = groups.size
@@ -339,7 +336,7 @@ def stratum_sd(values: FloatArray, strata: IntArray, sizes: IntArray) -> FloatAr
 
 
 def draw_within(
-    strata: IntArray, sizes: IntArray, counts: IntArray, draws: int, rng: np.random.Generator
+    strata: IntArray, sizes: IntArray, counts: IntArray, draws: int, rng: Generator
 ) -> tuple[IntArray, Design]:
     """Simple random samples of fixed ``counts`` in each stratum, strata one after the other."""
     order = np.argsort(strata + rng.random((draws, strata.size)), axis=-1)
@@ -351,7 +348,7 @@ def draw_within(
 class _Line:
     """Small strata of a pool on disk in a line in random order, sampled at regular distances."""
 
-    def __init__(self, n: int, n_small: int, size: int, rng: np.random.Generator) -> None:
+    def __init__(self, n: int, n_small: int, size: int, rng: Generator) -> None:
         self.n, self.rng = n, rng
         n_line = min(max(round(n * n_small / size), 1), n_small)
         self.positions = regular(n_small, n_line, 1, rng)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from fewgold._arrays import FloatArray, IntArray, codes_of
 from fewgold._validate import check_count
@@ -58,18 +59,14 @@ class Systematic(Sampler):
         by = getattr(self.by, "label", "strata")
         return f"{by}-sys" if self.inside is None else f"{by}-sys-{self.inside}"
 
-    def _draw(
-        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
-    ) -> tuple[IntArray, Design]:
+    def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         within = None if self.inside is None else pool.matrix([self.inside])[0]
         order = shuffled(strata_of(self.by, pool), draws, rng, within, turned=True)
         size = len(pool)
         rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
         return rows, batch_design(line_design(n, size, size), draws)
 
-    def _draw_stored(
-        self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Pool, Design]:
+    def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
         positions = regular(size, n, 1, rng)[0]
         design = line_design(n, size, size)
@@ -88,10 +85,8 @@ class Systematic(Sampler):
             rank, order = random_ranks(found.label, found.size, rng), None
         else:
             start = random_starts(found.label, found.size, rng)
-            rank, order = (
-                (found.offset - start) % found.size,
-                pool._scan.columns.metric(self.inside),
-            )
+            rank = (found.offset - start) % found.size
+            order = pool._scan.columns.metric(self.inside)
         return pool._rows(Wanted(by, found.label, rank, found.size), salt, order), design
 
 
@@ -106,7 +101,7 @@ def line_design(n: int, line: int, size: int) -> Design:
     )
 
 
-def regular(size: int, n: int, draws: int, rng: np.random.Generator) -> IntArray:
+def regular(size: int, n: int, draws: int, rng: Generator) -> IntArray:
     """Positions at regular distances after a random start: (draws, n)."""
     # In whole numbers, so that every position has a chance of exactly n/N.
     start = rng.integers(size, size=(draws, 1))
@@ -141,9 +136,7 @@ class Clusters(Sampler):
     def name(self) -> str:
         return "docs-whole" if self.size is None else f"docs-chunks{self.size}"
 
-    def _draw(
-        self, pool: Pool, n: int, draws: int, rng: np.random.Generator
-    ) -> tuple[IntArray, Design]:
+    def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         size, codes = len(pool), pool.codes
         circle = shuffled(codes, draws, rng, within=np.arange(size, dtype=np.float64))
         pattern, chunk = _pattern(size, n, self.size or n)
@@ -151,9 +144,7 @@ class Clusters(Sampler):
         rows = np.take_along_axis(circle, (pattern + turn) % size, axis=-1)
         return rows, self._design(codes[rows], chunk, size)
 
-    def _draw_stored(
-        self, pool: StoredPool, n: int, rng: np.random.Generator
-    ) -> tuple[Pool, Design]:
+    def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
         pattern, chunk = _pattern(size, n, self.size or n)
         found = pool._scan.line("document", salt, (pattern + int(rng.integers(size))) % size)

@@ -115,7 +115,11 @@ def page(simulation: Simulation) -> str:
     ]
     if len(simulation.pools) > 1:
         caption = "Error reduction, averaged over budgets."
-        table = _reductions(simulation)
+        table = simulation.by_pool().pivot(index="strategy", columns="pool", values="reduction")
+        table = table.reindex(index=ranking["strategy"], columns=simulation.pools)
+        table.columns.name = None
+        # A pool may be called "strategy", too.
+        table = table.rename(columns={"strategy": "pool strategy"}).reset_index()
         formats = dict.fromkeys(table.columns[1:], "%")
         sections.append(report.Table("By pool", table, caption, formats))
     if simulation.bounds:
@@ -145,17 +149,6 @@ _LEGEND = (
 
 def _with_budget(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(budget=[shown(b) for b in frame["budget"]])
-
-
-def _reductions(simulation: Simulation) -> pd.DataFrame:
-    """Error reduction, strategies as rows and pools as columns."""
-    import pandas as pd
-
-    wide = simulation.by_pool().pivot(index="strategy", columns="pool", values="reduction")
-    wide = wide.reindex(index=simulation.ranking()["strategy"], columns=simulation.pools)
-    # A pool may be called "strategy", too.
-    wide.columns = pd.Index([f"pool {p}" if p == "strategy" else p for p in simulation.pools])
-    return wide.rename_axis("strategy").reset_index()
 
 
 def save(simulation: Simulation, folder: str | Path) -> list[Path]:

@@ -122,12 +122,13 @@ def simulate(
     if all(cell.failure for cell in cells):
         first = next(iter(found.values())).failure
         raise FewgoldError(f"no strategy worked on these data. First: {first}")
+    base = chosen[baseline]  # the error of the mean of a simple random sample is known by formula
     return Simulation(
         cells=cells,
         draws=draws,
         seed=seed,
         baseline=baseline,
-        plain=_is_simple_mean(chosen[baseline]),
+        plain=base == BASELINE or (isinstance(base, Mean) and base.sampler == SimpleRandom()),
         confidence=confidence,
         bounds=tuple(extra),
         data=all_data_digest(studies),
@@ -194,11 +195,6 @@ def _unusual_settings(
     if limits is not None:
         found["scale"] = "{:.10g}-{:.10g}".format(*limits)
     return found
-
-
-def _is_simple_mean(made: Estimator | str) -> bool:
-    """True for the mean of a simple random sample, whose error is known by formula."""
-    return made == BASELINE or (isinstance(made, Mean) and made.sampler == SimpleRandom())
 
 
 def _name_of(made: Any, studies: Mapping[str, Study]) -> str:

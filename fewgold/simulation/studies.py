@@ -167,7 +167,10 @@ def studies_from_table(
     human = humans[0]
     if len(humans) > 1:
         human = f"mean of {', '.join(humans)}"
-        table = table.assign(**{human: _mean_of(table, humans)})
+        for name in humans:
+            rated = {str(k + 1): v for k, v in enumerate(table[name].tolist()) if not io.is_gap(v)}
+            io.scores_of(name, list(rated), list(rated.values()), "")  # raises for what is none
+        table = table.assign(**{human: io.as_numbers(table[humans], humans).mean(axis=1)})
         notes.append(f"the human score is the {human}")
     empty = np.array([io.is_gap(v) for v in table[human]], dtype=bool)
     gaps = int(empty.sum())
@@ -184,15 +187,6 @@ def studies_from_table(
     parts = {"all": table} if not by else _split(table, by)
     studies = {name: _from_part(name, p, human, columns, notes) for name, p in parts.items()}
     return studies, notes
-
-
-def _mean_of(table: pd.DataFrame, humans: list[str]) -> pd.Series[float]:
-    """The mean of the raters who gave a score, row by row."""
-    for name in humans:
-        rated = {str(k + 1): v for k, v in enumerate(table[name].tolist()) if not io.is_gap(v)}
-        io.scores_of(name, list(rated), list(rated.values()), "")
-    mean: pd.Series[float] = io.as_numbers(table[humans], humans).mean(axis=1)
-    return mean
 
 
 def _split(table: pd.DataFrame, by: list[str]) -> dict[str, pd.DataFrame]:

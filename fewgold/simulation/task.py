@@ -189,7 +189,7 @@ def data_digest(pool: Pool, gold: Any) -> str:
     """A digest of everything in a pool, and its scores."""
     found = hashlib.sha256(np.ascontiguousarray(gold).tobytes())
     columns: dict[str, Any] = {"ids": pool.ids, "d": pool.documents, "c": pool.cost}
-    columns |= {"s": pool.system}
+    columns["s"] = pool.system
     columns |= {f"m\x1f{name}": values for name, values in pool.metrics.items()}
     columns |= {f"t\x1f{name}": values for name, values in pool.texts.items()}
     for name, values in columns.items():

@@ -126,22 +126,25 @@ class DuckDB:
         return dict(zip(found["column_name"], found["column_type"], strict=True))
 
     def _view(self, name: str, sql: str) -> None:
-        self._run(f"CREATE OR REPLACE VIEW {name} AS {sql}", None)
+        self._frame(f"CREATE OR REPLACE VIEW {name} AS {sql}", None)
 
     def _keep(self, name: str, sql: str, doing: str) -> None:
-        self._run(f"CREATE OR REPLACE TABLE {name} AS {sql}", doing)
+        self._frame(f"CREATE OR REPLACE TABLE {name} AS {sql}", doing)
 
     def _add(self, name: str, frame: pd.DataFrame) -> None:
         self._check_open()
         self._connection.register(f"{name}_here", frame)
-        self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name}_here", None)
+        self._frame(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM {name}_here", None)
         self._connection.unregister(f"{name}_here")
 
     def _drop(self, name: str) -> None:
-        self._run(f"DROP TABLE IF EXISTS {name}", None)
+        self._frame(f"DROP TABLE IF EXISTS {name}", None)
 
-    def _frame(self, sql: str, doing: str) -> pd.DataFrame:
-        return self._run(sql, doing)  # type: ignore[no-any-return]
+    def _frame(self, sql: str, doing: str | None) -> pd.DataFrame:
+        self._check_open()
+        connection = self._connection
+        found: pd.DataFrame = self._watch(connection, lambda: connection.execute(sql).df(), doing)
+        return found
 
     def _chunks(self, sql: str, doing: str) -> Iterator[pd.DataFrame]:
         # A cursor of its own, so that other queries may run while the rows come by.
@@ -163,11 +166,6 @@ class DuckDB:
     def _check_open(self) -> None:
         if not self._end.alive:
             raise FewgoldError("this pool was closed. Open it again.")
-
-    def _run(self, sql: str, doing: str | None) -> Any:
-        self._check_open()
-        connection = self._connection
-        return self._watch(connection, lambda: connection.execute(sql).df(), doing)
 
     def _watch(self, connection: Any, work: Callable[[], Any], doing: str | None) -> Any:
         """Work in a thread of its own, so that it can be watched and interrupted."""

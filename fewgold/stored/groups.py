@@ -12,6 +12,7 @@ from hashlib import md5
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fewgold._arrays import FloatArray, IntArray
@@ -56,7 +57,7 @@ class Wanted:
         )
 
 
-def salt_of(rng: np.random.Generator) -> str:
+def salt_of(rng: Generator) -> str:
     """What a draw mixes into the keys of ids and documents, so that seeds give other orders."""
     return f"{int(rng.integers(1 << 62)):016x}"
 
@@ -154,23 +155,11 @@ def _fetch_placed(
 ) -> pd.DataFrame:  # fmt: skip
     """The same by where rows lie, for engines that know it.
 
-    Which rows are near the wanted ones is told by the columns that make groups and ranks. Ids and
-    texts are read for the chosen rows only, and for those that tie with them.
-
-    Parameters
-    ----------
-    ask
-        The table ``wanted_``.
-    keys
-        ColumnRoles that tell the group of a row.
-    near
-        Common tables and FROM clause that give the rows of the wanted groups, as ``c``.
-    match
-        Whether a row ``c`` belongs to a wanted group ``w``.
-    ranks
-        ColumnRoles by which rows are ranked in their group.
-    salt
-        Ties go by the md5 of salt and id; by the ids if None.
+    Which rows are near the wanted ones is told by the columns that make groups (``keys``) and
+    ``ranks``. Ids and texts are read for the chosen rows only, and for those that tie with them:
+    ties go by the md5 of salt and id, or by the ids. ``ask`` is the table ``wanted_``; ``near`` are
+    common tables and a FROM clause that give the rows ``c`` of the wanted groups ``w``, which
+    ``match`` compares.
     """
     engine, columns = view.engine, view.columns.shown
     tables, source = near

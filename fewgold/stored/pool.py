@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from fewgold._arrays import FloatArray, IntArray
 from fewgold._validate import as_names
@@ -173,12 +173,7 @@ class StoredPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -254,7 +249,7 @@ class StoredPool:
         return bool(sampler._draws_from_disk)
 
     def _draw_with(
-        self, sampler: Any, n: int, draws: int | None, rng: np.random.Generator
+        self, sampler: Any, n: int, draws: int | None, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         if draws is not None:
             raise BudgetError(
@@ -265,7 +260,7 @@ class StoredPool:
         return part, np.arange(n), design
 
     def _draw_beside(
-        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: np.random.Generator
+        self, sampler: Any, n: int, pool: Pool, rated: IntArray, rng: Generator
     ) -> tuple[Pool, IntArray, Design]:
         assert isinstance(pool, Excerpt)
         part, design = sampler._draw_stored(self._without(pool.ids), n, rng)
@@ -365,14 +360,12 @@ class Excerpt(Pool):
         part._set(
             store=store,
             ids=values("id_raw"),
-            metrics=MappingProxyType(
-                {m: values(f"m{k}_").astype(np.float64) for k, m in enumerate(columns.metrics)}
-            ),
+            metrics={m: values(f"m{k}_").astype(np.float64) for k, m in enumerate(columns.metrics)},
             documents=None if columns.document is None else values("doc_raw"),
             cost=None if columns.cost is None else values("cost_").astype(np.float64),
             system=None if columns.system is None else values("sys_"),
-            texts=MappingProxyType({t: values(f"t{k}_") for k, t in enumerate(columns.texts)}),
-            orientation=MappingProxyType(dict(store._scan.orientation)),
+            texts={t: values(f"t{k}_") for k, t in enumerate(columns.texts)},
+            orientation=dict(store._scan.orientation),
         )
         return part
 
@@ -386,13 +379,11 @@ class Excerpt(Pool):
         both._set(
             store=self.store,
             ids=join(self.ids, more.ids),
-            metrics=MappingProxyType(
-                {m: join(v, more.metrics[m]) for m, v in self.metrics.items()}
-            ),
+            metrics={m: join(v, more.metrics[m]) for m, v in self.metrics.items()},
             documents=join(self.documents, more.documents),
             cost=join(self.cost, more.cost),
             system=join(self.system, more.system),
-            texts=MappingProxyType({t: join(v, more.texts[t]) for t, v in self.texts.items()}),
+            texts={t: join(v, more.texts[t]) for t, v in self.texts.items()},
             orientation=self.orientation,
         )
         return both

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -171,33 +171,10 @@ def _about(
     return np.array(found[0]) / size, np.array(found[1]) / size
 
 
-def correlations(view: TableView, scores: list[str]) -> FloatArray:
-    """Correlations of standardised metrics, given as SQL, over the pool: (p, p)."""
-    p = len(scores)
-    pairs = [(i, j) for i in range(p) for j in range(i)]
-    matrix = np.eye(p)
-    if pairs:
-        inner = [f"{z} AS z{k}" for k, z in enumerate(scores)]
-        parts = [f"sum(z{i} * z{j}) AS r{k}" for k, (i, j) in enumerate(pairs)]
-        row = view.row(
-            f"SELECT count(*) AS size, {', '.join(parts)} "
-            f"FROM (SELECT {', '.join(inner)} FROM {view.table}) AS z",
-            "Comparing the metrics",
-        )
-        for k, (i, j) in enumerate(pairs):
-            matrix[i, j] = matrix[j, i] = float(row[f"r{k}"]) / float(row["size"])
-    return matrix
-
-
 class Scan:
     """What samplers and estimators ask about a pool on disk, each question one query.
 
-    Parameters
-    ----------
-    view
-        The table, and the roles of its columns.
-    whole
-        False for what is left of a pool once some of its segments are taken.
+    ``whole`` is False for what is left of a pool once some of its segments are taken.
     """
 
     def __init__(self, view: TableView, *, whole: bool = True) -> None:
@@ -213,13 +190,11 @@ class Scan:
     @cached_property
     def orientation(self) -> Mapping[str, int]:
         """Which way each metric points, where it is known; see `Pool`."""
-        known = {}
-        for k, name in enumerate(self.columns.metrics):
-            ends = np.array([self.moments.low[k], self.moments.high[k]])
-            sign = known_orientation(name, ends)
-            if sign is not None:
-                known[name] = sign
-        return known | dict(self.columns.orientation)
+        ends = np.stack([self.moments.low, self.moments.high], axis=-1)
+        known = {m: known_orientation(m, e) for m, e in zip(self.metrics, ends, strict=False)}
+        return {m: sign for m, sign in known.items() if sign is not None} | dict(
+            self.columns.orientation
+        )
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -282,13 +257,10 @@ class Scan:
     def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> pd.DataFrame:
         """The rows asked for, in that order."""
         found = fetch_rows(self.view, wanted, salt, order)
-        self._check_chosen(found["id_raw"])
-        return found
-
-    def _check_chosen(self, ids: Iterable[Any]) -> None:
-        """Refuse chosen ids that other rows have too: answers could not be told apart."""
-        with self.view.ids_table(ids) as chosen:
+        # Chosen ids that other rows have too are refused: answers could not be told apart.
+        with self.view.ids_table(found["id_raw"]) as chosen:
             self.view.refuse_twice(f"INNER JOIN {chosen} AS d ON p.id_ = d.id_")
+        return found
 
     def groups(self, column: str, least: int = 0, *, detailed: bool = False) -> Groups:
         """The strata that a column makes, those of at least ``least`` segments, sorted by label.
@@ -390,9 +362,19 @@ class Scan:
     def correlation(self, names: Sequence[str]) -> FloatArray:
         """Correlations of metrics over the pool: (p, p)."""
         flat = ~np.isfinite(self.moments.scale)
-        one = np.ones(1)
-        columns = [self._linear([name], one, rounded=False) for name in names]
-        matrix = correlations(self.view, columns)
+        pairs = [(i, j) for i in range(len(names)) for j in range(i)]
+        matrix = np.eye(len(names))
+        if pairs:
+            scores = [self._linear([name], np.ones(1), rounded=False) for name in names]
+            inner = ", ".join(f"{z} AS z{k}" for k, z in enumerate(scores))
+            parts = [f"sum(z{i} * z{j}) AS r{k}" for k, (i, j) in enumerate(pairs)]
+            row = self.view.row(
+                f"SELECT count(*) AS size, {', '.join(parts)} "
+                f"FROM (SELECT {inner} FROM {self.view.table}) AS z",
+                "Comparing the metrics",
+            )
+            for k, (i, j) in enumerate(pairs):
+                matrix[i, j] = matrix[j, i] = float(row[f"r{k}"]) / float(row["size"])
         matrix[[flat[self.metrics.index(name)] for name in names]] = 0.0
         return matrix
 

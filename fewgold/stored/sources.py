@@ -46,7 +46,9 @@ def find_files(paths: Paths) -> list[str]:
             found.add(name)
         elif Path(name).is_dir():
             inside = [p for s in _SUFFIXES for p in Path(name).rglob(f"*{s}")]
-            found |= {str(p) for p in inside if not _hidden(p.relative_to(name).parts)}
+            for p in inside:
+                if not any(part.startswith((".", "_")) for part in p.relative_to(name).parts):
+                    found.add(str(p))
         elif Path(name).is_file():
             found.add(name)
         elif set(name) & _PATTERN:
@@ -69,10 +71,6 @@ def find_files(paths: Paths) -> list[str]:
             "one table of another kind, or turn it into Parquet first."
         )
     return sorted(found)
-
-
-def _hidden(parts: Iterable[str]) -> bool:
-    return any(part.startswith((".", "_")) for part in parts)
 
 
 def check_files(engine: DuckDB, files: Sequence[str], wanted: dict[str, str]) -> None:
@@ -129,11 +127,12 @@ def kind(type_: Any) -> str:
     return name.lower()
 
 
-_NUMBERS = {
-    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
-    "UBIGINT", "FLOAT", "DOUBLE", "INT", "LONG", "SHORT", "BYTE", "INT8", "INT16", "INT32", "INT64",
-    "FLOAT32", "FLOAT64",
+_WHOLE_NUMBERS = {
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+    "BYTE", "SHORT", "INT", "LONG", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
+    "UINT64",
 }  # fmt: skip
+_NUMBERS = _WHOLE_NUMBERS | {"HUGEINT", "FLOAT", "DOUBLE", "FLOAT32", "FLOAT64"}
 
 
 def check_columns(known: Iterable[str], wanted: dict[str, str]) -> None:
@@ -147,13 +146,6 @@ def check_columns(known: Iterable[str], wanted: dict[str, str]) -> None:
 def _some(files: Sequence[str]) -> str:
     more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
     return ", ".join(files[:_SHOWN]) + more
-
-
-_AS_THEY_ARE = {
-    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
-    "BYTE", "SHORT", "INT", "LONG", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
-    "UINT64", "VARCHAR", "STRING",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -211,7 +203,7 @@ class ColumnRoles:
         """
 
         def raw(column: str) -> str:
-            plain = str(types[column]).upper() in _AS_THEY_ARE
+            plain = str(types[column]).upper() in _WHOLE_NUMBERS | {"VARCHAR", "STRING"}
             return quoted(column) if plain else f"CAST({quoted(column)} AS VARCHAR)"
 
         parts = [f"{raw(self.id)} AS id_raw", f"CAST({quoted(self.id)} AS VARCHAR) AS id_"]

@@ -102,8 +102,7 @@ class Scale:
         if self.limits is None:
             return "any"
         low, high = self.limits
-        size = 10.0 ** math.floor(math.log10(high - low) - 1.9)
-        return plain(size)
+        return plain(10.0 ** math.floor(math.log10(high - low) - 1.9))
 
     @property
     def buttons(self) -> tuple[Button, ...]:
@@ -181,39 +180,30 @@ class Typed:
 
 
 def view(
-    campaign: Campaign,
-    rater: str,
-    token: str,
-    place: int | None,
-    *,
-    typed: Typed | None = None,
-    said: str = "",
-) -> dict[str, Any]:
+    campaign: Campaign, rater: str, token: str, place: int | None, *,
+    typed: Typed | None = None, said: str = "",
+) -> dict[str, Any]:  # fmt: skip
     """All that the page shows of a segment, or why there is none just now.
 
     ``typed`` is what the rater had typed, and ``said`` what just happened.
     """
+    progress = campaign.desk.progress(rater)
     values: dict[str, Any] = {
-        "token": token,
-        "rater": rater,
-        "said": said,
-        "question": campaign.settings.asked,
-        "scale": scale_of(campaign),
-        "progress": campaign.desk.progress(rater),
-        "last": campaign.desk.last(rater),
+        "token": token, "rater": rater, "said": said, "question": campaign.settings.asked,
+        "scale": scale_of(campaign), "progress": progress, "last": campaign.desk.last(rater),
         "estimate": _estimate(campaign),
-        "state": "rate",
-    }
+    }  # fmt: skip
     if place is None:
-        values |= _idle(campaign, rater)
-        seen = f"{values['state']}-{values['skipped']}-{values['progress'].all}"
-        return values | {"seen": seen}
+        state, skipped = _idle(campaign, rater)
+        seen = f"{state}-{skipped}-{progress.all}"
+        return values | {"state": state, "skipped": skipped, "seen": seen}
     old = campaign.desk.taken_back(rater, place)
     if typed is None and old is not None:
         typed = Typed(plain(old.score), str(old.details.get("comment", "")))
     typed = typed or Typed()
     before, after = around(campaign.pool, place)
     return values | {
+        "state": "rate",
         "key": campaign.desk.key_at(place),
         "texts": _texts(campaign.pool, place) or {"segment": segment(campaign, place).id},
         "before": [_texts(campaign.pool, p) for p in before],
@@ -245,19 +235,17 @@ def _texts(pool: Pool, place: int) -> dict[str, str]:
     return {name: str(column[place]) for name, column in pool.texts.items()}
 
 
-def _idle(campaign: Campaign, rater: str) -> dict[str, Any]:
-    """Why there is nothing to rate: not drawn yet, with others, skipped, or done."""
+def _idle(campaign: Campaign, rater: str) -> tuple[str, int]:
+    """Why there is nothing to rate (not drawn yet, with others, skipped, or done); the skipped."""
     skipped, other = campaign.desk.left(rater)
     waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
     # A strategy that learns draws on when what is open was answered.
     learns = campaign.strategy.sampler.step is not None and sum(w.n for w in waves) < most
     if not waves:
-        state = "early"
-    elif other or learns:
-        state = "wait"
-    else:
-        state = "skipped" if skipped else "done"
-    return {"state": state, "skipped": skipped}
+        return "early", skipped
+    if other or learns:
+        return "wait", skipped
+    return ("skipped" if skipped else "done"), skipped
 
 
 def _facts(campaign: Campaign, place: int) -> Mapping[str, str]:
@@ -358,12 +346,9 @@ def routes(site: Site) -> APIRouter:
 
     @router.get("")
     def desk(
-        request: Request,
-        token: str,
-        again: str | None = None,
-        kept: str | None = None,
+        request: Request, token: str, again: str | None = None, kept: str | None = None,
         seen: str | None = None,
-    ) -> Response:
+    ) -> Response:  # fmt: skip
         with sitting(token) as at:
             place = at.taken_back(again) if again else None
             said = KEPT if kept else ""
@@ -487,13 +472,8 @@ def owner_routes(site: Site) -> APIRouter:
             try:
                 campaign.desk.add_rater(name)
             except FewgoldError as error:
-                return page(
-                    request,
-                    campaign,
-                    400,
-                    named=name,
-                    trouble={"name": sentence(error.message_for("web"))},
-                )
+                trouble = {"name": sentence(error.message_for("web"))}
+                return page(request, campaign, 400, named=name, trouble=trouble)
         return RedirectResponse("/raters", 303)
 
     @router.get("/remove")
@@ -530,23 +510,17 @@ def _raters(site: Site, request: Request, campaign: Campaign) -> dict[str, Any]:
     base = str(request.base_url.replace(scheme="https") if site.secure else request.base_url)
     people = [
         {
-            "name": name,
-            "mark": hashlib.sha256(name.encode()).hexdigest()[:10],
-            "link": f"{base}rate/{token}",
-            "rated": campaign.desk.rated_by(name),
+            "name": name, "mark": hashlib.sha256(name.encode()).hexdigest()[:10],
+            "link": f"{base}rate/{token}", "rated": campaign.desk.rated_by(name),
             "skipped": campaign.desk.skipped(name),
         }
         for name, token in campaign.desk.links().items()
-    ]
+    ]  # fmt: skip
     return {
-        "people": people,
-        "progress": campaign.desk.progress(""),
-        "settings": campaign.settings,
-        "choices": SHOWN,
-        "texts": list(campaign.pool.texts),
-        "drawn": bool(campaign.waves),
+        "people": people, "progress": campaign.desk.progress(""), "settings": campaign.settings,
+        "choices": SHOWN, "texts": list(campaign.pool.texts), "drawn": bool(campaign.waves),
         "announced": _announced(campaign),
-    }
+    }  # fmt: skip
 
 
 def _announced(campaign: Campaign) -> list[str]:

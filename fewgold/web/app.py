@@ -73,13 +73,8 @@ def create_app(
     def no_table(request: Request, error: NoTable) -> Any:
         if request.method == "GET" and not request.query_params.get("data"):
             return RedirectResponse("/replay", 303)
-        return site.page(
-            request,
-            "trouble.html",
-            404,
-            sentence=error.message_for("web"),
-            back=("/replay", "Choose a table"),
-        )
+        sentence, back = error.message_for("web"), ("/replay", "Choose a table")
+        return site.page(request, "trouble.html", 404, sentence=sentence, back=back)
 
     @app.exception_handler(StarletteHTTPException)
     def trouble(request: Request, error: StarletteHTTPException) -> HTMLResponse:
@@ -88,12 +83,8 @@ def create_app(
     @app.exception_handler(RequestValidationError)
     def misfit(request: Request, error: RequestValidationError) -> HTMLResponse:
         fields = ", ".join(sorted({str(e["loc"][-1]) for e in error.errors()}))
-        return site.page(
-            request,
-            "trouble.html",
-            400,
-            sentence=f"That cannot be read: {fields}. Go back and try again.",
-        )
+        sentence = f"That cannot be read: {fields}. Go back and try again."
+        return site.page(request, "trouble.html", 400, sentence=sentence)
 
     @app.exception_handler(Exception)
     def fault(request: Request, error: Exception) -> HTMLResponse:

@@ -1,10 +1,11 @@
-"""Line charts and heat maps, as plain numbers that templates turn into SVG."""
+"""Line charts and heat maps, as plain numbers that templates (`plan_parts.html`) turn into SVG."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fewgold.report import number
 
@@ -28,7 +29,11 @@ class Axis:
 
     def ticks(self, count: int = 5) -> list[tuple[float, str]]:
         """Positions and labels of round values."""
-        found = _log_ticks(self.low, self.high) if self.log else []
+        found: list[float] = []
+        if self.log:
+            powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            found = [m * 10.0**p for p in powers for m in (1, 2, 5)]
+            found = [v for v in found if self.low <= v <= self.high]
         if len(found) < 3:
             found = _round_ticks(self.low, self.high, count)
         return [(self(value), _label(value)) for value in found if value > 0 or not self.log]
@@ -45,12 +50,6 @@ def _round_ticks(low: float, high: float, count: int) -> list[float]:
     return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [m * 10.0**p for p in powers for m in (1, 2, 5)]
-    return [v for v in found if low <= v <= high]
-
-
 def _label(value: float) -> str:
     if value == 0:
         return "0"
@@ -62,111 +61,44 @@ COLOURS = ("#0550ae", "#a83200", "#116329", "#6a3d9a")
 DASHES = ("none", "8 4", "2 4", "10 3 2 3")
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line, how it looks and what it is called."""
-
-    name: str
-    points: str
-    colour: str
-    dash: str
-    mark: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Lines in a frame."""
-
-    width: int
-    height: int
-    left: int
-    bottom: int
-    x: Axis
-    y: Axis
-    lines: tuple[Line, ...]
-    x_label: str
-    y_label: str
-    level: float | None = None
-    area: str = ""
-
-
 def chart(
     series: Sequence[tuple[str, Sequence[tuple[float, float]], tuple[float, float] | None]],
-    x_label: str,
-    y_label: str,
-    *,
-    log: bool = False,
-    level: float | None = None,
+    x_label: str, y_label: str, *, height: int, log: bool = False, level: float | None = None,
     band: tuple[float, float] | None = None,
-    width: int = 640,
-    height: int = 300,
-) -> Chart:
+) -> dict[str, Any]:  # fmt: skip
     """Lines through points, each with a name and perhaps a marked point.
 
-    Parameters
-    ----------
-    level
-        A horizontal line.
-    band
-        The area below the first line between these two values is filled.
+    ``level`` is that of a horizontal line. The area below the first line is filled in ``band``.
     """
     xs = [x for _, points, _ in series for x, _ in points]
     ys = [y for _, points, _ in series for _, y in points] + ([level] if level else [])
-    left, top, bottom = 78, 14, height - 52
+    width, left, top, bottom = 640, 78, 14, height - 52
     across = Axis(min(xs), max(xs), left, width - 16, log)
     up = Axis(0.0, max(ys) * 1.05 or 1.0, bottom, top)
-    lines = tuple(
-        Line(
-            name, " ".join(f"{across(x)},{up(y)}" for x, y in points), COLOURS[k % len(COLOURS)],
-            DASHES[k % len(DASHES)], mark and (across(mark[0]), up(mark[1])),
-        )
+
+    def path(points: Sequence[tuple[float, float]]) -> str:
+        return " ".join(f"{across(x)},{up(y)}" for x, y in points)
+
+    lines = [
+        {
+            "name": name, "points": path(points), "colour": COLOURS[k % len(COLOURS)],
+            "dash": DASHES[k % len(DASHES)], "mark": mark and (across(mark[0]), up(mark[1])),
+        }
         for k, (name, points, mark) in enumerate(series)
-    )  # fmt: skip
-    area = ""
-    if band is not None:
-        inside = [(x, y) for x, y in series[0][1] if band[0] <= x <= band[1]]
-        if inside:
-            path = [(inside[0][0], 0.0), *inside, (inside[-1][0], 0.0)]
-            area = " ".join(f"{across(x)},{up(y)}" for x, y in path)
-    at = None if level is None else up(level)
-    return Chart(width, height, left, bottom, across, up, lines, x_label, y_label, at, area)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a heat map."""
-
-    x: int
-    y: int
-    text: str
-    fill: str
-    ink: str
-    here: bool
-
-
-@dataclass(frozen=True)
-class Heat:
-    """A heat map: cells with their values, names of rows and columns."""
-
-    width: int
-    height: int
-    left: int
-    cell: tuple[int, int]
-    cells: tuple[Cell, ...]
-    columns: tuple[tuple[float, str], ...]
-    rows: tuple[tuple[float, str], ...]
-    x_label: str
-    y_label: str
+    ]  # fmt: skip
+    inside = [(x, y) for x, y in series[0][1] if band and band[0] <= x <= band[1]]
+    area = path([(inside[0][0], 0.0), *inside, (inside[-1][0], 0.0)]) if inside else ""
+    return {
+        "width": width, "height": height, "left": left, "bottom": bottom, "x": across, "y": up,
+        "lines": lines, "x_label": x_label, "y_label": y_label, "area": area,
+        "level": None if level is None else up(level),
+    }  # fmt: skip
 
 
 def heat(
-    values: Sequence[Sequence[float]],
-    columns: Sequence[str],
-    rows: Sequence[str],
-    x_label: str,
-    y_label: str,
-    here: tuple[int, int],
-) -> Heat:
+    values: Sequence[Sequence[float]], columns: Sequence[str], rows: Sequence[str],
+    x_label: str, y_label: str, here: tuple[int, int],
+) -> dict[str, Any]:  # fmt: skip
     """A heat map on a logarithmic scale of colours, the cell (row, column) ``here`` outlined."""
     wide, tall, left, top = 62, 34, 78, 6
     flat = [v for row in values for v in row]
@@ -175,12 +107,17 @@ def heat(
     for i, row in enumerate(values):
         for j, value in enumerate(row):
             fill, ink = shade(scale(value))
-            at = left + j * wide, top + i * tall
-            cells.append(Cell(*at, number(value, digits=2), fill, ink, (i, j) == here))
-    height, width = top + tall * len(rows) + 54, left + wide * len(columns) + 8
-    names = tuple((left + (j + 0.5) * wide, name) for j, name in enumerate(columns))
-    down = tuple((top + (i + 0.5) * tall, name) for i, name in enumerate(rows))
-    return Heat(width, height, left, (wide, tall), tuple(cells), names, down, x_label, y_label)
+            cells.append({
+                "x": left + j * wide, "y": top + i * tall, "text": number(value, digits=2),
+                "fill": fill, "ink": ink, "here": (i, j) == here,
+            })  # fmt: skip
+    return {
+        "width": left + wide * len(columns) + 8, "height": top + tall * len(rows) + 54,
+        "left": left, "cell": (wide, tall), "cells": cells,
+        "columns": [(left + (j + 0.5) * wide, name) for j, name in enumerate(columns)],
+        "rows": [(top + (i + 0.5) * tall, name) for i, name in enumerate(rows)],
+        "x_label": x_label, "y_label": y_label,
+    }  # fmt: skip
 
 
 def shade(share: float) -> tuple[str, str]:

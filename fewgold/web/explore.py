@@ -28,19 +28,9 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
 from fewgold.plots.style import available
 from fewgold.report.figures import WITHOUT
+from fewgold.web import explore_view as views
 from fewgold.web.explore_tables import TABLES, NoSuchFigure, drawn_figure, is_figure, roc_shown
-from fewgold.web.explore_view import (
-    Results,
-    View,
-    announcement,
-    costs,
-    cut_hints,
-    growth,
-    headline,
-    looking,
-    spoken,
-    version,
-)
+from fewgold.web.explore_view import Results, View, looking
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
@@ -79,7 +69,7 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
     @router.get("/number", response_class=HTMLResponse)
     def number(request: Request, seen: str | None = None, page: str | None = None) -> Response:
         with site.open() as campaign:
-            if seen is not None and seen == version(campaign):
+            if seen is not None and seen == views.version(campaign):
                 return Response(status_code=204)  # nothing changed, and the page stays as it is
         with looking(site, known) as view:
             values = _number(view) | {"old": page is not None and page != view.version}
@@ -100,8 +90,8 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
             return site.page(
                 request, "explore_metric.html", metric=name, place=place, found=found, short=short,
                 judge=view.campaign.pool.orientation.get(name) != 0, figures=available(),
-                without=WITHOUT, told=view.status, at=view.version, level=headline(view)["level"],
-                **values,
+                without=WITHOUT, told=view.status, at=view.version,
+                level=views.headline(view)["level"], **values,
             )  # fmt: skip
 
     @router.post("/more")
@@ -136,61 +126,45 @@ def _number(view: View) -> dict[str, Any]:
     """What changes while one looks."""
     status = view.status
     return {
-        "told": status,
-        "at": view.version,
-        "head": headline(view),
-        "announcement": announcement(view),
+        "told": status, "at": view.version, "head": views.headline(view),
+        "announcement": views.announcement(view), "spoken": views.spoken(view),
         "goal": None if status.goal is None else goal_line(status.goal),
         "stop": None if status.stop is None else stop_line(status.stop),
-        "spoken": spoken(view),
-        "looks": growth(view) if status.estimate is not None else None,
-        "figures": available(),
-        "without": WITHOUT,
-        "old": False,
-    }
+        "looks": views.growth(view) if status.estimate is not None else None,
+        "figures": available(), "without": WITHOUT, "old": False,
+    }  # fmt: skip
 
 
 def _rest(view: View) -> dict[str, Any]:
     """What is made anew when one asks for the page."""
-    study, campaign = view.study, view.campaign
-    tables = {name: kind.shown(name, view) for name, kind in TABLES.items()}
+    from fewgold.report.study_sections import agreement
+
+    study, campaign, metrics = view.study, view.campaign, list(enumerate(view.metrics))
     return {
-        "tables": tables,
-        "costs": costs(view),
-        "agreement": _agreement(view),
+        "tables": {name: kind.shown(name, view) for name, kind in TABLES.items()},
+        "costs": views.costs(view),
+        "agreement": [] if study is None or study.raters is None else agreement(study),
         "left": len(campaign.pool) - view.status.sampled,
         "learns": campaign.strategy.sampler.step is not None,
-        "metrics": list(enumerate(view.metrics)),
-        "scatters": [] if study is None else list(enumerate(view.metrics))[:_SCATTERS],
+        "metrics": metrics,
+        "scatters": [] if study is None else metrics[:_SCATTERS],
         "documents": None if study is None else study.documents,
         "formats": _formats(),
     }
-
-
-def _agreement(view: View) -> list[str]:
-    """What the report says of how far raters agree."""
-    from fewgold.report.study_sections import agreement
-
-    study = view.study
-    if study is None or study.raters is None:
-        return []
-    return agreement(study)
 
 
 def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
     """The part about ROC curves, for the cut that was chosen."""
     study = view.study
     scores = [] if study is None else study.ratings.scores.tolist()
-    hints = cut_hints(scores)
+    hints = views.cut_hints(scores)
     binary = bool(scores) and not hints and len(set(scores)) == 2
     asked = (cut or "").strip()[:40]
-    found, why = (None, "")
+    found, why = None, ""
     if study is not None and (asked or binary):
-        table, why = view.tried_roc(asked)
-        found = roc_shown(view, asked) if table is not None else None
-    equal = study is None or bool(
-        study.weights["weight_max"] == study.weights["weight_min"]  # drawn with equal chances
-    )
+        found, why = roc_shown(view, asked)
+    # Whether all were drawn with equal chances.
+    equal = study is None or bool(study.weights["weight_max"] == study.weights["weight_min"])
     return {
         "cut": asked, "cut_hints": hints, "roc": found, "roc_why": why, "here": here,
         "equal_weights": equal, "binary": binary,
@@ -310,21 +284,16 @@ def _importing(router: APIRouter, site: Site) -> None:
         try:
             if not isinstance(file, UploadFile) or not file.filename:
                 raise DataError("no file was chosen. Choose one with answers.")
-            receipt = _receive(site, file, fields)
+            form_name, by, *names = (
+                fields.text(n)[:200] for n in ("format", "by", "id", "score", "rater")
+            )
+            columns = Names(*(name or None for name in names))
+            with received(file.filename, file.file) as (path, told), site.open() as campaign:
+                _check_size(path)
+                receipt = campaign.import_file(path, form_name or None, columns, by=by, source=told)
         except FewgoldError as error:
             return page(request, 400, trouble=error.message_for("web"))
         return page(request, receipt=receipt)
-
-
-def _receive(site: Site, file: UploadFile, fields: Fields) -> Receipt:
-    """Import a file that was sent."""
-    form, by, *names = (
-        fields.text(n)[:200] for n in ("format", "by", "id", "score", "rater")
-    )  # fmt: skip
-    columns = Names(*(name or None for name in names))
-    with received(file.filename or "", file.file) as (path, told), site.open() as campaign:
-        _check_size(path)
-        return campaign.import_file(path, form or None, columns, by=by, source=told)
 
 
 def _check_size(path: Path) -> None:
@@ -386,13 +355,8 @@ def _settings(router: APIRouter, site: Site) -> None:
             try:
                 values = _changes(campaign, typed)
             except FewgoldError as error:
-                return page(
-                    request,
-                    campaign,
-                    _as_typed(campaign) | typed,
-                    400,
-                    trouble=error.message_for("web"),
-                )
+                shown, trouble = _as_typed(campaign) | typed, error.message_for("web")
+                return page(request, campaign, shown, 400, trouble=trouble)
             if values:
                 campaign.change(**values)
         return RedirectResponse(f"/explore/settings{'?changed=1' if values else ''}", 303)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,30 +55,17 @@ class Kind:
         if frame is None or not len(frame):
             return None
         part = frame.tail(most) if self.last else frame.head(most)
-        columns = [part.iloc[:, k].tolist() for k in range(part.shape[1])]
-        heads = tuple(
-            (self.names.get(str(c), str(c)), all(_numeric(v) for v in values))
-            for c, values in zip(frame.columns, columns, strict=True)
-        )
-        forms = [self.formats.get(str(c), _text) for c in frame.columns]
-        cells = [
-            [_shown(form, v) for v in values] for form, values in zip(forms, columns, strict=True)
-        ]
+        heads, cells = [], []
+        for k, column in enumerate(map(str, frame.columns)):
+            values = part.iloc[:, k].tolist()
+            told = [v for v in values if v is not None]
+            numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in told)
+            heads.append((self.names.get(column, column), numeric))
+            form = self.formats.get(column, _text)
+            gaps = [v is None or (isinstance(v, float) and np.isnan(v)) for v in values]
+            cells.append(["–" if gap else form(v) for v, gap in zip(values, gaps, strict=True)])
         rows = tuple(zip(*cells, strict=True))
-        return Shown(name, self.title, self.caption, heads, rows, len(frame))
-
-
-def _numeric(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-def _shown(form: Callable[[Any], str], value: Any) -> str:
-    gap = value is None or (isinstance(value, float) and math.isnan(value))
-    return "–" if gap else form(value)
-
-
-def _plain(value: Any) -> str:
-    return f"{value:.6g}"
+        return Shown(name, self.title, self.caption, tuple(heads), rows, len(frame))
 
 
 def _text(value: Any) -> str:
@@ -90,9 +76,8 @@ def _waves(view: View) -> pd.DataFrame:
     """Every wave, with the estimate after it where its answers and those before are complete."""
     import pandas as pd
 
-    status, study = view.status, view.study
     rated = set(view.answers["segment"])
-    after = [] if study is None else list(study.waves)
+    after = [] if view.study is None else list(view.study.waves)
     rows = []
     for k, wave in enumerate(view.campaign.waves):
         made = after[k] if k < len(after) else {}
@@ -104,7 +89,6 @@ def _waves(view: View) -> pd.DataFrame:
                 "low": made.get("low"), "high": made.get("high"),
             }
         )  # fmt: skip
-    assert len(rows) == len(status.waves)
     frame = pd.DataFrame(rows)
     return frame if frame.empty or frame["value"].notna().any() else frame.iloc[:, :6]
 
@@ -150,100 +134,86 @@ def _alternatives(view: View) -> pd.DataFrame | None:
     return None if frame is None else frame.replace([np.inf, -np.inf], np.nan)
 
 
-def _short(value: Any) -> str:
-    return shorter(value, 60)
+Form = Callable[[Any], str]
 
 
-_TWO = {c: (lambda v: fixed(v, 2)) for c in ("r", "low", "high")}
-_SHARE = {"share": lambda v: f"{v:.1%}"}
-_RATERS = {c: (lambda v: fixed(v, 2)) for c in ("mean", "sd", "correlation", "self_difference")}
-_PER_CENT = {c: (lambda v: f"{v:.0%}") for c in ("same", "self_same")}
-_SCORE = {"score": _plain}
+def _digits(digits: int, *columns: str) -> dict[str, Form]:
+    """Columns with so many digits after the point."""
+    return dict.fromkeys(columns, lambda v: fixed(v, digits))
+
+
+def _percent(digits: int, *columns: str) -> dict[str, Form]:
+    return dict.fromkeys(columns, lambda v: f"{v:.{digits}%}")
+
+
+_SCORE: dict[str, Form] = {"score": lambda v: f"{v:.6g}"}
+_LABELS: dict[str, Form] = dict.fromkeys(("segment", "document"), lambda v: shorter(v, 60))
 
 #: Every table by its name in addresses.
 TABLES: dict[str, Kind] = {
     "growth": Kind(
-        "The estimate as answers came",
-        growth,
+        "The estimate as answers came", growth,
         "What the status would have said after so many answers. Segments without an answer by then "
         "are taken as chance. Each interval is for one look, not for stopping when it looks good.",
-        names={"n": "segments rated", "se": "standard error"},
-        last=True,
+        names={"n": "segments rated", "se": "standard error"}, last=True,
     ),
     "sequence": Kind(
-        "The stopping rule, rating by rating",
-        steps,
-        "In the order of drawing, up to the first segment without an answer.",
-        last=True,
+        "The stopping rule, rating by rating", steps,
+        "In the order of drawing, up to the first segment without an answer.", last=True,
     ),
     "waves": Kind(
-        "Waves",
-        _waves,
+        "Waves", _waves,
         "Every draw. Value, low and high: the estimate and its interval after it, where all "
-        "answers up to it are there.",
-        last=True,
+        "answers up to it are there.", last=True,
     ),
     "documents": Kind(
-        "Documents",
-        _documents,
+        "Documents", _documents,
         "Documents that were reached, those with most ratings first. Mean: of the ratings of that "
-        "document, as they are.",
-        {"mean": lambda v: fixed(v, 2)},
+        "document, as they are.", _digits(2, "mean"),
     ),
-    "strata": Kind("Strata", _of("strata"), "Share: of the pool, by the weights.", _SHARE),
+    "strata": Kind(
+        "Strata", _of("strata"), "Share: of the pool, by the weights.", _percent(1, "share")
+    ),
     "correlations": Kind(
-        "Metrics and human scores",
-        _of("correlations"),
+        "Metrics and human scores", _of("correlations"),
         "Pearson's correlation over the pool, weighted as drawn, with its interval. A metric that "
-        "is lower for better output has the other sign.",
-        _TWO,
+        "is lower for better output has the other sign.", _digits(2, "r", "low", "high"),
     ),
     "likeness": Kind(
-        "Sample and pool",
-        _of("likeness"),
+        "Sample and pool", _of("likeness"),
         "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: in "
         "standard deviations of the pool. Against chance: in standard errors of a plain random "
         "sample; beyond 2 is rare, beyond 3 suspicious.",
-        {"difference": lambda v: fixed(v, 3), "chance": lambda v: fixed(v, 1)},
+        _digits(3, "difference") | _digits(1, "chance"),
         {"pool": "pool mean", "sample": "sample mean", "chance": "against chance"},
     ),
     "estimators": Kind(
-        "Other estimators",
-        _alternatives,
+        "Other estimators", _alternatives,
         "The first line is the estimate. The others are a check: to choose among them by the "
         "result would spoil the interval.",
         names={"name": "estimator", "se": "standard error", "interval": "kind of interval"},
     ),
     "pulls": Kind(
-        "Segments that pull most",
-        _of("pulls"),
+        "Segments that pull most", _of("pulls"),
         "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
-        "dominates, look at its rating again.",
-        {"share": lambda v: f"{v:.0%}", "segment": _short, "document": _short, "score": _plain},
+        "dominates, look at its rating again.", _percent(0, "share") | _LABELS | _SCORE,
     ),
     "raters": Kind(
-        "Raters",
-        _of("raters"),
+        "Raters", _of("raters"),
         "Shared: segments that others rated too, on which the next ones go. Deviation: by how much "
         "above the mean of the others. Same: share of the others who gave the same score.",
-        {**_RATERS, **_PER_CENT},
-        {
-            "deviation_se": "± standard error",
-            "correlation": "r with others",
-            "self_same": "same again",
-            "self_difference": "differs again by",
-        },
+        _digits(2, "mean", "sd", "correlation", "self_difference")
+        | _percent(0, "same", "self_same"),
+        {"deviation_se": "± standard error", "correlation": "r with others",
+         "self_same": "same again", "self_difference": "differs again by"},
     ),
     "answers": Kind("Answers", lambda view: view.answers, "The last ones.", _SCORE, last=True),
     "set-aside": Kind(
-        "Set aside",
-        lambda view: view.campaign.store.set_aside(),
-        "Answers that are kept and do not count, and why.",
-        _SCORE,
+        "Set aside", lambda view: view.campaign.store.set_aside(),
+        "Answers that are kept and do not count, and why.", _SCORE,
     ),
     "rejected": Kind(
-        "Rejected",
-        lambda view: view.campaign.store.rejected(),
+        "Rejected", lambda view: view.campaign.store.rejected(),
         "Rows that could not be read, and why. They are kept as they came.",
     ),
     "journal": Kind(
@@ -253,11 +223,10 @@ TABLES: dict[str, Kind] = {
         "Not rated yet", _unrated, "Sampled segments without an answer, in the order of drawing."
     ),
     "scores": Kind(
-        "Scores and metrics",
-        lambda view: view.scores if view.status.rated else None,
+        "Scores and metrics", lambda view: view.scores if view.status.rated else None,
         "Every rated segment of the sample.",
     ),
-}
+}  # fmt: skip
 
 ROC = Kind(
     "Metrics as judges",
@@ -265,22 +234,19 @@ ROC = Kind(
     "AUC: chance that an adequate segment has a better metric score than an inadequate one, with "
     "its interval. ρ: share of adequate ones recognised, η: of inadequate ones, at the cut "
     "where both are most alike. Over the rated segments as they are, not weighted.",
-    {c: (lambda v: fixed(v, 2)) for c in ("auc", "auc_low", "auc_high", "rho", "eta", "alpha", "K")}
-    | {"auc_se": lambda v: fixed(v, 3)},
+    _digits(2, "auc", "auc_low", "auc_high", "rho", "eta", "alpha", "K") | _digits(3, "auc_se"),
     {"auc": "AUC", "auc_se": "standard error", "auc_low": "low", "auc_high": "high", "rho": "ρ",
      "eta": "η", "alpha": "adequate"},
 )  # fmt: skip
 
 
-def roc_shown(view: View, cut: str) -> Shown | None:
-    """The table of ROC curves."""
-    from dataclasses import replace
-
-    table, _ = view.tried_roc(cut)
-    if table is None:
-        return None
-    kept = table.to_frame().drop(columns=["system", "gaps"])
-    return replace(ROC, make=lambda _: kept).shown("roc", view)
+def roc_shown(view: View, cut: str) -> tuple[Shown | None, str]:
+    """The table of ROC curves, or None and why there is none."""
+    try:
+        kept = view.roc(cut).to_frame().drop(columns=["system", "gaps"])
+    except FewgoldError as error:
+        return None, error.message_for("web")
+    return replace(ROC, make=lambda _: kept).shown("roc", view), ""
 
 
 # The figures of the pages, as files; none where matplotlib is not installed.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,20 @@ if TYPE_CHECKING:
 _STATES = 6  # kept, two for each state of the campaign: numbers and figures
 _LOOKS = 500  # earlier estimates that are kept, which do not change any more
 _PARTS = 200  # results that are kept of one state: cuts are the visitor's choice
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _once(make: Callable[Concatenate[View, P], T]) -> Callable[Concatenate[View, P], T]:
+    """Work something out once for each state of the campaign, by whoever asks first."""
+
+    @functools.wraps(make)
+    def found(view: View, /, *args: P.args, **options: P.kwargs) -> T:
+        return view.results.get((make.__name__, *args), lambda: make(view, *args, **options))
+
+    return found
 
 
 class Results:
@@ -62,19 +76,22 @@ class View:
         return version(self.campaign)
 
     @property
+    @_once
     def status(self) -> Status:
-        return self.results.get("status", self.campaign.status)
+        return self.campaign.status()
 
     @property
+    @_once
     def study(self) -> Study | None:
         """The study as the report has it, gaps as in the status; None while there is no number."""
         if self.status.estimate is None:
             return None
-        return self.results.get("study", lambda: self.campaign.report("at-random").study)
+        return self.campaign.report("at-random").study
 
     @property
+    @_once
     def answers(self) -> pd.DataFrame:
-        return self.results.get("answers", self.campaign.answers)
+        return self.campaign.answers()
 
     @property
     def metrics(self) -> list[str]:
@@ -82,11 +99,9 @@ class View:
         return list(self.campaign.pool.metrics)
 
     @property
+    @_once
     def scores(self) -> pd.DataFrame:
         """Every rated segment of the sample with its score and its metrics."""
-        return self.results.get("scores", self._scores)
-
-    def _scores(self) -> pd.DataFrame:
         import pandas as pd
 
         pool, sample, scores = self.campaign.pool, self.campaign.sample, self.campaign.scores()
@@ -100,11 +115,9 @@ class View:
         frame = pd.DataFrame({k: values for k, (_, values) in enumerate(columns)})
         return frame.set_axis([name for name, _ in columns], axis=1)
 
+    @_once
     def roc(self, cut: str) -> RocTable:
         """ROC curves of all metrics; ``cut`` says which human scores are adequate."""
-        return self.results.get(("roc", cut), lambda: self._roc(cut))
-
-    def _roc(self, cut: str) -> RocTable:
         import pandas as pd
 
         if not self.status.rated:
@@ -127,13 +140,6 @@ class View:
             orientation={n: signs[n] for n in names if signs.get(n)},
             confidence=self.campaign.settings.confidence,
         )  # fmt: skip
-
-    def tried_roc(self, cut: str) -> tuple[RocTable | None, str]:
-        """The curves, or None and why there are none."""
-        try:
-            return self.roc(cut), ""
-        except FewgoldError as error:
-            return None, error.message_for("web")
 
 
 def version(campaign: Campaign) -> str:
@@ -171,12 +177,9 @@ def looks(count: int) -> list[int]:
     return [k for k in grid if k < count][-_MOST:]
 
 
+@_once
 def growth(view: View) -> pd.DataFrame:
     """The estimate and its interval after so many answers; the last row is that of the status."""
-    return view.results.get("growth", lambda: _growth(view))
-
-
-def _growth(view: View) -> pd.DataFrame:
     import pandas as pd
 
     campaign, answers, now = view.campaign, view.answers, view.status.estimate
@@ -223,12 +226,9 @@ def _estimate_after(
         return None
 
 
+@_once
 def stopping_path(view: View) -> sequence.Path | None:
     """The interval of the stopping rule after each rating, as the status looks at it."""
-    return view.results.get("path", lambda: _path(view))
-
-
-def _path(view: View) -> sequence.Path | None:
     stop, settings = view.status.stop, view.campaign.settings
     if stop is None or settings.tolerance is None:
         return None
@@ -251,15 +251,10 @@ def steps(view: View) -> pd.DataFrame | None:
 # Numbers and sentences of the pages, with the digits that the command line shows
 
 
-def level(confidence: float) -> str:
-    """A confidence in per cent."""
-    return f"{100 * confidence:.6g}%"
-
-
 def headline(view: View) -> dict[str, Any]:
     """The number and its interval, as shown and in full."""
     found = view.status
-    made, told = found.estimate, {"level": level(found.confidence)}
+    made, told = found.estimate, {"level": f"{100 * found.confidence:.6g}%"}
     if made is None:
         return told | {"value": None}
     digits = decimals(made["se"])

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import Depends, HTTPException, Request
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fewgold.cut import Cut
     from fewgold.web.replay_data import Data
 
-T = TypeVar("T")
 _FIELDS = 50  # more than any form without lists of columns has
 _LONGEST = 40  # characters of a value that are read, and shown again
 _NUMBER = r"\d+(?:\.\d+)?|\.\d+"
@@ -212,35 +211,17 @@ def checked(known: Iterable[str], chosen: Iterable[str]) -> list[Mapping[str, ob
 
 @dataclass(frozen=True)
 class Field:
-    """One field.
+    """One field, what it may hold, and how it is shown."""
 
-    Parameters
-    ----------
-    name, label
-        In the address, and for people.
-    default
-        What stands in it when nobody said anything.
-    low, high
-        Least and largest value, both allowed.
-    whole
-        A whole number.
-    optional
-        May be empty, which means what ``hint`` says.
-    slider
-        Low end, high end and step of the slider beside the field; the field itself takes more.
-    choices
-        Values and their names, of a field that is chosen from a list.
-    """
-
-    name: str
+    name: str  # in the address
     label: str
-    default: str
-    low: float = 0.0
+    default: str  # what stands in it when nobody said anything
+    low: float = 0.0  # the least value, which is allowed
     high: float = 1.0
     whole: bool = False
-    optional: bool = False
-    slider: tuple[float, float, float] | None = None
-    choices: tuple[tuple[str, str], ...] = ()
+    optional: bool = False  # it may be empty, which means what the hint says
+    slider: tuple[float, float, float] | None = None  # ends and step; the field takes more
+    choices: tuple[tuple[str, str], ...] = ()  # values and their names, of a list
     hint: str = ""
 
     @property
@@ -323,21 +304,27 @@ def by_name(*fields: Field) -> dict[str, Field]:
     return {field.name: field for field in fields}
 
 
-class Part(Generic[T]):
-    """A part of a page that is made of some fields, once for the same values."""
+Make = Callable[[Mapping[str, Any]], dict[str, Any] | None]
 
-    def __init__(self, fields: Sequence[str], make: Callable[[Mapping[str, Any]], T]) -> None:
+
+class Part:
+    """A part of a page that is made of some fields, once for the same values.
+
+    `make` gives what its template shows.
+    """
+
+    def __init__(self, fields: Sequence[str], make: Make) -> None:
         self.fields = tuple(fields)
         self._make = lru_cache(256)(lambda values: make(dict(zip(fields, values, strict=True))))
 
-    def __call__(self, form: Form) -> T:
+    def __call__(self, form: Form) -> Any:
         """The part; a sentence instead if one of its fields cannot be used."""
         for name in self.fields:
             if name in form.errors:
                 raise FewgoldError(f"{form.fields[name].label}: {form.errors[name]}")
         return self._make(tuple(form[name] for name in self.fields))
 
-    def tried(self, form: Form) -> tuple[T | None, str]:
+    def tried(self, form: Form) -> tuple[Any, str]:
         """The part, or a sentence that says why it is not there."""
         lacking = form.lacks(*self.fields)
         if lacking:
@@ -348,7 +335,7 @@ class Part(Generic[T]):
             return None, error.message_for("web")
 
 
-def part(*fields: str) -> Callable[[Callable[[Mapping[str, Any]], T]], Part[T]]:
+def part(*fields: str) -> Callable[[Make], Part]:
     """Make a `Part` of a function of these fields' values."""
     return lambda make: Part(fields, make)
 

@@ -16,7 +16,7 @@ from fewgold.web.forms import Form, Part
 from fewgold.web.site import Site
 
 #: Parts of the binary page that htmx asks for by themselves.
-_PIECES: dict[str, Part[Any]] = {
+_PIECES: dict[str, Part] = {
     "needed": binary.needed,
     "map": binary.heat_map,
     "split": binary.divided,
@@ -37,7 +37,7 @@ def routes(site: Site) -> APIRouter:
         # Sentences beside fields, and the headline, lie outside of what is replaced.
         answer = page(request, f"{name}_results", form, beside=True, **parts)
         answer.headers["HX-Replace-Url"] = f"/plan/{name}?{form.query}"
-        if lacking and _by_htmx(request):
+        if lacking and "hx-request" in request.headers:
             answer.headers["HX-Reswap"] = "none"  # what was shown so far stays
         return answer
 
@@ -57,7 +57,7 @@ def routes(site: Site) -> APIRouter:
         form = binary.read(request.query_params)
         found = binary.answer(form)
         names = ("epsilon", "found", "alone", "worth", "mean", "sd", "low", "high")
-        row = [form[name] for name in binary.STUDY] + [getattr(found, name) for name in names]
+        row = [form[name] for name in binary.STUDY] + [found[name] for name in names]
         return _csv("binary", [*binary.STUDY, *names], [row])
 
     @router.get("/binary/map.csv")
@@ -65,21 +65,21 @@ def routes(site: Site) -> APIRouter:
         found = binary.heat_map(binary.read(request.query_params))
         rows = [
             [y, x, value]
-            for y, line in zip(found.rows, found.values, strict=True)
-            for x, value in zip(found.columns, line, strict=True)
+            for y, line in zip(found["rows"], found["values"], strict=True)
+            for x, value in zip(found["columns"], line, strict=True)
         ]
-        return _csv("map", [found.y, found.x, "difference"], rows)
+        return _csv("map", [found["y"], found["x"], "difference"], rows)
 
     @router.get("/binary/split.csv")
     def split_csv(request: Request) -> Response:
-        tried = binary.divided(binary.read(request.query_params)).split.tried
+        tried = binary.divided(binary.read(request.query_params))["split"].tried
         return _csv("split", tried[0]._fields, tried)
 
     @router.get("/binary/{name}", response_class=HTMLResponse)
     def binary_piece(request: Request, name: str) -> Any:
         piece = _PIECES[known(name, _PIECES, "part")]
         form = binary.read(request.query_params)
-        if _by_htmx(request) and form.lacks(*piece.fields):
+        if "hx-request" in request.headers and form.lacks(*piece.fields):
             return Response(status_code=204)  # what was shown so far stays
         return page(request, f"binary_{name}", form, **{name: piece.tried(form)})
 
@@ -99,21 +99,17 @@ def routes(site: Site) -> APIRouter:
     def scores_csv(request: Request) -> Response:
         form = scores.read(request.query_params)
         names = ("strategy", "n", "share", "cost", "reached", "saved", "saved_share", "note")
-        rows = scores.answer(form)(form).rows
-        return _csv("scores", names, [[getattr(row, name) for name in names] for row in rows])
+        rows = scores.answer(form)(form)["rows"]
+        return _csv("scores", names, [[row[name] for name in names] for row in rows])
 
     @router.get("/scores/curves.csv")
     def curves_csv(request: Request) -> Response:
         form = scores.read(request.query_params)
-        needs = scores.answer(form)(form).plan.needs
+        needs = scores.answer(form)(form)["plan"].needs
         rows = [[need.strategy, n, x] for need in needs for n, x in need.curve.items()]
         return _csv("curves", ["strategy", "n", "reached"], rows)
 
     return router
-
-
-def _by_htmx(request: Request) -> bool:
-    return "hx-request" in request.headers
 
 
 def _study(form: Form) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,12 @@ from fewgold.bayes import AlphaPosterior, PoolPosterior, Priors
 from fewgold.errors import FewgoldError
 from fewgold.planning import (
     Setting,
-    Split,
     best_split,
     detection_power,
     measurable_difference,
     ratings_needed,
 )
-from fewgold.web.drawing import Chart, Heat, chart, heat
+from fewgold.web.drawing import chart, heat
 from fewgold.web.forms import Field, Form, arguments, by_name, part, plan_command, wrapped
 
 _SIZE = 1_000_000
@@ -108,30 +106,9 @@ def rates_unknown(form: Form) -> bool:
     return bool(form["metric"]) and form["rates"] == "estimated" and pairs == 0
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a study can measure, and the posterior to expect."""
-
-    epsilon: float
-    found: float | None
-    alone: float
-    worth: int | None
-    mean: float
-    sd: float
-    low: float
-    high: float
-    shown: Chart
-    code: str
-
-    @property
-    def helps(self) -> float:
-        """By which share the metric lowers the measurable difference of the same people alone."""
-        return 1 - self.epsilon / self.alone
-
-
 @part(*STUDY)
-def answer(form: Values) -> Answer:
-    """The main numbers."""
+def answer(form: Values) -> dict[str, Any]:
+    """What a study can measure, and the posterior to expect."""
     values, level, power = study(form), form["level"], form["power"]
     epsilon = float(measurable_difference(**values, level=level))
     found = float(measurable_difference(**values, level=level, power=power)) if power else None
@@ -144,11 +121,21 @@ def answer(form: Values) -> Answer:
             worth = ratings_needed(epsilon, alpha=values["alpha"], level=level)
     posterior = AlphaPosterior(Setting(**values).expected(), _priors(values) or Priors())
     confidence = round(1 - level, 12)
-    shown, (low, high) = _density(posterior, confidence)
-    return Answer(
-        epsilon, found, alone, worth, float(posterior.mean), float(posterior.sd), low, high, shown,
-        _answer_code(values, level, power, confidence, people),
-    )  # fmt: skip
+    low, high = (float(end) for end in posterior.interval(confidence))
+    mean, sd = float(posterior.mean), float(posterior.sd)
+    ends = max(mean - 4.5 * sd, 0.0), min(mean + 4.5 * sd, 1.0)
+    at = np.unique(np.r_[np.linspace(*ends, 121), low, high])
+    curve = zip(at.tolist(), posterior.pdf(at).tolist(), strict=True)
+    points = [(x, y) for x, y in curve if np.isfinite(y)]
+    shown = chart(
+        [("density", points, None)], "success rate α", "density", band=(low, high), height=260
+    )
+    return {
+        "epsilon": epsilon, "found": found, "alone": alone, "worth": worth, "mean": mean, "sd": sd,
+        "low": low, "high": high, "shown": shown,
+        "helps": 1 - epsilon / alone,  # share by which the metric lowers the difference of people
+        "code": _answer_code(values, level, power, confidence, people),
+    }  # fmt: skip
 
 
 def _priors(values: Values) -> Priors | None:
@@ -156,38 +143,20 @@ def _priors(values: Values) -> Priors | None:
     return Priors(rho=values["rho"], eta=values["eta"]) if values.get("known") else None
 
 
-def _density(posterior: AlphaPosterior, confidence: float) -> tuple[Chart, tuple[float, float]]:
-    low, high = (float(end) for end in posterior.interval(confidence))
-    mean, sd = float(posterior.mean), float(posterior.sd)
-    ends = max(mean - 4.5 * sd, 0.0), min(mean + 4.5 * sd, 1.0)
-    at = np.unique(np.r_[np.linspace(*ends, 121), low, high])
-    points = list(zip(at.tolist(), posterior.pdf(at).tolist(), strict=True))
-    points = [(x, y) for x, y in points if np.isfinite(y)]
-    shown = chart(
-        [("density", points, None)], "success rate α", "density", band=(low, high), height=260
-    )
-    return shown, (low, high)
-
-
 def _answer_code(
     values: dict[str, Any], level: float, power: float | None, confidence: float, people: int
 ) -> str:
     names, rates = _known_rates(values, "AlphaPosterior")
-    lines = [
-        f"from fewgold.bayes import {names}",
-        "from fewgold.planning import Setting, measurable_difference",
-        "",
-        f"study = dict({arguments(values)})",
-        f"print(measurable_difference(**study, level={level!r}))",
-    ]
-    if power:
-        lines.append(f"print(measurable_difference(**study, level={level!r}, power={power!r}))")
     alone = arguments({"alpha": values["alpha"], "human": people, "level": level})
-    lines += [
-        f"print(measurable_difference({alone}))",
-        *_posterior_lines(f"AlphaPosterior(Setting(**study).expected(){rates})", confidence),
-    ]
-    return "\n".join(lines)
+    found = f"print(measurable_difference(**study, level={level!r}, power={power!r}))\n"
+    return (
+        f"from fewgold.bayes import {names}\n"
+        "from fewgold.planning import Setting, measurable_difference\n\n"
+        f"study = dict({arguments(values)})\n"
+        f"print(measurable_difference(**study, level={level!r}))\n{found if power else ''}"
+        f"print(measurable_difference({alone}))\n"
+        + _posterior_code(f"AlphaPosterior(Setting(**study).expected(){rates})", confidence)
+    )
 
 
 def _known_rates(values: Values, posterior: str) -> tuple[str, str]:
@@ -197,48 +166,27 @@ def _known_rates(values: Values, posterior: str) -> tuple[str, str]:
     return f"{posterior}, Priors", f", Priors(rho={values['rho']!r}, eta={values['eta']!r})"
 
 
-def _posterior_lines(made: str, confidence: float) -> list[str]:
-    return [
-        f"posterior = {made}",
-        "print(posterior.mean, posterior.sd)",
-        f"print(*posterior.interval({confidence!r}))",
-    ]
-
-
-@dataclass(frozen=True)
-class Chance:
-    """How likely a true difference is found by the study."""
-
-    power: float
-    code: str
+def _posterior_code(made: str, confidence: float) -> str:
+    return (
+        f"posterior = {made}\nprint(posterior.mean, posterior.sd)\n"
+        f"print(*posterior.interval({confidence!r}))"
+    )
 
 
 @part(*STUDY, "difference")
-def chance(form: Values) -> Chance:
-    """The power at the difference that was asked for."""
+def chance(form: Values) -> dict[str, Any]:
+    """How likely the study finds the difference that was asked for."""
     gap, values = form["difference"], study(form) | {"level": form["level"]}
     code = (
         "from fewgold.planning import detection_power\n\n"
         f"print(detection_power({gap!r}, {arguments(values)}))"
     )
-    return Chance(float(detection_power(gap, **values)), code)
-
-
-@dataclass(frozen=True)
-class WholeSet:
-    """The posterior of the share in a finite test set that the metric rates in full."""
-
-    size: int
-    mean: float
-    sd: float
-    low: float
-    high: float
-    code: str
+    return {"power": float(detection_power(gap, **values)), "code": code}
 
 
 @part(*STUDY, "items")
-def whole_set(form: Values) -> WholeSet | None:
-    """For a test set of so many items, the metric rating all that people do not."""
+def whole_set(form: Values) -> dict[str, Any] | None:
+    """The posterior for a test set of so many items, the metric rating all that people do not."""
     size = form["items"]
     if size is None:
         return None
@@ -252,35 +200,22 @@ def whole_set(form: Values) -> WholeSet | None:
     else:
         posterior = PoolPosterior(Setting(**values, paired=0).expected(), unrated=rest)
         made = f"PoolPosterior(Setting({arguments(values)}, paired=0).expected(), unrated={rest!r})"
-    lines = [
-        f"from fewgold.bayes import {names}",
-        "from fewgold.planning import Setting",
-        "",
-        *_posterior_lines(made, confidence),
-    ]
+    imports = f"from fewgold.bayes import {names}\nfrom fewgold.planning import Setting\n\n"
     low, high = (float(end) for end in posterior.interval(confidence))
-    return WholeSet(size, float(posterior.mean), float(posterior.sd), low, high, "\n".join(lines))
-
-
-@dataclass(frozen=True)
-class Needed:
-    """Human ratings that find the difference, without the metric and with it."""
-
-    alone: int
-    with_metric: int | None
-    trouble: str
-    code: str
-    command: str
+    return {
+        "size": size, "mean": float(posterior.mean), "sd": float(posterior.sd), "low": low,
+        "high": high, "code": imports + _posterior_code(made, confidence),
+    }  # fmt: skip
 
 
 @part("difference", "alpha", "metric", "rho", "eta", "rates", "level", "power")
-def needed(form: Values) -> Needed:
-    """What it takes to find the difference; people rate items that the metric rates too."""
+def needed(form: Values) -> dict[str, Any]:
+    """Human ratings that find the difference, alone and on items that the metric rates too."""
     gap, alpha, metric, power = (form[n] for n in ("difference", "alpha", "metric", "power"))
     goal: dict[str, Any] = {"alpha": alpha, "level": form["level"], "power": power}
     alone = ratings_needed(gap, **goal)
-    lines = ["from fewgold.planning import ratings_needed", ""]
-    lines.append(f"print(ratings_needed({gap!r}, {arguments(goal)}))")
+    code = "from fewgold.planning import ratings_needed\n\n"
+    code += f"print(ratings_needed({gap!r}, {arguments(goal)}))"
     options: dict[str, Any] = {"difference": gap, "alpha": alpha}
     with_metric, trouble = None, ""
     if metric:
@@ -289,7 +224,7 @@ def needed(form: Values) -> Needed:
         options |= {
             "rho": form["rho"], "eta": form["eta"], "metric_ratings": metric, "known": known
         }  # fmt: skip
-        lines.append(f"print(ratings_needed({gap!r}, {arguments(goal | more)}))")
+        code += f"\nprint(ratings_needed({gap!r}, {arguments(goal | more)}))"
         if metric > _MANY and not known:  # a search of many seconds, which a page does not have
             trouble = (
                 f"With more than {_MANY:,} metric ratings the search takes longer than a page has. "
@@ -304,27 +239,20 @@ def needed(form: Values) -> Needed:
     options |= {
         "confidence": round(1 - form["level"], 12), "power": 0.5 if power is None else power
     }  # fmt: skip
-    return Needed(alone, with_metric, trouble, "\n".join(lines), plan_command(options))
+    return {
+        "alone": alone, "with_metric": with_metric, "trouble": trouble, "code": code,
+        "command": plan_command(options),
+    }  # fmt: skip
 
 
 _MANY = 100_000  # metric ratings up to which a search is a matter of a moment
 _MOST = 10_000_000  # ratings that a budget may pay for: more take seconds to look through
 
 
-@dataclass(frozen=True)
-class Divided:
-    """The best split of a budget."""
-
-    split: Split
-    shown: Chart | None
-    code: str
-    command: str
-
-
 @part(
     "budget", "human_cost", "metric_cost", "alpha", "rho", "eta", "items", "level", "rates", "power"
 )
-def divided(form: Values) -> Divided:
+def divided(form: Values) -> dict[str, Any]:
     """The best split of the budget between people and metric."""
     values = {k: v for k, v in form.items() if k not in ("rates", "power")}
     values |= {"known": form["rates"] == "known" or None, "power": form["power"]}
@@ -350,7 +278,7 @@ def divided(form: Values) -> Divided:
             "human ratings; the rest is for the metric",
             "difference", height=260,
         )  # fmt: skip
-    return Divided(split, shown, code, plan_command(options))
+    return {"split": split, "shown": shown, "code": code, "command": plan_command(options)}
 
 
 # Measurable differences over any two numbers of a study
@@ -371,22 +299,8 @@ _QUICK = 50_000  # ratings up to which a whole map is a matter of a moment
 _PATIENCE = 1.5  # seconds
 
 
-@dataclass(frozen=True)
-class Map:
-    """A heat map, its numbers, and the lines that give them again."""
-
-    x: str
-    y: str
-    columns: tuple[float, ...]
-    rows: tuple[float, ...]
-    values: tuple[tuple[float, ...], ...]
-    shown: Heat
-    power: float | None
-    code: str
-
-
 @part(*STUDY, "x", "y")
-def heat_map(form: Values) -> Map:
+def heat_map(form: Values) -> dict[str, Any]:
     """The measurable difference over the two numbers that were chosen, around this study."""
     x, y = form["x"], form["y"]
     here = form[x], form[y]
@@ -402,44 +316,40 @@ def heat_map(form: Values) -> Map:
     if max(sizes, default=0) > _QUICK:
         table = _by_cells(x, y, columns, rows, values)
     else:
-        found = measurable_difference(**values, **arrays)
-        table = tuple(tuple(float(v) for v in row) for row in found)
+        table = measurable_difference(**values, **arrays).tolist()
     names = [
         [f"{v:,}" if isinstance(v, int) else f"{v:g}" for v in axis] for axis in (columns, rows)
     ]
-    at = (
-        rows.index(here[1]) if here[1] in rows else -1,
-        columns.index(here[0]) if here[0] in columns else -1,
-    )
-    shown = heat(table, names[0], names[1], AXES[x], AXES[y], at)
+    at = [axis.index(v) if v in axis else -1 for axis, v in ((rows, form[y]), (columns, form[x]))]
+    shown = heat(table, names[0], names[1], AXES[x], AXES[y], (at[0], at[1]))
     parts = [f"{k}={v!r}" for k, v in values.items()]
     parts += [f"{y}=np.array({list(rows)!r})[:, None]", f"{x}={list(columns)!r}"]
     code = (
         "import numpy as np\n\nfrom fewgold.planning import measurable_difference\n\n"
         f"{wrapped('table = measurable_difference', parts)}\nprint(table.tolist())"
     )
-    power = None if "power" in (x, y) else values.get("power")
-    return Map(x, y, columns, rows, table, shown, power, code)
+    return {
+        "x": x, "y": y, "columns": columns, "rows": rows, "values": table, "shown": shown,
+        "power": None if "power" in (x, y) else values.get("power"), "code": code,
+    }  # fmt: skip
 
 
 def _by_cells(
     x: str, y: str, columns: tuple[Any, ...], rows: tuple[Any, ...], values: dict[str, Any]
-) -> tuple[tuple[float, ...], ...]:
+) -> list[list[float]]:
     """One by one: a cell of a large study may take half a second, and a page has not so long."""
     ends = time.monotonic() + _PATIENCE
-    table = []
-    for row in rows:
-        line = []
-        for column in columns:
-            if time.monotonic() > ends:
-                raise FewgoldError(
-                    f"This map takes more than the {_PATIENCE:g} seconds that a page has. Choose "
-                    "fewer ratings or other axes; `fewgold.planning.measurable_difference` takes "
-                    "as long as it needs."
-                )
-            line.append(float(measurable_difference(**values, **{y: row, x: column})))
-        table.append(tuple(line))
-    return tuple(table)
+
+    def cell(row: Any, column: Any) -> float:
+        if time.monotonic() > ends:
+            raise FewgoldError(
+                f"This map takes more than the {_PATIENCE:g} seconds that a page has. Choose "
+                "fewer ratings or other axes; `fewgold.planning.measurable_difference` takes "
+                "as long as it needs."
+            )
+        return float(measurable_difference(**values, **{y: row, x: column}))
+
+    return [[cell(row, column) for column in columns] for row in rows]
 
 
 def _axis(name: str, own: Any, values: dict[str, Any]) -> tuple[Any, ...]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fewgold.planning import Goal, Outlook, Plan, plan, plan_worst_case
-from fewgold.web.drawing import Chart, chart
+from fewgold.web.drawing import chart
 from fewgold.web.forms import Field, Form, Part, arguments, by_name, part, plan_command
 
 GOALS = {
@@ -54,43 +53,12 @@ def read(sent: Any) -> Form:
     return form
 
 
-@dataclass(frozen=True)
-class Row:
-    """A strategy."""
-
-    strategy: str
-    n: int
-    share: float | None
-    cost: float
-    reached: float
-    saved: int
-    saved_share: float
-    note: str
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a goal takes."""
-
-    plan: Plan
-    rows: tuple[Row, ...]
-    reached: str
-    shown: Chart | None
-    code: str
-    command: str
-
-    @property
-    def least(self) -> Row:
-        """The strategy that takes the fewest ratings."""
-        return min(self.rows, key=lambda row: row.n)
-
-
-def answer(form: Form) -> Part[Answer]:
+def answer(form: Form) -> Part:
     """Ratings by strategy, from what is known of the scores."""
     return _from_scale if form["known"] == "scale" else _from_guess
 
 
-def _answer(v: Mapping[str, Any]) -> Answer:
+def _answer(v: Mapping[str, Any]) -> dict[str, Any]:
     aim = {v["goal"]: v["wanted"], "confidence": v["confidence"]}
     if v["goal"] == "difference":
         aim["power"] = v["power"]
@@ -107,31 +75,28 @@ def _answer(v: Mapping[str, Any]) -> Answer:
         call = f"plan(goal, Outlook({arguments(guess | rest)}))"
         names = "Goal, Outlook, plan"
         told = {("metrics" if name == "slopes" else name): v[name] for name in _GUESS}
-    code = "\n".join(
-        [
-            f"from fewgold.planning import {names}",
-            "",
-            f"goal = Goal({arguments(aim)})",
-            f"found = {call}",
-            "print(found.summary())",
-        ]
+    code = (
+        f"from fewgold.planning import {names}\n\ngoal = Goal({arguments(aim)})\nfound = {call}\n"
+        "print(found.summary())"
     )
-    line = plan_command({**aim, **told, "size": v["size"], "rating_cost": v["cost"]})
-    return Answer(found, _rows(found), _REACHED[v["goal"]], _curves(found, v["goal"]), code, line)
-
-
-def _rows(found: Plan) -> tuple[Row, ...]:
     base = found.needs[0].n
-    return tuple(
-        Row(
-            need.strategy, need.n, None if found.size is None else need.n / found.size,
-            need.n * found.cost, need.reached, base - need.n, (base - need.n) / base, need.note,
-        )
+    rows: list[dict[str, Any]] = [
+        {
+            "strategy": need.strategy, "n": need.n,
+            "share": None if found.size is None else need.n / found.size,
+            "cost": need.n * found.cost, "reached": need.reached, "saved": base - need.n,
+            "saved_share": (base - need.n) / base, "note": need.note,
+        }
         for need in found.needs
-    )  # fmt: skip
+    ]  # fmt: skip
+    return {
+        "plan": found, "rows": rows, "least": min(rows, key=lambda row: row["n"]),
+        "reached": _REACHED[v["goal"]], "shown": _curves(found, v["goal"]), "code": code,
+        "command": plan_command({**aim, **told, "size": v["size"], "rating_cost": v["cost"]}),
+    }  # fmt: skip
 
 
-def _curves(found: Plan, goal: str) -> Chart | None:
+def _curves(found: Plan, goal: str) -> dict[str, Any] | None:
     series = []
     for need in found.needs:
         # Few ratings reach next to nothing; their values would flatten all the others.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fewgold._version import __version__
 from fewgold.campaign import Campaign
@@ -23,20 +24,6 @@ from fewgold.campaign.store import Store
 
 if TYPE_CHECKING:
     from fewgold.pool import Pool
-
-# Who may do what, checked before any page is asked.
-#
-# Every request passes here first. The host must be one that we answer for, which stops pages
-# elsewhere from reaching us through a name of their own. A request that changes something must come
-# from one of our own pages. Bodies have a size, and answers tell browsers to load nothing from
-# elsewhere.
-
-
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
@@ -59,26 +46,19 @@ HEADERS = (
 
 @dataclass(frozen=True)
 class Guard:
-    """Middleware that lets through what is allowed.
+    """Middleware that every request passes first: who may do what, checked before any page.
 
-    Parameters
-    ----------
-    app
-        What comes behind it.
-    hosts
-        Names and addresses under which we answer.
-    cookie, token
-        By which the owner is known.
-    most, little
-        Bytes that the body of a request may have, from the owner and from others.
+    The host must be one that we answer for, which stops pages elsewhere from reaching us through a
+    name of their own. A request that changes something must come from one of our own pages. Bodies
+    have a size, and answers tell browsers to load nothing from elsewhere.
     """
 
-    app: App
+    app: ASGIApp
     hosts: frozenset[str] = LOOPBACK
-    cookie: str = ""
+    cookie: str = ""  # by which, with its token, the owner is known
     token: str = ""
-    most: int = 50_000_000
-    little: int = 1_000_000
+    most: int = 50_000_000  # bytes that the body of a request may have, from the owner
+    little: int = 1_000_000  # and from others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -86,22 +66,21 @@ class Guard:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
-            most = self.most if self._owner(scope) else self.little
+            given = (cookie_parser(value).get(self.cookie) for value in _values(scope, b"cookie"))
+            owner = bool(self.token) and any(same(g, self.token) for g in given)
+            most = self.most if owner else self.little
             trouble = self._trouble(scope, most)
             if trouble is not None:
                 await _refuse(send, *trouble)
             else:
                 await self.app(scope, _bounded(receive, most), _with_headers(scope, send))
 
-    def _owner(self, scope: Scope) -> bool:
-        given = (cookie_parser(value).get(self.cookie) for value in _values(scope, b"cookie"))
-        return bool(self.token) and any(same(g, self.token) for g in given)
-
     def _trouble(self, scope: Scope, most: int) -> tuple[int, str] | None:
-        hosts = _values(scope, b"host")
-        if len(hosts) != 1 or _name(hosts[0]) not in self.hosts:
+        host, *others = _values(scope, b"host") or [""]
+        name = _HOST.fullmatch(host.lower())
+        if others or name is None or name[1].strip("[]") not in self.hosts:
             return 421, "This server does not answer under that name."
-        if scope["method"] not in _SAFE and not _own(scope, hosts[0]):
+        if scope["method"] not in _SAFE and not _own(scope, host):
             return 403, "This was not sent by a page of this server."
         for size in _values(scope, b"content-length"):
             if not (size.isascii() and size.isdecimal() and len(size) < 16):
@@ -136,20 +115,12 @@ def _values(scope: Scope, name: bytes) -> list[str]:
     return [v.decode("latin-1") for k, v in scope["headers"] if k.lower() == name]
 
 
-def _name(host: str) -> str:
-    """Of the server that is asked for, without a port; empty for what is no host at all."""
-    found = _HOST.fullmatch(host.lower())
-    return "" if found is None else found.group(1).strip("[]")
-
-
 def _own(scope: Scope, host: str) -> bool:
     """Whether a page of ours sent it, by what browsers say and pages cannot forge."""
     origins, sites = _values(scope, b"origin"), _values(scope, b"sec-fetch-site")
-    if not origins and not sites:
-        return False
-    return all(
-        o.lower() in (f"http://{host}".lower(), f"https://{host}".lower()) for o in origins
-    ) and all(s == "same-origin" for s in sites)
+    ours = {f"http://{host}".lower(), f"https://{host}".lower()}
+    said = [o.lower() in ours for o in origins] + [s == "same-origin" for s in sites]
+    return bool(said) and all(said)
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:
@@ -180,24 +151,12 @@ _IDLE = 8  # open files that are kept for the next requests
 
 @dataclass(eq=False)
 class Site:
-    """What all pages share.
+    """What all pages share."""
 
-    Parameters
-    ----------
-    campaign
-        Path of the campaign, or None for planning alone.
-    token
-        Secret of the owner: it comes with the address that is printed, and then with a cookie.
-    cookie
-        Name of that cookie; servers on other ports of this machine have others.
-    secure
-        Browsers reach it by HTTPS, whatever speaks to this server itself.
-    """
-
-    campaign: Path | None
-    token: str
-    cookie: str
-    secure: bool = False
+    campaign: Path | None  # its path, or None for planning alone
+    token: str  # secret of the owner: it comes with the address that is printed, then as a cookie
+    cookie: str  # its name; servers on other ports of this machine have others
+    secure: bool = False  # browsers reach it by HTTPS, whatever speaks to this server itself
 
     def __post_init__(self) -> None:
         self.templates = Environment(
@@ -207,10 +166,8 @@ class Site:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.templates.globals |= {
-            "version": __version__,
-            "has_campaign": self.campaign is not None,
-        }
+        found = self.campaign is not None
+        self.templates.globals |= {"version": __version__, "has_campaign": found}
         self.templates.filters["sentence"] = sentence
         self._pool: Pool | None = None
         # Files stay open between requests: SQLite tidies up whenever the last one closes a file,

@@ -12,7 +12,7 @@ from fewgold.cli.demo import demo
 
 
 def test_worth_is_good_to_three_percent_by_default() -> None:
-    draws = inspect.signature(demo).parameters["draws"].default
+    draws = inspect.signature(demo).parameters["draws"].default.default
     assert math.sqrt(2 / draws) < 0.035
 
 

@@ -725,3 +725,11 @@ def test_cells_with_any_line_break_stay_one_cell(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_bytes(tables.as_text([["id", "x"], ["a\rb", "c\nd"]], ",").encode())
     assert tables.read_table(path)["id"].tolist() == ["a\rb"]
+
+
+def test_details_that_json_cannot_hold_are_rejected(tmp_path: Path) -> None:
+    lines = '{"id": "a", "score": 1, "details": {"x": [NaN]}}\n{"id": "b", "score": 2}\n'
+    (tmp_path / "a.jsonl").write_text(lines)
+    found = formats.read(tmp_path / "a.jsonl")
+    assert [r.segment for r in found.ratings] == ["b"]
+    assert [r.why for r in found.rejected] == ["has details that are no plain JSON."]

@@ -65,7 +65,7 @@ def drawn(rng, rows, items, alpha, rho, eta):
 
 def from_prior(rng, studies, humans, metrics):
     """Rates with the human raters above chance on average."""
-    a, b = PRIORS.shapes(humans, metrics)
+    a, b = PRIORS._shapes(humans, metrics)
     raters = humans + metrics
     theta = rng.beta(a, b, (4 * studies, a.size))
     total = theta[:, 1 : 1 + humans].sum(1) + theta[:, 1 + raters : 1 + raters + humans].sum(1)
@@ -100,7 +100,7 @@ def test_ranks_are_uniform(humans, metrics, gold, missing):
     alpha, rho, eta = from_prior(rng, studies, humans, metrics)
     rows = patterns(raters, missing)
     counts, adequate = drawn(rng, rows, items, alpha, rho, eta)
-    a, b = (np.tile(x, (studies, 1)) for x in PRIORS.shapes(humans, metrics))
+    a, b = (np.tile(x, (studies, 1)) for x in PRIORS._shapes(humans, metrics))
     ones = rng.binomial(gold, alpha)
     hit, passed = rng.binomial(ones[:, None], rho), rng.binomial(gold - ones[:, None], eta)
     a += np.column_stack([ones, hit, passed])
@@ -129,7 +129,7 @@ def covered(rng, studies, items, alpha, rates, warm=500, length=1000):
     truth = np.full(studies, alpha)
     rows = patterns(len(rates))
     counts, _ = drawn(rng, rows, items, truth, rho, rho)
-    a, b = PRIORS.shapes(len(rates), 0)
+    a, b = PRIORS._shapes(len(rates), 0)
     draws = chains(rng, rows, counts, len(rates), a, b, warm, length)
     rank = (alphas(rng, draws, a, b, items) < alpha).mean(1)
     ess = health(draws.adequate.astype(float)).ess

@@ -551,6 +551,6 @@ def test_large_maps_are_those_of_the_library():
     found = _plan_map.heat_map(form)
     wanted = measurable_difference(
         alpha=0.6, rho=0.9, eta=0.9, human=60_000, metric=10_000,
-        power=np.array(found.rows)[:, None], level=list(found.columns),
+        power=np.array(found["rows"])[:, None], level=list(found["columns"]),
     )  # fmt: skip
-    np.testing.assert_allclose(found.values, wanted, rtol=1e-9)
+    np.testing.assert_allclose(found["values"], wanted, rtol=1e-9)

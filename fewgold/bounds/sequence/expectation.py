@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import betaincinv
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
@@ -49,9 +50,7 @@ def guess(mean: float, sd: float, size: int, *, limits: Limits, best: float = 0.
     return np.asarray(low + (high - low) * np.concatenate([np.zeros(zeros), drawn]))
 
 
-def _refill(
-    have: int, want: int, draws: int, rng: np.random.Generator, *, fresh: bool = False
-) -> IntArray:
+def _refill(have: int, want: int, draws: int, rng: Generator, *, fresh: bool = False) -> IntArray:
     """Which of the scores each segment of a pool gets, in random order: (draws, want).
 
     ``fresh`` leaves the scores themselves out of what the urn gives.

@@ -34,30 +34,14 @@ def mean_of(steps: IntArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """Bets that the mean is higher than some candidate, one row for each draw: (rows, n) all.
+    """Bets that the mean is higher than some candidate, one row for each draw: (rows, n) all."""
 
-    Parameters
-    ----------
-    seen
-        Sum of the ratings before this one, in [0, 1] each.
-    after
-        The same with this one.
-    payoff
-        The rating, less the control variate.
-    margin
-        By how much the control variate may lower a payoff below 0.
-    bets
-        Stakes, which look at the ratings before only, to be capped.
-    size
-        Segments in the pool.
-    """
-
-    seen: FloatArray
-    after: FloatArray
-    payoff: FloatArray
-    margin: FloatArray | None
-    bets: FloatArray
-    size: int
+    seen: FloatArray  # sum of the ratings before this one, in [0, 1] each
+    after: FloatArray  # the same with this one
+    payoff: FloatArray  # the rating, less the control variate
+    margin: FloatArray | None  # by how much the control variate may lower a payoff below 0
+    bets: FloatArray  # stakes, which look at the ratings before only, to be capped
+    size: int  # segments in the pool
 
     @property
     def n(self) -> int:
@@ -227,7 +211,11 @@ def _search(
     """
     (a, b), (f_a, f_b) = within, values
     columns = -(-int(count.max()) // _CHUNK) * _CHUNK
-    game = _padded(game, columns)
+    # Columns that do nothing are added where the game has too few.
+    game, more = game[:, :columns], ((0, 0), (0, max(0, columns - game.n)))
+    margin = None if game.margin is None else np.pad(game.margin, more)
+    seen, payoff, stakes = (np.pad(v, more) for v in (game.seen, game.payoff, game.bets))
+    game = replace(game, seen=seen, payoff=payoff, margin=margin, bets=stakes)
     bets = np.where(np.arange(columns) < count[:, None], game.bets, 0.0)
     found, live = a.copy(), np.flatnonzero(b - a > 1)
     a, b, f_a, f_b, bets = a[live], b[live], f_a[live], f_b[live], bets[live]
@@ -250,20 +238,6 @@ def _search(
             live, bets, a, b = live[keep], bets[keep], a[keep], b[keep]
             f_a, f_b, last, before = f_a[keep], f_b[keep], last[keep], before[keep]
     return found
-
-
-def _padded(game: Game, columns: int) -> Game:
-    """The first columns of a game of one row, with some that do nothing where it has too few."""
-    more = ((0, 0), (0, max(0, columns - game.n)))
-    cut = game[:, slice(0, columns)]
-    return Game(
-        np.pad(cut.seen, more, "edge"),
-        np.pad(cut.after, more, "edge"),
-        np.pad(cut.payoff, more),
-        None if cut.margin is None else np.pad(cut.margin, more),
-        np.pad(cut.bets, more),
-        game.size,
-    )
 
 
 def first_stop(sides: tuple[Game, Game], goals: tuple[float, float], tolerance: float) -> IntArray:

@@ -13,7 +13,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from scipy.special import stdtrit
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold._arrays import FloatArray, FloatPair, IntArray
 from fewgold._validate import check_confidence
 from fewgold.bounds.approximate import hall_transform
 from fewgold.bounds.base import check_share, tail_misses
@@ -22,7 +22,6 @@ from fewgold.errors import UnknownNameError
 
 #: A metric over the pool (N,), and the rows that were drawn (draws, n).
 Metric: TypeAlias = tuple[FloatArray, IntArray]
-Ends: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -51,10 +50,10 @@ class Rule(ABC):
         return 1
 
     @abstractmethod
-    def path(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
+    def path(self, scores: FloatArray, size: int, metric: Metric | None) -> FloatPair:
         """Ends of the interval after each rating: (draws, n) each."""
 
-    def last(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
+    def last(self, scores: FloatArray, size: int, metric: Metric | None) -> FloatPair:
         """Ends after the last rating only: (draws,) each."""
         low, high = self.path(scores, size, metric)
         return low[:, -1], high[:, -1]
@@ -71,11 +70,11 @@ class Kelly(Rule):
     kind = "guaranteed"
     promise = "holds however often one looks and whenever one stops"
 
-    def path(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
+    def path(self, scores: FloatArray, size: int, metric: Metric | None) -> FloatPair:
         least, most = (mean_of(ends(g, goal)) for g, goal in self._games(scores, size, metric))
         return _possible(scores, size, least, most, np.arange(1, scores.shape[-1] + 1))
 
-    def last(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
+    def last(self, scores: FloatArray, size: int, metric: Metric | None) -> FloatPair:
         n = scores.shape[-1]
         least, most = (mean_of(last_end(g, goal)) for g, goal in self._games(scores, size, metric))
         low, high = _possible(scores, size, least[:, None], most[:, None], np.array([n]))
@@ -113,7 +112,7 @@ class Hall(Rule):
     def first_look(self, size: int) -> int:
         return min(size, max(FIRST, int(np.ceil(SHARE * size))))
 
-    def path(self, scores: FloatArray, size: int, metric: Metric | None) -> Ends:
+    def path(self, scores: FloatArray, size: int, metric: Metric | None) -> FloatPair:
         return _hall_path(scores, size, self.confidence, metric)
 
     def stops(self, scores: FloatArray, size: int, metric: Metric | None) -> IntArray:
@@ -140,7 +139,7 @@ def first_narrow(low: FloatArray, high: FloatArray, tolerance: float, first: int
 
 def _possible(
     scores: FloatArray, size: int, least: FloatArray, most: FloatArray, counts: IntArray
-) -> Ends:
+) -> FloatPair:
     """The interval from both ends, within what the ratings themselves leave possible.
 
     ``most`` is the upper end on the turned scale. When all are rated only their mean is left. Ends
@@ -156,7 +155,7 @@ def _possible(
 
 def _hall_path(
     scores: FloatArray, size: int, confidence: float, metric: Metric | None = None
-) -> Ends:
+) -> FloatPair:
     """Ends of the interval of the ratings so far, on the scale from 0 to 1: (draws, n) each.
 
     Student's interval with finite population correction, corrected for the skewness (Hall 1992;
