@@ -343,13 +343,13 @@ def test_status_before_between_and_after(campaign: Campaign, answer: object) -> 
     assert done.goal is not None and done.goal["more"] > 0 and done.raters == {"ann": 20}
 
 
-@pytest.mark.slow
-def test_what_the_goal_costs_is_about_right(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seeds", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_what_the_goal_costs_is_about_right(tmp_path: Path, seeds: int) -> None:
     """Following the advice leads to an interval of about the width that was wanted."""
     pool, gold = fg.datasets.load_demo("zhen")
     human = dict(zip(pool.ids.tolist(), gold.tolist(), strict=True))
     reached = []
-    for seed in range(12):
+    for seed in range(seeds):
         path = tmp_path / f"{seed}.fewgold"
         with Campaign.create(path, pool, strategy="random+mean", seed=seed, tolerance=0.6) as s:
             s.select(100)
