@@ -17,7 +17,6 @@ from _common import arguments as common
 from _common import best_of, read, table
 
 from fewgold import Pool
-from fewgold._arrays import FloatArray
 from fewgold.bounds.betting import (
     AIM,
     CAP,
@@ -29,6 +28,7 @@ from fewgold.bounds.betting import (
     OrderedBound,
     STaR,
 )
+from fewgold.common.arrays import FloatArray
 from fewgold.estimate import LinearEstimate
 from fewgold.estimators import Mean
 from fewgold.samplers import SimpleRandom

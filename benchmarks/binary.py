@@ -18,7 +18,6 @@ from _common import arguments as common
 from _common import best_of, read
 from _common import table as markdown
 
-from fewgold._arrays import FloatArray
 from fewgold.bayes import (
     AlphaPosterior,
     Counts,
@@ -28,6 +27,7 @@ from fewgold.bayes import (
     probability_greater,
 )
 from fewgold.bayes.quadrature import _by_quadrature
+from fewgold.common.arrays import FloatArray
 
 SLICES = 4
 CASE = Counts(tp=221, fn=95, fp=63, tn=148, metric_ones=540, metric_total=1000)

@@ -20,8 +20,8 @@ from _common import arguments as common
 from _common import need, read, table
 from scipy import stats
 
-from fewgold._arrays import BoolArray, FloatArray
 from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, choose_cuts
+from fewgold.common.arrays import BoolArray, FloatArray
 from fewgold.datasets import load_real, real_systems
 
 RATES = (0.01, 0.1, 0.5, 0.9, 0.99)

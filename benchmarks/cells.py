@@ -20,10 +20,10 @@ import numpy as np
 from _common import arguments as common
 from _common import read, table
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes.cells import CellPosterior, bins, tally
 from fewgold.bayes.counts import patterns
 from fewgold.bayes.priors import CellPrior, Pooled, Separate, Trend
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.datasets import data_folder, load_demo, load_real
 from fewgold.pool import Pool
 

@@ -18,8 +18,8 @@ from _common import read, table
 from scipy.special import expit
 from scipy.stats import norm
 
-from fewgold._arrays import BoolArray, FloatArray
 from fewgold.bayes import CellPosterior, Pooled, PreferencePosterior, Separate, Trend, bins, tally
+from fewgold.common.arrays import BoolArray, FloatArray
 
 _APART = 1.478  # d', at which a threshold explains 0.29 of the variance
 _SIZE = 1000

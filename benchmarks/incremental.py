@@ -22,8 +22,8 @@ import numpy as np
 from _common import arguments as common
 from _common import need, read, table
 
-from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
-from fewgold._neighbours import Neighbours
+from fewgold.common.arrays import FloatArray, IntArray, group_sum, spread_out
+from fewgold.common.neighbours import Neighbours
 from fewgold.reproduce.saldias_methods import is_human, load, ten_metrics
 
 SIZES = np.arange(1, 11) / 20

@@ -26,9 +26,9 @@ from _common import arguments as common
 from _common import need, read, table
 
 from fewgold import Pool
-from fewgold._arrays import FloatArray
 from fewgold.bounds import BOUNDS, Auto, BootstrapT, Bound, Hall, Hoeffding, Likelihood, Student
 from fewgold.bounds.betting import Betting, STaR
+from fewgold.common.arrays import FloatArray
 from fewgold.datasets import load_demo, load_real, real_systems
 from fewgold.estimate import LinearEstimate
 from fewgold.estimators import Mean

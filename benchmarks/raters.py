@@ -26,8 +26,8 @@ import pandas as pd
 from _common import arguments as common
 from _common import read, table
 
-from fewgold._arrays import FloatArray
 from fewgold.bayes import RaterPosterior
+from fewgold.common.arrays import FloatArray
 
 Chances = Callable[[FloatArray], FloatArray]
 

@@ -28,8 +28,8 @@ from sklearn.linear_model import RidgeCV
 from sklearn.neighbors import KNeighborsRegressor
 
 from fewgold import Estimator, Pool, Ratings, Sampler
-from fewgold._arrays import FloatArray
 from fewgold.bounds import Student
+from fewgold.common.arrays import FloatArray
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.estimators.ridge import STRENGTHS
 from fewgold.samplers import Balanced, SimpleRandom, Stratified, Systematic

@@ -20,10 +20,10 @@ from _common import arguments as common
 from _common import best_of, need, read, table
 
 from fewgold import Pool
-from fewgold._arrays import FloatArray
 from fewgold.bounds import sequence
 from fewgold.bounds.betting import CAP, PRIOR, WEIGHT
 from fewgold.bounds.sequence.rules import Rule
+from fewgold.common.arrays import FloatArray
 from fewgold.datasets import load_demo, load_real, real_systems
 from fewgold.samplers import SimpleRandom
 

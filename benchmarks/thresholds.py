@@ -17,8 +17,8 @@ import numpy as np
 from _common import arguments as common
 from _common import need, read, table
 
-from fewgold._arrays import BoolArray, FloatArray
 from fewgold.bayes import Counts, PoolPosterior, choose_cut, choose_cuts
+from fewgold.common.arrays import BoolArray, FloatArray
 from fewgold.cut import Cut
 from fewgold.datasets import real_frame
 

@@ -20,7 +20,7 @@ from _common import arguments as common
 from _common import need, read, table
 
 from fewgold import Estimator, Pool, Sampler, simulate
-from fewgold._arrays import FloatArray
+from fewgold.common.arrays import FloatArray
 from fewgold.datasets import load_real, real_systems
 from fewgold.estimators import ControlVariates
 from fewgold.samplers import Balanced, Systematic

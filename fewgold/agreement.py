@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import stdtrit
 
-from fewgold._arrays import FloatArray, IntArray
-from fewgold._statistics import correlation
-from fewgold._text import plain_value
-from fewgold._validate import check_choice, check_confidence
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.checks import check_choice, check_confidence
+from fewgold.common.statistics import correlation
+from fewgold.common.text import plain_value
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import Interval, LinearEstimate
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import BoolArray
+from fewgold.common.arrays import BoolArray
 from fewgold.errors import DataError, FewgoldError
 
 _SIGNS = {

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, from_pivot, group_sum, spread_out
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, from_pivot, group_sum, spread_out
 
 __all__ = ["Design", "collapse", "neighbours"]
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._text import plain_value, spelled
-from fewgold._validate import check_confidence
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.checks import check_confidence
+from fewgold.common.text import plain_value, spelled
 from fewgold.sample import Design, Ratings
 
 __all__ = ["Bound", "Estimate", "Interval", "LinearEstimate"]

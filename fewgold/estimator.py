@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from fewgold._arrays import RNGLike, as_rng
-from fewgold._text import spelled
-from fewgold._validate import Limits, as_limits, check_count
 from fewgold.bounds import as_bound
+from fewgold.common.arrays import RNGLike, as_rng
+from fewgold.common.checks import Limits, as_limits, check_count
+from fewgold.common.text import spelled
 from fewgold.errors import BudgetError
 from fewgold.estimate import Bound, Estimate
 from fewgold.pool import Pool, Population

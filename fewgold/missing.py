@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, codes_of
-from fewgold._statistics import adjusted_p_values, intraclass_correlation
-from fewgold._validate import Limits, as_limits, check_choice, check_confidence
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, codes_of
+from fewgold.common.checks import Limits, as_limits, check_choice, check_confidence
+from fewgold.common.statistics import adjusted_p_values, intraclass_correlation
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError

@@ -19,8 +19,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from fewgold import io
-from fewgold._arrays import FloatArray, IntArray, codes_of
-from fewgold._validate import as_names, no_number
+from fewgold.common.arrays import FloatArray, IntArray, codes_of
+from fewgold.common.checks import as_names, no_number
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import FloatArray, IntArray
-from fewgold._validate import Limits, as_limits
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.checks import Limits, as_limits
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold import formats, io
-from fewgold._text import pretty
 from fewgold._version import __version__
+from fewgold.common.text import pretty
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import alias, holds_name

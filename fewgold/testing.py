@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
 from fewgold.bounds import Student
+from fewgold.common.arrays import FloatArray
 from fewgold.cut import Cut
 from fewgold.errors import BudgetError
 from fewgold.estimate import Bound, Estimate

@@ -91,9 +91,7 @@ def test_a_folder_can_be_seen_at_once() -> None:
 
 def test_temporary_things_are_made_in_one_place(imports: dict[Path, set[str]]) -> None:
     """Where their removal is arranged before they are made."""
-    assert [path.name for path, found in imports.items() if "tempfile" in found] == [
-        "_temporary.py"
-    ]
+    assert [path.name for path, found in imports.items() if "tempfile" in found] == ["temporary.py"]
 
 
 def test_public_names_exist() -> None:

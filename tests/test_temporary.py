@@ -14,8 +14,8 @@ from unittest.mock import patch
 
 import pytest
 
-from fewgold._temporary import TemporaryFolder, unbroken
 from fewgold.campaign import database as _database
+from fewgold.common.temporary import TemporaryFolder, unbroken
 from fewgold.io import write_texts
 from fewgold.stored import DuckDB
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from fewgold._arrays import BoolArray, FloatArray, batches
-from fewgold._validate import check_choice
 from fewgold.bayes.counts import Counts
 from fewgold.bayes.density import HALF_PI, PanelBatch, Panels, panel_nodes, singular, to_omega
 from fewgold.bayes.mixture import Shapes, mixtures, shapes
 from fewgold.bayes.priors import Priors
 from fewgold.bayes.quadrature import by_quadrature, check_possible, known_moments, known_panels
+from fewgold.common.arrays import BoolArray, FloatArray, batches
+from fewgold.common.checks import check_choice
 
 METHODS = ("auto", "mixture", "reverse", "quadrature")
 # Up to so many metric-only ratings the mixture is the quickest; above LARGE it costs more than

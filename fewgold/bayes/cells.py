@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng, batches, group_sum
-from fewgold._validate import check_choice, check_count
 from fewgold.bayes.counts import whole_numbers
 from fewgold.bayes.mixture import beta_binomial
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import FEW_PANELS, PANELS, CellPrior, Nodes, Pooled, fejer, interpolation
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng, batches, group_sum
+from fewgold.common.checks import check_choice, check_count
 from fewgold.errors import DataError
 
 _AT_ONCE = 64

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from fewgold._arrays import FloatArray, IntArray
-from fewgold._statistics import adjusted_pairs
-from fewgold._validate import check_choice
 from fewgold.bayes.density import Curve, chance_greater
 from fewgold.bayes.posterior import Posterior, Steps
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.checks import check_choice
+from fewgold.common.statistics import adjusted_pairs
 from fewgold.errors import FewgoldError
 
 if TYPE_CHECKING:

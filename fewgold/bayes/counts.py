@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._validate import check_choice
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.checks import check_choice
 from fewgold.errors import DataError
 
 

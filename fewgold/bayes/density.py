@@ -18,7 +18,7 @@ from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.errors import DataError
 
 # Integrals over ω ---

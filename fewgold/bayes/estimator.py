@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike
-from fewgold._validate import check_choice
 from fewgold.bayes.cells import CellPosterior, bins, tally
 from fewgold.bayes.counts import Counts, hit_rates
 from fewgold.bayes.density import Curve
@@ -18,6 +16,8 @@ from fewgold.bayes.finite import posterior_of
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import Pooled, Priors, Trend
 from fewgold.bayes.roc import RULES, choose_cuts
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike
+from fewgold.common.checks import check_choice
 from fewgold.cut import Cut, binary
 from fewgold.errors import DesignError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound, Interval, signature

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaln
 
-from fewgold._arrays import FloatArray, IntArray
 from fewgold.bayes.counts import Counts
 from fewgold.bayes.density import Curve, Panels
 from fewgold.bayes.mixture import Mixture, Mixtures, Shapes, beta_binomial_rows, mixtures, shapes
 from fewgold.bayes.posterior import AlphaPosterior, Posterior, Steps, check_chances
 from fewgold.bayes.priors import Priors
 from fewgold.bayes.quadrature import check_possible
+from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.errors import FewgoldError
 
 #: A uniform prior over the four cells of the 2 × 2 table: uniform ρ and η, and α ~ Beta(2, 2).

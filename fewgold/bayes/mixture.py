@@ -23,10 +23,10 @@ import numpy as np
 from scipy import fft
 from scipy.special import betainc, betaln, gammaln
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
 from fewgold.bayes.counts import Counts
 from fewgold.bayes.density import log_sum
 from fewgold.bayes.priors import Priors
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 
 
 class Shapes(NamedTuple):

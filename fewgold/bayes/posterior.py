@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes import quadrature
 from fewgold.bayes.batch import METHODS, batch_panels, batch_quantiles, by_mixture, moments, smooth
 from fewgold.bayes.counts import Counts
 from fewgold.bayes.density import BetaCurve, Curve, LogDensity, Panels
 from fewgold.bayes.mixture import Shapes, mixture, sample_rates, shapes
 from fewgold.bayes.priors import Priors
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.checks import check_choice, check_confidence
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Interval
 

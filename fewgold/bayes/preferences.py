@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 from scipy import fft
 from scipy.special import gammaln
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import check_count
 from fewgold.bayes.cells import CategoryPosterior, CellPosterior, share_prior
 from fewgold.bayes.posterior import Steps
 from fewgold.bayes.priors import Separate
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.checks import check_count
 from fewgold.errors import DataError, FewgoldError
 
 LOSS, TIE, WIN = 0, 1, 2

@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol, TypeAlias, cast
 import numpy as np
 from scipy.special import expit, gammaln, ndtri, xlogy
 
-from fewgold._arrays import FloatArray, batches
 from fewgold.bayes.density import mass_window
+from fewgold.common.arrays import FloatArray, batches
 from fewgold.errors import FewgoldError
 
 Beta: TypeAlias = tuple[float, float]

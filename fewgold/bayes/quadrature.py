@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, logsumexp, xlog1py, xlogy
 
-from fewgold._arrays import FloatArray, batches
 from fewgold.bayes.density import (
     TINY,
     BetaCurve,
@@ -39,6 +38,7 @@ from fewgold.bayes.density import (
     to_omega,
 )
 from fewgold.bayes.mixture import Shapes, log_factors, log_weights
+from fewgold.common.arrays import FloatArray, batches
 from fewgold.errors import DataError, FewgoldError
 
 # Where logarithms fall this far below the largest they are left out, and the nodes of a rule: of

@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import check_choice, check_confidence, check_count
 from fewgold.bayes.density import Curve, Panels
 from fewgold.bayes.mixture import Mixture, beta_binomial
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import RaterPriors
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.checks import check_choice, check_confidence, check_count
 from fewgold.errors import DataError, FewgoldError
 
 

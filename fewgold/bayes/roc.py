@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc, expit, logit, ndtri
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._text import cell
-from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes.counts import check_two_classes, hit_rates, paired
 from fewgold.bayes.table import ALL, BinaryTable, read_binary
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.checks import check_choice, check_confidence
+from fewgold.common.text import cell
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Interval

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold import io
-from fewgold._arrays import BoolArray, FloatArray
+from fewgold.common.arrays import BoolArray, FloatArray
 from fewgold.cut import Cut, binary
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation

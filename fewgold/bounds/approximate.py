@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import stdtrit
 
-from fewgold._arrays import BoolArray, FloatArray, FloatPair, group_sum
+from fewgold.common.arrays import BoolArray, FloatArray, FloatPair, group_sum
 from fewgold.design import Design
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Interval, LinearEstimate

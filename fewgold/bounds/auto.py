@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewgold._arrays import IntArray
 from fewgold.bounds.approximate import Hall, Likelihood, count_units
 from fewgold.bounds.bootstrap import BootstrapT
 from fewgold.bounds.exact import Hypergeometric
+from fewgold.common.arrays import IntArray
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
 #: Units drawn (segments, or documents drawn as a whole) up to which Hall's and the bootstrap's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
+from fewgold.common.arrays import FloatArray
 from fewgold.design import Design
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate

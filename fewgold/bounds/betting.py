@@ -19,7 +19,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, FloatPair, IntArray, batches
 from fewgold.bounds.base import (
     TwoTailedBound,
     checked_limits,
@@ -27,6 +26,7 @@ from fewgold.bounds.base import (
     tail_misses,
     to_unit,
 )
+from fewgold.common.arrays import FloatArray, FloatPair, IntArray, batches
 from fewgold.estimate import Interval, LinearEstimate
 
 # What is expected of the variance before the first rating, and how many ratings that counts for. A

@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from fewgold._arrays import FloatArray, FloatPair, IntArray, batches
-from fewgold._validate import check_count
 from fewgold.bounds.approximate import Shape, ShapeBound, Student, student_quantile
+from fewgold.common.arrays import FloatArray, FloatPair, IntArray, batches
+from fewgold.common.checks import check_count
 from fewgold.design import Design
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Interval, LinearEstimate

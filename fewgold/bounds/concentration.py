@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, group_sum, spread_out
 from fewgold.bounds.base import clip_to_possible, design_hint, limits_hint
+from fewgold.common.arrays import FloatArray, group_sum, spread_out
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betaincinv
 
-from fewgold._arrays import IntArray
 from fewgold.bounds.base import ROUNDING, design_hint
+from fewgold.common.arrays import IntArray
 from fewgold.errors import DesignError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 

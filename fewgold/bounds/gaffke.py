@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import FloatArray, batches
 from fewgold.bounds.base import (
     TwoTailedBound,
     checked_limits,
@@ -18,6 +17,7 @@ from fewgold.bounds.base import (
     to_unit,
 )
 from fewgold.bounds.exact import least_ones
+from fewgold.common.arrays import FloatArray, batches
 from fewgold.estimate import Interval, LinearEstimate
 
 # Fillings of the urn. The quantile is taken on the safe side by twice its Monte-Carlo error: of

@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
 from fewgold.bounds.base import (
     TwoTailedBound,
     clip_to_possible,
@@ -17,6 +16,7 @@ from fewgold.bounds.base import (
     to_unit,
 )
 from fewgold.bounds.betting import PRIOR
+from fewgold.common.arrays import FloatArray, IntArray, group_sum, spread_out
 from fewgold.design import Design
 from fewgold.errors import DesignError
 from fewgold.estimate import Interval, LinearEstimate

@@ -16,7 +16,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from fewgold._temporary import TemporaryFolder, unbroken
+from fewgold.common.temporary import TemporaryFolder, unbroken
 from fewgold.errors import DataError, FewgoldError
 
 P = ParamSpec("P")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from fewgold._validate import as_limits, as_names, check_choice, check_confidence, check_count
 from fewgold.campaign.database import damaged, reading
+from fewgold.common.checks import as_limits, as_names, check_choice, check_confidence, check_count
 from fewgold.errors import FewgoldError
 from fewgold.formats import RatingScale
 

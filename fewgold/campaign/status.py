@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._text import decimals
 from fewgold.bounds import sequence
 from fewgold.campaign.answers import rated_differently
 from fewgold.campaign.study import waves_to_use
+from fewgold.common.text import decimals
 from fewgold.errors import FewgoldError
 from fewgold.missing import PartialRatings, estimate
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import IntArray, codes_of
 from fewgold.campaign.answers import ADOPTABLE
 from fewgold.campaign.database import (
     connect,
@@ -34,6 +33,7 @@ from fewgold.campaign.database import (
     transaction,
 )
 from fewgold.campaign.settings import Settings, load_settings, save_settings
+from fewgold.common.arrays import IntArray, codes_of
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating
 from fewgold.pool import Pool

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from fewgold import formats, registry
-from fewgold._arrays import FloatArray
-from fewgold._validate import check_choice
 from fewgold._version import __version__
 from fewgold.campaign.answers import Receipt, adopt, check_ids, check_systems, receive, scores
 from fewgold.campaign.database import FILE, database_path, now
 from fewgold.campaign.desk import HOLD, Desk
 from fewgold.campaign.settings import Settings, check_seed
 from fewgold.campaign.store import Store, Wave, wave_seed
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import check_choice
 from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimator import Estimator
 from fewgold.formats import Names, Rating, Reading, Segment

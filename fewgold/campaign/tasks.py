@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewgold._arrays import IntArray
-from fewgold._validate import check_choice, check_count
+from fewgold.common.arrays import IntArray
+from fewgold.common.checks import check_choice, check_count
 from fewgold.formats import Keys, Segment, Tasks, alias, holds_name
 from fewgold.pool import Pool
 

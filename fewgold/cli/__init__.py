@@ -16,7 +16,6 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from fewgold._temporary import ENDING
 from fewgold._version import __version__
 from fewgold.cli import (
     alpha,
@@ -41,6 +40,7 @@ from fewgold.cli import (
 )
 from fewgold.cli.console import BAD_DATA, fail
 from fewgold.cli.options import flag
+from fewgold.common.temporary import ENDING
 from fewgold.errors import FewgoldError, UnknownNameError
 
 SETTINGS = "fewgold.toml"

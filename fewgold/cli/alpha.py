@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold._text import decimals
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, note, notes, table
 from fewgold.cli.options import Json, Output, Quiet, argument, described, option
+from fewgold.common.text import decimals
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold._text import shorter
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, save_all, table
 from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
+from fewgold.common.text import shorter
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from fewgold._text import plain_value
 from fewgold.cli.options import OutputFormat
+from fewgold.common.text import plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from fewgold._arrays import FloatArray
+    from fewgold.common.arrays import FloatArray
 
 PLAIN = "random+mean"
 #: What the table compares: each idea by itself, then both together.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold._text import decimals, plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, escape, note, pairs, remarks
 from fewgold.cli.options import Json, Output, Quiet, argument, described, option
+from fewgold.common.text import decimals, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold._temporary import TemporaryFolder
 from fewgold.cli import options
 from fewgold.cli.console import escape, notes, pairs, quoted, show
 from fewgold.cli.options import Json, Quiet, flag, option
+from fewgold.common.temporary import TemporaryFolder
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -107,7 +107,7 @@ def limits(text: str | None) -> tuple[float, float] | None:
     """``0,25`` as the ends of the rating scale, or ``mqm``, a scale that is known."""
     if text is None:
         return None
-    from fewgold._validate import SCALES, as_limits
+    from fewgold.common.checks import SCALES, as_limits
     from fewgold.errors import FewgoldError
 
     try:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold._text import plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, notes, pairs, quoted, say, sheet_suffix, show
 from fewgold.cli.export import check_target, write_tasks
 from fewgold.cli.options import Json, Quiet, flag, option
+from fewgold.common.text import plain_value
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fewgold._text import decimals, plain_value
 from fewgold.cli import options
 from fewgold.cli.console import console, escape, pairs, quoted, remarks, sheet_suffix, to_json
 from fewgold.cli.options import Json, flag
+from fewgold.common.text import decimals, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold._text import decimals, plain_value
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, escape, pairs
 from fewgold.cli.options import Json, Output, argument, described, flag, option
+from fewgold.common.text import decimals, plain_value
 
 if TYPE_CHECKING:
     from rich.console import Console

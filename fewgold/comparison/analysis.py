@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import FloatArray
-from fewgold._validate import Limits, as_limits, as_names, check_choice, check_confidence
 from fewgold.bounds.approximate import student_quantile
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import Limits, as_limits, as_names, check_choice, check_confidence
 from fewgold.comparison.designs import setting, system_estimates
 from fewgold.comparison.pairs import Pairs, factors, gapped_pairs, shared_counts, shared_pairs
 from fewgold.comparison.ranks import CORRECTIONS

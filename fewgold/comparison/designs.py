@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, IntArray, codes_of
 from fewgold.bounds import Auto
+from fewgold.common.arrays import BoolArray, IntArray, codes_of
 from fewgold.comparison.table import ScoreTable
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import FloatArray, codes_of
+from fewgold.common.arrays import FloatArray, codes_of
 from fewgold.comparison.table import columns_of, read
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation

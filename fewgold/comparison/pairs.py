@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.comparison.designs import subset
 from fewgold.design import Design
 from fewgold.estimate import LinearEstimate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.comparison.pairs import Pairs
 
 DRAWS = 20_000

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
-from fewgold._statistics import correlation
 from fewgold.agreement import krippendorff
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.statistics import correlation
 from fewgold.comparison.table import Scored
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold import _text, plots
-from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._statistics import adjusted_pairs
-from fewgold._text import plain_value
-from fewgold._validate import check_choice
+from fewgold import plots
 from fewgold.bounds.approximate import student_quantile
+from fewgold.common import text as wording
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.checks import check_choice
+from fewgold.common.statistics import adjusted_pairs
+from fewgold.common.text import plain_value
 from fewgold.comparison.pairs import Pairs
 from fewgold.comparison.ranks import (
     better,
@@ -433,4 +434,4 @@ def _apart(result: Comparison) -> str | None:
 
 def decimals(error: float) -> int:
     """Decimals that show an error of this size to two digits."""
-    return _text.decimals(error, 2, unknown=3)
+    return wording.decimals(error, 2, unknown=3)

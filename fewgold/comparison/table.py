@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold import io
-from fewgold._arrays import FloatArray, IntArray, codes_of
-from fewgold._statistics import correlation
-from fewgold._validate import no_number
+from fewgold.common.arrays import FloatArray, IntArray, codes_of
+from fewgold.common.checks import no_number
+from fewgold.common.statistics import correlation
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray
-from fewgold._validate import check_count
+from fewgold.common.arrays import BoolArray, FloatArray
+from fewgold.common.checks import check_count
 from fewgold.sample import Ratings
 
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, batches
-from fewgold._neighbours import Nearest
-from fewgold._validate import check_count
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, batches
+from fewgold.common.checks import check_count
+from fewgold.common.neighbours import Nearest
 from fewgold.estimators.crossfit import Control, Model, Predictions, cross_fit, equal_weights
 from fewgold.sample import Ratings
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
 from fewgold.bounds import Auto, Bound
+from fewgold.common.arrays import FloatArray
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators.crossfit import Control

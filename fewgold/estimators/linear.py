@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray, batches, group_sum, spread_out
-from fewgold._text import spelled
-from fewgold._validate import as_names, check_choice
 from fewgold.bounds import Auto, Bound
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, batches, group_sum, spread_out
+from fewgold.common.checks import as_names, check_choice
+from fewgold.common.text import spelled
 from fewgold.design import Design
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, batches
-from fewgold._text import spelled
-from fewgold._validate import as_names
 from fewgold.bounds import Auto, Bound
+from fewgold.common.arrays import BoolArray, FloatArray, batches
+from fewgold.common.checks import as_names
+from fewgold.common.text import spelled
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators.linear import g_weights, with_design_note

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fewgold._temporary import TemporaryFolder
+from fewgold.common.temporary import TemporaryFolder
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Tasks, is_key
 from fewgold.formats.rows import Rows, number

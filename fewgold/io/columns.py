@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import FloatArray
+from fewgold.common.arrays import FloatArray
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.cells import Column, as_numbers, column_of, is_empty, read_as_sentence
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from fewgold._temporary import Temporary
+from fewgold.common.temporary import Temporary
 from fewgold.errors import DataError
 
 _GZIP = b"\x1f\x8b"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._statistics import smallest_enough
 from fewgold.bayes import Counts, PoolPosterior, Priors
+from fewgold.common.statistics import smallest_enough
 from fewgold.errors import FewgoldError
 from fewgold.planning.difference import (
     fewest,

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._statistics import padded_share
-from fewgold._validate import check_choice, check_count
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.checks import check_choice, check_count
+from fewgold.common.statistics import padded_share
 from fewgold.errors import DesignError, FewgoldError
 from fewgold.planning.setting import Setting
 

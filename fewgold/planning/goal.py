@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from fewgold._statistics import smallest_enough
-from fewgold._validate import check_confidence
+from fewgold.common.checks import check_confidence
+from fewgold.common.statistics import smallest_enough
 from fewgold.errors import FewgoldError
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold._statistics import smallest_enough
-from fewgold._validate import as_names
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import as_names
+from fewgold.common.statistics import smallest_enough
 from fewgold.errors import FewgoldError
 from fewgold.planning.goal import ALL_OF_THEM, Goal, Need, Plan, with_curve
 from fewgold.planning.scores import BASELINE

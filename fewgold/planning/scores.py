@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 from scipy import special
 
-from fewgold._statistics import intraclass_correlation, smallest_enough
-from fewgold._validate import Limits, as_limits, as_names
+from fewgold.common.checks import Limits, as_limits, as_names
+from fewgold.common.statistics import intraclass_correlation, smallest_enough
 from fewgold.design import Design, DesignKind
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.estimators import Mean, Ridge

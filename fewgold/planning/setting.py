@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import check_choice, check_count
 from fewgold.bayes import Counts, Priors, moments
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.checks import check_choice, check_count
 from fewgold.errors import DesignError, FewgoldError
 
 

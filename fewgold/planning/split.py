@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import FloatArray
 from fewgold.bayes import Counts, Priors, moments
+from fewgold.common.arrays import FloatArray
 from fewgold.errors import BudgetError, FewgoldError
 from fewgold.planning.difference import standard_errors
 from fewgold.planning.setting import Setting

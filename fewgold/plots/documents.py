@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold._validate import as_names
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import as_names
 from fewgold.plots import style
 
 if TYPE_CHECKING:

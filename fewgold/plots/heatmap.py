@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import BoolArray, FloatArray
-from fewgold._text import shorter
+from fewgold.common.arrays import BoolArray, FloatArray
+from fewgold.common.text import shorter
 from fewgold.errors import DataError
 from fewgold.plots import style
 

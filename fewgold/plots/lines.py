@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold._text import shorter
-from fewgold._validate import as_names, check_choice, check_confidence
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import as_names, check_choice, check_confidence
+from fewgold.common.text import shorter
 from fewgold.errors import DataError, FewgoldError
 from fewgold.plots import style
 

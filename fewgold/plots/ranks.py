@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewgold._text import shorter
-from fewgold._validate import as_names
+from fewgold.common.checks import as_names
+from fewgold.common.text import shorter
 from fewgold.plots import style
 
 if TYPE_CHECKING:

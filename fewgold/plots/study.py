@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold._text import shorter
+from fewgold.common.arrays import FloatArray
+from fewgold.common.text import shorter
 from fewgold.plots import style
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold._text import shorter
+from fewgold.common.arrays import FloatArray
+from fewgold.common.text import shorter
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 
 if TYPE_CHECKING:

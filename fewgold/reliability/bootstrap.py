@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng, batches
-from fewgold._validate import check_choice, check_confidence, check_count
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng, batches
+from fewgold.common.checks import check_choice, check_confidence, check_count
 from fewgold.errors import FewgoldError
 from fewgold.reliability.fits import EPSILON
 from fewgold.reliability.result import Reliability

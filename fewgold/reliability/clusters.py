@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from fewgold._arrays import FloatArray
-from fewgold._statistics import intraclass_correlation, smallest_enough
+from fewgold.common.arrays import FloatArray
+from fewgold.common.statistics import intraclass_correlation, smallest_enough
 from fewgold.reliability.scores import DocumentScores
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold._text import cell, number
-from fewgold._validate import check_confidence, check_count
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import check_confidence, check_count
+from fewgold.common.text import cell, number
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.reliability.clusters import Clusters, clusters, fewest_documents, half_width_of
 from fewgold.reliability.result import WIDTH, aligned, shortened

@@ -8,7 +8,7 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fewgold._arrays import FloatArray
+from fewgold.common.arrays import FloatArray
 
 EPSILON = 1e-4  # 0.01 %, which fits Table 2 of Estrella et al.; elsewhere they print 0.001
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
-from fewgold._text import counted, number
-from fewgold._validate import check_choice
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.checks import check_choice
+from fewgold.common.text import counted, number
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.reliability.clusters import Clusters, clusters
 from fewgold.reliability.fits import CubicFit, PowerFit, cubic_fit, power_fit

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold import io
-from fewgold._arrays import FloatArray, IntArray, codes_of
-from fewgold._validate import check_choice, no_number
+from fewgold.common.arrays import FloatArray, IntArray, codes_of
+from fewgold.common.checks import check_choice, no_number
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
 

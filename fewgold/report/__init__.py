@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 # Those with "as" are for the pages of fewgold itself.
-from fewgold._text import number as number
+from fewgold.common.text import number as number
 from fewgold.report.layout import markdown as markdown
 from fewgold.report.layout import page, write
 from fewgold.report.sections import BulletList as BulletList

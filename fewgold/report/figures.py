@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fewgold import plots, report
-from fewgold._arrays import FloatArray
-from fewgold._text import shorter
+from fewgold.common.arrays import FloatArray
+from fewgold.common.text import shorter
 from fewgold.report.study import StudyNumbers
 
 WITHOUT = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fewgold._text import counted, listed, rounded, shorter
 from fewgold._version import __version__
+from fewgold.common.text import counted, listed, rounded, shorter
 from fewgold.estimate import LinearEstimate
 from fewgold.report.descriptions import Description, describe_estimator, describe_sampler
 from fewgold.report.study import StudyNumbers

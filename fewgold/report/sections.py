@@ -10,7 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 from urllib.parse import quote
 
-from fewgold._text import fixed, number
+from fewgold.common.text import fixed, number
 from fewgold.errors import DataError
 from fewgold.io import neutral
 

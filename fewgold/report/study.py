@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from fewgold._text import fixed
 from fewgold.agreement import Agreement, Answers
+from fewgold.common.text import fixed
 from fewgold.design import Design, simple_design
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate, LinearEstimate
@@ -24,7 +24,7 @@ from fewgold.sample import Ratings, Sample
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fewgold._arrays import FloatArray
+    from fewgold.common.arrays import FloatArray
 
 # How many plain random ratings would have told as much
 

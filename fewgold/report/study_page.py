@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewgold._text import plain_frame, plain_value
-from fewgold._validate import check_confidence
 from fewgold._version import __version__
+from fewgold.common.checks import check_confidence
+from fewgold.common.text import plain_frame, plain_value
 from fewgold.errors import DataError
 from fewgold.estimator import Estimator
 from fewgold.report.layout import markdown, page, write

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from fewgold import report
-from fewgold._text import counted, fixed, listed, rounded, shorter
+from fewgold.common.text import counted, fixed, listed, rounded, shorter
 from fewgold.io.columns import told_orientation
 from fewgold.plots.style import available
 from fewgold.report import figures

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._validate import check_count
 from fewgold._version import __version__
+from fewgold.common.checks import check_count
 from fewgold.reproduce.daniken_printed import GRIDS, ORDERS
 from fewgold.reproduce.daniken_tables import THEIR_DRAWS, grid_table, orders_table, quotes_table
 from fewgold.reproduce.findings import Reproduction

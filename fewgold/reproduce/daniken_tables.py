@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betainc, ndtri
 
-from fewgold._arrays import RNGLike
 from fewgold.bayes import AlphaPosterior, Counts, probability_greater
+from fewgold.common.arrays import RNGLike
 from fewgold.planning import Setting, measurable_difference
 from fewgold.planning.difference import Sampled
 from fewgold.reproduce.daniken_printed import Grid, Order

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold._statistics import padded_share
+from fewgold.common.arrays import FloatArray
+from fewgold.common.statistics import padded_share
 from fewgold.report.layout import save_result
 from fewgold.simulation import Simulation
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewgold import datasets
-from fewgold._arrays import FloatArray, IntArray
-from fewgold._statistics import correlation
-from fewgold._validate import as_names
 from fewgold.bounds import Bernstein, Bound, Hoeffding, Student
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.checks import as_names
+from fewgold.common.statistics import correlation
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator

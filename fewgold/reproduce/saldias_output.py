@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
-from fewgold._text import cell
+from fewgold.common.text import cell
 from fewgold.reproduce.findings import HOLDS, Claim
 from fewgold.reproduce.saldias_methods import lines
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fewgold._validate import as_names
+from fewgold.common.checks import as_names
 from fewgold.errors import DataError
 from fewgold.reproduce import saldias_findings, saldias_methods
 from fewgold.reproduce.findings import FAILS, Claim, Reproduction

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import Generator
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._validate import check_count
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.checks import check_count
 from fewgold.design import Design, DesignKind, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold.design import Design
 from fewgold.errors import BudgetError, DataError, DesignError
 from fewgold.pool import Pool, Population

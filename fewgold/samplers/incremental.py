@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from fewgold._arrays import FloatArray, IntArray, group_sum, spread_out
-from fewgold._neighbours import Neighbours
-from fewgold._validate import check_choice, check_count
+from fewgold.common.arrays import FloatArray, IntArray, group_sum, spread_out
+from fewgold.common.checks import check_choice, check_count
+from fewgold.common.neighbours import Neighbours
 from fewgold.design import Design, DesignKind, collapse
 from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.random import Generator
 
-from fewgold._arrays import IntArray
+from fewgold.common.arrays import IntArray
 from fewgold.design import Design, simple_design
 from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from fewgold._arrays import IntArray, codes_of
+from fewgold.common.arrays import IntArray, codes_of
 from fewgold.errors import DataError, DesignError, UnknownNameError
 from fewgold.pool import Pool
 from fewgold.stored import StoredPool

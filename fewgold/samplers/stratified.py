@@ -16,8 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
-from fewgold._validate import check_choice
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.checks import check_choice
 from fewgold.design import Design, DesignKind, collapse
 from fewgold.errors import BudgetError, DesignError
 from fewgold.pool import Pool

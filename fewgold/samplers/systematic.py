@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from fewgold._arrays import FloatArray, IntArray, codes_of
-from fewgold._validate import check_count
+from fewgold.common.arrays import FloatArray, IntArray, codes_of
+from fewgold.common.checks import check_count
 from fewgold.design import Design, DesignKind, neighbours
 from fewgold.errors import DesignError
 from fewgold.pool import Pool

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from fewgold._arrays import BoolArray, FloatArray
-from fewgold._statistics import padded_share
+from fewgold.common.arrays import BoolArray, FloatArray
+from fewgold.common.statistics import padded_share
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Estimate
 from fewgold.estimator import Estimator

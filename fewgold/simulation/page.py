@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
-from fewgold._text import counted
+from fewgold.common.text import counted
 from fewgold.report.layout import figures_of, save_result
 from fewgold.simulation.result import shown, span
 

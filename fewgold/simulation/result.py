@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold import _text
-from fewgold._arrays import FloatArray
-from fewgold._text import cell, counted
-from fewgold._validate import as_names, check_choice
+from fewgold.common import text as wording
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import as_names, check_choice
+from fewgold.common.text import cell, counted
 from fewgold.errors import UnknownNameError
 from fewgold.simulation.cells import OWN, PARTS, Cell, figures
 
@@ -390,7 +390,7 @@ def failure_notes(simulation: Simulation, table: pd.DataFrame) -> list[str]:
 def decimals(errors: Iterable[float]) -> int:
     """Decimals that the smallest of some Monte-Carlo errors justifies."""
     known = [e for e in errors if np.isfinite(e) and e > 0]
-    return _text.decimals(min(known, default=None), 2)
+    return wording.decimals(min(known, default=None), 2)
 
 
 def span(budgets: Sequence[Any]) -> str:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from fewgold import registry
-from fewgold._arrays import RNGLike, as_rng
-from fewgold._validate import Limits, as_limits, check_choice, check_confidence, check_count
+from fewgold.common.arrays import RNGLike, as_rng
+from fewgold.common.checks import Limits, as_limits, check_choice, check_confidence, check_count
 from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fewgold import io
-from fewgold._arrays import FloatArray
-from fewgold._validate import as_names
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import as_names
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import MOST_GAPS
 from fewgold.pool import Pool

@@ -22,7 +22,7 @@ import numpy as np
 
 import fewgold
 from fewgold import registry
-from fewgold._arrays import FloatArray, batches
+from fewgold.common.arrays import FloatArray, batches
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
 from fewgold.io import write_texts

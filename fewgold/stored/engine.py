@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from fewgold._temporary import TemporaryFolder, unbroken
+from fewgold.common.temporary import TemporaryFolder, unbroken
 from fewgold.errors import DataError, FewgoldError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.errors import DataError
 from fewgold.stored.engine import Engine, literal
 from fewgold.stored.sources import TableView, refuse_id

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from fewgold._arrays import FloatArray, IntArray
-from fewgold._validate import as_names
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.common.checks import as_names
 from fewgold.design import Design
 from fewgold.errors import BudgetError, DataError, DesignError, UnknownNameError
 from fewgold.io import CostTerms, cost_terms

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray
+from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.errors import DataError
 from fewgold.io.columns import known_orientation
 from fewgold.pool import oriented

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewgold._temporary import unbroken
+from fewgold.common.temporary import unbroken
 from fewgold.errors import DataError, FewgoldError
 from fewgold.stored.engine import Progress
 from fewgold.stored.sources import kind

@@ -18,12 +18,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.datastructures import UploadFile
 
 from fewgold import formats
-from fewgold._temporary import TemporaryFolder
-from fewgold._text import fixed, plain_value
-from fewgold._validate import SCALES, as_limits
 from fewgold.campaign.settings import AMONG, REPEATS, RULES
 from fewgold.campaign.status import goal_line, stop_line
 from fewgold.campaign.tasks import WHICH
+from fewgold.common.checks import SCALES, as_limits
+from fewgold.common.temporary import TemporaryFolder
+from fewgold.common.text import fixed, plain_value
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
 from fewgold.plots.style import available

@@ -11,7 +11,7 @@ import numpy as np
 from fastapi import HTTPException
 
 from fewgold import plots
-from fewgold._text import fixed, shorter
+from fewgold.common.text import fixed, shorter
 from fewgold.errors import FewgoldError
 from fewgold.plots.style import available
 from fewgold.report import number

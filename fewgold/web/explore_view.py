@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from fewgold._text import decimals, fixed
 from fewgold.bayes import roc_table
 from fewgold.bounds import sequence
 from fewgold.campaign import Campaign
 from fewgold.campaign.study import most_informative, partial_ratings, waves_to_use
+from fewgold.common.text import decimals, fixed
 from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
 from fewgold.web.files import Recent

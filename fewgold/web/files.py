@@ -17,7 +17,7 @@ from fastapi import HTTPException
 from fastapi.responses import Response
 
 from fewgold import io
-from fewgold._temporary import TemporaryFolder
+from fewgold.common.temporary import TemporaryFolder
 from fewgold.errors import DataError, FewgoldError
 
 if TYPE_CHECKING:

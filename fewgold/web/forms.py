@@ -102,7 +102,7 @@ class Fields:
 
     def limits(self) -> str | tuple[float, float] | None:
         """``0,25``, a scale such as ``mqm``, or nothing."""
-        from fewgold._validate import SCALES, as_limits
+        from fewgold.common.checks import SCALES, as_limits
 
         text = self.text("limits")
         if not text:

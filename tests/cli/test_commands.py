@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 import fewgold
-from fewgold._text import decimals
 from fewgold.cli import app, main, settings
 from fewgold.cli.console import to_json
+from fewgold.common.text import decimals
 from fewgold.errors import FewgoldError, UnknownNameError
 from waiting import PATIENCE
 

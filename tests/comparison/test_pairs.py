@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold._statistics import adjusted_p_values, adjusted_pairs
 from fewgold.bounds import Student
+from fewgold.common.statistics import adjusted_p_values, adjusted_pairs
 from fewgold.comparison import shared_pairs
 from fewgold.comparison.designs import plain_design
 from fewgold.comparison.pairs import STRENGTHS, Pairs, common_slopes

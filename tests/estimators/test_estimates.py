@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from fewgold import Cost, FewgoldError, Pool, Ratings, registry
-from fewgold._validate import as_limits
 from fewgold.bayes import BinaryPosterior, Priors
 from fewgold.bounds import Hoeffding
+from fewgold.common.checks import as_limits
 from fewgold.errors import DesignError
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified, Systematic

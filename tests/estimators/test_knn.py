@@ -5,8 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from fewgold import FewgoldError, Pool, _neighbours
-from fewgold._neighbours import Nearest
+from fewgold import FewgoldError, Pool
+from fewgold.common import neighbours
+from fewgold.common.neighbours import Nearest
 from fewgold.estimators import KNN, Learned
 from fewgold.samplers import Clusters, SimpleRandom, Stratified, Systematic
 from fewgold.testing import toy_pool
@@ -112,8 +113,8 @@ def test_nothing_depends_on_what_is_computed_together(design, coarse, monkeypatc
         alone = np.stack(KNN(k=5).predict(ratings.draw(k)))
         np.testing.assert_array_equal(alone, whole[:, k])
     # Without the table of ranks, and a few segments at a time.
-    monkeypatch.setattr(_neighbours, "_TABLE", 0)
-    monkeypatch.setattr(_neighbours, "_CELLS", 50)
+    monkeypatch.setattr(neighbours, "_TABLE", 0)
+    monkeypatch.setattr(neighbours, "_CELLS", 50)
     monkeypatch.setattr("fewgold.estimators.knn.MOST", 20_000)
     monkeypatch.setattr("fewgold.estimators.knn.MOST", 20_000)
     np.testing.assert_array_equal(np.stack(KNN(k=5).predict(ratings)), whole)
@@ -140,10 +141,10 @@ def test_nearest_first(tabled):
 def test_few_tables_are_kept():
     for seed in range(6):
         Nearest(np.random.default_rng(seed).normal(size=(2, 30)), tabled=True)
-    assert _neighbours._ranks.cache_info().currsize <= 4
-    before = _neighbours._ranks.cache_info().hits
+    assert neighbours._ranks.cache_info().currsize <= 4
+    before = neighbours._ranks.cache_info().hits
     Nearest(np.random.default_rng(5).normal(size=(2, 30)), tabled=True)
-    assert _neighbours._ranks.cache_info().hits == before + 1
+    assert neighbours._ranks.cache_info().hits == before + 1
 
 
 def test_working_memory_is_bounded():

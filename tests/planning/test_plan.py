@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from fewgold import simulate
-from fewgold._statistics import intraclass_correlation as intraclass
+from fewgold.common.statistics import intraclass_correlation as intraclass
 from fewgold.datasets import demo_systems, load_demo
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.planning import (

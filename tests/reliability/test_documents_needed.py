@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import f_oneway, t
 
-from fewgold._text import plain_value as plain
+from fewgold.common.text import plain_value as plain
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.reliability import documents_needed
 from fewgold.reliability.clusters import half_width_of

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 from fewgold import Pool
-from fewgold._text import plain_value as plain
+from fewgold.common.text import plain_value as plain
 from fewgold.datasets import demo_frame, load_demo
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.reliability import bootstrap as resample

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fewgold import Pool, registry
-from fewgold._neighbours import Neighbours
+from fewgold.common.neighbours import Neighbours
 from fewgold.samplers import Incremental
 from reference.incremental import next_strata
 

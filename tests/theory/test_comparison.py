@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fewgold._arrays import codes_of
-from fewgold._statistics import adjusted_pairs
 from fewgold.bounds.approximate import student_quantile
+from fewgold.common.arrays import codes_of
+from fewgold.common.statistics import adjusted_pairs
 from fewgold.comparison import analysis, compare, shared_pairs
 from fewgold.comparison.designs import plain_design
 from fewgold.comparison.ranks import better, groups_of, order_of, rank_intervals

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from fewgold import registry, simulate
-from fewgold._statistics import intraclass_correlation as intraclass
+from fewgold.common.statistics import intraclass_correlation as intraclass
 from fewgold.datasets import data_folder, load_real, real_systems
 from fewgold.planning import Goal, Outlook, plan_from_history
 

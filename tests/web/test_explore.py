@@ -20,9 +20,9 @@ import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
-from fewgold._text import decimals
 from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
+from fewgold.common.text import decimals
 from fewgold.formats import Rating
 from fewgold.web import create_app, explore, explore_tables, files
 from fewgold.web.explore_tables import TABLES

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import betaincinv
 
-from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
-from fewgold._validate import Limits, check_count
 from fewgold.bounds.base import to_unit
 from fewgold.bounds.sequence.paths import (
     check_design,
@@ -21,6 +19,8 @@ from fewgold.bounds.sequence.paths import (
     unit_tolerance,
 )
 from fewgold.bounds.sequence.rules import Metric, make_rule
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.checks import Limits, check_count
 from fewgold.errors import DataError
 from fewgold.sample import Ratings
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fewgold._arrays import FloatArray, IntArray, batches
 from fewgold.bounds.betting import (
     CAP,
     PRIOR,
@@ -21,6 +20,7 @@ from fewgold.bounds.betting import (
     control_variate,
     running_variance,
 )
+from fewgold.common.arrays import FloatArray, IntArray, batches
 
 #: Ends of intervals are multiples of this share of the scale, so that they do not depend on how
 #: they were searched for.

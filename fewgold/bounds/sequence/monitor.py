@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from fewgold._validate import Limits, check_count
 from fewgold.bounds.sequence.paths import (
     Path,
     check_design,
@@ -19,6 +18,7 @@ from fewgold.bounds.sequence.paths import (
     unit_tolerance,
 )
 from fewgold.bounds.sequence.rules import Rule, make_rule
+from fewgold.common.checks import Limits, check_count
 from fewgold.design import simple_design
 from fewgold.errors import DataError, DesignError
 from fewgold.estimate import Interval

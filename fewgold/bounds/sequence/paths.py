@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import FloatArray
-from fewgold._validate import Limits, as_limits
 from fewgold.bounds.base import to_unit
 from fewgold.bounds.sequence.rules import Metric, Rule, first_narrow, make_rule
+from fewgold.common.arrays import FloatArray
+from fewgold.common.checks import Limits, as_limits
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.sample import Ratings

@@ -13,11 +13,11 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from scipy.special import stdtrit
 
-from fewgold._arrays import FloatArray, FloatPair, IntArray
-from fewgold._validate import check_confidence
 from fewgold.bounds.approximate import hall_transform
 from fewgold.bounds.base import check_share, tail_misses
 from fewgold.bounds.sequence.kelly import Game, ends, first_stop, games, last_end, mean_of
+from fewgold.common.arrays import FloatArray, FloatPair, IntArray
+from fewgold.common.checks import check_confidence
 from fewgold.errors import UnknownNameError
 
 #: A metric over the pool (N,), and the rows that were drawn (draws, n).

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 
 
 def adjusted_p_values(p: FloatArray, how: str) -> FloatArray:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold._arrays import FloatArray, IntArray, batches
+from fewgold.common.arrays import FloatArray, IntArray, batches
 
 # Up to that many segments the ranks of all pairs are worth keeping: 32 MB for the largest table.
 _TABLE = 4096

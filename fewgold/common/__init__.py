@@ -1,0 +1,1 @@
+"""What all parts share: arrays, argument checks, wording, temporary files and statistics."""
