@@ -20,7 +20,7 @@ from fewgold.io import write_texts
 from fewgold.stored import DuckDB
 
 # Whose steps are interrupted; what they call otherwise is a part of a step.
-OURS = {"_temporary.py", "tempfile.py", "_write.py", "_database.py", "_engine.py"}
+OURS = {"temporary.py", "tempfile.py", "files.py", "database.py", "engine.py"}
 
 
 class Ended(BaseException):
