@@ -42,13 +42,15 @@ class Nearest:
         rows = np.atleast_2d(rows)
         n = rows.shape[-1]
         first = n if first is None else first
-        # Neighbours to look at so that nearly always ``first`` of them are rated.
-        share = n / self.size
-        enough = int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10
-        looked_at = min(enough, int(self.size))
+        looked_at = self._enough(n, first)
         if self._tabled and 2 * looked_at <= n:
             return self._along(rows, part, first, looked_at)
         return self._sorted(rows, part)[..., :first]
+
+    def _enough(self, n: int, first: int) -> int:
+        """Neighbours to look at so that nearly always ``first`` of them are rated."""
+        share = n / self.size
+        return min(int((first + 5 * np.sqrt(first * (1 - share))) / share) + 10, int(self.size))
 
     def _along(self, rows: IntArray, part: slice, first: int, looked_at: int) -> NDArray[Any]:
         """Where many are rated, the nearest ones are met soon on the way from near to far."""

@@ -323,11 +323,9 @@ def _text(value: float) -> str:
     return "unknown" if np.isnan(value) else f"{value:.3g}"
 
 
-def _notes(
-    names: list[Any], score: FloatArray, per: IntArray, found: Components
-) -> tuple[str, ...]:
+def _notes(raters: int, score: FloatArray, per: IntArray, found: Components) -> tuple[str, ...]:
     notes = []
-    if len(names) == 1:
+    if raters == 1:
         notes.append("there is one rater: what another would say cannot be told")
     elif not (per > 1).any():
         notes.append(
@@ -517,7 +515,7 @@ class Answers:
         spread, table = _by_rater(self._names, single, self._coded)
         return Agreement(
             table, alpha, nominal, found, spread, int(per.size), int((per > 1).sum()), self._ids,
-            segment, rater, _notes(self._names, score, per, found),
+            segment, rater, _notes(len(self._names), score, per, found),
         )  # fmt: skip
 
 

@@ -235,10 +235,23 @@ class PartialRatings:
         That the end of the list is missing does not, for a simple random sample in the order of
         drawing: what was rated first is a random sample too.
         """
-        frame = self.diagnosis()
+        frame, found = self.diagnosis(), []
         if self.sample.design.drawn_as("simple"):
             frame = frame[frame["kind"] != "order"]
-        return _sentences(frame)
+        for row in frame[frame["p_holm"] < 0.05].to_dict("records"):
+            chance = f"p = {row['p_holm']:.2g} for all comparisons together"
+            if np.isfinite(row["p_within"]):
+                chance += f", {row['p_within']:.2g} within groups of the design"
+            larger = row["difference"] > 0
+            if row["kind"] == "documents":
+                what = "come in bunches, by document"
+            elif row["kind"] == "order":
+                what = f"stand {'later' if larger else 'earlier'} in the list"
+            else:
+                size = f"by {abs(row['difference']):.2g} standard deviations"
+                what = f"have {'higher' if larger else 'lower'} {row['known']}, {size}"
+            found.append(f"unrated segments {what} ({chance}): they are not missing at random")
+        return tuple(found)
 
     def _answered(self, design: Design | None = None, gaps: GapHandling | None = None) -> Ratings:
         keep, whole = self._keep, self.sample
@@ -577,25 +590,6 @@ def diagnose(sample: Sample, keep: BoolArray) -> pd.DataFrame:
     p, p_within = (_chances(table, gone, c, documents)[: len(rows)] for c in (whole, within))
     frame = pd.DataFrame(rows, columns=["known", "kind", "rated", "unrated", "difference"])
     return frame.assign(p=p, p_within=p_within, p_holm=adjusted_p_values(p, "holm"))
-
-
-def _sentences(frame: pd.DataFrame, level: float = 0.05) -> tuple[str, ...]:
-    """What a report says of the rows that are significant when all are taken together."""
-    found = []
-    for row in frame[frame["p_holm"] < level].to_dict("records"):
-        chance = f"p = {row['p_holm']:.2g} for all comparisons together"
-        if np.isfinite(row["p_within"]):
-            chance += f", {row['p_within']:.2g} within groups of the design"
-        larger = row["difference"] > 0
-        if row["kind"] == "documents":
-            what = "come in bunches, by document"
-        elif row["kind"] == "order":
-            what = f"stand {'later' if larger else 'earlier'} in the list"
-        else:
-            size = f"by {abs(row['difference']):.2g} standard deviations"
-            what = f"have {'higher' if larger else 'lower'} {row['known']}, {size}"
-        found.append(f"unrated segments {what} ({chance}): they are not missing at random")
-    return tuple(found)
 
 
 def _known(sample: Sample) -> Iterator[tuple[str, str, FloatArray]]:

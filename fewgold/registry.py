@@ -182,15 +182,13 @@ def strategy(name: str, pool: Population | None = None) -> Estimator:
     A sampler alone takes the mean; an estimator alone takes its usual sampler.
     """
     first, plus, second = name.strip().partition("+")
-    if not plus:
-        if first in sampler_names() or _CHUNKS.fullmatch(first):
-            return replace(Mean(), sampler=sampler(first))
-        if first in estimator_names(pool):
-            return estimator(first, pool)
-        raise UnknownNameError("strategy", name, strategy_names(pool), _HINT)
-    if not second:
-        raise UnknownNameError("strategy", name, strategy_names(pool), _HINT)
-    return estimator(second, pool).with_sampler(sampler(first))
+    if second:
+        return estimator(second, pool).with_sampler(sampler(first))
+    if not plus and (first in sampler_names() or _CHUNKS.fullmatch(first)):
+        return replace(Mean(), sampler=sampler(first))
+    if not plus and first in estimator_names(pool):
+        return estimator(first, pool)
+    raise UnknownNameError("strategy", name, strategy_names(pool), _HINT)
 
 
 def strategy_names(pool: Population | None = None) -> list[str]:

@@ -26,7 +26,7 @@ from fewgold.sheets import DOCUMENT, ID, SCORE
 if TYPE_CHECKING:
     import pandas as pd
 
-SEGMENT = "segment"
+SEGMENT, _JOIN = "segment", "segment and system"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,11 @@ def save_shared(
     ``seed`` decides the order of the systems within each segment.
     """
     separator = "\t" if str(path).lower().endswith(".tsv") else ","
-    rows = _places(table, columns)
+    # Where the output of each segment and system lies in the table.
+    rows: dict[str, dict[str, int]] = {}
+    both = zip(table[columns["id"]].tolist(), table[columns["system"]].tolist(), strict=True)
+    for row, (segment, system) in enumerate(both):
+        rows.setdefault(label("id", segment), {})[label("system", system)] = row
     chosen = np.sort(sample.indices)
     if sample.pool.documents is not None:
         chosen = chosen[np.argsort(sample.pool.codes[chosen], kind="stable")]
@@ -98,15 +102,6 @@ def save_shared(
         sample, path, columns=columns, score=score, systems={"rows": key},
         text=io.as_text(lines, separator), **options,
     )  # fmt: skip
-
-
-def _places(table: pd.DataFrame, columns: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    """Where the output of each segment and system lies in the table."""
-    found: dict[str, dict[str, int]] = {}
-    both = zip(table[columns["id"]].tolist(), table[columns["system"]].tolist(), strict=True)
-    for row, (segment, system) in enumerate(both):
-        found.setdefault(label("id", segment), {})[label("system", system)] = row
-    return found
 
 
 def load_shared(path: str | Path | sheets.Record, pool_path: str | Path | None = None) -> Shared:
@@ -181,9 +176,5 @@ def read_shared(
     clash = [name for name in scores.columns if name in base.columns]
     refuse("name columns of the sheet and of the pool", clash, "Rename those of the sheet.")
     scores[_JOIN] = ["\x1f".join(shared.key[i]) for i in found]
-    joined = base.assign(**{_JOIN: left}).merge(scores, on=_JOIN, how="left")
-    made: pd.DataFrame = joined.drop(columns=_JOIN)
-    return made
-
-
-_JOIN = "segment and system"
+    joined: pd.DataFrame = base.assign(**{_JOIN: left}).merge(scores, on=_JOIN, how="left")
+    return joined.drop(columns=_JOIN)

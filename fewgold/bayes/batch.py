@@ -85,7 +85,13 @@ def _moments(
         summed = todo & ((shape.a0 < 1) | (shape.b0 < 1)) & (shape.total <= LARGE)
         todo = summed
     elif method in ("auto", "reverse"):
-        tried = todo if method == "reverse" else todo & _promising(shape) & (shape.total > _FEW)
+        tried = todo
+        if method == "auto":  # where it may converge: a flat tilt, and no near-empty cells
+            up, down = shape.a0 - shape.ar - shape.br, shape.b0 - shape.ae - shape.be
+            flat = np.maximum(np.abs(up), np.abs(down)) <= 50
+            cell = np.min([shape.ar, shape.br, shape.ae, shape.be], axis=0)
+            full = cell >= np.where(shape.total > LARGE, 2, 5)
+            tried = todo & flat & full & (shape.total > _FEW)
         if tried.any():
             found = reverse_moments(shape.draw(tried))
             good = (found.error < _CONVERGED) | (method == "reverse")
@@ -109,14 +115,6 @@ def mixture_moments(
     for rows, found in mixtures(shape, rates):
         mean[rows], variance[rows] = found.moments()
     return mean, variance
-
-
-def _promising(shape: Shapes) -> BoolArray:
-    """Where the reverse factorisation may converge: a flat tilt, and no near-empty cells."""
-    up, down = shape.a0 - shape.ar - shape.br, shape.b0 - shape.ae - shape.be
-    tilt = np.maximum(np.abs(up), np.abs(down))
-    cell = np.min([shape.ar, shape.br, shape.ae, shape.be], axis=0)
-    return np.asarray((tilt <= 50) & (cell >= np.where(shape.total > LARGE, 2, 5)))
 
 
 def by_mixture(shape: Shapes) -> BoolArray:

@@ -63,12 +63,27 @@ class CategoryPosterior(Posterior):
         return self.unrated.shape[:-1]
 
     def draw(self, k: Any) -> Self:
-        """The ``k``-th of a batch, or a smaller batch."""
         return replace(self, rated=self.rated[k], unrated=self.unrated[k])
+
+    @property
+    def _flat(self) -> tuple[FloatArray, FloatArray]:
+        """Rated (D, J, classes) and unrated (D, J)."""
+        rated = self.rated.reshape(-1, *self.rated.shape[-2:]).astype(np.float64)
+        return rated, self.unrated.reshape(-1, self.unrated.shape[-1]).astype(np.float64)
 
     @property
     def _exact(self) -> bool:
         return self.target == "pool" and int(self.unrated.sum(-1).max()) <= self._largest
+
+    def _stretched(self, drawn: list[FloatArray], low: float = 0.0) -> list[Steps]:
+        """Draws of each as steps, moved and stretched to its mean and sd, kept in [low, 1]."""
+        found = []
+        for values, mean, sd in zip(drawn, self.mean.ravel(), self.sd.ravel(), strict=True):
+            spread = values.std()
+            moved = mean + (values - values.mean()) * (sd / spread if spread > 0 else 0.0)
+            chances = np.full(values.size, 1 / values.size)
+            found.append(Steps(np.sort(np.clip(moved, low, 1.0)), chances))
+        return found
 
     @property
     def _source(self) -> str:
@@ -139,15 +154,6 @@ class CellPosterior(CategoryPosterior):
     def _about(self) -> str:
         return f", {self.unrated.shape[-1]} categories, {self.target}"
 
-    @property
-    def _flat(self) -> tuple[FloatArray, FloatArray]:
-        """Rated (D, J, 2) and unrated (D, J)."""
-        count = self.unrated.shape[-1]
-        return (
-            self.rated.reshape(-1, count, 2).astype(np.float64),
-            self.unrated.reshape(-1, count).astype(np.float64),
-        )
-
     def _nodes(self, rows: slice, panels: int = PANELS) -> Nodes:
         rated, unrated = (x[rows] for x in self._flat)
         return self.prior._nodes(rated, rated.sum(-1) + unrated, panels)
@@ -166,20 +172,19 @@ class CellPosterior(CategoryPosterior):
     @cached_property
     def _distributions(self) -> list[Steps]:
         rated, unrated = self._flat
-        found = []
+        found, drawn = [], []
         for rows in batches(len(rated), _AT_ONCE):
             nodes = self._nodes(rows)
             for at, cells in enumerate(zip(rated[rows], unrated[rows], strict=True)):
-                found.append(self._step(Nodes(*(x[at] for x in nodes)), *cells))
-        if self._exact:
-            return found
-        places = zip(found, self.mean.ravel(), self.sd.ravel(), strict=True)
-        return [stretched(step.values, mean, sd) for step, mean, sd in places]
+                node = Nodes(*(x[at] for x in nodes))
+                if self._exact:
+                    found.append(self._summed(node, *cells))
+                else:
+                    rng = np.random.default_rng(0)
+                    drawn.append(self._drawn(node, *cells, self.draws, rng))
+        return found or self._stretched(drawn)
 
-    def _step(self, node: Nodes, rated: FloatArray, unrated: FloatArray) -> Steps:
-        if not self._exact:
-            values = self._drawn(node, rated, unrated, self.draws, np.random.default_rng(0))
-            return Steps(values, np.full(self.draws, 1 / self.draws))
+    def _summed(self, node: Nodes, rated: FloatArray, unrated: FloatArray) -> Steps:
         sharp = bool(rated.sum(0).min() < _FEW)
         every = 2 if rated.sum() >= _SOME else 1
         mass = _total_mass(node, unrated.astype(np.int64), sharp, every)
@@ -298,13 +303,6 @@ def bins(scores: ArrayLike, count: int = BINS) -> IntArray:
     return codes
 
 
-def stretched(values: FloatArray, mean: float, sd: float, low: float = 0.0) -> Steps:
-    """Draws as steps, moved and stretched to a mean and sd, and kept between ``low`` and 1."""
-    spread = values.std()
-    moved = mean + (values - values.mean()) * (sd / spread if spread > 0 else 0.0)
-    return Steps(np.sort(np.clip(moved, low, 1.0)), np.full(values.size, 1 / values.size))
-
-
 def share_prior(rated: FloatArray | IntArray, unrated: FloatArray | IntArray) -> FloatArray:
     """Dirichlet parameters of the shares of the categories (..., J)."""
     items = rated.sum(-1) + unrated
@@ -368,7 +366,11 @@ def _total_mass(nodes: Nodes, unrated: IntArray, sharp: bool = False, every: int
     """
     period = int(unrated.sum()) + 1
     direct = sharp or nodes.weight.shape[1] == 1 or period <= _SMALL
-    thin = _thinned(nodes) if every == 2 and nodes.weight.shape[1] > 1 else nodes
+    thin = nodes
+    if every == 2 and nodes.weight.shape[1] > 1:  # with the weights of the rule of half the panels
+        panels = nodes.weight.shape[1] + 1
+        factor = fejer(panels // 2)[1] / fejer(panels)[1][1::2]
+        thin = Nodes(nodes.weight[:, 1::2] * factor, nodes.a[:, 1::2], nodes.b[:, 1::2])
     spectra = _Direct(thin, unrated) if direct else _Interpolated(nodes, unrated)
     spectrum = np.zeros(period // 2 + 1, dtype=np.complex128)
     for start in range(0, spectrum.size, _BLOCK):
@@ -421,9 +423,12 @@ class _Interpolated:
         self.period = int(unrated.sum()) + 1
 
     def at(self, start: int, stop: int) -> ComplexArray:
-        """At the frequencies from ``start`` to ``stop``: (points, frequencies)."""
-        turn = _phases(self.mean, self.period, start, stop)
-        centred = turn[:, _SKIP - 1 :: _SKIP].conj()
+        # Characteristic functions of the means, by running products.
+        turn = np.empty((*self.mean.shape, stop - start), dtype=np.complex128)
+        turn[..., 0] = np.exp(2j * np.pi * start / self.period * self.mean)
+        turn[..., 1:] = np.exp(2j * np.pi / self.period * self.mean)[..., None]
+        turn = np.asarray(np.cumprod(turn, axis=-1))
+        centred: ComplexArray = turn[:, _SKIP - 1 :: _SKIP].conj()
         for chance in self.chances:
             centred *= _transform(chance, self.period, start, stop).reshape(centred.shape)
         between = interpolation(PANELS, _SKIP) @ centred.view(np.float64)
@@ -436,26 +441,10 @@ def _chances(a: FloatArray, b: FloatArray, unrated: IntArray) -> list[FloatArray
     return [beta_binomial(a[:, j], b[:, j], int(unrated[j])) for j in np.flatnonzero(unrated)]
 
 
-def _thinned(nodes: Nodes) -> Nodes:
-    """Every second point, with the weights of the rule that has half the panels."""
-    panels = nodes.weight.shape[1] + 1
-    factor = fejer(panels // 2)[1] / fejer(panels)[1][1::2]
-    return Nodes(nodes.weight[:, 1::2] * factor, nodes.a[:, 1::2], nodes.b[:, 1::2])
-
-
 def _heavy(weight: FloatArray) -> IntArray:
     """Which of the weights (G,) to keep, so that next to nothing is left out."""
     order = np.argsort(weight)
     return np.asarray(order[np.cumsum(weight[order]) > _LEFT_OUT])
-
-
-def _phases(mean: FloatArray, period: int, start: int, stop: int) -> ComplexArray:
-    """Characteristic functions of the numbers ``mean`` (M, P): (M, P, stop − start)."""
-    step = np.exp(2j * np.pi / period * mean)
-    out = np.empty((*mean.shape, stop - start), dtype=np.complex128)
-    out[..., 0] = np.exp(2j * np.pi * start / period * mean)
-    out[..., 1:] = step[..., None]
-    return np.asarray(np.cumprod(out, axis=-1))
 
 
 def _transform(chance: FloatArray, period: int, start: int, stop: int) -> ComplexArray:

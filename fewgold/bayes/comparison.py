@@ -84,19 +84,12 @@ def _chance(first: Curve | Steps, second: Curve | Steps) -> float:
     """P(first > second) + P(first = second)/2."""
     if isinstance(first, Steps):
         if isinstance(second, Steps):
-            return float(first.mass @ _middle(second, first.values))
+            x = first.values  # shares are fractions, and rounded
+            return float(first.mass @ (0.5 * (second.cdf(x) + second.cdf(x - 2e-12))))
         return float(first.mass @ second.cdf(first.values))
     if isinstance(second, Steps):
         return 1 - _chance(second, first)
     return chance_greater(first.panels, second.panels)
-
-
-def _middle(steps: Steps, x: FloatArray) -> FloatArray:
-    """P(share < x) + P(share = x)/2; shares are fractions, and rounded."""
-    sums = np.append(0.0, steps.below)
-    upto = np.searchsorted(steps.values, x + 1e-12, side="right")
-    before = np.searchsorted(steps.values, x - 1e-12, side="right")
-    return np.asarray(0.5 * (sums[upto] + sums[before]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +127,6 @@ class Significance:
         np.fill_diagonal(reached, 0)
         return np.asarray(reached)
 
-    def _matrix(self) -> pd.DataFrame:
-        """P(row > column)."""
-        import pandas as pd
-
-        return pd.DataFrame(self.probability, list(self.names), list(self.names))
-
     def to_frame(self) -> pd.DataFrame:
         """One row a pair: who is ahead on average, by how much, P, p and the level reached.
 
@@ -160,35 +147,33 @@ class Significance:
 
     def summary(self) -> str:
         """The matrix as text, with a star for each level."""
-        reached, deepest = self._reached, len(self.levels)
-        lines = [["", *self.names]]
+        reached, lines = self._reached, [["", *self.names]]
         for i, (name, mean) in enumerate(zip(self.names, self.means, strict=True)):
             lines.append([f"{name} ({mean:.2f})"])
-            for j, chance in enumerate(self.probability[i]):
-                shown = "–" if i == j else _shown_chance(chance) + "*" * reached[i, j]
-                lines[-1].append(shown + " " * (deepest - shown.count("*")))  # numbers line up
-        width = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-        shown = [
+            for j, p in enumerate(self.probability[i]):
+                near = ">.999" if p >= 0.9995 else "<.001" if p < 0.0005 else f"{p:.3f}"
+                shown, stars = ("–", 0) if i == j else (near, reached[i, j])
+                lines[-1].append(shown + "*" * stars + " " * (len(self.levels) - stars))
+        width = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown_lines = [
             "  ".join([line[0].ljust(width[0]), *map(str.rjust, line[1:], width[1:])]).rstrip()
             for line in lines
         ]
         marks = ", ".join(f"{'*' * (k + 1)} {g:g}" for k, g in enumerate(self.levels))
         after = f", after {self.correction} correction" if self.correction else ""
-        return "\n".join([*shown, f"P(row > column); two-sided levels: {marks}{after}"])
+        return "\n".join([*shown_lines, f"P(row > column); two-sided levels: {marks}{after}"])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The matrix as a figure."""
+        import pandas as pd
+
         from fewgold.plots import significance_matrix
 
+        matrix = pd.DataFrame(self.probability, list(self.names), list(self.names))
         return significance_matrix(
-            self._matrix(), self._reached, ax, levels=self.levels, means=self.means,
+            matrix, self._reached, ax, levels=self.levels, means=self.means,
             note=f"after {self.correction} correction" if self.correction else "",
         )  # fmt: skip
-
-
-def _shown_chance(p: float) -> str:
-    """Three digits, and no 1 or 0 for what is only near."""
-    return ">.999" if p >= 0.9995 else "<.001" if p < 0.0005 else f"{p:.3f}"
 
 
 CORRECTIONS = ("holm", "fdr", "bonferroni")

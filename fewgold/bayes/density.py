@@ -211,9 +211,7 @@ _GRID = 16  # points of a panel, to find the mode from
 _NEWTON = 40
 _FINE = 32  # nodes for products of two densities
 _END = 1e-9  # ω: nearer to an end a density is a power of the distance
-_BESIDE = (
-    1e-3  # of the width: how far from 0 and 1 a density is read that vanishes there with dx/dω
-)
+_BESIDE = 1e-3  # of the width: how far from 0 and 1 a density is read that vanishes with dx/dω
 
 
 @lru_cache(maxsize=1)
@@ -335,7 +333,6 @@ class Panels(Curve):
         return panel, np.clip(place, -1, 1)
 
     def pdf(self, x: FloatArray) -> FloatArray:
-        """Density at x."""
         omega = to_omega(x)
         first, last = self.edges[0], self.edges[-1]
         inside = (omega >= first) & (omega <= last)
@@ -357,7 +354,6 @@ class Panels(Curve):
         return np.asarray(value)
 
     def cdf(self, x: FloatArray) -> FloatArray:
-        """Mass up to x."""
         mass = self._mass(to_omega(x))
         if self.ends[0]:
             share = np.clip(np.asarray(x, dtype=np.float64) / np.sin(self.edges[0]) ** 2, 0, 1)
@@ -381,7 +377,6 @@ class Panels(Curve):
         return _evaluate(self.coefficients[panel], place), np.asarray(mass)
 
     def quantile(self, p: FloatArray) -> FloatArray:
-        """Where the mass below is ``p``."""
         p = np.asarray(p, dtype=np.float64)
         panel = np.clip(np.searchsorted(self._before, p) - 1, 0, self._widths.size - 1)
         width, wanted = self._widths[panel], np.asarray(p - self._before[panel])
@@ -394,7 +389,6 @@ class Panels(Curve):
         return np.asarray(np.where(p > 1 - self.ends[1], 1.0, x) if self.ends[1] else x)
 
     def moments(self) -> tuple[float, float]:
-        """Mean and variance."""
         nodes, w = gauss_legendre(ORDER)
         x = np.sin(self.edges[:-1, None] + self._widths[:, None] * nodes) ** 2
         density = self.coefficients @ legendre.legvander(2 * nodes - 1, ORDER - 1).T

@@ -51,14 +51,19 @@ def coded(
     falls = pool.orientation.get(metric) == -1
     sign = ("<" if falls else ">") + ("" if strict else "=")
     if isinstance(threshold, str) and threshold in RULES:
-        return _chosen(ratings, adequate, metric, threshold, sign)
-    cut = Cut(sign, float(threshold)) if isinstance(threshold, int | float) else None
-    cut = cut or Cut.parse(threshold)  # type: ignore[arg-type]
+        # A cut for each draw, from its own ratings; the median where they are all alike.
+        at = choose_cuts(adequate, scores[ratings.sample.indices], threshold, sign)
+        told = np.isfinite(at)
+        at = np.where(told, at, np.median(scores))
+        how = metric if at.ndim else f"{metric} {Cut(sign, float(at))}"
+        note = f"the ratings do not tell where to cut {metric} (all are alike), so it was cut at "
+        notes = () if told.all() else (note + "its median",)
+        return Coded(np.array(Cut(sign, 0.0)(scores - at[..., None])), how, notes)
+    number = isinstance(threshold, int | float)
+    cut = Cut(sign, float(threshold)) if number else Cut.parse(threshold)  # type: ignore[arg-type]
     labels = cut(scores)
-    notes: tuple[str, ...] = ()
-    if labels.all() or not labels.any():
-        notes = (f"{metric} {cut} is {int(labels[0])} for every segment and tells nothing",)
-    return Coded(labels, f"{metric} {cut}", notes)
+    note = f"{metric} {cut} is {int(labels[0])} for every segment and tells nothing"
+    return Coded(labels, f"{metric} {cut}", (note,) if labels.min() == labels.max() else ())
 
 
 def check_binary(metric: str, scores: FloatArray) -> BoolArray:
@@ -76,24 +81,6 @@ def scores_of(pool: Population, metric: str) -> FloatArray:
     if metric not in pool.metrics:
         raise UnknownNameError("metric", metric, pool.metrics)
     return pool._metric_values(metric)
-
-
-def _chosen(ratings: Ratings, adequate: BoolArray, metric: str, rule: str, sign: str) -> Coded:
-    """A cut for each draw, from its own ratings; the median where they are all alike."""
-    scores = scores_of(ratings.sample.pool, metric)
-    ours = scores[ratings.sample.indices]
-    at = choose_cuts(adequate, ours, rule, sign)
-    told = np.isfinite(at)
-    at = np.where(told, at, np.median(scores))
-    labels = np.array(Cut(sign, 0.0)(scores - at[..., None]))
-    cut = "" if at.ndim else f" {Cut(sign, float(at))}"
-    notes: tuple[str, ...] = ()
-    if not told.all():
-        notes = (
-            f"the ratings do not tell where to cut {metric} (all are alike), so it was cut at its "
-            "median",
-        )
-    return Coded(labels, f"{metric}{cut}", notes)
 
 
 def each_threshold(
@@ -214,11 +201,9 @@ class RatedPosterior(Posterior):
         return self.posterior._distributions
 
     def draw(self, k: Any) -> RatedPosterior:
-        """The ``k``-th of a batch, or a smaller batch."""
         return replace(self, posterior=self.posterior.draw(k), ratings=self.ratings.draw(k))
 
     def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``: (*batch, *p.shape)."""
         return self.posterior.quantile(p)
 
     def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
@@ -254,10 +239,9 @@ class RatedPosterior(Posterior):
         """A few lines for people."""
         self._check_single("summary")
         low, high = self.interval(confidence)
-        level = f"{100 * confidence:.6g}%"
         lines = [
             f"{float(self.mean):.4f} ± {float(self.sd):.4f} (posterior mean and sd)",
-            f"{level} interval {low:.4f} to {high:.4f} ({self._label})",
+            f"{100 * confidence:.6g}% interval {low:.4f} to {high:.4f} ({self._label})",
             self._source,
             *([f"metric: {self.how}"] if self.how else []),
             *(f"note: {note}" for note in self.remarks),
@@ -271,8 +255,8 @@ class RatedPosterior(Posterior):
         counts = getattr(self.posterior, "counts", None)
         if self.shape or counts is None or not int(counts.paired_total):
             return {}
-        rates = zip(("rho", "eta"), hit_rates(*counts._cells), strict=True)
-        return {name: None if np.isnan(rate) else rate for name, rate in rates}
+        rho, eta = (None if np.isnan(rate) else rate for rate in hit_rates(*counts._cells))
+        return {"rho": rho, "eta": eta}
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
@@ -442,9 +426,8 @@ class BinaryPosterior(Estimator):
             self._check_plain("one that is the same everywhere")
             posterior, _ = self._alone(ratings, adequate)
             return posterior, labels.how, labels.notes
-        rated, unrated = tally(
-            labels.labels.astype(np.int64), ratings.sample.indices, adequate, count=2
-        )
+        codes = labels.labels.astype(np.int64)
+        rated, unrated = tally(codes, ratings.sample.indices, adequate, count=2)
         counts = Counts(
             tp=rated[..., 1, 1], fn=rated[..., 0, 1], fp=rated[..., 1, 0], tn=rated[..., 0, 0],
             metric_ones=unrated[..., 1], metric_total=unrated.sum(-1), pairs=self.pairs,
@@ -464,44 +447,32 @@ class BinaryPosterior(Estimator):
                 "metrics and bins have a prior of their own."
             )
         cuts = each_threshold(names, self.threshold)
-        if len(names) > _JOINTLY and self.threshold != _BINS:
-            return self._by_votes(ratings, adequate, cuts)
+        # Many metrics go by how many of them say 1: their patterns would be too rare to learn.
+        votes = len(names) > _JOINTLY and self.threshold != _BINS
+        if votes and _BINS in cuts.values():
+            raise FewgoldError(
+                f"bins go with up to {_JOINTLY} metrics; got {len(cuts)}. Leave some out."
+            )
         codes: IntArray = np.zeros(len(ratings.sample.pool), dtype=np.int64)
-        parts: list[str] = []
-        notes: list[str] = []
-        count = 1
+        parts, count = [], 1
+        notes = [f"{len(cuts)} metrics are taken by how many of them say 1"] if votes else []
         for name, cut in cuts.items():
+            levels = 1 if votes else 2
             if cut == _BINS:
                 own: Any = bins(scores_of(ratings.sample.pool, name))
-                parts.append(f"{name} in {int(own.max()) + 1} bins")
+                levels = int(own.max()) + 1
+                parts.append(f"{name} in {levels} bins")
             else:
                 found = coded(ratings, adequate, name, cut, self.strict)
                 own = found.labels.astype(np.int64)
                 parts.append(found.how)
                 notes += found.notes
-            levels = int(own.max()) + 1 if cut == _BINS else 2
-            # Patterns that do not occur are no categories.
-            found_codes, codes = np.unique(codes * levels + own, return_inverse=True)
-            count = found_codes.size
+            codes = codes * levels + own
+            if not votes or name == names[-1]:
+                # Patterns that do not occur are no categories.
+                seen, codes = np.unique(codes, return_inverse=True)
+                count = seen.size
         rated, unrated = tally(codes, ratings.sample.indices, adequate, count=count)
-        in_order = len(names) == 1  # bins of one metric, which rise or fall
+        in_order = votes or len(names) == 1  # bins of one metric, which rise or fall
         posterior = CellPosterior(rated, unrated, self.target, Trend() if in_order else Pooled())
-        return posterior, " and ".join(parts), tuple(notes)
-
-    def _by_votes(
-        self, ratings: Ratings, adequate: BoolArray, cuts: Mapping[str, Threshold]
-    ) -> tuple[Posterior, str, tuple[str, ...]]:
-        """Many metrics by how many of them say 1: their patterns would be too rare to learn."""
-        if _BINS in cuts.values():
-            raise FewgoldError(
-                f"bins go with up to {_JOINTLY} metrics; got {len(cuts)}. Leave some out."
-            )
-        found = [coded(ratings, adequate, name, cut, self.strict) for name, cut in cuts.items()]
-        votes = np.sum(np.broadcast_arrays(*(f.labels for f in found)), axis=0, dtype=np.int64)
-        seen, codes = np.unique(votes, return_inverse=True)
-        codes = codes.reshape(votes.shape)
-        rated, unrated = tally(codes, ratings.sample.indices, adequate, count=seen.size)
-        note = f"{len(cuts)} metrics are taken by how many of them say 1"
-        notes = tuple(dict.fromkeys([note, *(n for f in found for n in f.notes)]))
-        posterior = CellPosterior(rated, unrated, self.target, Trend())
-        return posterior, " and ".join(f.how for f in found), notes
+        return posterior, " and ".join(parts), tuple(dict.fromkeys(notes) if votes else notes)

@@ -115,7 +115,6 @@ class PoolPosterior(Posterior):
         return self._rated + self.counts.metric_total + self.unrated
 
     def draw(self, k: Any) -> PoolPosterior:
-        """The ``k``-th of a batch, or a smaller batch."""
         known = self.known.draw(k) if self.known.shape else self.known
         return PoolPosterior(self.counts.draw(k), self._priors, self.unrated, known)
 
@@ -130,8 +129,7 @@ class PoolPosterior(Posterior):
         flat = np.stack([np.ravel(column).astype(np.float64) for column in columns], axis=-1)
         rows, where = np.unique(flat, axis=0, return_inverse=True)
         *fields, size, adequate = rows.T.copy()
-        whole = size.astype(np.int64), adequate.astype(np.int64)
-        return Shapes(*fields), *whole, where.ravel()
+        return Shapes(*fields), size.astype(np.int64), adequate.astype(np.int64), where.ravel()
 
     @property
     def _picked(self) -> bool:
@@ -259,7 +257,6 @@ class ProcessPosterior(Posterior):
         return self.pool.shape
 
     def draw(self, k: Any) -> ProcessPosterior:
-        """The ``k``-th of a batch, or a smaller batch."""
         return ProcessPosterior(self.pool.draw(k))
 
     @cached_property
@@ -287,17 +284,11 @@ class ProcessPosterior(Posterior):
 
 
 def posterior_of(
-    counts: Counts,
-    priors: Priors | None,
-    target: str,
-    *,
-    unrated: int = 0,
+    counts: Counts, priors: Priors | None, target: str, *, unrated: int = 0,
     known: Counts | None = None,
-) -> AlphaPosterior | PoolPosterior | ProcessPosterior:
+) -> AlphaPosterior | PoolPosterior | ProcessPosterior:  # fmt: skip
     """Of the success rate in this test set (``"pool"``), or of what made the items."""
-    if known is not None:
-        pool = PoolPosterior(counts, priors, known=known)
-        return pool if target == "pool" else ProcessPosterior(pool)
-    if target == "pool":
-        return PoolPosterior(counts, priors, unrated)
-    return AlphaPosterior(counts, priors or Priors())
+    if target == "process" and known is None:
+        return AlphaPosterior(counts, priors or Priors())
+    pool = PoolPosterior(counts, priors, unrated, known or Counts())
+    return pool if target == "pool" else ProcessPosterior(pool)

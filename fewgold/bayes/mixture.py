@@ -52,9 +52,9 @@ class Shapes(NamedTuple):
         return np.asarray(self.m + self.k)
 
     @property
-    def mirrored(self) -> Shapes:
-        """The same with adequate and inadequate exchanged: α → 1 − α, ρ ↔ 1 − η."""
-        return Shapes(self.b0, self.a0, self.be, self.ae, self.br, self.ar, self.m, self.k)
+    def exchanged(self) -> Shapes:
+        """The same with 0 and 1 exchanged, of humans and of the metric: α → 1 − α, ρ ↔ η."""
+        return Shapes(self.b0, self.a0, self.ae, self.be, self.ar, self.br, self.k, self.m)
 
     def distinct(self) -> tuple[Shapes, IntArray]:
         """Shapes (n,) without repeats, and which of them each of the batch has, flat."""

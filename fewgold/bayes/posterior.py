@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes import quadrature
 from fewgold.bayes.batch import METHODS, batch_panels, batch_quantiles, by_mixture, moments, smooth
 from fewgold.bayes.counts import Counts
-from fewgold.bayes.density import BetaCurve, Curve, Panels
+from fewgold.bayes.density import BetaCurve, Curve, LogDensity, Panels
 from fewgold.bayes.mixture import Shapes, mixture, sample_rates, shapes
 from fewgold.bayes.priors import Priors
 from fewgold.errors import FewgoldError
@@ -265,21 +265,18 @@ class AlphaPosterior(Posterior):
 
     @property
     def _source(self) -> str:
-        c = self.counts
-        told = (
+        c, rates = self.counts, self.priors._known_rates
+        idle = "; rho + eta = 1, so those of the metric tell nothing"
+        return (
             f"from {int(c.human_total)} human, {int(c.paired_total)} paired and "
-            f"{int(c.metric_total)} metric ratings"
+            f"{int(c.metric_total)} metric ratings{idle if rates and sum(rates) <= 1 else ''}"
         )
-        if self.priors._known_rates is not None and sum(self.priors._known_rates) <= 1:
-            told += "; rho + eta = 1, so those of the metric tell nothing"
-        return told
 
     @property
     def shape(self) -> tuple[int, ...]:
         return self.counts.shape
 
     def draw(self, k: Any) -> AlphaPosterior:
-        """The ``k``-th of a batch, or a smaller batch."""
         return replace(self, counts=self.counts.draw(k))
 
     @cached_property
@@ -320,10 +317,7 @@ class AlphaPosterior(Posterior):
         if not shape.total:
             return BetaCurve(*powers)
         if rates is not None and self.method != "mixture":
-
-            def log_density(alpha: FloatArray, beta: FloatArray) -> FloatArray:
-                return quadrature.log_density_known(shape, rates, alpha, beta)
-
+            log_density: LogDensity = partial(quadrature.log_density_known, shape, rates)
         elif self.method == "quadrature" or not (self.method == "mixture" or by_mixture(shape)):
             return quadrature.by_quadrature(shape)
         else:
@@ -346,7 +340,6 @@ class AlphaPosterior(Posterior):
         return self._stack([curve.pdf(at) for curve in self._distributions])
 
     def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``: (*batch, *p.shape)."""
         chances = check_chances(p)
         drawn = "_distributions" in self.__dict__
         if chances.size > _FEW or drawn or self.method == "quadrature":
@@ -372,20 +365,19 @@ class AlphaPosterior(Posterior):
     @cached_property
     def rho(self) -> RatePosterior:
         """Marginal posterior of ρ = P(metric 1 | adequate)."""
-        self._check_estimated("rho")
-        return RatePosterior(quadrature.rho_curve(self._shapes), False)
+        return self._rate("rho", self._shapes)
 
     @cached_property
     def eta(self) -> RatePosterior:
         """Marginal posterior of η = P(metric 0 | inadequate)."""
-        self._check_estimated("eta")
-        return RatePosterior(quadrature.rho_curve(self._shapes.mirrored), True)
+        return self._rate("eta", self._shapes.exchanged)
 
-    def _check_estimated(self, name: str) -> None:
+    def _rate(self, name: str, shape: Shapes) -> RatePosterior:
         self._check_single(name)
         if self.priors.known:
             rate = getattr(self.priors, name)
             raise FewgoldError(f"{name} is known to be {rate:g}: it has no posterior.")
+        return RatePosterior(quadrature.rho_curve(shape))
 
     def joint(self, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
         """Density of (ρ, η) given the data, at arrays that broadcast; of one study.
@@ -441,48 +433,28 @@ class AlphaPosterior(Posterior):
         return found[where].reshape(self.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class RatePosterior:
+@dataclass(frozen=True, eq=False, repr=False)
+class RatePosterior(Posterior):
     """Marginal posterior of a hit rate of the metric."""
 
     curve: Curve
-    flipped: bool  # the curve is that of 1 − rate
+    shape = ()
+    _source = "a hit rate of the metric"
 
     @property
-    def mean(self) -> np.float64:
-        """Posterior mean."""
-        mean = self.curve.moments()[0]
-        return np.float64(1 - mean if self.flipped else mean)
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        mean, variance = self.curve.moments()
+        return np.asarray(mean), np.sqrt(variance)
 
     @property
-    def sd(self) -> np.float64:
-        """Posterior standard deviation."""
-        return np.float64(np.sqrt(self.curve.moments()[1]))
+    def _distributions(self) -> list[Curve]:
+        return [self.curve]
 
     @property
     def mode(self) -> float:
         """Where the density is highest."""
-        return 1 - self.curve.mode if self.flipped else self.curve.mode
+        return self.curve.mode
 
     def pdf(self, x: ArrayLike) -> FloatArray:
         """Density at ``x``."""
-        at = np.asarray(x, dtype=np.float64)
-        return self.curve.pdf(1 - at if self.flipped else at)
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """P(rate ≤ x)."""
-        at = np.asarray(x, dtype=np.float64)
-        return 1 - self.curve.cdf(1 - at) if self.flipped else self.curve.cdf(at)
-
-    def quantile(self, p: ArrayLike) -> FloatArray:
-        """Where the CDF reaches ``p``."""
-        chances = check_chances(p)
-        if self.flipped:
-            return 1 - self.curve.quantile(1 - chances)
-        return self.curve.quantile(chances)
-
-    def interval(self, confidence: float = 0.95) -> Interval:
-        """Credible interval with equal tails."""
-        tail = 0.5 - 0.5 * check_confidence(confidence)
-        low, high = self.quantile([tail, 1 - tail])
-        return Interval(np.asarray(low), np.asarray(high))
+        return self.curve.pdf(np.asarray(x, dtype=np.float64))

@@ -7,7 +7,6 @@ the unrated items of a category are Dirichlet-multinomial.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -19,7 +18,7 @@ from scipy.special import gammaln
 
 from fewgold._arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_count
-from fewgold.bayes.cells import CategoryPosterior, CellPosterior, share_prior, stretched
+from fewgold.bayes.cells import CategoryPosterior, CellPosterior, share_prior
 from fewgold.bayes.posterior import Steps
 from fewgold.bayes.priors import Separate
 from fewgold.errors import DataError, FewgoldError
@@ -122,9 +121,7 @@ class PreferencePosterior(CategoryPosterior):
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
-        return np.asarray(self.win.mean - self.loss.mean), self._sd()
-
-    def _sd(self) -> FloatArray:
+        mean = np.asarray(self.win.mean - self.loss.mean)
         a = self.rated + self.prior
         total = a.sum(-1)
         net = (a[..., WIN] - a[..., LOSS]) / total
@@ -132,13 +129,13 @@ class PreferencePosterior(CategoryPosterior):
         if self.target == "pool":
             size = self.rated.sum((-1, -2)) + self.unrated.sum(-1)
             variance = np.vecdot(1.0 * self.unrated * (total + self.unrated), spread) / size**2
-            return np.asarray(np.sqrt(variance))
+            return mean, np.sqrt(variance)
         alpha = share_prior(self.rated, self.unrated)
         size = alpha.sum(-1, keepdims=True)
         share = alpha / size
         gaps = net - np.vecdot(share, net)[..., None]
         within, between = (alpha + 1) / (size + 1) * spread, gaps**2 / (size + 1)
-        return np.asarray(np.sqrt(np.vecdot(share, within + between)))
+        return mean, np.sqrt(np.vecdot(share, within + between))
 
     @property
     def probability_better(self) -> FloatArray:
@@ -146,21 +143,16 @@ class PreferencePosterior(CategoryPosterior):
         below, upto = self.cdf(-2e-12), self.cdf(0.0)
         return np.asarray(1 - 0.5 * (below + upto))
 
-    def _cells(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """Rated (J, 3) and unrated (J,) pairs of each posterior of the batch."""
-        count = self.unrated.shape[-1]
-        return zip(self.rated.reshape(-1, count, 3), self.unrated.reshape(-1, count), strict=True)
-
     @cached_property
     def _distributions(self) -> list[Steps]:
+        cells = zip(*self._flat, strict=True)
         if self._exact:
-            return [_net_steps(self.prior, *one) for one in self._cells()]
-        drawn = [self._drawn(*one, self.draws, np.random.default_rng(0)) for one in self._cells()]
-        places = zip(drawn, self.mean.ravel(), self.sd.ravel(), strict=True)
-        return [stretched(values, mean, sd, low=-1.0) for values, mean, sd in places]
+            return [_net_steps(self.prior, *one) for one in cells]
+        drawn = [self._drawn(*one, self.draws, np.random.default_rng(0)) for one in cells]
+        return self._stretched(drawn, low=-1.0)
 
     def _drawn(
-        self, rated: IntArray, unrated: IntArray, size: int, rng: np.random.Generator
+        self, rated: FloatArray, unrated: FloatArray, size: int, rng: np.random.Generator
     ) -> FloatArray:
         """Draws of the net preference: (size,)."""
         gamma = rng.standard_gamma(rated + self.prior, (size, *rated.shape))
@@ -168,7 +160,7 @@ class PreferencePosterior(CategoryPosterior):
         if self.target == "process":
             share = rng.dirichlet(share_prior(rated, unrated), size)
             return np.asarray(np.vecdot(share, rates[..., WIN] - rates[..., LOSS]))
-        more = rng.multinomial(unrated, rates).sum(1) + rated.sum(0)
+        more = rng.multinomial(unrated.astype(np.int64), rates).sum(1) + rated.sum(0)
         return np.asarray((more[:, WIN] - more[:, LOSS]) / more.sum(-1))
 
     def sample(self, size: int, *, rng: RNGLike = None) -> FloatArray:
@@ -176,10 +168,11 @@ class PreferencePosterior(CategoryPosterior):
         generator = as_rng(rng)
         if self._exact:
             return super().sample(size, rng=generator)
-        return self._stack([self._drawn(*one, size, generator) for one in self._cells()])
+        cells = zip(*self._flat, strict=True)
+        return self._stack([self._drawn(*one, size, generator) for one in cells])
 
 
-def _net_steps(prior: float, rated: IntArray, unrated: IntArray) -> Steps:
+def _net_steps(prior: float, rated: FloatArray, unrated: FloatArray) -> Steps:
     """Net preference of a test set: the sum over categories, by their characteristic functions."""
     total = int(unrated.sum())
     length = fft.next_fast_len(2 * total + 1, real=True)

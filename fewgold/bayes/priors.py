@@ -48,7 +48,9 @@ class Priors:
         for name in ("rho", "eta"):
             rate = getattr(self, name)
             known = isinstance(rate, int | float | np.number)
-            object.__setattr__(self, name, _rate(name, rate) if known else beta_pair(name, rate))
+            if known and not 0 <= rate <= 1:
+                raise FewgoldError(f"a known {name} must lie between 0 and 1; got {rate!r}.")
+            object.__setattr__(self, name, float(rate) if known else beta_pair(name, rate))
         if isinstance(self.rho, tuple) != isinstance(self.eta, tuple):
             raise FewgoldError(
                 f"rho and eta must both be known numbers or both have Beta priors; got "
@@ -88,12 +90,6 @@ def beta_pair(name: str, pair: object) -> Beta:
     if not (0 < a < np.inf and 0 < b < np.inf):
         raise FewgoldError(f"{name} must be a pair of positive numbers (a, b); got {pair!r}.")
     return a, b
-
-
-def _rate(name: str, rate: float) -> float:
-    if not 0 <= rate <= 1:
-        raise FewgoldError(f"a known {name} must lie between 0 and 1; got {rate!r}.")
-    return float(rate)
 
 
 @dataclass(frozen=True)
@@ -305,52 +301,39 @@ def _shrunk(
         kappa = np.repeat(strengths, len(slopes))[:, None, None]  # one for each of the M models
         slope = np.tile(slopes, len(strengths))[:, None, None]
         offset = slope * places[rows, None, None]  # (D, M, 1, J)
-        model = _Models(rated[rows, None, None], share[:, None, None], kappa, rate)
-        parts.append(_integrated(model, offset, -0.5 * slope[..., 0] ** 2, panels))
+        model = _Models(rated[rows, None, None], share[:, None, None], kappa, offset, rate)
+        # Where each model has its mass: θ = logit sin² ω, a Fejér rule over ω. In ω a rate near 0
+        # or 1 has no long tail, as it has in θ, and others are nearly normal.
+        low, high = mass_window(model.log_posterior, offset.shape[:2], _DROP)
+        x, w = fejer(panels)
+        omega = low[..., None] + (high - low)[..., None] * x
+        log_w = model.log_posterior(omega) + np.log((high - low)[..., None] * w)
+        log_w = log_w - 0.5 * slope[..., 0] ** 2
+        weight = np.exp(log_w - log_w.max((-1, -2), keepdims=True))
+        up, down = model.centres(omega)
+        a, b = kappa * up + model.rated[..., 1], kappa * down + model.rated[..., 0]
+        parts.append(Nodes(weight / weight.sum((-1, -2), keepdims=True), a, b))
     return Nodes(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _integrated(model: _Models, offset: FloatArray, log_prior: FloatArray, panels: int) -> Nodes:
-    """Nodes of θ for each model, where it has its mass: θ = logit sin² ω, a Fejér rule over ω.
-
-    In ω a rate near 0 or 1 has no long tail, as it has in θ, and others are nearly normal.
-    """
-
-    def log_f(omega: FloatArray) -> FloatArray:
-        log_slope = -np.log(np.sin(omega) * np.cos(omega))
-        return np.asarray(model.log_posterior(_theta(omega), offset) + log_slope)
-
-    low, high = mass_window(log_f, offset.shape[:2], _DROP)
-    x, w = fejer(panels)
-    omega = low[..., None] + (high - low)[..., None] * x
-    log_w = log_f(omega) + np.log((high - low)[..., None] * w) + log_prior
-    weight = np.exp(log_w - log_w.max((-1, -2), keepdims=True))
-    a, b = model.betas(_theta(omega), offset)
-    return Nodes(weight / weight.sum((-1, -2), keepdims=True), a, b)
-
-
-def _theta(omega: FloatArray) -> FloatArray:
-    return np.asarray(2 * np.log(np.sin(omega) / np.cos(omega)))
-
-
 class _Models(NamedTuple):
-    """Ratings (D, 1, 1, J, 2), shares (D, 1, 1, J), strengths (M, 1, 1), prior of the rate."""
+    """Ratings (D, 1, 1, J, 2), shares (D, 1, 1, J), strengths (M, 1, 1), offsets of θ (D, M, 1, J),
+    prior of the rate."""
 
     rated: FloatArray
     share: FloatArray
     kappa: FloatArray
+    offset: FloatArray
     rate: Beta
 
-    def betas(self, theta: FloatArray, offset: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Beta parameters of the v_j given θ (D, M, T): (D, M, T, J)."""
-        place = theta[..., None] + offset
-        a, b = self.kappa * expit(place), self.kappa * expit(-place)
-        return a + self.rated[..., 1], b + self.rated[..., 0]
+    def centres(self, omega: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """μ_j and 1 − μ_j at ω (D, M, T): (D, M, T, J)."""
+        place = 2 * np.log(np.sin(omega) / np.cos(omega))[..., None] + self.offset
+        return expit(place), expit(-place)
 
-    def log_posterior(self, theta: FloatArray, offset: FloatArray) -> FloatArray:
-        """Log of prior times likelihood of (κ, slope, θ), but for the prior of the slope."""
-        place = theta[..., None] + offset
-        up, down = expit(place), expit(-place)
+    def log_posterior(self, omega: FloatArray) -> FloatArray:
+        """Log of prior times likelihood of (κ, slope, ω), but for the prior of the slope."""
+        up, down = self.centres(omega)
         slope, (a, b) = (self.share * up * down).sum(-1), self.rate
         prior = np.log(slope)
         if (a, b) != (1.0, 1.0):
@@ -359,7 +342,7 @@ class _Models(NamedTuple):
         like = _log_rising(self.kappa * up, self.rated[..., 1])
         like += _log_rising(self.kappa * down, self.rated[..., 0])
         like -= _log_rising(self.kappa, self.rated.sum(-1))
-        return np.asarray(prior + like.sum(-1))
+        return np.asarray(prior + like.sum(-1) - np.log(np.sin(omega) * np.cos(omega)))
 
 
 def _log_rising(start: FloatArray, steps: FloatArray) -> FloatArray:

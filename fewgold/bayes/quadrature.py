@@ -12,7 +12,7 @@ alone, and the chance that ρ + η > 1.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -104,13 +104,6 @@ def _inner(segment: Segment, like: FloatArray) -> FloatArray:
     low, high = mass_window(segment.log, like.shape, _DROP)
     theta = low[..., None] + (high - low)[..., None] * x
     return np.asarray(segment.log(theta) + np.log(w) + np.log(high - low)[..., None])
-
-
-def _log_inside(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> FloatArray:
-    """Log of the inner integral at α and a value of the outer rate, arrays that broadcast."""
-    a, b, one, zero = (np.array(x) for x in np.broadcast_arrays(*alpha, *rate))
-    segment = _segment_at(shape, outer, (a, b), (one, zero))
-    return np.asarray(log_sum(_inner(segment, a)) + segment.log_measure)
 
 
 def _outer_rule(
@@ -219,12 +212,12 @@ def _by_quadrature(*values: float) -> Panels:
 
 
 def log_density_known(
-    shape: Shapes, rates: tuple[float, float], alpha: FloatArray, beta: FloatArray
+    shape: Shapes, rates: tuple[float, float] | Rate, alpha: FloatArray, beta: FloatArray
 ) -> FloatArray:
     """Log density of α but for a constant, at ``alpha`` = 1 − ``beta`` (..., n)."""
     rho, eta = rates
-    one = alpha * rho + beta * (1 - eta)
-    zero = alpha * (1 - rho) + beta * eta
+    one = np.maximum(alpha * rho + beta * (1 - eta), TINY)
+    zero = np.maximum(alpha * (1 - rho) + beta * eta, TINY)
     a0, b0, m, k = (np.asarray(x)[..., None] for x in (shape.a0, shape.b0, shape.m, shape.k))
     return np.asarray(xlogy(a0 - 1, alpha) + xlogy(b0 - 1, beta) + xlogy(m, one) + xlogy(k, zero))
 
@@ -275,7 +268,7 @@ def _known_window(
     shape: Shapes, rates: tuple[float, float]
 ) -> tuple[LogFunction, FloatArray, FloatArray]:
     """Log density of ω = arcsin √α, and the window (n,) that holds it."""
-    log_f = arcsine(lambda alpha, beta: log_density_known(shape, rates, alpha, beta))
+    log_f = arcsine(partial(log_density_known, shape, rates))
     return log_f, *mass_window(log_f, shape.a0.shape, _KNOWN_DROP, points=24)
 
 
@@ -290,21 +283,10 @@ def log_joint(shape: Shapes, rho: FloatArray, eta: FloatArray) -> FloatArray:
     """Log of the joint density at ρ and η (n,), but for the evidence."""
     parts = [np.empty(0)]
     for rows in batches(rho.size, 1000):
-        hit, right = rho[rows, None], eta[rows, None]
-
-        def log_f(
-            omega: FloatArray, hit: FloatArray = hit, right: FloatArray = right
-        ) -> FloatArray:
-            """Log of 2 α^(a0 − 1) (1 − α)^(b0 − 1) p^m (1 − p)^k dα/dω at each pair of rates."""
-            s, c = np.sin(omega), np.cos(omega)
-            one = s * s * hit + c * c * (1 - right)
-            zero = s * s * (1 - hit) + c * c * right
-            out = (2 * shape.a0 - 1) * np.log(s) + (2 * shape.b0 - 1) * np.log(c) + np.log(2)
-            return np.asarray(
-                out + xlogy(shape.m, np.maximum(one, TINY)) + xlogy(shape.k, np.maximum(zero, TINY))
-            )
-
-        parts.append(log_integral(log_f, hit.shape[:1], _JOINT_DROP, _JOINT_NODES, _JOINT_PANELS))
+        rates = rho[rows, None], eta[rows, None]
+        log_f = arcsine(partial(log_density_known, shape, rates))
+        shape_of = rates[0].shape[:1]
+        parts.append(log_integral(log_f, shape_of, _JOINT_DROP, _JOINT_NODES, _JOINT_PANELS))
     hits = xlogy(shape.ar - 1, rho) + xlog1py(shape.br - 1, -rho)
     misses = xlogy(shape.ae - 1, eta) + xlog1py(shape.be - 1, -eta)
     return np.asarray(np.concatenate(parts) + hits + misses)
@@ -340,7 +322,9 @@ def _log_marginal(shape: Shapes, rho: FloatArray, rest: FloatArray) -> FloatArra
 
         def log_f(omega: FloatArray, rate: Rate = rate) -> FloatArray:
             s, c = np.sin(omega), np.cos(omega)
-            inside = _log_inside(shape, 0, (s * s, c * c), rate)
+            a, b, *one = (np.array(x) for x in np.broadcast_arrays(s * s, c * c, *rate))
+            segment = _segment_at(shape, 0, (a, b), (one[0], one[1]))
+            inside = log_sum(_inner(segment, a)) + segment.log_measure
             return (2 * shape.a0 - 1) * np.log(s) + (2 * shape.b0 - 1) * np.log(c) + inside
 
         out[rows] += log_integral(log_f, rate[0].shape[:1], _DROP, _RHO_NODES, _RHO_PANELS)
@@ -383,27 +367,19 @@ def _chance_at(shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray) -
     """P(x > y) at each α (n,)."""
     theta, segment, log_weight = _outer_rule(shape, outer, alpha, beta)
     low, high = mass_window(segment.log, theta.shape, _DROP)
-    cut, above = _cut(segment, outer, theta)
+    if outer < 2:  # s is y, or x, and is cut at the other rate, which is the outer one
+        cut, above = theta, outer  # x > y before (0) or after the cut (1)
+    else:
+        (_, x_low, dx), _ = segment.rising
+        (_, y_low, dy) = segment.falling[1]
+        cut, above = to_omega((y_low + dy - x_low) / np.maximum(dx + dy, 1e-300)), 1
     middle = np.clip(cut, low, high)
-    parts = [_part(segment, *ends) + log_weight for ends in ((low, middle), (middle, high))]
+    x, w = gauss_legendre(_CHANCE_NODES)
+    parts = []
+    for start, end in ((low, middle), (middle, high)):  # very low where a part is empty
+        values = segment.log(start[..., None] + (end - start)[..., None] * x) + np.log(w)
+        width = np.log(np.maximum(end - start, TINY))
+        parts.append(log_sum(values) + width + log_weight)
     top = np.max(parts, axis=(0, 2))[:, None]
     sums = [np.exp(part - top).sum(-1) for part in parts]
     return np.asarray(sums[above] / (sums[0] + sums[1]))
-
-
-def _cut(segment: Segment, outer: int, theta: FloatArray) -> tuple[FloatArray, int]:
-    """The θ inside at which x = y, and whether x > y before (0) or after it (1)."""
-    if outer < 2:  # s is y, or x, and is cut at the other rate, which is the outer one
-        return theta, outer
-    (_, x_low, dx), _ = segment.rising
-    (_, y_low, dy) = segment.falling[1]
-    share = (y_low + dy - x_low) / np.maximum(dx + dy, 1e-300)
-    return to_omega(share), 1
-
-
-def _part(segment: Segment, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Log of the integral over a part of each segment; very low where the part is empty."""
-    x, w = gauss_legendre(_CHANCE_NODES)
-    width = high - low
-    values = segment.log(low[..., None] + width[..., None] * x) + np.log(w)
-    return np.asarray(log_sum(values) + np.log(np.maximum(width, TINY)))

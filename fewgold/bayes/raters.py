@@ -62,18 +62,6 @@ class Answers:
     def gold_zeros(self) -> int:
         return int((self.gold == 0).sum())
 
-    @property
-    def unanswered(self) -> int:
-        """Items that are not gold and that nobody rated."""
-        return int((self.which == -2).sum())
-
-    @property
-    def most(self) -> int:
-        """The largest number of answers to one item of unknown class."""
-        if not self.counts.size:
-            return 0
-        return int(np.isfinite(self.patterns).sum(-1).max())
-
 
 class Health(NamedTuple):
     """Split R-hat and effective number of draws of each quantity."""
@@ -154,14 +142,13 @@ class Model:
     def start(self, chains: int, rng: np.random.Generator) -> FloatArray:
         """Rates from the prior: (B, chains, 1 + 2R)."""
         size = (self.counts.shape[0], chains, self.a.shape[-1])
-        theta = rng.beta(self.a[:, None], self.b[:, None], size)
+        betas = self.a[:, None], self.b[:, None], size
+        theta = rng.beta(*betas)
         for _ in range(100):
             bad = ~self.allowed(theta)
             if not bad.any():
                 break
-            theta = np.where(
-                bad[..., None], rng.beta(self.a[:, None], self.b[:, None], size), theta
-            )
+            theta = np.where(bad[..., None], rng.beta(*betas), theta)
         # A prior far below chance, or gold that says so: start at its edge.
         theta[..., 1:] = np.where(self.allowed(theta)[..., None], theta[..., 1:], 0.5 + 1e-6)
         return np.clip(theta, _EDGE, 1 - _EDGE)
@@ -245,9 +232,6 @@ def run(
 
 def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) -> Answers:
     """Check the labels and count them."""
-    names: tuple[str, ...] | None = None
-    if isinstance(labels, pd.DataFrame):
-        names = tuple(str(name) for name in labels.columns)
     table = _numbers("labels", labels)
     if table.ndim != 2:
         raise DataError(
@@ -255,7 +239,9 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
             "the answers of each rater into a column, NaN where there is none."
         )
     n, humans = table.shape
-    names = names or tuple(f"rater {k + 1}" for k in range(humans))
+    names = tuple(f"rater {k + 1}" for k in range(humans))
+    if isinstance(labels, pd.DataFrame):
+        names = tuple(str(name) for name in labels.columns)
     if metric is not None:
         table = np.column_stack([table, _column("metric", metric, n)])
         names = (*names, "metric")
@@ -274,8 +260,8 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
     # How often each rater gave an answer to gold items of a class.
     cells = [(table[known == c] == y).sum(0) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]
     patterns = np.where(patterns < 0, np.nan, patterns)
-    shares = np.stack(cells), answers.sum(0)
-    return Answers(names, humans, patterns, counts, which, known, *shares)
+    given = answers.sum(0)
+    return Answers(names, humans, patterns, counts, which, known, np.stack(cells), given)
 
 
 def _numbers(name: str, values: Any) -> FloatArray:
@@ -304,12 +290,6 @@ def _column(name: str, values: ArrayLike, n: int) -> FloatArray:
             f"none; got shape {column.shape}."
         )
     return column
-
-
-_NOT_IDENTIFIED = (
-    "no item has three answers and there is no gold: the answers alone do not tell α from the "
-    "raters' errors, and the interval leans on the priors; have a third rater, or gold items"
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -391,6 +371,7 @@ class RaterPosterior(Posterior):
     effective: int = field(default=2000, kw_only=True)
     seed: int = field(default=0, kw_only=True)
     _answers: Answers = field(init=False, repr=False)
+    shape = ()
 
     def __post_init__(self) -> None:
         check_choice("target", self.target, ("process", "pool"))
@@ -406,10 +387,6 @@ class RaterPosterior(Posterior):
     @property
     def _about(self) -> str:
         return f", {len(self._answers.names)} raters, {self._answers.which.size} items"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return ()
 
     @cached_property
     def _model(self) -> Model:
@@ -460,7 +437,7 @@ class RaterPosterior(Posterior):
     def _steps(self) -> Steps:
         """The posterior of the share in the test set."""
         parts, seen = self._mixture, self._answers
-        left = self.unrated + seen.unanswered
+        left = self.unrated + int((seen.which == -2).sum())
         known = 0 if self.gold_from == "calibration" else seen.gold_ones
         mass = np.zeros(parts.weights.size + left)
         for at, weight in enumerate(parts.weights):
@@ -524,12 +501,18 @@ class RaterPosterior(Posterior):
     def notes(self) -> tuple[str, ...]:
         """What a reader must know."""
         found = []
-        if not np.isfinite(self._answers.gold).any() and self._answers.most < 3:
-            found.append(_NOT_IDENTIFIED)
-        if len(self._answers.names) > self._answers.which.size:
+        seen = self._answers
+        most = np.isfinite(seen.patterns).sum(-1).max(initial=0)  # answers to one item
+        if not np.isfinite(seen.gold).any() and most < 3:
             found.append(
-                f"{len(self._answers.names)} raters and {self._answers.which.size} items: is the "
-                "table turned? Rows are items, columns are raters"
+                "no item has three answers and there is no gold: the answers alone do not tell α "
+                "from the raters' errors, and the interval leans on the priors; have a third "
+                "rater, or gold items"
+            )
+        if len(seen.names) > seen.which.size:
+            found.append(
+                f"{len(seen.names)} raters and {seen.which.size} items: is the table turned? Rows "
+                "are items, columns are raters"
             )
         if self.rhat > MET:
             found.append(
@@ -555,11 +538,9 @@ class RaterPosterior(Posterior):
     def _source(self) -> str:
         seen = self._answers
         gold = int(np.isfinite(seen.gold).sum())
-        lines = [
-            f"from {int(seen.answered.sum())} answers of {len(seen.names)} raters to "
-            f"{int(seen.counts.sum()) + gold} items, {gold} of them gold",
-            f"R-hat {self.rhat:.3f}, {self.ess:.0f} effective draws",
-        ]
-        if self.target == "pool":
-            lines.insert(0, f"of the {self._size} items of this test set")
-        return "\n".join(lines)
+        of = f"of the {self._size} items of this test set\n" if self.target == "pool" else ""
+        return (
+            f"{of}from {int(seen.answered.sum())} answers of {len(seen.names)} raters to "
+            f"{int(seen.counts.sum()) + gold} items, {gold} of them gold\n"
+            f"R-hat {self.rhat:.3f}, {self.ess:.0f} effective draws"
+        )

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, expit, logit, ndtri
 
 from fewgold._arrays import BoolArray, FloatArray, IntArray
+from fewgold._text import cell
 from fewgold._validate import check_choice, check_confidence
 from fewgold.bayes.counts import check_two_classes, hit_rates, paired
 from fewgold.bayes.table import ALL, BinaryTable, read_binary
@@ -105,7 +106,8 @@ def choose_cuts(
     """
     check_choice("rule", rule, RULES)
     check_choice("sign", sign, SIGNS)
-    table = sweep(*paired(human, metric), sign)
+    labels, scores = paired(human, metric)
+    table = sweep(labels, ~labels, scores, sign)
     chosen = best(table, rule)
     at = np.take_along_axis(table.at, chosen[..., None], -1)[..., 0]
     possible = (table.adequate > 0) & (table.inadequate > 0)
@@ -147,26 +149,24 @@ class Sweep(NamedTuple):
         return np.asarray(self.ahead**2.0 / np.where(below > 0, below, 1.0))
 
 
-def sweep(human: BoolArray, metric: FloatArray, sign: str) -> Sweep:
-    """Count every table at once: one sort, and sums along it."""
-    human, metric = np.broadcast_arrays(human, metric)
-    size = metric.shape[-1]
+def sweep(ones: ArrayLike, zeros: ArrayLike, metric: FloatArray, sign: str) -> Sweep:
+    """Count every table at once, from the adequate and inadequate items (..., n) at each score."""
     scores = metric if sign[0] == ">" else -metric
+    shape = np.broadcast_shapes(np.shape(ones), scores.shape)
     order = np.argsort(scores, axis=-1, kind="stable")
-    scores = np.take_along_axis(scores, order, -1)
-    labels = np.take_along_axis(human, order, -1)
-    upto = np.cumsum(labels, axis=-1, dtype=np.int64)
-    adequate = upto[..., -1:]
-    new = np.ones((*scores.shape[:-1], size + 1), dtype=bool)
+    scores, ones, zeros = (
+        np.take_along_axis(np.broadcast_to(x, shape), np.broadcast_to(order, shape), -1)
+        for x in (scores, ones, zeros)
+    )
+    below = [np.cumsum(x, axis=-1, dtype=np.int64) for x in (ones, zeros)]
+    adequate, inadequate = (x[..., -1:] for x in below)
+    new = np.ones((*shape[:-1], shape[-1] + 1), dtype=bool)
     new[..., 1:-1] = scores[..., 1:] != scores[..., :-1]
+    valid = new[..., 1:]  # the candidate and its equals are 0
     if sign in (">=", "<="):  # what lies below is a 0
-        valid, ones_below, below = new[..., :-1], upto - labels, np.arange(size)
-    else:  # the candidate and its equals are 0 too
-        valid, ones_below, below = new[..., 1:], upto, np.arange(1, size + 1)
-    inadequate = size - adequate
-    fp = inadequate - (below - ones_below)
+        valid, below = new[..., :-1], [below[0] - ones, below[1] - zeros]
     at = (scores if sign[0] == ">" else -scores) + 0.0  # no minus zero
-    return Sweep(at, adequate - ones_below, fp, adequate, inadequate, valid)
+    return Sweep(at, adequate - below[0], inadequate - below[1], adequate, inadequate, valid)
 
 
 def best(table: Sweep, rule: str) -> IntArray:
@@ -254,7 +254,7 @@ class Roc:
 
     @classmethod
     def _counted(cls, labels: BoolArray, scores: FloatArray, sign: str) -> Roc:
-        """As `of`, of arrays that were checked; one class is enough for ρ or η, not for an AUC."""
+        """As `of`, unchecked: one class is enough for ρ or η, not for an AUC."""
         values, group = np.unique(scores, return_inverse=True)
         total = np.bincount(group, minlength=values.size)
         ones = np.bincount(group[labels], minlength=values.size)
@@ -265,25 +265,16 @@ class Roc:
 
     @property
     def _adequate(self) -> int:
-        """Adequate items."""
         return int(self.ones.sum())
 
     @property
     def _inadequate(self) -> int:
-        """Inadequate items."""
         return int(self.zeros.sum())
 
     @cached_property
     def _sweep(self) -> Sweep:
         """Every candidate, laxest first."""
-        way = slice(None, None, 1 if self.sign[0] == ">" else -1)
-        ones, zeros = self.ones[way], self.zeros[way]
-        # The score itself is a 1 with >= and <=.
-        less = (0 * ones, 0 * zeros) if self.sign in (">=", "<=") else (ones, zeros)
-        tp = np.cumsum(ones[::-1])[::-1] - less[0]
-        fp = np.cumsum(zeros[::-1])[::-1] - less[1]
-        totals = np.array([self._adequate]), np.array([self._inadequate])
-        return Sweep(self.scores[way], tp, fp, *totals, np.ones(tp.size, dtype=bool))
+        return sweep(self.ones, self.zeros, self.scores, self.sign)
 
     @property
     def thresholds(self) -> FloatArray:
@@ -406,42 +397,29 @@ _EXPECTED = 5  # fewer expected items in a cell, and the chi-square distribution
 
 
 def _compared(points: dict[str, RocPoint]) -> dict[str, Any]:
-    """The tests and what they are about, named as in `RocTable.heterogeneity`."""
-    rho = _homogeneity([(p.tp, p.fn) for p in points.values()])
-    eta = _homogeneity([(p.tn, p.fp) for p in points.values()])
+    """The tests and what they are about, named as in `RocTable.heterogeneity`.
+
+    Pearson's chi-square of hits and misses, systems without either left out.
+    """
+    found: dict[str, Any] = {}
+    sums, sparse = np.zeros(2), False  # statistic and degrees of freedom of both
+    for name, one, two in (("rho", "tp", "fn"), ("eta", "tn", "fp")):
+        cells = np.array([(getattr(p, one), getattr(p, two)) for p in points.values()])
+        table = cells[cells.sum(1) > 0].astype(np.float64)
+        expected = table.sum(1, keepdims=True) * table.sum(0) / max(table.sum(), 1.0)
+        terms = (table - expected) ** 2 / np.where(expected > 0, expected, 1.0)
+        rates = table[:, 0] / table.sum(1) if len(table) else np.array([np.nan])
+        test = np.array([terms.sum(), max(len(table) - 1, 0)])
+        found |= {f"{name}_min": float(rates.min()), f"{name}_max": float(rates.max())}
+        found[f"{name}_p"] = _chi_square_tail(*test)
+        sums, sparse = sums + test, sparse or not len(table) or bool((expected < _EXPECTED).any())
     on, worst, se = _worst(points)
-    return {
-        "rho_min": rho.least, "rho_max": rho.most, "rho_p": _tail(rho.statistic, rho.df),
-        "eta_min": eta.least, "eta_max": eta.most, "eta_p": _tail(eta.statistic, eta.df),
-        "p": _tail(rho.statistic + eta.statistic, rho.df + eta.df),
-        "sparse": rho.sparse or eta.sparse, "worst": worst, "worst_se": se, "on": on,
-    }  # fmt: skip
+    more = {"sparse": sparse, "worst": worst, "worst_se": se, "on": on}
+    return found | {"p": _chi_square_tail(*sums)} | more
 
 
-class _Homogeneity(NamedTuple):
-    statistic: float
-    df: int
-    least: float
-    most: float
-    sparse: bool
-
-
-def _homogeneity(hits: list[tuple[int, int]]) -> _Homogeneity:
-    """Pearson's chi-square of hits and misses (k, 2), systems without either left out."""
-    table = np.array([row for row in hits if sum(row)], dtype=np.float64)
-    if not len(table):
-        return _Homogeneity(0.0, 0, np.nan, np.nan, True)
-    expected = table.sum(1, keepdims=True) * table.sum(0) / table.sum()
-    terms = (table - expected) ** 2 / np.where(expected > 0, expected, 1.0)
-    rates = table[:, 0] / table.sum(1)
-    few = bool((expected < _EXPECTED).any())
-    return _Homogeneity(
-        float(terms.sum()), len(table) - 1, float(rates.min()), float(rates.max()), few
-    )
-
-
-def _tail(statistic: float, df: int) -> float:
-    """P-value of a chi-square statistic; NaN where there is nothing to compare."""
+def _chi_square_tail(statistic: float, df: float) -> float:
+    """P-value; NaN where there is nothing to compare."""
     return float(chdtrc(df, statistic)) if df else float("nan")
 
 
@@ -513,13 +491,12 @@ class RocTable:
                 low, high = roc.auc_interval(self.confidence)
                 point = self.point(metric, system)
                 n = roc._adequate + roc._inadequate
-                row = {
+                rows.append({
                     "metric": metric, "system": system, "n": n, "gaps": self.gaps[metric][system],
                     "alpha": roc._adequate / n, "auc": roc.auc, "auc_se": roc.auc_se,
                     "auc_low": float(low), "auc_high": float(high), "cut": str(point.cut),
                     "rho": point.rho, "eta": point.eta, "K": point.information,
-                }  # fmt: skip
-                rows.append(row)
+                })  # fmt: skip
         return pd.DataFrame(rows)
 
     def heterogeneity(self) -> pd.DataFrame:
@@ -546,8 +523,8 @@ class RocTable:
             points = {name: roc.at(cut) for name, roc in found.items() if name != ALL}
             if len(points) < 2:
                 continue
-            row: dict[str, Any] = {"metric": metric, "systems": len(points), "cut": str(cut)}
-            rows.append(row | _compared(points))
+            facts = {"metric": metric, "systems": len(points), "cut": str(cut)}
+            rows.append(facts | _compared(points))
         if not rows:
             raise FewgoldError(
                 "heterogeneity compares systems: name the column that holds them (system=)."
@@ -706,17 +683,13 @@ def texts(frame: pd.DataFrame, apart: pd.DataFrame | None, confidence: float) ->
 
 
 def _cells(row: dict[Any, Any], cut: bool) -> list[str]:
-    cells = [str(row["system"]), str(row["n"]), f"{row['alpha']:.3f}", _fixed(row["auc"], 3)]
-    cells.append(f"{_fixed(row['auc_low'], 2)}–{_fixed(row['auc_high'], 2)}")
-    cells += [_fixed(row[name], 3) for name in ("rho", "eta", "K")]
+    cells = [str(row["system"]), str(row["n"]), f"{row['alpha']:.3f}", cell(row["auc"], 3)]
+    cells.append(f"{cell(row['auc_low'], 2)}–{cell(row['auc_high'], 2)}")
+    cells += [cell(row[name], 3) for name in ("rho", "eta", "K")]
     if cut:
         sign, at = row["cut"].split()
         cells.append(f"{sign} {float(at):.4g}".replace("-", "−"))
     return cells
-
-
-def _fixed(value: float, digits: int) -> str:
-    return "–" if value != value else f"{value:.{digits}f}".replace("-", "−")
 
 
 def _sentence(row: dict[Any, Any]) -> str:
@@ -725,8 +698,8 @@ def _sentence(row: dict[Any, Any]) -> str:
     chance = "p unknown" if p != p else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     rough = ", rough: few items in a cell" if row["sparse"] else ""
     said = (
-        f"Systems: ρ from {_fixed(row['rho_min'], 2)} to {_fixed(row['rho_max'], 2)}, η from "
-        f"{_fixed(row['eta_min'], 2)} to {_fixed(row['eta_max'], 2)} (all the same: "
+        f"Systems: ρ from {cell(row['rho_min'], 2)} to {cell(row['rho_max'], 2)}, η from "
+        f"{cell(row['eta_min'], 2)} to {cell(row['eta_max'], 2)} (all the same: "
         f"{chance}{rough})."
     )
     if row["worst"] == row["worst"]:

@@ -6,13 +6,13 @@ beside what the metric says when it is taken at its word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, RNGLike, as_rng
+from fewgold._arrays import BoolArray, IntArray, RNGLike, as_rng
 from fewgold._validate import check_choice, check_confidence, check_count
 from fewgold.bayes.counts import Counts, hit_rates
 from fewgold.bayes.estimator import worse_than_chance
@@ -46,10 +46,10 @@ class SuccessRates:
 
     def summary(self, confidence: float = 0.95) -> str:
         """A line a system, for people."""
-        level = f"{100 * confidence:.6g}%"
         lines = [
-            f"{row['system']}: {row['mean']:.4f} ± {row['sd']:.4f}, {level} credible interval "
-            f"{row['low']:.4f} to {row['high']:.4f}, {row['rated']} of {row['items']} items rated"
+            f"{row['system']}: {row['mean']:.4f} ± {row['sd']:.4f}, "
+            f"{100 * confidence:.6g}% credible interval {row['low']:.4f} to {row['high']:.4f}, "
+            f"{row['rated']} of {row['items']} items rated"
             for row in self.to_frame(confidence).to_dict("records")
         ]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
@@ -117,24 +117,24 @@ def success_rates(
     """
     check_choice("pairs", pairs, ("sample", "calibration"))
     check_choice("target", target, ("pool", "process"))
-    if metric is None:
-        if pairs == "calibration":
-            raise DataError(
-                "pairs='calibration' says how often a metric is right, and there is no metric."
-            )
-        table = read_binary(frame, human, (), system, adequate, None, False, alone=True)
-        alone = {
-            name: (_human_alone(table, name, target, priors), _facts(table, name))
-            for name in table.systems or [ALL]
-        }
-        return _gathered(alone, "", ())
-    table = read_binary(frame, human, [metric], system, adequate, orientation, False)
-    labels, how = _labels(table, metric, threshold)
-    found: dict[str, tuple[Posterior, dict[str, Any]]] = {}
+    if metric is None and pairs == "calibration":
+        raise DataError(
+            "pairs='calibration' says how often a metric is right, and there is no metric."
+        )
+    names, signs = ([], None) if metric is None else ([metric], orientation)
+    table = read_binary(frame, human, names, system, adequate, signs, False, alone=True)
+    labels, how = (None, "") if metric is None else _labels(table, metric, threshold)
+    posteriors: dict[str, Posterior] = {}
+    facts: dict[str, dict[str, Any]] = {}
     notes: list[str] = []
     for name in table.systems or [ALL]:
         own = table.of(name)
         ours = table.labels[own & table.rated]
+        share = float(ours.mean()) if ours.size else np.nan
+        facts[name] = {"items": int(own.sum()), "rated": int(ours.size), "human": share}
+        if labels is None:
+            posteriors[name] = _human_alone(table, name, target, priors)
+            continue
         if pairs == "sample" and not ours.size:
             raise DataError(
                 f"nobody rated an item of {name}. Leave it out, or let the rated items of the "
@@ -145,47 +145,40 @@ def success_rates(
             paired=(table.labels[both] == 1, labels[both]), metric=labels[own & ~table.rated],
             pairs=pairs,
         )  # fmt: skip
-        known = Counts(human_ones=int(ours.sum()), human_total=ours.size)
-        posterior: Posterior
         if labels[own].min() == labels[own].max() and ours.size:  # it tells nothing
-            posterior = _human_alone(table, name, target, priors)
+            posteriors[name] = _human_alone(table, name, target, priors)
         else:
+            known = Counts(human_ones=int(ours.sum()), human_total=ours.size)
             given = known if pairs == "calibration" else None
-            posterior = posterior_of(counts, priors, target, known=given)
-        facts = _facts(table, name) | {"naive": float(labels[own].mean())}
+            posteriors[name] = posterior_of(counts, priors, target, known=given)
         rho, eta = hit_rates(*counts._cells)
-        found[name] = posterior, facts | {"rho": rho, "eta": eta}
+        facts[name] |= {"naive": float(labels[own].mean()), "rho": rho, "eta": eta}
         notes += _doubts(name, counts, how)
     if pairs == "calibration" and len(table.systems) > 1:
         notes.append(
             "all systems share the errors of the metric as the rated rows show them; whether they "
             "do, fewgold roc tells"
         )
-    return _gathered(found, how, tuple(dict.fromkeys(notes)))
-
-
-def _facts(table: BinaryTable, system: str) -> dict[str, Any]:
-    """How many rows a system has, how many are rated, and their share of adequate ones."""
-    own = table.of(system)
-    ours = table.labels[own & table.rated]
-    share = float(ours.mean()) if ours.size else np.nan
-    return {"items": int(own.sum()), "rated": int(ours.size), "human": share}
+    certain = [
+        n for n, p in posteriors.items() if isinstance(p, PoolPosterior) and p._rated == p._size
+    ]
+    if certain:
+        notes.append(
+            f"people rated every row of {', '.join(certain)}, so that share is known; the rate of "
+            "the system that made them is target='process'"
+        )
+    return SuccessRates(posteriors, facts, how, tuple(dict.fromkeys(notes)))
 
 
 def _human_alone(
-    table: BinaryTable,
-    system: str,
-    target: str,
-    priors: Priors | None,
+    table: BinaryTable, system: str, target: str, priors: Priors | None,
     seen: BoolArray | None = None,
-) -> AlphaPosterior | PoolPosterior:
+) -> Posterior:  # fmt: skip
     """By the human ratings of the system alone, or by those that were ``seen``."""
     own = table.of(system)
     ours = table.labels[own & (table.rated if seen is None else seen)]
     counts = Counts(human_ones=int(ours.sum()), human_total=ours.size)
-    if target == "process":
-        return AlphaPosterior(counts, priors or Priors())
-    return PoolPosterior(counts, priors, unrated=int(own.sum()) - ours.size)
+    return posterior_of(counts, priors, target, unrated=int(own.sum()) - ours.size)
 
 
 def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
@@ -202,22 +195,6 @@ def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
             "nothing: is the threshold right?",
         )
     return worse_than_chance(metric + of, counts)
-
-
-def _gathered(
-    found: Mapping[str, tuple[Posterior, dict[str, Any]]], how: str, notes: tuple[str, ...]
-) -> SuccessRates:
-    posteriors = {name: posterior for name, (posterior, _) in found.items()}
-    certain = [
-        n for n, p in posteriors.items() if isinstance(p, PoolPosterior) and p._rated == p._size
-    ]
-    if certain:
-        notes = (
-            *notes,
-            f"people rated every row of {', '.join(certain)}, so that share is known; the rate of "
-            "the system that made them is target='process'",
-        )
-    return SuccessRates(posteriors, {name: facts for name, (_, facts) in found.items()}, how, notes)
 
 
 def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tuple[BoolArray, str]:
@@ -437,9 +414,8 @@ def naive_table(
         if not (table.of(name) & seen).any():
             raise DataError(f"no item of {name} is rated.")
         posterior = _human_alone(table, name, target, None, seen)
-        rows.append(
-            {"metric": HUMAN, "system": name, "cut": ""} | _estimate_row("human", posterior)
-        )
+        facts = {"metric": HUMAN, "system": name, "cut": ""}
+        rows.append(facts | _estimate_row("human", posterior))
     for metric in table.scores:
         given = (cuts or {}).get(metric)
         shared = None if per_system else _cut_of(table, metric, ALL, seen, rule, given)
@@ -491,24 +467,19 @@ def _corrections(
 ) -> Iterator[tuple[str, Counts, Priors | None]]:
     """Corrections of the metric's errors on the system ``name``: how, counts and priors."""
     own = counts[name]
-    human: dict[str, Any] = {
-        "human_ones": own.adequate,
-        "human_total": own.adequate + own.inadequate,
-    }
-    rest: dict[str, Any] = {"metric_ones": own.metric_ones, "metric_total": own.metric_total}
     yield "own", own, None
+    alone = Counts(
+        human_ones=own.adequate, human_total=own.adequate + own.inadequate,
+        metric_ones=own.metric_ones, metric_total=own.metric_total,
+    )  # fmt: skip
     if len(counts) > 1:
         # The labels of paired items tell about this system's α, and those of all systems about
         # the ρ and η they share: as many factors of the likelihood as with "own".
-        cells = _summed(counts.values())
-        yield "pooled", Counts(**cells, **human, **rest, pairs="calibration"), None
-        cells = _summed(other for key, other in counts.items() if key != name)
+        cells = np.sum([each._cells for each in counts.values()], axis=0)
+        yield "pooled", _with_cells(alone, cells), None
         said = _at_its_word(own)
-        everything: dict[str, Any] = {
-            "metric_ones": said.human_ones,
-            "metric_total": said.human_total,
-        }
-        yield "transfer", Counts(**cells, **everything, pairs="calibration"), None
+        labels = Counts(metric_ones=said.human_ones, metric_total=said.human_total)
+        yield "transfer", _with_cells(labels, cells - own._cells), None
     if known is not None:
         rho, eta = map(float, known)
         if rho + eta <= 1:
@@ -517,13 +488,14 @@ def _corrections(
                 "points the wrong way, give it the orientation -1 and the rates 1 - rho and "
                 "1 - eta."
             )
-        yield "known", Counts(**human, **rest), Priors(rho=rho, eta=eta)
+        yield "known", alone, Priors(rho=rho, eta=eta)
 
 
-def _summed(counts: Iterable[Counts]) -> dict[str, int]:
-    """The 2 × 2 tables of several systems, added up."""
-    totals = np.sum([each._cells for each in counts], axis=0)
-    return dict(zip(("tp", "fn", "fp", "tn"), totals.tolist(), strict=True))
+def _with_cells(counts: Counts, cells: IntArray) -> Counts:
+    """The same with a 2 × 2 table that tells about ρ and η alone."""
+    return replace(
+        counts, **dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)), pairs="calibration"
+    )
 
 
 def _estimate_row(how: str, posterior: Any) -> dict[str, Any]:
@@ -532,11 +504,11 @@ def _estimate_row(how: str, posterior: Any) -> dict[str, Any]:
     rho, eta = hit_rates(*counts._cells)
     if priors is not None and priors.known:
         rho, eta = priors._known_rates
-    naive = how == "naive"
-    people = int(counts.adequate + counts.inadequate)
-    row = {"how": how, "rho": rho, "eta": eta, "rated": 0 if naive else people}
-    scored = counts.human_total if naive else counts.metric_total
-    return row | {"scored": int(scored), "posterior": posterior}
+    rated, scored = int(counts.adequate + counts.inadequate), int(counts.metric_total)
+    if how == "naive":
+        rated, scored = 0, rated
+    row = {"how": how, "rho": rho, "eta": eta, "rated": rated, "scored": scored}
+    return row | {"posterior": posterior}
 
 
 def _frame_of(rows: list[dict[str, Any]], table: BinaryTable, confidence: float) -> pd.DataFrame:
@@ -582,13 +554,9 @@ def _ratings_used(
 
 
 def _cut_of(
-    table: BinaryTable,
-    metric: str,
-    system: str,
-    seen: BoolArray,
-    rule: str,
+    table: BinaryTable, metric: str, system: str, seen: BoolArray, rule: str,
     given: Cut | str | None,
-) -> Cut:
+) -> Cut:  # fmt: skip
     """The cut of a metric, chosen on the rated items of a system or of all."""
     if given is not None:
         return Cut.parse(given)

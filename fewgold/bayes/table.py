@@ -99,17 +99,10 @@ def read_binary(
         seen = values[~np.isnan(values)]
         way = (orientation or {}).get(name, known_orientation(name, seen))
         signs[name] = ("<" if way == -1 else ">") + ("" if strict else "=")
-    return BinaryTable(labels, _systems(frame, system), scores, signs)
-
-
-def _systems(frame: pd.DataFrame, system: str | None) -> NDArray[np.object_]:
-    if system is None:
-        return np.full(len(frame), ALL, dtype=object)
-    values: list[Any] = frame[system].tolist()
-    gaps = sum(io.is_empty(v) for v in values)
-    if gaps:
-        raise DataError(f"{gaps} of {len(values)} rows have no {system}.")
-    return np.array([str(v) for v in values], dtype=object)
+    made_by: list[Any] = [ALL] * len(frame) if system is None else frame[system].tolist()
+    if gaps := sum(io.is_empty(v) for v in made_by):
+        raise DataError(f"{gaps} of {len(frame)} rows have no {system}.")
+    return BinaryTable(labels, np.array([str(v) for v in made_by], dtype=object), scores, signs)
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:

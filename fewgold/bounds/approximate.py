@@ -100,7 +100,15 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     design = estimate.design
     members, count = count_units(design)
     most = int(members.max())
-    dev = _deviations(estimate, members, count)[..., :most]
+    # Groups with something left to chance in them, and draws whose groups are too small.
+    some = (design.influence > 0).astype(np.float64)
+    used = (group_sum(some, design.groups, int(design.groups.max()) + 1) > 0).sum(-1)
+    small = (used > 1) & (count < _LARGE * used) & (count > _EVEN * members)
+    dev = estimate.deviations()
+    if small.any():
+        together = replace(design, groups=np.broadcast_to(np.int64(0), design.groups.shape))
+        dev = np.where(small[..., None], estimate.deviations(together), dev)
+    dev = dev[..., :most]
     # Weights that vary within a group leave a mean, which is no part of the shape.
     dev = dev - dev.sum(-1, keepdims=True) / members[..., None]
     dev = np.where(np.arange(most) < members[..., None], dev, 0.0)
@@ -122,19 +130,6 @@ def count_units(design: Design) -> FloatPair:
     if design.units is not None:
         members = design.units.max(-1) + 1
     return members.astype(np.float64), np.asarray(weights.sum(-1) ** 2 / np.square(weights).sum(-1))
-
-
-def _deviations(estimate: LinearEstimate, members: FloatArray, count: FloatArray) -> FloatArray:
-    design = estimate.design
-    most = int(design.groups.max()) + 1
-    held = group_sum((design.influence > 0).astype(np.float64), design.groups, most) > 0
-    used = held.sum(-1, dtype=np.float64)  # groups with something left to chance in them
-    small = (used > 1) & (count < _LARGE * used) & (count > _EVEN * members)
-    own = estimate.deviations()
-    if not small.any():
-        return own
-    together = replace(design, groups=np.broadcast_to(np.int64(0), design.groups.shape))
-    return np.where(small[..., None], estimate.deviations(together), own)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewgold._arrays import BoolArray, IntArray
+from fewgold._arrays import IntArray
 from fewgold.bounds.approximate import Hall, Likelihood, count_units
 from fewgold.bounds.bootstrap import BootstrapT
 from fewgold.bounds.exact import Hypergeometric
@@ -74,15 +74,10 @@ def _chosen(estimate: LinearEstimate, confidence: float) -> IntArray:
     # No number of replicates that one would wait for tells the tails of more than 99.9 %.
     few = count < (HALL_BELOW if confidence <= 0.999 else BOOTSTRAP_BELOW)
     code = np.where(few, _HALL, code)
-    return np.where(_two_values(estimate), _EXACT, code)
-
-
-def _two_values(estimate: LinearEstimate) -> BoolArray:
-    """True where scores have two values and the exact interval covers the estimate: (...)."""
+    # Where scores have two values and the exact interval covers the estimate.
     scores, limits = estimate.ratings.scores, estimate.ratings.limits
-    none = np.zeros(scores.shape[:-1], dtype=bool)
     if limits != (0.0, 1.0) or not estimate.design.drawn_as("simple") or estimate.tuned:
-        return none
+        return code
     if not np.array_equal(estimate.residuals, scores):
-        return none
-    return np.asarray(((scores == 0.0) | (scores == 1.0)).all(-1))
+        return code
+    return np.where(((scores == 0.0) | (scores == 1.0)).all(-1), _EXACT, code)

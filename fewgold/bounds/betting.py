@@ -256,22 +256,15 @@ def smallest_unrated(
     """
     low, high = (np.asarray(end, dtype=np.float64) for end in within)
     start, step = guess or (low + (high - low) / 2, (high - low) / 4)
-    found = np.empty(len(low))
+    found, places = np.empty(len(low)), np.stack([low, high, start, step])
     for block in batches(len(low), max(1, _BLOCK // side.rest.shape[-1])):
-        part = (low[block], high[block], start[block], step[block])
-        found[block] = _search(side.rows(block), bets[block], goal[block], cap, *part)
+        part = side.rows(block), bets[block], goal[block], cap, places[:, block]
+        found[block] = _search(*part)
     return found
 
 
 def _search(
-    side: Bets,
-    bets: FloatArray,
-    goal: FloatArray,
-    cap: float,
-    low: FloatArray,
-    high: FloatArray,
-    start: FloatArray,
-    step: FloatArray,
+    side: Bets, bets: FloatArray, goal: FloatArray, cap: float, places: FloatArray
 ) -> FloatArray:
     """Where the highest capital falls below its goal: the end of the last bracket that is rejected.
 
@@ -279,8 +272,9 @@ def _search(
     three of its steps did not do as much. Each draw goes by itself, so that a batch gives what its
     draws give.
     """
+    low, high, start, step = places
     near = PRECISION * side.size
-    found = low.copy()
+    found: FloatArray = low.copy()
     live = np.arange(len(low))
     unknown = np.full(len(low), np.nan)  # capital over its goal, at the ends a and b
     x, step = np.clip(start, low, high), np.maximum(step, near)

@@ -63,14 +63,9 @@ class Wave:
 
 
 class Store:
-    """The open file of a campaign.
+    """The open file of a campaign, given by its path or that of its folder.
 
-    Parameters
-    ----------
-    path
-        The campaign's folder or file.
-    any_thread
-        Whether threads may pass it on to each other; only one may use it at a time.
+    With ``any_thread``, threads may pass it on to each other; only one may use it at a time.
     """
 
     def __init__(self, path: str | Path, *, any_thread: bool = False) -> None:

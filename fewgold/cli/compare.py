@@ -102,12 +102,13 @@ def compare(
         "higher_is_better": higher_is_better, "control": "never" if no_control else "auto",
         "adjust_raters": adjust_raters,
     }  # fmt: skip
-    named = {
+    named: dict[str, Any] = {
         "id": id, "document": document, "system": system,
         "metrics": None if metrics is None else parse.names(metrics),
         "texts": [],
     }  # fmt: skip
     humans, signs = parse.names(human), parse.orientation(orientation)
+    columns: dict[str, Any]
     side = sheets.design_path(file) if design is None else design
     if design is not None or (file != "-" and Path(side).is_file()):
         if signs or any(named[k] is not None for k in ("document", "system", "metrics")):
@@ -115,11 +116,21 @@ def compare(
                 "the side file of the sheet brings the columns with it: leave out --system, "
                 "--document, --metrics and --orientation."
             )
-        frame, columns = _sheet(file, side, pool, humans, rater, id or "id", rated_only)
+        from fewgold.shared_sheets import load_shared, read_shared
+
+        shared = load_shared(side, pool)
+        frame = read_shared(file, shared, human=humans, rater=rater, id=id or "id", gaps=rated_only)
+        columns = {k: shared.columns.get(k) for k in ("id", "system", "document", "orientation")}
+        told = humans or [shared.score]
+        columns |= {
+            "human": told if len(told) > 1 else told[0], "rater": rater,
+            "metrics": shared.columns.get("metrics") or (), "sample": shared.sample,
+        }  # fmt: skip
     else:
         if pool is not None:
             raise typer.BadParameter("--pool belongs to a sheet with its side file.")
-        frame, columns = _table(file, humans, rater, named, signs, quiet)
+        named |= {"human": humans or None, "rater": rater, "orientation": signs}
+        frame, columns = _table(file, named, quiet)
     result = comparison.compare(frame, **columns, **options)
     written = save_all(result, out, quiet)
     record = {**result.to_dict(), "file": file, "files": [str(p) for p in written]}
@@ -133,57 +144,25 @@ def compare(
     emit("json" if json else output, record, rows, text)
 
 
-def _sheet(
-    file: str,
-    side: str | Path,
-    pool: str | None,
-    humans: list[str],
-    rater: str | None,
-    id: str,
-    rated_only: bool,
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    from fewgold.shared_sheets import load_shared, read_shared
-
-    shared = load_shared(side, pool)
-    frame = read_shared(file, shared, human=humans, rater=rater, id=id, gaps=rated_only)
-    roles = {k: shared.columns.get(k) for k in ("id", "system", "document", "orientation")}
-    told = humans or [shared.score]
-    return frame, {
-        **roles, "human": told if len(told) > 1 else told[0],
-        "metrics": shared.columns.get("metrics") or (), "sample": shared.sample, "rater": rater,
-    }  # fmt: skip
-
-
-def _table(
-    file: str,
-    humans: list[str],
-    rater: str | None,
-    named: dict[str, Any],
-    signs: dict[str, int],
-    quiet: bool,
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _table(file: str, named: dict[str, Any], quiet: bool) -> tuple[pd.DataFrame, dict[str, Any]]:
     from fewgold import io
     from fewgold.errors import DataError
 
-    found = input.understand(
-        input.read_table(file, quiet, raters=True), quiet, **named, human=humans or None,
-        rater=rater, orientation=signs,
-    )  # fmt: skip
+    found = input.understand(input.read_table(file, quiet, raters=True), quiet, **named)
     humans = list(found.some_humans())
     columns: dict[str, Any] = {
         "id": found.id, "system": found.system, "document": found.document,
-        "metrics": list(found.metrics), "rater": rater,
+        "metrics": list(found.metrics), "rater": named["rater"],
     }  # fmt: skip
-    names = [str(c) for c in found.table.columns]
-    if columns["system"] is None:
+    if found.system is None:
         raise DataError(
-            f"cannot tell which column holds the systems. Name it with --system: "
-            f"{', '.join(names)}."
+            "cannot tell which column holds the systems. Name it with --system: "
+            f"{', '.join(map(str, found.table.columns))}."
         )
     several = found.table.duplicated([found.id, found.system]).any()
-    if rater is None and several and found.rater is not None and len(humans) == 1:
+    if named["rater"] is None and several and found.rater is not None and len(humans) == 1:
         columns["rater"] = found.rater
-    kept = {k: v for k, v in signs.items() if k in columns["metrics"]}
+    kept = {k: v for k, v in named["orientation"].items() if k in found.metrics}
     told = humans if len(humans) > 1 else humans[0]
     filled = io.filled(found.table, columns["metrics"], found.system)
     return filled, {**columns, "human": told, "orientation": kept}
@@ -254,9 +233,11 @@ def _differences(out: Console, result: Comparison, level: str) -> None:
     shown = table("difference", "", level, "P(better)", "p, corrected", wrap=1)
     rows: Any = frame.itertuples()
     for row in rows:
-        unknown = not math.isfinite(row.low)
+        unknown, first, second = not math.isfinite(row.low), row.first, row.second
+        if len(first) + len(second) > 26:  # leave room for the figures
+            first, second = shorter(first, 13), shorter(second, 13)
         shown.add_row(
-            Text(_pair(row.first, row.second)),
+            Text(f"{first} − {second}"),
             f"{row.difference:+.{digits}f}".replace("-", "−"),
             "unknown" if unknown
             else f"{row.low:.{digits}f} to {row.high:.{digits}f}".replace("-", "−"),
@@ -265,13 +246,6 @@ def _differences(out: Console, result: Comparison, level: str) -> None:
             + ("*" if row.significant else " "),
         )  # fmt: skip
     out.print(shown)
-
-
-def _pair(first: str, second: str) -> str:
-    """Two names that leave room for the figures."""
-    if len(first) + len(second) > 26:
-        first, second = shorter(first, 13), shorter(second, 13)
-    return f"{first} − {second}"
 
 
 def _raters(out: Console, result: Comparison) -> None:

@@ -89,7 +89,21 @@ def demo(
         for cell in replayed.to_frame().to_dict("records")
     ]
     progress("intervals …", quiet)
-    intervals = _intervals(pool, gold, amount, min(draws, 500), seed)
+    bounds = [registry.bound(bound) for bound in INTERVALS]
+    tried = simulate(
+        *(pool, gold, [PLAIN], [amount]),
+        draws=min(draws, 500), rng=seed, bounds=bounds, limits=(0, 25),
+    )  # fmt: skip
+    cell = tried.to_frame().to_dict("records")[0]
+    intervals = [
+        {
+            "bound": bound.name,
+            "kind": bound.kind,
+            "holds_truth": cell[f"coverage_{bound.name}"],
+            "half_width": cell[f"half_width_{bound.name}"],
+        }
+        for bound in bounds
+    ]
     progress("", quiet)
     plain = rows[0]
     ours = next(r for r in rows if r["strategy"] == name)
@@ -115,26 +129,6 @@ def demo(
         "intervals": intervals,
     }
     emit("json" if json else output, result, rows, lambda out: _show(out, result))
-
-
-def _intervals(pool: Any, gold: FloatArray, amount: Any, draws: int, seed: int) -> list[Any]:
-    """How often each interval of a plain random sample holds the truth, and how wide it is."""
-    from fewgold import registry, simulate
-
-    bounds = [registry.bound(name) for name in INTERVALS]
-    replayed = simulate(
-        pool, gold, [PLAIN], [amount], draws=draws, rng=seed, bounds=bounds, limits=(0, 25)
-    )
-    cell = replayed.to_frame().to_dict("records")[0]
-    return [
-        {
-            "bound": bound.name,
-            "kind": bound.kind,
-            "holds_truth": cell[f"coverage_{bound.name}"],
-            "half_width": cell[f"half_width_{bound.name}"],
-        }
-        for bound in bounds
-    ]
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -79,26 +79,43 @@ def estimate(
     by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
     if input.is_campaign(file):
+        from fewgold.campaign import Campaign
+        from fewgold.campaign.study import waves_to_use
+
         own = {"--pool": pool, "--design": design, "--human": human, "--limits": limits}
         options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
-        study = _of_campaign(file, estimator, level, waves, gaps)
-        needs = by is not None and by.needs_limits and study.partial.limits is None
+        with Campaign(file) as campaign:
+            if gaps == "at-random" and waves is None:
+                waves = waves_to_use(campaign)
+            seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
+            partial, chosen = campaign.partial(waves), campaign.estimator(estimator)
+            strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
+            level = level or campaign.settings.confidence
     else:
         if waves is not None:
             raise typer.BadParameter("--waves is for campaigns.")
-        study = _of_sheet(file, pool, design, human, id, estimator, ends, level, gaps, quiet)
-        needs = by is not None and by.needs_limits and ends is None
-    if needs and passing is None:
+        from fewgold import sheets
+
+        record, sample = input.open_sheet(file, pool, design, quiet)
+        columns = [record["score_column"]] if human is None else parse.names(human)
+        partial = sheets.read_partial(
+            input.read_sheet(file, columns, quiet), sample, id=id,
+            score=columns[0] if len(columns) == 1 else columns, limits=ends, gaps=gaps != "wait",
+        )  # fmt: skip
+        chosen = input.estimator_of(record, estimator, sample.pool)
+        strategy, seed, level = record["strategy"], record["seed"], level or 0.95
+    unlimited = partial.limits is None and passing is None
+    if by is not None and by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
-    if gaps == "bounds" and study.partial.limits is None and passing is None:
+    if gaps == "bounds" and unlimited:
         raise typer.BadParameter(
             "--gaps bounds needs the ends of the scale, which are the worst that an unrated score "
             "can be: --limits LOW,HIGH (of fewgold init for a campaign)."
         )
-    chosen, level = study.estimator, study.confidence
-    partial = study.partial if passing is None else study.partial.cut(passing)
+    if passing is not None:
+        partial = partial.cut(passing)
     if higher_is_better is not None:
         if any(f.name == "higher_is_better" for f in fields(chosen)):  # type: ignore[arg-type]
             chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
@@ -108,8 +125,8 @@ def estimate(
         chosen = replace(chosen, bound=by or bound)  # type: ignore[type-var]
     result = _made(chosen, partial, gaps, level)
     result |= {
-        "strategy": study.strategy,
-        "seed": study.seed,
+        "strategy": strategy,
+        "seed": seed,
         "interval_label": result.get("bound_label", ""),
         "adequate": None if passing is None else str(passing),
         "file": file,
@@ -117,50 +134,6 @@ def estimate(
     result = plain_value(result)
     flat = {k: v for k, v in result.items() if not isinstance(v, list)}
     emit("json" if json else output, result, [flat], lambda out: _show(out, result))
-
-
-class _Study(NamedTuple):
-    """Scores with gaps, and how they are to be used."""
-
-    partial: PartialRatings
-    estimator: Estimator
-    strategy: str
-    seed: Any
-    confidence: float
-
-
-def _of_campaign(
-    file: str, estimator: str | None, level: float | None, waves: int | None, gaps: Gaps
-) -> _Study:
-    from fewgold.campaign import Campaign
-    from fewgold.campaign.study import waves_to_use
-
-    with Campaign(file) as campaign:
-        if gaps == "at-random" and waves is None:
-            waves = waves_to_use(campaign)
-        settings, seeds = campaign.settings, [wave.seed for wave in campaign.waves[:waves]]
-        return _Study(
-            campaign.partial(waves), campaign.estimator(estimator), settings.strategy,
-            seeds[0] if len(seeds) == 1 else seeds, level or settings.confidence,
-        )  # fmt: skip
-
-
-def _of_sheet(
-    file: str, pool: str | None, design: str | None, human: str | None, id: str,
-    estimator: str | None, ends: tuple[float, float] | None, level: float | None, gaps: Gaps,
-    quiet: bool,
-) -> _Study:  # fmt: skip
-    from fewgold import sheets
-
-    record, sample = input.open_sheet(file, pool, design, quiet)
-    columns = [record["score_column"]] if human is None else parse.names(human)
-    partial = sheets.read_partial(
-        input.read_sheet(file, columns, quiet), sample, id=id,
-        score=columns[0] if len(columns) == 1 else columns, limits=ends,
-        gaps=gaps != "wait",
-    )  # fmt: skip
-    chosen = input.estimator_of(record, estimator, sample.pool)
-    return _Study(partial, chosen, record["strategy"], record["seed"], level or 0.95)
 
 
 def _random_error(ratings: Ratings) -> float | None:

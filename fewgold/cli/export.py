@@ -13,8 +13,6 @@ from fewgold.cli.console import escape, note, quoted, show
 from fewgold.cli.options import Json, Quiet, described, flag, option
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from fewgold.campaign import Campaign
     from fewgold.formats import Format
 
@@ -136,15 +134,11 @@ def export(
         else:
             count = _write_table(study, out, what)
     record = {"campaign": campaign, "file": out, "what": what, "count": count}
-
-    def text(screen: Console) -> None:
-        named = "segments to rate" if tasks else what
-        screen.print(f"[bold]Wrote {count} {named}[/bold] to {escape(out)}.")
-        if tasks:
-            screen.print("\nWhen answers come, all or some of them:")
-            screen.print(f"  [green]fewgold import {quoted(campaign)} ANSWERS[/green]")
-
-    show(json, record, text)
+    told = f"[bold]Wrote {count} {'segments to rate' if tasks else what}[/bold] to {escape(out)}."
+    if tasks:
+        told += "\n\nWhen answers come, all or some of them:\n"
+        told += f"  [green]fewgold import {quoted(campaign)} ANSWERS[/green]"
+    show(json, record, lambda screen: screen.print(told))
 
 
 def _write_table(campaign: Campaign, out: str, what: What) -> int:

@@ -105,17 +105,16 @@ def _show(out: Console, result: dict[str, Any], receipts: list[Receipt]) -> None
             f"[bold]Stored {receipt.stored} new answer{s}[/bold] from {escape(receipt.source)} "
             f"({receipt.format}, {receipt.rows} rows)."
         )
-        lines = []
-        if receipt.known:
-            lines.append(("known", f"{receipt.known} answers were there already"))
-        if receipt.blank:
-            lines.append(("blank", f"{receipt.blank} segments have no answer in it"))
-        if receipt.context:
-            lines.append(("context", f"{receipt.context} rows are context"))
-        for why, count in receipt.set_aside.items():
-            lines.append(("set aside", f"{count} answers: {escape(why)}"))
-        for refused in receipt.refused[:_SHOWN]:
-            lines.append(("rejected", escape(f"{refused.place}: {refused.why}")))
+        counts = {
+            "known": (receipt.known, "answers were there already"),
+            "blank": (receipt.blank, "segments have no answer in it"),
+            "context": (receipt.context, "rows are context"),
+        }
+        lines = [(name, f"{count} {what}") for name, (count, what) in counts.items() if count]
+        aside = receipt.set_aside.items()
+        lines += [("set aside", f"{count} answers: {escape(why)}") for why, count in aside]
+        some = receipt.refused[:_SHOWN]
+        lines += [("rejected", escape(f"{one.place}: {one.why}")) for one in some]
         if len(receipt.refused) > _SHOWN:
             lines.append(("", f"and {len(receipt.refused) - _SHOWN} more"))
         pairs(out, lines)

@@ -174,8 +174,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     from fewgold.formats import RatingScale
 
     documents = f" in {result['pool_documents']} documents" if result["pool_documents"] else ""
-    out.print(f"[bold]Began {escape(result['campaign'])}[/bold]")
-    out.print()
+    out.print(f"[bold]Began {escape(result['campaign'])}[/bold]\n")
     lines = [
         ("pool", f"{result['pool_size']} segments{documents}, copied into it"),
         ("strategy", result["strategy"] + (" (recommended)" if result["recommended"] else "")),

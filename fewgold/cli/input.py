@@ -181,7 +181,9 @@ class _Bar:
 
     def __call__(self, doing: str, share: float | None) -> None:
         if share is not None and share >= 1.0:
-            self._stop()
+            if self._live is not None:
+                self._live.stop()
+            self._live = None
             return
         if self._live is None:
             from rich.console import Console
@@ -193,8 +195,3 @@ class _Bar:
             self._task = self._live.add_task(doing, total=None if share is None else 1.0)
         known = {} if share is None else {"total": 1.0, "completed": share}
         self._live.update(self._task, description=doing, **known)
-
-    def _stop(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None

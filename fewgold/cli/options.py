@@ -46,11 +46,8 @@ def described(metavar: str, help: str, *names: str, panel: str | None = None, **
 
 
 # What is printed, and where files go
-
 #: How a result is printed.
 OutputFormat = Literal["text", "json", "csv", "latex"]
-
-
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 Output = Annotated[OutputFormat, described("FORMAT", "text, json, csv or latex.", "--format")]
@@ -63,7 +60,6 @@ Folder = Annotated[
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the cells finished in --out.")]
 
 # What the columns of a table mean
-
 COLUMNS = "What the columns mean"
 
 Id = Annotated[str | None, described("COLUMN", "Ids.", panel=COLUMNS)]
@@ -92,14 +88,11 @@ Orientation = Annotated[
 ]
 
 # Campaigns and sheets
-
 #: What a result is about: these very segments, or the system that made them.
 Target = Literal["pool", "process"]
 
 #: Rules that say when to stop rating.
 StoppingRule = Literal["kelly", "hall"]
-
-
 Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="Its folder or file.")]
 Pool = Annotated[str | None, described("POOL", "The pool, if it has moved; - is CSV on stdin.")]
 SideFile = Annotated[str | None, described("FILE", "Side file, if not beside the sheet.")]
@@ -112,7 +105,6 @@ ScaleEnds = Annotated[
 ]
 
 # Drawing and replaying
-
 Strategy = Annotated[
     str | None, described("NAME", "See fewgold strategies. Default: the recommended one.")
 ]
@@ -126,13 +118,10 @@ Confidence = Annotated[
 ]
 
 # Pools on disk
-
 _ON_DISK = "Pools on disk"
 
 #: What reads the pool.
 EngineName = Literal["auto", "memory", "duckdb", "spark"]
-
-
 Engine = Annotated[
     EngineName,
     typer.Option(

@@ -94,7 +94,8 @@ def reliability(
     steps = _steps(at)
     if half_width is None and (against is not None or population is not None):
         raise typer.BadParameter("--against and --population go with --half-width.")
-    table, columns = _columns(file, score, document, system, segment, quiet)
+    named = {"human": parse.names(score) or None, "document": document, "system": system}
+    table, columns = _columns(file, named, segment, quiet)
     columns["gaps"] = "drop" if drop_gaps else "error"
     plan = None
     if half_width is not None:
@@ -139,23 +140,21 @@ def _steps(text: str | None) -> list[int] | str | None:
 
 
 def _columns(
-    file: str,
-    score: str | None,
-    document: str | None,
-    system: str | None,
-    segment: str | None,
-    quiet: bool,
+    file: str, named: dict[str, Any], segment: str | None, quiet: bool
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The table, and which columns to take: as told, else as their names suggest."""
     from fewgold.errors import DataError
     from fewgold.io.columns import roles
 
-    demo = file.startswith(_DEMO) and not Path(file).exists()
-    table = _embedded(file.removeprefix(_DEMO)) if demo else input.read_table(file, quiet)
-    found = roles(
-        table, document=document, system=system, human=parse.names(score) or None, texts=[],
-        metrics=[], id=segment, need_id=False,
-    )  # fmt: skip
+    if file.startswith(_DEMO) and not Path(file).exists():
+        from fewgold.datasets import demo_frame
+
+        table = demo_frame(file.removeprefix(_DEMO))
+        raters = [c for c in table.columns if str(c).startswith("rater")]
+        table = table.assign(score=table[raters].mean(axis=1)).drop(columns=raters)
+    else:
+        table = input.read_table(file, quiet)
+    found = roles(table, **named, texts=[], metrics=[], id=segment, need_id=False)
     names = [str(c) for c in table.columns]
     document, system = found.document, found.system
     if document is None:
@@ -188,15 +187,6 @@ def _shared_ids(table: pd.DataFrame, document: str, system: str, names: list[str
     return found if shared and unique else None
 
 
-def _embedded(kind: str) -> pd.DataFrame:
-    """An embedded set; the score of a segment is the mean of its raters."""
-    from fewgold.datasets import demo_frame
-
-    table = demo_frame(kind)
-    raters = [c for c in table.columns if str(c).startswith("rater")]
-    return table.assign(score=table[raters].mean(axis=1)).drop(columns=raters)
-
-
 def _save(
     result: Reliability, plan: DocumentsNeeded | None, folder: Path, quiet: bool
 ) -> list[Path]:
@@ -210,10 +200,10 @@ def _save(
         frames["ranks"] = result.ranks()
     if plan is not None:
         frames["documents"] = plan.to_frame()
-    figures: dict[str, Any] = {}
     if not available():
         no_plots(quiet)
-        return save_result(folder, frames, {}, figures)
+        return save_result(folder, frames, {}, {})
+    figures: dict[str, Any] = {}
     for k, score in enumerate(result.scores):
         tail = "" if len(result.scores) == 1 else f"-{k + 1}-{io.plain(score)}"
         for kind in ("sd", "mean", "tangent"):

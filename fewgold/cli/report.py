@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, no_plots, show
 from fewgold.cli.options import Json, Quiet, argument, flag, option
-
-if TYPE_CHECKING:
-    from fewgold.report import StudyReport
 
 # Of the page itself; all other options change the numbers, and fewgold estimate has them too.
 _NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
@@ -70,10 +66,23 @@ def report(
                     gaps, estimator=estimator, cut=cut, confidence=level, title=title
                 )
         else:
-            told = ["fewgold", "estimate", file, *options.typed(context, _NOT_ESTIMATING)]
-            made = _of_sheet(
-                file, title, gaps, estimator, level, cut, parse.limits(limits), pool, told
+            from fewgold import sheets
+            from fewgold.missing import ratings_for
+            from fewgold.report import study_report
+
+            ends, typed = parse.limits(limits), options.typed(context, _NOT_ESTIMATING)
+            record, sample = input.open_sheet(file, pool, None, quiet=False)
+            partial = sheets.read_partial(
+                file, sample, score=record["score_column"], limits=ends, gaps=gaps != "wait"
             )
+            chosen = input.estimator_of(record, estimator, sample.pool)
+            ratings = ratings_for(partial if cut is None else partial.cut(cut), chosen, gaps)
+            again = shlex.join(["fewgold", "estimate", file, *typed])
+            made = study_report(
+                ratings, chosen, strategy=record["strategy"], title=title or Path(file).stem,
+                confidence=level or 0.95, unrated=partial.missing.tolist(),
+                context={"commands": [*sheets.commands(file, pool, record), again]},
+            )  # fmt: skip
     except DataError as error:
         if error.code == "unrated":
             error.hints["cli"] = (
@@ -84,26 +93,5 @@ def report(
     if not available():
         no_plots(quiet)
     made.write(out)
-    record = made.to_dict() | {"file": out}
-    show(json, record, lambda screen: screen.print(f"[bold]Wrote {escape(out)}[/bold]"))
-
-
-def _of_sheet(
-    file: str, title: str | None, gaps: str, estimator: str | None, level: float | None,
-    cut: str | None, limits: tuple[float, float] | None, pool: str | None, told: list[str],
-) -> StudyReport:  # fmt: skip
-    from fewgold import sheets
-    from fewgold.missing import ratings_for
-    from fewgold.report import study_report
-
-    record, sample = input.open_sheet(file, pool, None, quiet=False)
-    partial = sheets.read_partial(
-        file, sample, score=record["score_column"], limits=limits, gaps=gaps != "wait"
-    )
-    chosen = input.estimator_of(record, estimator, sample.pool)
-    ratings = ratings_for(partial if cut is None else partial.cut(cut), chosen, gaps)
-    return study_report(
-        ratings, chosen, strategy=record["strategy"], title=title or Path(file).stem,
-        confidence=level or 0.95, unrated=partial.missing.tolist(),
-        context={"commands": [*sheets.commands(file, pool, record), shlex.join(told)]},
-    )  # fmt: skip
+    shown = made.to_dict() | {"file": out}
+    show(json, shown, lambda screen: screen.print(f"[bold]Wrote {escape(out)}[/bold]"))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fewgold.campaign import Campaign
     from fewgold.pool import Population
     from fewgold.sample import Ratings
-    from fewgold.stored import Engine
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
@@ -159,9 +158,15 @@ def select(
             raise typer.BadParameter("--given brings the columns with it: leave their options out.")
         opened = _open_given(given, pool_files, on_disk, memory, quiet)
     elif on_disk:
-        opened = _open_on_disk(
-            pool_files, named, signs, order, input.start_engine(engine, memory, quiet)
-        )
+        from fewgold.io.columns import roles
+        from fewgold.stored import StoredPool
+
+        started = input.start_engine(engine, memory, quiet)
+        seen = StoredPool._peek(pool_files, started)
+        found = input.unrated(roles(seen, **named, orientation=signs, fill=False))
+        columns: dict[str, Any] = {**found.columns, "order": order}
+        stored = StoredPool(pool_files, engine=started, **columns)
+        opened = _Opened(stored, columns, dict(found.guessed), found.notes())
     else:
         opened = _open_table(pool_file, named, signs, shared, quiet)
     pool, columns, rated = opened.pool, opened.columns, opened.rated
@@ -266,20 +271,6 @@ def _open_table(
     return _Opened(pool, columns, dict(found.guessed), found.notes(), found.table)
 
 
-def _open_on_disk(
-    paths: list[str], named: dict[str, Any], signs: dict[str, int], order: str | None,
-    engine: Engine,
-) -> _Opened:  # fmt: skip
-    from fewgold.io.columns import roles
-    from fewgold.stored import StoredPool
-
-    seen = StoredPool._peek(paths, engine)
-    found = input.unrated(roles(seen, **named, orientation=signs, fill=False))
-    columns: dict[str, Any] = {**found.columns, "order": order}
-    pool = StoredPool(paths, engine=engine, **columns)
-    return _Opened(pool, columns, dict(found.guessed), found.notes())
-
-
 def _open_given(
     given: str, pool_files: list[str], on_disk: bool, memory: str | None, quiet: bool
 ) -> _Opened:
@@ -309,9 +300,8 @@ def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> N
     if result["engine"] != "memory":
         spread += f", in {result['files']} Parquet file{'s' * (result['files'] > 1)} on disk"
     out.print(
-        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}."
+        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}.\n"
     )
-    out.print()
     lines = [
         ("strategy", result["strategy"] + (" (recommended)" if result["recommended"] else "")),
         ("metrics", escape(", ".join(result["columns"]["metrics"]) or "none")),
@@ -419,8 +409,7 @@ def _next(campaign: Campaign, rater: str, json: bool) -> None:
     lines += [(name, escape(text)) for name, text in segment.texts.items()]
 
     def text(out: Console) -> None:
-        out.print(f"[bold]Rate next: {escape(segment.id)}[/bold]")
-        out.print()
+        out.print(f"[bold]Rate next: {escape(segment.id)}[/bold]\n")
         pairs(out, lines)
 
     show(json, record, text)
@@ -432,9 +421,8 @@ def _show_wave(out: Console, result: dict[str, Any]) -> None:
     if result["documents"]:
         spread = f", from {result['documents']} of {result['pool_documents']} documents"
     out.print(
-        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}."
+        f"[bold]Chose {result['n']}{further} of {result['pool_size']} segments[/bold]{spread}.\n"
     )
-    out.print()
     lines = [
         ("wave", f"{result['wave']}; {result['sampled']} segments were drawn in all"),
         ("strategy", result["strategy"]),

@@ -54,9 +54,12 @@ def status(
 
 
 def _show(out: Console, result: dict[str, Any]) -> None:
+    from fewgold.campaign.status import goal_line, stop_line
+
     sampled, rated, size = result["sampled"], result["rated"], result["pool_size"]
-    out.print(f"[bold]{escape(result['name'])}: {rated} of {sampled} sampled segments rated[/bold]")
-    out.print()
+    out.print(
+        f"[bold]{escape(result['name'])}: {rated} of {sampled} sampled segments rated[/bold]\n"
+    )
     waves = result["waves"]
     drawn = ", ".join(f"{w['n']} on {w['drawn_at'][:10]}" for w in waves[:6])
     if len(waves) > 6:
@@ -79,7 +82,19 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         lines.append(
             ("unrated", escape(some) + (f" and {more} more (--unrated)" if more > 0 else ""))
         )
-    lines += _numbers(result)
+    made, goal, stop = result["estimate"], result["goal"], result["stop"]
+    if made is not None:
+        digits = decimals(made["se"] or 0.0)
+        told = f"{made['value']:.{digits}f}"
+        if made["low"] is not None and made["high"] is not None:
+            level = f"{100 * result['confidence']:.6g}%"
+            told += f", {level} interval {made['low']:.{digits}f} to {made['high']:.{digits}f}"
+            told += f" ({made['bound_label']})"
+        lines.append(("so far", told))
+    if goal is not None:
+        lines.append(("goal", goal_line(goal)))
+    if stop is not None:
+        lines.append(("stopping rule", stop_line(stop)))
     pairs(out, lines)
     remarks(out, result["notes"])
     out.print()
@@ -93,28 +108,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
     elif result["each"] > 1 and result["wanting"]:
         name = f"wanting{sheet_suffix()}"
         out.print(f"Next: [green]fewgold export {place} -o {name} --what wanting[/green]")
-    elif result["goal"] and result["goal"]["more"]:
-        more = result["goal"]["more"]
-        out.print(f"Next: [green]fewgold select {place} --more {more}[/green]")
+    elif goal and goal["more"]:
+        out.print(f"Next: [green]fewgold select {place} --more {goal['more']}[/green]")
     else:
         out.print(f"Next: [green]fewgold report {place} -o report.html[/green]")
-
-
-def _numbers(result: dict[str, Any]) -> list[tuple[str, str]]:
-    from fewgold.campaign.status import goal_line, stop_line
-
-    made, goal, stop = result["estimate"], result["goal"], result["stop"]
-    lines: list[tuple[str, str]] = []
-    if made is not None:
-        digits = decimals(made["se"] or 0.0)
-        told = f"{made['value']:.{digits}f}"
-        if made["low"] is not None and made["high"] is not None:
-            level = f"{100 * result['confidence']:.6g}%"
-            told += f", {level} interval {made['low']:.{digits}f} to {made['high']:.{digits}f}"
-            told += f" ({made['bound_label']})"
-        lines.append(("so far", told))
-    if goal is not None:
-        lines.append(("goal", goal_line(goal)))
-    if stop is not None:
-        lines.append(("stopping rule", stop_line(stop)))
-    return lines

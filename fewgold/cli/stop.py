@@ -91,7 +91,12 @@ def stop(
             "stopped_after": path.stopped or None, "signature": path.signature(),
         }  # fmt: skip
         if not path.stopped and ratings.n >= _ENOUGH:
-            result |= _more(ratings, tolerance, level, metric, rule)
+            likely = sequence.remaining(
+                ratings, tolerance, metric=metric, confidence=level, rule=rule
+            )
+            low, high = likely.quantile(0.1)[0], likely.quantile(0.9)[0]
+            totals = {"more": likely.mean[0], "more_low": low, "more_high": high}
+            result |= {name: float(total) - ratings.n for name, total in totals.items()}
     result = plain_value(result)
     how = "json" if json else output
     emit(how, result, [result], lambda out: _show(out, result))
@@ -125,22 +130,6 @@ def _started(
     return sheets.read_ratings(begun, first, id=id, score=columns, limits=limits)
 
 
-def _more(
-    ratings: Ratings, tolerance: float, level: float, metric: str | None, rule: str
-) -> dict[str, float]:
-    """How many further ratings it will take, roughly."""
-    from fewgold.bounds import sequence
-
-    how: dict[str, Any] = {"metric": metric, "confidence": level, "rule": rule}
-    likely = sequence.remaining(ratings, tolerance, **how)
-    low, high = likely.quantile(0.1)[0], likely.quantile(0.9)[0]
-    return {
-        "more": float(likely.mean[0]) - ratings.n,
-        "more_low": float(low) - ratings.n,
-        "more_high": float(high) - ratings.n,
-    }
-
-
 def _show(out: Console, result: dict[str, Any]) -> None:
     n, size, digits = result["n"], result["pool_size"], decimals(result["half_width"])
     if result["stop"]:
@@ -150,8 +139,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         verdict = "[yellow]Go on[/yellow]: the interval is not narrow enough yet."
     else:
         verdict = "[yellow]Go on[/yellow]: no row has a score yet."
-    out.print(f"[bold]{verdict}[/bold]")
-    out.print()
+    out.print(f"[bold]{verdict}[/bold]\n")
     middle = (result["low"] + result["high"]) / 2
     lines = [
         (

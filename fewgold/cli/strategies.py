@@ -32,7 +32,14 @@ def strategies(
     from fewgold import registry
     from fewgold.report.descriptions import ESTIMATORS, SAMPLERS, short_line
 
-    pool = None if pool_file is None else _pool(pool_file, id, quiet)
+    pool = None
+    if pool_file is not None:
+        from fewgold import sheets
+        from fewgold.io.columns import roles
+
+        found = input.unrated(roles(input.read_table(pool_file, quiet), id=id))
+        notes(found.notes(), quiet)
+        pool = sheets.build_pool(found.table, found.columns)
     best = registry.RECOMMENDED if pool is None else registry.recommended(pool)
     rows = [
         {"kind": kind, "name": n, "about": short_line(n, known, make), "see": ""}
@@ -50,15 +57,6 @@ def strategies(
     record = {"recommended": best, "strategies": rows}
     how = "json" if json else output
     emit(how, record, rows, lambda out: _show(out, rows, best, pool))
-
-
-def _pool(path: str, id: str | None, quiet: bool) -> Pool:
-    from fewgold import sheets
-    from fewgold.io.columns import roles
-
-    found = input.unrated(roles(input.read_table(path, quiet), id=id))
-    notes(found.notes(), quiet)
-    return sheets.build_pool(found.table, found.columns)
 
 
 def _show(out: Console, rows: list[dict[str, str]], best: str, pool: Pool | None) -> None:

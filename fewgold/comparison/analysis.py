@@ -110,12 +110,10 @@ def compare(
     check_choice("correction", correction, CORRECTIONS)
     check_choice("control", control, ("auto", "never"))
     check_confidence(1 - level)
-    for name, value, choices in (
-        ("target", target, ("pool", "process")),
-        ("unit", unit, ("segment", "document")),
-    ):
-        if value is not None:
-            check_choice(name, value, choices)
+    if target is not None:
+        check_choice("target", target, ("pool", "process"))
+    if unit is not None:
+        check_choice("unit", unit, ("segment", "document"))
     names, humans = list(as_names(metrics)), list(as_names(human))
     table = read(
         frame, human=humans, system=system, id=id, document=document, metrics=names, rater=rater

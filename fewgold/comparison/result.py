@@ -359,6 +359,8 @@ class Comparison:
 
     def plot(self, kind: str = "forest", ax: Axes | None = None) -> Axes:
         """Draw ``"forest"`` (scores), ``"differences"`` (all pairs) or ``"ranks"``."""
+        import pandas as pd
+
         check_choice("kind", kind, PLOTS)
         if kind == "forest":
             names = self.facts["human"]
@@ -369,11 +371,6 @@ class Comparison:
         if kind == "ranks":
             chances = self.rank_probabilities()
             return plots.rank_intervals(self.ranking(), chances, ax, confidence=self.confidence)
-        return self._plot_differences(ax)
-
-    def _plot_differences(self, ax: Axes | None) -> Axes:
-        import pandas as pd
-
         at = np.ix_(self.order, self.order)
         names = [self.systems[k] for k in self.order]
         value, half = self.pairs.value[at], self._half_widths[at]

@@ -127,7 +127,18 @@ def read(
         )
     shape = (len(systems), first.size)
     ratings = _ratings(columns, named, rater, seg, sys, labels, names) if named else None
-    row = _one_row(seg, sys, shape, labels, names, rater)
+    # The first row of each system and segment, −1 where there is none: (S, N).
+    row = np.full(shape, -1, dtype=np.int64)
+    row[sys[::-1], seg[::-1]] = np.arange(seg.size)[::-1]
+    extra = np.flatnonzero(row[sys, seg] != np.arange(seg.size))
+    if extra.size and rater is None:
+        at = extra[0]
+        raise DataError(
+            f"segment {labels[at]} has more than one row for the system {names[at]} "
+            f"({extra.size} rows too many in all). If several people rated it, name the column "
+            "that says who (rater=…, --rater); if ids start again in each document, make ids of "
+            "document and segment together."
+        )
     present = row >= 0
     return ScoreTable(
         ids=ids[first],
@@ -184,29 +195,6 @@ def _ratings(
             f"{labels[at]} by {names[at]}. Name who rated."
         )
     return Scored(seg[rows], sys[rows], by, scores_of_all.astype(np.float64), raters)
-
-
-def _one_row(
-    seg: IntArray,
-    sys: IntArray,
-    shape: tuple[int, int],
-    labels: NDArray[Any],
-    names: Sequence[str],
-    rater: str | None,
-) -> IntArray:
-    """The first row of each system and segment, −1 where there is none: (S, N)."""
-    row = np.full(shape, -1, dtype=np.int64)
-    row[sys[::-1], seg[::-1]] = np.arange(seg.size)[::-1]
-    extra = np.flatnonzero(row[sys, seg] != np.arange(seg.size))
-    if extra.size and rater is None:
-        at = extra[0]
-        raise DataError(
-            f"segment {labels[at]} has more than one row for the system {names[at]} "
-            f"({extra.size} rows too many in all). If several people rated it, name the column "
-            "that says who (rater=…, --rater); if ids start again in each document, make ids of "
-            "document and segment together."
-        )
-    return row
 
 
 def _means(ratings: Scored, shape: tuple[int, int]) -> FloatArray:

@@ -87,16 +87,12 @@ def load_demo(
 
     table = table.assign(seconds=SECONDS_PER_SEGMENT + SECONDS_PER_WORD * table["words"])
     if texts:
-        table = table.assign(
-            source=[
-                _sentence(_SOURCE_WORDS, int(count), segment)
-                for segment, count in zip(table["segment"], table["source_words"], strict=True)
-            ],
-            output=[
-                _sentence(_OUTPUT_WORDS, int(count), segment + system)
-                for segment, count in zip(table["segment"], table["words"], strict=True)
-            ],
-        )
+        for name, words, counts, key in (
+            ("source", _SOURCE_WORDS, "source_words", ""),
+            ("output", _OUTPUT_WORDS, "words", system),
+        ):
+            rows = zip(table["segment"], table[counts], strict=True)
+            table[name] = [_sentence(words, int(count), segment + key) for segment, count in rows]
     pool = Pool.from_table(
         table.reset_index(drop=True),
         id="segment",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,20 +51,12 @@ def read_mqm_tsv(path: str | Path) -> pd.DataFrame:
         raise DataError(f"{path}, {first.place}: {first.why}")
     if reading.blank:
         raise DataError(f"{path}: {len(reading.blank)} lines have no severity yet.")
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for rating in reading.ratings:
-        about, counts = rating.details, error_counts(rating)
-        rows.append(
-            {
-                "system": rating.system,
-                "doc": about.get("document", ""),
-                "seg_id": about.get("segment", ""),
-                "rater": rating.rater,
-                "mqm": rating.score,
-                "n_errors": counts.total(),
-                "n_major": counts["major"],
-            }
-        )
+        place = (rating.details.get(name, "") for name in ("document", "segment"))
+        counts = error_counts(rating)
+        errors = (rating.score, counts.total(), counts["major"])
+        rows.append((rating.system, *place, rating.rater, *errors))
     names = ["system", "doc", "seg_id", "rater", "mqm", "n_errors", "n_major"]
     table = pd.DataFrame(rows, columns=names)
     return table.assign(seg_id=_integers(table["seg_id"], "seg_id", path))

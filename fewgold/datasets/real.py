@@ -112,10 +112,8 @@ def load_real(
             raise UnknownNameError(f"rater of {system!r} in {name!r}", rater, raters)
         table = table[table["rater"] == rater]
 
-    if "seg_id" in table.columns:
-        ids = [f"seg{number:04d}" for number in table["seg_id"]]
-    else:
-        ids = [str(document) for document in table["doc_id"]]
+    numbered = "seg_id" in table.columns
+    ids = table["seg_id"].map("seg{:04d}".format) if numbered else table["doc_id"].astype(str)
     table = table.assign(id=ids)
     gold = table.groupby("id", sort=False)[human].mean()
     table = table.drop_duplicates("id").reset_index(drop=True)

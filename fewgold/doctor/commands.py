@@ -34,7 +34,7 @@ def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
     if fit.binary is not None and fit.can("binary model"):
         made.append(_alpha(seen, fit.binary, fit.judges))
     if not fit.rated:
-        made += [_select(seen, fit), _in_order(seen, fit), _init(seen, fit)]
+        made += [_select(seen, fit), *([] if fit.crossed else _further(seen))]
     elif fit.unrated:
         made.append(_select(seen, fit))
     if fit.can("simulation"):
@@ -80,12 +80,11 @@ def _roles(seen: Seen, *wanted: str) -> str:
     return text
 
 
-def _texts(seen: Seen) -> str:
-    """``--texts``, where raters would get ids alone."""
+def _columns(seen: Seen) -> str:
+    """All columns of a table to rate; ``--texts``, where raters would get ids alone."""
     named = [t for t in seen.texts if "," not in t]
-    if seen.texts_named or not named:
-        return ""
-    return f" --texts {shlex.quote(','.join(named))}"
+    texts = f" --texts {shlex.quote(','.join(named))}" if named and not seen.texts_named else ""
+    return f"{_roles(seen)}{texts}{_metrics(seen, rated=False)}"
 
 
 def _metrics(seen: Seen, rated: bool = True) -> str:
@@ -117,41 +116,29 @@ def _select(seen: Seen, fit: Able) -> Command | None:
     budget = size if size <= 50 else min(max(50, round(size / 10)), 200)
     several = " --shared" if fit.crossed else ""
     sheet = out_name(seen.path, "-to-rate.csv")
-    text = f"fewgold select {_file(seen)} --budget {budget}{several}{_roles(seen)}"
-    text += _texts(seen)
-    text += f"{_metrics(seen, rated=False)} --out {sheet}"
+    text = f"fewgold select {_file(seen)} --budget {budget}{several}{_columns(seen)} --out {sheet}"
     what = "outputs of all systems on the same segments" if several else "segments"
     return Command(text, f"choose {what} for people to rate")
 
 
-def _in_order(seen: Seen, fit: Able) -> Command | None:
-    if fit.crossed:
-        return None
-    sheet = out_name(seen.path, "-in-order.csv")
-    text = f"fewgold select {_file(seen)} --budget 100% --strategy random --in-order"
-    text += f"{_roles(seen)}{_texts(seen)}{_metrics(seen, rated=False)} --out {sheet}"
-    return Command(text, "or rate from the top, until fewgold stop says that it is enough")
-
-
-def _init(seen: Seen, fit: Able) -> Command | None:
-    if fit.crossed:
-        return None
-    folder = out_name(seen.path, "-study")
-    text = f"fewgold init {folder} {_file(seen)}{_roles(seen)}{_texts(seen)}"
-    text += _metrics(seen, rated=False)
-    return Command(text, "or a campaign, which keeps samples and answers for days")
+def _further(seen: Seen) -> list[Command]:
+    """Other ways to have segments of one system rated."""
+    select = f"fewgold select {_file(seen)} --budget 100% --strategy random --in-order"
+    select += f"{_columns(seen)} --out {out_name(seen.path, '-in-order.csv')}"
+    init = f"fewgold init {out_name(seen.path, '-study')} {_file(seen)}{_columns(seen)}"
+    return [
+        Command(select, "or rate from the top, until fewgold stop says that it is enough"),
+        Command(init, "or a campaign, which keeps samples and answers for days"),
+    ]
 
 
 def _simulate(seen: Seen, fit: Able) -> Command | None:
     assert fit.pool is not None
-    if seen.rater in (keys(seen) or ()) and max(fit.systems, 1) * seen.count(seen.rater) > 12:
-        return None  # so many pools take minutes
-    best = registry.recommended(fit.pool)
-    names = list(dict.fromkeys(["random+mean", best]))
     extra = keys(seen) or ()
-    by = ""
-    if seen.rater is not None and seen.rater in extra:
-        by = f" --by {shlex.quote(','.join(extra))}"
+    if seen.rater in extra and max(fit.systems, 1) * seen.count(seen.rater) > 12:
+        return None  # so many pools take minutes
+    names = dict.fromkeys(["random+mean", registry.recommended(fit.pool)])
+    by = f" --by {shlex.quote(','.join(extra))}" if seen.rater in extra else ""
     gaps = " --rated-only" if fit.rated < seen.rows else ""
     text = f"fewgold simulate {_file(seen)}{_human(seen)}{by}{gaps}{_roles(seen, 'id', 'document')}"
     text += f"{_metrics(seen)} --strategies {','.join(names)} --budgets 10%,20% --draws 50"

@@ -151,35 +151,24 @@ _VERDICT = {
 
 def _render(found: Diagnosis) -> str:
     parts = ["\n".join(_wrap(f"{found.path}: {found.title}", "", ""))]
-    if found.facts:
-        parts.append("Holds\n" + "\n".join(_pairs(found.facts)))
-    if found.findings:
-        parts.append("Findings\n" + "\n".join(line for f in found.findings for line in _finding(f)))
-    if found.supports:
-        lines = []
-        width = max(len(s.name) for s in found.supports)
-        for s in found.supports:
-            lines += _wrap(s.detail, f"  {'yes' if s.ok else 'no '}  {s.name:<{width}}  ")
-        parts.append("Supports\n" + "\n".join(lines))
+    wide = max((len(str(name)) for name in found.facts), default=0)
+    facts = [_wrap(_shown(v), f"  {name:<{wide}}  ") for name, v in found.facts.items()]
+    wide = max((len(s.name) for s in found.supports), default=0)
+    supports = [
+        _wrap(s.detail, f"  {'yes' if s.ok else 'no '}  {s.name:<{wide}}  ") for s in found.supports
+    ]
+    findings = list(map(_finding, found.findings))
+    for title, blocks in (("Holds", facts), ("Findings", findings), ("Supports", supports)):
+        if blocks:
+            parts.append("\n".join([title, *(line for block in blocks for line in block)]))
     parts.append(_VERDICT[found.exit_code])
     if found.next_commands:
         first, *more = found.next_commands
         parts.append(("Next\n" if first.now else "Later\n") + _command(first))
-        for head, those in (
-            ("Then", [c for c in more if not c.now]),
-            ("Or", [c for c in more if c.now]),
-        ):
-            if those:
-                parts.append(f"{head}\n" + "\n".join(map(_command, those)))
+        for head, now in (("Then", False), ("Or", True)):
+            if those := [_command(c) for c in more if c.now is now]:
+                parts.append("\n".join([head, *those]))
     return "\n\n".join(parts)
-
-
-def _pairs(facts: Mapping[str, Any]) -> list[str]:
-    width = max(len(str(name)) for name in facts)
-    lines: list[str] = []
-    for name, value in facts.items():
-        lines += _wrap(_shown(value), f"  {name:<{width}}  ")
-    return lines
 
 
 def _shown(value: Any) -> str:

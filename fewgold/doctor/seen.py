@@ -16,7 +16,6 @@ from fewgold.io.columns import (
     ID_NAMES,
     SYSTEM_NAMES,
     LeftOut,
-    Roles,
     other_texts,
     roles,
     texts_of,
@@ -113,11 +112,17 @@ def see(
     if named and (more := other_texts(found)):
         named = set(more) <= set(shown)
         shown = tuple(n for n in map(str, frame.columns) if n in {*shown, *more})
+    known = {"id": ID_NAMES, "document": DOCUMENT_NAMES, "system": SYSTEM_NAMES}
+    guessed: dict[str, str | None] = dict.fromkeys(known)
+    for role, names in known.items():  # whose names tell what they are
+        name = getattr(found, role)
+        if name is not None and io.plain(name) in names:
+            guessed[role] = name
     same = ("id", "document", "system", "rater", "cost", "human", "humans", "metrics", "gaps",
             "left_out")  # fmt: skip
     return Seen(
         path, found.table, found.cells, texts=shown, texts_named=named and bool(shown),
-        guessed=_by_name(found), told=frozenset(told),
+        guessed=guessed, told=frozenset(told),
         **{name: getattr(found, name) for name in same},
     )  # fmt: skip
 
@@ -126,16 +131,6 @@ def spoken(given: Mapping[str, Any]) -> list[str]:
     """The columns that the user named; ``none`` is no column."""
     told = [v for v in given.values() if v is not None and v not in ("none", ["none"])]
     return [name for v in told for name in (v if isinstance(v, list) else [v])]
-
-
-def _by_name(found: Roles) -> dict[str, str | None]:
-    """The id, document and system whose names tell what they are."""
-    known = {"id": ID_NAMES, "document": DOCUMENT_NAMES, "system": SYSTEM_NAMES}
-    named = {role: getattr(found, role) for role in known}
-    return {
-        role: name if name is not None and io.plain(name) in known[role] else None
-        for role, name in named.items()
-    }
 
 
 def _main(likely: Sequence[str], columns: Mapping[str, Column]) -> list[str]:

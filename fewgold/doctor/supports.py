@@ -82,9 +82,7 @@ def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:
     """The pool of the table (of all systems jointly, where there are several), or why not."""
     from fewgold import shared_sheets, sheets
 
-    if seen.id is None:
-        return None, None
-    extra = keys(seen)
+    extra = None if seen.id is None else keys(seen)
     if extra is None:
         return None, None
     columns: dict[str, Any] = {
@@ -122,9 +120,8 @@ def _strategies(fit: Able) -> list[Support]:
         lines.append(Support("estimators", True, "mean only; the others correct by metrics"))
     else:
         first = some([f"cv-{m}" for m in pool.metrics], 2)
-        lines.append(
-            Support("estimators", True, f"mean, ridge, cv-mean, cv-multi, cv-knn, {first}")
-        )
+        why = f"mean, ridge, cv-mean, cv-multi, cv-knn, {first}"
+        lines.append(Support("estimators", True, why))
     return lines
 
 
@@ -141,17 +138,15 @@ def _bounds(seen: Seen, fit: Able) -> Support:
 
 
 def _binary(seen: Seen, fit: Able) -> Support:
-    if not fit.rated:
-        return Support("binary model", False, "no human ratings yet (0 and 1, or a cut of scores)")
-    if not fit.judges:
-        return Support("binary model", False, "no metric without gaps that could help")
+    how = ""
     if fit.binary is not None:
-        told = f"“{fit.binary}” is 0 and 1: fewgold alpha, fewgold roc"
-        return Support("binary model", True, told)
-    return Support(
-        "binary model", True,
-        f"after a cut of “{seen.human[0]}” that says what is adequate, such as {_cut(seen)}",
-    )  # fmt: skip
+        how = f"“{fit.binary}” is 0 and 1: fewgold alpha, fewgold roc"
+    elif fit.rated:
+        how = f"after a cut of “{seen.human[0]}” that says what is adequate, such as {_cut(seen)}"
+    return _unless("binary model", how, {
+        "no human ratings yet (0 and 1, or a cut of scores)": not fit.rated,
+        "no metric without gaps that could help": not fit.judges,
+    })  # fmt: skip
 
 
 def _cut(seen: Seen) -> str:
@@ -166,16 +161,19 @@ def _cut(seen: Seen) -> str:
     return f"--adequate '<={at:g}'"
 
 
+def _unless(name: str, how: str, obstacles: dict[str, bool]) -> Support:
+    """Supported as ``how`` says, unless one of the obstacles is there; the first one is told."""
+    why = next((why for why, there in obstacles.items() if there), None)
+    return Support(name, why is None, why or how)
+
+
 def _compare(seen: Seen, fit: Able) -> Support:
-    if fit.systems < 2:
-        why = "no column of systems" if seen.system is None else "one system only"
-        return Support("comparison", False, why)
-    if not fit.crossed:
-        return Support("comparison", False, "the systems share no segments under the same id")
-    if not fit.rated:
-        return Support("comparison", False, "no ratings yet; select --shared picks what to rate")
-    told = f"{fit.systems} systems, segment by segment: fewgold compare"
-    return Support("comparison", True, told)
+    return _unless("comparison", f"{fit.systems} systems, segment by segment: fewgold compare", {
+        "no column of systems": seen.system is None,
+        "one system only": fit.systems < 2,
+        "the systems share no segments under the same id": not fit.crossed,
+        "no ratings yet; select --shared picks what to rate": not fit.rated,
+    })  # fmt: skip
 
 
 def _simulate(seen: Seen, fit: Able) -> Support:
@@ -198,20 +196,16 @@ def _plan(fit: Able) -> Support:
 
 
 def _reliability(seen: Seen, fit: Able) -> Support:
-    if seen.document is None:
-        return Support("reliability", False, "no document column")
-    if seen.count(seen.document) < 3:
-        return Support("reliability", False, "fewer than 3 documents")
-    if not fit.rated and not seen.usable_metrics:
-        return Support("reliability", False, "no scores, neither of people nor of metrics")
-    return Support("reliability", True, "how steady a score is with 1, 2, 3, … documents")
+    return _unless("reliability", "how steady a score is with 1, 2, 3, … documents", {
+        "no document column": seen.document is None,
+        "fewer than 3 documents": seen.count(seen.document) < 3,
+        "no scores, neither of people nor of metrics": not (fit.rated or seen.usable_metrics),
+    })  # fmt: skip
 
 
 def _stop(fit: Able) -> Support:
-    if fit.pool is None:
-        return Support("stopping", False, "not before the errors above are mended")
-    if fit.crossed:
-        return Support("stopping", False, "for one system at a time: keep the rows of one")
-    return Support(
-        "stopping", True, "select --strategy random --in-order, then fewgold stop with --limits"
-    )
+    how = "select --strategy random --in-order, then fewgold stop with --limits"
+    return _unless("stopping", how, {
+        "not before the errors above are mended": fit.pool is None,
+        "for one system at a time: keep the rows of one": fit.crossed,
+    })  # fmt: skip

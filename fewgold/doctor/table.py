@@ -152,18 +152,13 @@ def _facts(seen: Seen) -> dict[str, Any]:
         facts["segments"] = f"{len({i for i, _ in segments_of(seen)}):,} (column {seen.id}{of})"
     if seen.document is not None:
         facts["documents"] = f"{seen.count(seen.document):,} (column {seen.document})"
-    for role in ("system", "rater"):
-        name = getattr(seen, role)
-        if name is not None:
-            labels = [v for v in dict.fromkeys(seen.labels(name)) if v]
-            if not labels:
-                continue
+    for role, name in (("system", seen.system), ("rater", seen.rater)):
+        labels = [v for v in dict.fromkeys(seen.labels(name)) if v] if name is not None else []
+        if labels:
             shown = ", ".join(labels[:4]) + (", …" if len(labels) > 4 else "")
             facts[f"{role}s"] = f"{len(labels):,} (column {name}): {shown}"
-    if seen.humans:
-        facts["human scores"] = {h: describe(seen, h) for h in seen.humans}
-    else:
-        facts["human scores"] = "none (no column looks like it; name one with --human)"
+    none = "none (no column looks like it; name one with --human)"
+    facts["human scores"] = {h: describe(seen, h) for h in seen.humans} or none
     signs = orientations(seen)
     facts["metrics"] = {m: _SIGNS[signs[m]] for m in seen.usable_metrics} or "none"
     if seen.left_out:

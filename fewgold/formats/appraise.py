@@ -15,7 +15,7 @@ from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats import text
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks, is_key
 from fewgold.formats.rows import Rows, matched, number
-from fewgold.formats.text import UNNAMED, Line, finite, source_of, target_of
+from fewgold.formats.text import UNNAMED, TextLine, finite, source_of, target_of
 from fewgold.io import as_text, bare, read_text, write_texts
 
 #: Items of a batch, as in the campaigns of WMT; documents are not split over batches.
@@ -186,9 +186,9 @@ class Appraise(Format):
             cells, why = _cells(line)
             if why:
                 rows.rejected.append(line.rejected(why))
-            elif (
-                kind := "scores of whole documents" if cells.get("whole") else _TYPES[cells["type"]]
-            ):
+                continue
+            kind = "scores of whole documents" if cells.get("whole") else _TYPES[cells["type"]]
+            if kind:
                 skipped[kind] += 1
             else:
                 rows.ratings.append(_rating(cells, names.id))
@@ -217,7 +217,7 @@ class Appraise(Format):
         for place, item in enumerate((item for batch in found for item in batch["items"]), 1):
             if str(item.get("itemType")) not in _TYPES or not item.get("targetID"):
                 why = f"expected a targetID and an itemType ({', '.join(_TYPES)})"
-                rows.rejected.append(Line(f"item {place}", str(item)).rejected(why))
+                rows.rejected.append(TextLine(f"item {place}", str(item)).rejected(why))
             elif item["itemType"] == "TGT" and item.get("isCompleteDocument") is not True:
                 rows.blank.append(str(item["targetID"]))
             else:
@@ -265,7 +265,7 @@ def _is_language(code: str) -> bool:
     return 2 <= len(code) <= 10 and code.replace("-", "").replace("_", "").isalpha()
 
 
-def _cells(line: Line) -> tuple[dict[str, Any], str]:
+def _cells(line: TextLine) -> tuple[dict[str, Any], str]:
     """The cells of a line by name, or why it cannot be read."""
     if "\0" in line.text:
         return {}, text.NUL

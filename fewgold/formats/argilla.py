@@ -153,24 +153,18 @@ class Argilla(Format):
                     shared.take_answer(
                         rows, where, rating, "its value", answer.value, answer.holder, answer.value
                     )
-        if unsubmitted == 1:
-            rows.notes.append("a response is a draft or discarded: it does not count.")
-        elif unsubmitted:
-            rows.notes.append(
-                f"{unsubmitted} responses are drafts or discarded: they do not count."
-            )
+        if unsubmitted:
+            many = f"{unsubmitted} responses are drafts or discarded: they do not count."
+            one = "a response is a draft or discarded: it does not count."
+            rows.notes.append(one if unsubmitted == 1 else many)
         return rows.reading(names)
 
     def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
         """Records to log, and the settings of the dataset beside them."""
         layout = Layout(tasks, RESERVED, lower=True)
         listed = [_record(layout, s, s.key) for s in tasks.to_rate]
-        write_texts(
-            {
-                Path(path): dumps(listed, indent=1) + "\n",
-                self.beside(path): dumps(settings(tasks), indent=1) + "\n",
-            }
-        )
+        files = {Path(path): listed, self.beside(path): settings(tasks)}
+        write_texts({place: dumps(made, indent=1) + "\n" for place, made in files.items()})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """Records with every segment that was to be rated, answered or not."""
@@ -178,17 +172,13 @@ class Argilla(Format):
         listed = []
         for segment, key, found in shared.grouped(tasks, ratings):
             record = _record(layout, segment, key)
+            responses, kept = [], []
+            for r in found:
+                told = {"value": _value(tasks, r), "user_id": r.rater, "status": "submitted"}
+                responses.append(told)
+                kept.append(shared.extra(r.details, time=r.time, system=r.system, answer=r.answer))
             if found:
-                record["responses"] = {
-                    layout.score: [
-                        {"value": _value(tasks, r), "user_id": r.rater, "status": "submitted"}
-                        for r in found
-                    ]
-                }
-            kept = [
-                shared.extra(r.details, time=r.time, system=r.system, answer=r.answer)
-                for r in found
-            ]
+                record["responses"] = {layout.score: responses}
             listed.append({**record, EXTRA: kept} if any(kept) else record)
         write_texts({Path(path): dumps(listed, indent=1) + "\n"})
 
@@ -227,22 +217,16 @@ def _answers(record: Any, names: Names) -> list[_Answer] | None:
         return _by_user(found, names)
     if found is not None:
         return None
-    flat = {
-        name.removesuffix(_FLAT): [
-            {"value": value, "user_id": user, "status": status}
-            for value, user, status in _parallel(record, name)
-        ]
-        for name in record
-        if name.endswith(_FLAT) and isinstance(record[name], list)
-    }
+    flat = {}
+    for name, values in record.items():
+        if name.endswith(_FLAT) and isinstance(values, list):
+            users, states = (list_of(record, f"{name}{end}") for end in (".users", ".status"))
+            gap: list[Any] = [None] * len(values)  # users and states may be shorter
+            flat[name.removesuffix(_FLAT)] = [
+                {"value": value, "user_id": user, "status": status}
+                for value, user, status in zip(values, users + gap, states + gap, strict=False)
+            ]
     return _by_question(flat, kept, names)
-
-
-def _parallel(record: Mapping[str, Any], name: str) -> list[tuple[Any, Any, Any]]:
-    values = list_of(record, name)
-    users, states = (list_of(record, f"{name}{end}") for end in (".users", ".status"))
-    gap: list[None] = [None] * len(values)
-    return list(zip(values, users + gap, states + gap, strict=False))
 
 
 def _by_question(found: Mapping[str, Any], kept: list[Any], names: Names) -> list[_Answer] | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe, Tasks
-from fewgold.formats.tabular import CONTEXT, RATE, TAIL, Grid, Tabular, as_text, is_text
+from fewgold.formats.tabular import CONTEXT, RATE, TAIL, SheetContent, Tabular, as_text, is_text
 from fewgold.io import guard
 from fewgold.io.table import GUIDE
 
@@ -29,7 +29,7 @@ _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 
-def workbook(grid: Grid, tasks: Tasks) -> bytes:
+def workbook(grid: SheetContent, tasks: Tasks) -> bytes:
     """A workbook with the grid as its first sheet."""
     try:
         from openpyxl import Workbook
@@ -90,7 +90,7 @@ def _put(cell: Any, value: Any) -> None:
     cell.number_format = "@"
 
 
-def _validate(sheet: Any, grid: Grid, tasks: Tasks, rate: int) -> None:
+def _validate(sheet: Any, grid: SheetContent, tasks: Tasks, rate: int) -> None:
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.cell_range import MultiCellRange
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -173,7 +173,7 @@ class Xlsx(Tabular):
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
             return False
 
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         return workbook(grid, tasks)
 
 
@@ -189,7 +189,7 @@ class Parquet(Tabular):
             probe.name.endswith(".parquet") and not probe.is_folder and not is_text(probe)
         )
 
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         try:
             import pyarrow as pa
             import pyarrow.parquet as pq

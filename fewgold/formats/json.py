@@ -44,8 +44,9 @@ def parse(text: str, what: str) -> Any:
         text = _ESCAPE.sub(lambda m: r"\ufffd" if m[1] else m[0], text)
     try:
         return json.loads(
-            text, parse_constant=str, parse_float=_float, parse_int=_int, object_pairs_hook=_object
-        )
+            text, parse_constant=str, parse_float=_float, object_pairs_hook=_object,
+            parse_int=lambda digits: int(digits) if len(digits) < 300 else digits,
+        )  # fmt: skip
     except json.JSONDecodeError as error:
         raise DataError(
             f"{what} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
@@ -58,10 +59,6 @@ def parse(text: str, what: str) -> Any:
 def _float(text: str) -> float | str:
     number = float(text)
     return number if math.isfinite(number) else text
-
-
-def _int(text: str) -> int | str:
-    return int(text) if len(text) < 300 else text
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -103,11 +100,9 @@ def read_lines(path: str | Path) -> list[tuple[int, Any | DataError]]:
 
 def as_text(value: Any) -> str:
     """Text or a number as text; an empty string for all else."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return repr(value)
+    return value if isinstance(value, str) else repr(value)
 
 
 def text_of(holder: Mapping[str, Any], *names: str) -> str:

@@ -105,26 +105,21 @@ def kept_of(rating: Rating) -> tuple[Any, dict[str, Any]]:
 
 def value_of(value: Any) -> Any:
     """The answer within what Label Studio wraps around it."""
-    if isinstance(value, dict):
-        return next((value[name] for name in _VALUES if name in value), value)
-    return value
+    names = _VALUES if isinstance(value, dict) else ()
+    return next((value[name] for name in names if name in value), value)
 
 
 def answer_of(value: Any) -> Any:
     """The answer in a field of a flat export, such as ``[{"rating": 4}]``."""
-    if isinstance(value, list):
-        return [value_of(inner) for inner in value]
-    return value_of(value)
+    return list(map(value_of, value)) if isinstance(value, list) else value_of(value)
 
 
 def read_flat(rows: Rows, records: Sequence[tuple[str, Any]], names: Names) -> Reading:
     """Records with their places; a row is a record."""
     objects = [r for _, r in records if isinstance(r, dict)]
-    if names.id is not None:
-        field = shared.key_field(objects, names)
-    else:  # `id` is Label Studio's own number of the task: it names no segment
-        others = ({n: v for n, v in record.items() if n != "id"} for record in objects)
-        field = shared.key_field(others, names)
+    # `id` is Label Studio's own number of the task: it names no segment unless the user says so.
+    fields = ({n: v for n, v in r.items() if n != "id" or names.id} for r in objects)
+    field = shared.key_field(fields, names)
     question = _flat_question(objects, names.score, field)
     if question is not None and names.score is None:
         rows.notes.append(f"the score is the answer to {question!r}.")
@@ -420,18 +415,17 @@ def _results(annotation: Any) -> list[dict[str, Any]] | None:
 
 def _question(rows: Rows, tasks: list[Any], wanted: str | None) -> str | None:
     """The question with the score, None where nobody has answered any."""
-    found: list[str] = []
-    likely: list[str] = []
-    for task in tasks:
-        annotations = _annotations(task) if isinstance(task, dict) else []
-        for annotation in annotations if isinstance(annotations, list) else []:
-            for result in _results(annotation) or []:
-                name = text_of(result, "from_name")
-                found += [name] if name else []
-                if name and result.get("type") != "textarea":
-                    likely += [name] if shared.has_score(value_of(result.get("value"))) else []
+    listed = (_annotations(task) for task in tasks if isinstance(task, dict))
+    annotations = [a for some in listed if isinstance(some, list) for a in some]
+    results = [r for a in annotations for r in _results(a) or [] if text_of(r, "from_name")]
+    found = [text_of(r, "from_name") for r in results]
     if not found:
         return None
+    likely = [
+        name
+        for name, r in zip(found, results, strict=True)
+        if r.get("type") != "textarea" and shared.has_score(value_of(r.get("value")))
+    ]
     chosen = shared.choose("question", found, likely, wanted)
     rows.note_choice(chosen, found)
     return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from fewgold.formats import text
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
 from fewgold.formats.json import dumps
 from fewgold.formats.rows import matched, number
-from fewgold.formats.text import UNNAMED, Line, word
+from fewgold.formats.text import UNNAMED, TextLine, word
 from fewgold.io import bare, plain, write_texts
 
 # What errors weigh in MQM (Multidimensional Quality Metrics) --------------------------------------
@@ -164,10 +164,10 @@ def is_row(cells: Sequence[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Row:
+class MqmRow:
     """One line: cells by role, or why it cannot be read."""
 
-    line: Line
+    line: TextLine
     cells: Mapping[str, str]
     why: str = ""
 
@@ -231,7 +231,7 @@ class Row:
         return {**made, "metadata": rest} if rest else made
 
 
-def rows_of(path: str | Path, names: Names = Names()) -> list[Row]:  # noqa: B008
+def rows_of(path: str | Path, names: Names = Names()) -> list[MqmRow]:  # noqa: B008
     """Every line of an MQM file below its header."""
     lines = text.lines_of(path)
     header = [bare(c).strip() for c in lines[0].text.split("\t")] if lines else []
@@ -260,32 +260,31 @@ def rows_of(path: str | Path, names: Names = Names()) -> list[Row]:  # noqa: B00
     return [_row(line, header, roles) for line in lines]
 
 
-def _row(line: Line, header: Sequence[str], roles: Mapping[str, int]) -> Row:
+def _row(line: TextLine, header: Sequence[str], roles: Mapping[str, int]) -> MqmRow:
     cells = line.text.split("\t")
     named = {role: bare(cells[i]).strip() for role, i in roles.items() if i < len(cells)}
     if "note" not in roles and len(cells) == len(header) + 1:
         named["note"] = bare(cells.pop()).strip()  # a comment that the header forgot
-    row = Row(line, named)
-    if "\0" in line.text:
-        return Row(line, named, text.NUL)
+    row, why = MqmRow(line, named), ""
     lost = [role for role in _NEEDED if role not in named]
-    if lost or any(cell.strip() for cell in cells[len(header) :]):
+    if "\0" in line.text:
+        why = text.NUL
+    elif lost or any(cell.strip() for cell in cells[len(header) :]):
         why = (
             f"expected {len(header)} cells separated by tabs, got {len(cells)}: a tab or an end of "
             "line is missing or stands within a text"
         )
-        return Row(line, named, why)
-    if row.kind == "error" and not row["severity"]:
-        return Row(line, named, "there is a category but no severity")
-    if not any(row[role] for role in ("segment", "position", "id")) and not row.key:
-        return Row(line, named, "the line names no segment")
-    return row
+    elif row.kind == "error" and not row["severity"]:
+        why = "there is a category but no severity"
+    elif not any(row[role] for role in ("segment", "position", "id")) and not row.key:
+        why = "the line names no segment"
+    return replace(row, why=why) if why else row
 
 
 # Lines of an MQM file put together into ratings, every line accounted for -------------------------
 
 
-def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
+def reading_of(rows: Sequence[MqmRow], weights: MqmWeights) -> Reading:
     """One rating per system, segment and rater; what else the lines are is counted."""
     segment, notes = _segments(rows)
     groups: dict[tuple[str, ...], list[int]] = {}
@@ -330,7 +329,7 @@ def reading_of(rows: Sequence[Row], weights: MqmWeights) -> Reading:
     )
 
 
-def _wrong(rows: Sequence[Row], weights: MqmWeights) -> Callable[[Row], str] | None:
+def _wrong(rows: Sequence[MqmRow], weights: MqmWeights) -> Callable[[MqmRow], str] | None:
     """Why each line of a rater and segment is rejected; None if they can all be read."""
     found = {id(row): row.why or unknown_severity(row["severity"], weights) for row in rows}
     keys = sorted({row.key for row in rows} - {""})
@@ -344,7 +343,7 @@ def _wrong(rows: Sequence[Row], weights: MqmWeights) -> Callable[[Row], str] | N
     return lambda row: found.get(id(row)) or beside
 
 
-def _copies(rows: Sequence[Row], places: Sequence[int]) -> set[int]:
+def _copies(rows: Sequence[MqmRow], places: Sequence[int]) -> set[int]:
     """Lines of a rater and segment that come a second time, as in exports put together.
 
     Tools write the errors of a segment together, so that equal lines beside each other are two
@@ -361,7 +360,7 @@ def _copies(rows: Sequence[Row], places: Sequence[int]) -> set[int]:
     return {i for run in again for i in run}
 
 
-def _segments(rows: Sequence[Row]) -> tuple[Callable[[Row], str], list[str]]:
+def _segments(rows: Sequence[MqmRow]) -> tuple[Callable[[MqmRow], str], list[str]]:
     """What to call the segment of a row, and what to tell about it."""
     places: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
@@ -375,7 +374,7 @@ def _segments(rows: Sequence[Row]) -> tuple[Callable[[Row], str], list[str]]:
         if row.key:
             keyed.setdefault(row.whereabouts, set()).add(row.key)
 
-    def name(row: Row) -> str:
+    def name(row: MqmRow) -> str:
         keys = {row.key} if row.key else keyed.get(row.whereabouts, set())
         if len(keys) == 1:  # raters may delete it from some of the lines
             return next(iter(keys))
@@ -395,12 +394,15 @@ def _segments(rows: Sequence[Row]) -> tuple[Callable[[Row], str], list[str]]:
     return name, notes
 
 
-def _rating(rows: Sequence[Row], segment: Callable[[Row], str], weights: MqmWeights) -> Rating:
+def _rating(
+    rows: Sequence[MqmRow], segment: Callable[[MqmRow], str], weights: MqmWeights
+) -> Rating:
     first = rows[0]
     errors: list[dict[str, Any]] = []
     extras: dict[str, Any] = {}
     for row in rows:
-        if plain_severity(row["severity"]) == NO_ERROR and not _non_translation(row):
+        spoilt = row["category"].lower().startswith("non-translation")
+        if plain_severity(row["severity"]) == NO_ERROR and not spoilt:
             extras.update(row.extras)
             continue
         error: dict[str, Any] = {"category": row["category"], "severity": row["severity"]}
@@ -411,7 +413,9 @@ def _rating(rows: Sequence[Row], segment: Callable[[Row], str], weights: MqmWeig
         errors.append({**error, **row.extras})
     about = {"document": "doc", "position": "position", "segment": "segment"}
     details: dict[str, Any] = {n: first[role] for n, role in about.items() if first[role]}
-    details |= {n: _unmarked(first[n]) for n in ("source", "target") if first[n]}
+    details |= {
+        n: first[n].replace("<v>", "").replace("</v>", "") for n in ("source", "target") if first[n]
+    }
     times = [str(t) for row in rows if (t := row.ours.get("time", row.metadata.get("timestamp")))]
     return Rating(
         segment=segment(next((row for row in rows if row.key), first)),
@@ -422,14 +426,6 @@ def _rating(rows: Sequence[Row], segment: Callable[[Row], str], weights: MqmWeig
         answer=next((str(a) for row in rows if (a := row.ours.get("answer"))), ""),
         details={**details, "errors": errors, **extras},
     )
-
-
-def _non_translation(row: Row) -> bool:
-    return row["category"].lower().startswith("non-translation")
-
-
-def _unmarked(marked: str) -> str:
-    return marked.replace("<v>", "").replace("</v>", "")
 
 
 _STANDARD = MqmWeights()

@@ -19,7 +19,7 @@ from fewgold.formats.rows import Rows, distinct, matched, number
 from fewgold.formats.text import (
     NUL,
     UNNAMED,
-    Line,
+    TextLine,
     absent,
     finite,
     json_of,
@@ -44,7 +44,7 @@ _FIELDS = {"sources": "source", "references": "target", "system-outputs": "hypot
 class ScoreLine:
     """A line of a score file: the system, the segment's number from 1, its score or None."""
 
-    line: Line
+    line: TextLine
     system: str
     place: int
     score: float | None = None
@@ -141,7 +141,7 @@ class Tree:
 
     def placed(
         self, path: Path, pair: str, texts: Sequence[str], systems: Sequence[str]
-    ) -> Iterator[tuple[Line, int, str]]:
+    ) -> Iterator[tuple[TextLine, int, str]]:
         """Each line of a file, the number of its segment, and why that cannot be told.
 
         Which segment a line is about follows from counting, so that of a system with too few or
@@ -159,7 +159,7 @@ class Tree:
                     f"expected {segments} lines of {system}, one a segment, got {counts[system]}: "
                     "which segment this is cannot be told"
                 )
-            yield Line(f"{path.name}, line {at}", text), seen[system], why
+            yield TextLine(f"{path.name}, line {at}", text), seen[system], why
 
     def key(self, pair: str, system: str, place: int) -> tuple[str, bool]:
         """What a segment is called, and whether it is to be rated."""
@@ -292,8 +292,7 @@ def read_tree(
     frame = _texts(tree, pair, systems)
     files = {**tree.metrics(pair), **{f"human_{name}": known[name] for name in wanted}}
     columns = {name: _column(tree, pair, path, systems, count) for name, path in files.items()}
-    taken = sorted(set(columns) & set(frame))
-    if taken:
+    if taken := sorted(set(columns) & set(frame)):
         raise DataError(f"scores are called like columns of texts: {', '.join(taken)}.")
     return pd.DataFrame({**frame, **columns})
 
@@ -302,9 +301,9 @@ def _texts(tree: Tree, pair: str, systems: Sequence[str]) -> dict[str, list[Any]
     count = len(tree.sources(pair))
     documents = tree.documents(pair) or [("", "")] * count
     _same_length(tree.root / "documents" / f"{pair}.docs", len(documents), count)
-    positions, seen = [], dict[str, int]()
+    positions, seen = [], Counter[str]()
     for _, document in documents:
-        seen[document] = seen.get(document, 0) + 1
+        seen[document] += 1
         positions.append(seen[document])
     files = tree.references(pair)
     references = {name: checked_texts(path, "references", count) for name, path in files.items()}
@@ -377,7 +376,11 @@ def write_tree(tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> Non
                 "score a rater and segment: keep one of them, or write CSV."
             )
         scores[place] = str(number(rating.score))
-    called = _file_names(list(by_rater), _safe(tasks.score) or "score")
+    score = _safe(tasks.score) or "score"
+    called: dict[str, str] = {}  # names of score files, different for each rater on any disk
+    for rater in by_rater:
+        name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
+        called[rater] = distinct(name, called.values())
     files = {f"{pair}.{called[rater]}.seg.score": rater for rater in by_rater}
     ours = [{"key": s.key, "id": s.id, "rate": s.rate} for s in tasks.segments]
     texts = {
@@ -418,15 +421,6 @@ def _system(names: set[str]) -> str:
 
 def _safe(name: str) -> str:
     return re.sub(r"[^\w-]+", "_", name).strip("_")
-
-
-def _file_names(raters: list[str], score: str) -> dict[str, str]:
-    """Names of score files, different for each rater on any disk."""
-    made: dict[str, str] = {}
-    for rater in raters:
-        name = f"{score}.{_safe(rater) or 'rater'}" if rater else score
-        made[rater] = distinct(name, made.values())
-    return made
 
 
 def _documents(tasks: Tasks) -> list[str]:
@@ -565,9 +559,7 @@ def _ours(tree: Tree, every: list[_Source]) -> list[_Source]:
     try:
         raters = json_of(note.read_text(encoding="utf-8"))["raters"]
         named = {s.path.name: s for s in every}
-        return [
-            _Source(named[n].path, named[n].pair, named[n].name, str(r)) for n, r in raters.items()
-        ]
+        return [replace(named[n], rater=str(r)) for n, r in raters.items()]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError(
             f"{note} does not fit the files beside it. Delete it, and name the score to read."
@@ -590,8 +582,7 @@ def _errors(tree: Tree, source: _Source) -> Iterator[tuple[ScoreLine, Rating | N
     places = tree.placed(source.path, source.pair, texts, systems)
     for (line, place, off), system, found in zip(places, systems, cells, strict=True):
         rating, why = _marked(found, source, system)
-        why = off or why
-        yield ScoreLine(line, system, place, None, why), None if why else rating
+        yield ScoreLine(line, system, place, None, off or why), None if off else rating
 
 
 def _marked(cells: list[str], source: _Source, system: str) -> tuple[Rating | None, str]:

@@ -92,10 +92,10 @@ def read_log(rows: Rows, path: str | Path, names: Names) -> None:
             back = place < resets.get(_task(line), -1)
             taken_back += back
             _line(rows, where, line, slider, names, aside or back)
-    if taken_back == 1:
-        rows.notes.append("a document was reset: its answers before that do not count.")
-    elif taken_back:
-        rows.notes.append(f"{taken_back} lines were reset: their answers do not count.")
+    if taken_back:
+        one = "a document was reset: its answers before that do not count."
+        many = f"{taken_back} lines were reset: their answers do not count."
+        rows.notes.append(one if taken_back == 1 else many)
 
 
 def _task(line: Mapping[str, Any]) -> tuple[str, str]:
@@ -113,9 +113,7 @@ def _slider(rows: Rows, lines: list[dict[str, Any]], wanted: str | None) -> str 
         if isinstance(answer, dict)
         for name in object_of(answer, "sliders")
     ]
-    if wanted == "score" and wanted not in found:
-        return None
-    if not found and wanted is None:
+    if (wanted == "score" and wanted not in found) or (not found and wanted is None):
         return None
     chosen = shared.choose("slider", found, found, wanted)
     rows.note_choice(chosen, found)
@@ -184,11 +182,8 @@ def logged(place: int, group: list[tuple[Segment, Rating]]) -> dict[str, Any]:
     return {
         "user_id": first.rater,
         "item_i": place,
-        "item": [
-            {**item(segment, rating.system or MODEL), "item_id": rating.segment}
-            for segment, rating in group
-        ],
-        "annotation": [{rating.system or MODEL: _item_answer(rating)} for _, rating in group],
+        "item": [{**item(s, r.system or MODEL), "item_id": r.segment} for s, r in group],
+        "annotation": [{r.system or MODEL: _item_answer(r)} for _, r in group],
         "actions": actions,
     }
 

@@ -151,12 +151,12 @@ def entries(rows: Rows, path: str | Path, names: Names) -> list[Entry]:
 
 def _files(path: Path) -> list[Path]:
     """The file of each user; the lines of all, where there are no users' folders."""
+
+    def first(folder: Path) -> list[Path]:
+        return [folder / name for name in (STATE, LINES) if (folder / name).is_file()][:1]
+
     users = sorted(p for p in path.iterdir() if p.is_dir())
-    found = []
-    for folder in users:
-        here = [folder / name for name in (STATE, LINES) if (folder / name).is_file()]
-        found += here[:1]
-    return found or [path / name for name in (STATE, LINES) if (path / name).is_file()][:1]
+    return [file for folder in users for file in first(folder)] or first(path)
 
 
 def _file(rows: Rows, path: Path, place: str, user: str, names: Names) -> list[Entry]:
@@ -198,9 +198,7 @@ def _state(
         if answers is None or not instance.strip():
             rows.reject(where, "its answers make no sense.", labels.get(instance))
             continue
-        how = behaviour.get(instance)
-        how = how if isinstance(how, dict) else {}
-        holder = {EXTRA: object_of(extras, instance)}
+        how, holder = object_of(behaviour, instance), {EXTRA: object_of(extras, instance)}
         found.append(Entry(where, instance.strip(), rater, answers, how, holder))
     return found
 
@@ -280,16 +278,12 @@ def read_entries(rows: Rows, found: list[Entry], names: Names) -> None:
         told = {n: entry.behaviour.get(n) for n in _TIME_FIELDS}
         details = {n: plain(v) for n, v in told.items() if v not in (None, "")}
         details |= {"answers": others} if others else {}
-        rating = Rating(entry.segment, 0.0, entry.rater, _time(entry.behaviour), details=details)
+        changes = [c for c in list_of(entry.behaviour, "annotation_changes") if isinstance(c, dict)]
+        last = text_of(changes[-1], "timestamp") if changes else ""
+        time = last or text_of(entry.behaviour, "session_end", "timestamp")
+        rating = Rating(entry.segment, 0.0, entry.rater, time, details=details)
         what = f"the answer to {question!r}"
         shared.take_answer(rows, entry.place, rating, what, listed, entry.holder, listed)
-
-
-def _time(behaviour: Mapping[str, Any]) -> str:
-    """When the answer was changed last."""
-    changes = [c for c in list_of(behaviour, "annotation_changes") if isinstance(c, dict)]
-    last = text_of(changes[-1], "timestamp") if changes else ""
-    return last or text_of(behaviour, "session_end", "timestamp")
 
 
 _LONGEST = 80

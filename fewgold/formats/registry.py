@@ -110,7 +110,12 @@ def rated_table(
     if found is None or found.name in TABULAR:
         return None
     if place.is_dir():
-        return RatedTable(_tree(place, pair), found.name)
+        from fewgold.formats.mtme import read_tree
+
+        tree = read_tree(place, pair)
+        both = zip(tree["id"], tree["system"], strict=True)
+        ids = [id.removeprefix(f"{system}:") for id, system in both]
+        return RatedTable(tree.assign(id=ids), found.name)
     reading = found.read(path)
     if not reading.require():
         raise DataError(f"{str(path)!r} holds no ratings ({found.title}).")
@@ -144,11 +149,3 @@ def _frame(reading: Reading) -> pd.DataFrame:
     ]  # fmt: skip
     frame = pd.DataFrame(rows)
     return frame[[name for name in frame.columns if name == score or (frame[name] != "").any()]]
-
-
-def _tree(place: Path, pair: str | None) -> pd.DataFrame:
-    from fewgold.formats.mtme import read_tree
-
-    frame = read_tree(place, pair)
-    both = zip(frame["id"], frame["system"], strict=True)
-    return frame.assign(id=[id.removeprefix(f"{system}:") for id, system in both])

@@ -12,7 +12,7 @@ import math
 import numbers
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -93,14 +93,18 @@ def familiar(header: Iterable[str], names: Names) -> int:
     known = {plain(c) for c in columns}
     wanted = set(columns)
     segment = names.id in wanted or bool(known & set(_SEGMENT_NAMES))
-    score = bool(known & set(HUMAN_NAMES)) or any(s in wanted for s in _listed(names.score))
-    return int(segment) + int(score)
+    asked = names.score or ""
+    scores = {asked, *(part.strip() for part in asked.split(","))} - {""}
+    return int(segment) + int(bool(known & set(HUMAN_NAMES) or scores & wanted))
 
 
 def find(sheet: TableFile, names: Names, path: str) -> SheetColumns:
     """Which columns hold what, by their names, or an error that says which one is missing."""
     header = sheet.header
-    own = None if names.id or names.score else _own_score(header)
+    # Where the score stands in a sheet of tasks, whatever it is called.
+    ours = (k for k, name in enumerate(header[:-1], 1)
+            if name == RATE and tuple(header[k + 1 : k + 1 + len(TAIL)]) == TAIL)  # fmt: skip
+    own = None if names.id or names.score else next(ours, None)
     if own is not None:
         place = header.index
         id_ = place("id") if "id" in header else None
@@ -120,30 +124,11 @@ def find(sheet: TableFile, names: Names, path: str) -> SheetColumns:
         return None if found is None else free.index(found)
 
     return SheetColumns(
-        segment,
-        scores,
-        guess(ID_NAMES) if plain(header[segment]) == "key" else None,
+        segment, scores, guess(ID_NAMES) if plain(header[segment]) == "key" else None,
         rater if rater is not None or len(scores) > 1 else guess((*RATER_NAMES, "judge")),
-        guess(TIME_NAMES),
-        guess(SYSTEM_NAMES),
-        guess(ANSWER_NAMES),
-        guess(("details",)),
-        guess(("comment", "comments")),
-        guess((RATE,)),
-        wide=len(scores) > 1,
-    )
-
-
-def _own_score(header: Sequence[str]) -> int | None:
-    """Where the score stands in a sheet of tasks, whatever it is called."""
-    for k in range(1, len(header) - len(TAIL)):
-        if header[k - 1] == RATE and tuple(header[k + 1 : k + 1 + len(TAIL)]) == TAIL:
-            return k
-    return None
-
-
-def _listed(score: str | None) -> list[str]:
-    return [] if score is None else [score, *(part.strip() for part in score.split(","))]
+        guess(TIME_NAMES), guess(SYSTEM_NAMES), guess(ANSWER_NAMES), guess(("details",)),
+        guess(("comment", "comments")), guess((RATE,)), wide=len(scores) > 1,
+    )  # fmt: skip
 
 
 def _scores(sheet: TableFile, names: Names, path: str) -> tuple[int, ...]:
@@ -221,20 +206,23 @@ _FORMULA = "has a formula whose value is not in the file. Open and save it, or t
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
-class _Unreadable(Exception):
+class _BadRow(Exception):
     """Why a row makes no sense."""
 
 
 def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
     """All that a sheet holds."""
     columns = find(sheet, names, path)
-    read_as = {k: _written(sheet.rows, k, sheet.header[k]) for k in columns.scores}
+    read_as = {}  # how all scores of a column are written: decimal commas, or two words
+    for k in columns.scores:
+        cells = [text_of(row.cells[k]) for row in sheet.rows if row.cells]
+        read_as[k] = column_of(cells, sheet.header[k]).read_as
     rows = Rows(format)
     used = empty = 0
     for row in sheet.rows:
         try:
             if row.why:
-                raise _Unreadable(row.why)
+                raise _BadRow(row.why)
             if all(is_empty_cell(value) for value in row.cells):
                 empty += 1
             elif _is_context(row, columns):
@@ -244,12 +232,12 @@ def reading(sheet: TableFile, format: str, names: Names, path: str) -> Reading:
                 rows.ratings += made
                 used += bool(made)
                 rows.blank += [] if made else [segment]
-        except _Unreadable as why:
+        except _BadRow as why:
             rows.rejected.append(Rejected(row.place, str(why), row.raw))
     return Reading(
         format, len(sheet.rows), used, tuple(rows.ratings), tuple(rows.blank),
         rows.context + empty, tuple(rows.rejected),
-        (*_told(sheet), *_notes(sheet.header, columns, read_as, empty)),
+        tuple(_notes(sheet, columns, read_as, empty)),
     )  # fmt: skip
 
 
@@ -258,31 +246,21 @@ def is_empty_cell(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _told(sheet: TableFile) -> list[str]:
-    """What the reader of tables says, but for what is counted here."""
-    told = zip(sheet.remarks, sheet.sentences, strict=True)
-    return [said for remark, said in told if remark.code not in ("byte-order-mark", "empty-rows")]
-
-
 def _notes(
-    header: Sequence[str], columns: SheetColumns, read_as: Mapping[int, str], empty: int
-) -> list[str]:
+    sheet: TableFile, columns: SheetColumns, read_as: Mapping[int, str], empty: int
+) -> Iterator[str]:
+    """What the reader of tables says, but for what is counted here; then which columns are what."""
+    for remark, said in zip(sheet.remarks, sheet.sentences, strict=True):
+        if remark.code not in ("byte-order-mark", "empty-rows"):
+            yield said
+    header = sheet.header
     scores = ", ".join(repr(header[k]) for k in columns.scores)
-    notes = [f"segments are named by {header[columns.segment]!r}, scores are in {scores}."]
+    yield f"segments are named by {header[columns.segment]!r}, scores are in {scores}."
     if columns.rater is not None and not columns.own:
-        notes.append(f"raters are in {header[columns.rater]!r}.")
-    for k, how in read_as.items():
-        if how:
-            notes.append(f"{read_as_sentence(header[k], how)}.")
+        yield f"raters are in {header[columns.rater]!r}."
+    yield from (f"{read_as_sentence(header[k], how)}." for k, how in read_as.items() if how)
     if empty:
-        notes.append(f"{empty} row{'s are' if empty > 1 else ' is'} empty.")
-    return notes
-
-
-def _written(rows: Sequence[Row], column: int, name: str) -> str:
-    """How all scores of a column are written, if not as numbers: decimal commas, or two words."""
-    cells = [text_of(row.cells[column]) for row in rows if row.cells]
-    return column_of(cells, name).read_as
+        yield f"{empty} row{'s are' if empty > 1 else ' is'} empty."
 
 
 def _is_context(row: Row, columns: SheetColumns) -> bool:
@@ -293,7 +271,7 @@ def _is_context(row: Row, columns: SheetColumns) -> bool:
         return False
     scores = [row.cells[k] for k in columns.scores if not is_empty_cell(row.cells[k])]
     if scores:
-        raise _Unreadable(
+        raise _BadRow(
             f"is context that was not to be rated, but has the score {text_of(scores[0])!r}."
         )
     return True
@@ -307,9 +285,9 @@ def _ratings(
         segment = segment.strip()
         segment = segment.lower() if is_key(segment) else segment
     if not segment.strip():
-        raise _Unreadable(f"has no segment: its {header[columns.segment]!r} is empty.")
+        raise _BadRow(f"has no segment: its {header[columns.segment]!r} is empty.")
     if columns.own and segment.lower().startswith("fg-") and not is_key(segment):
-        raise _Unreadable(f"has a damaged key, {segment!r}. Copy it from the sheet as it went out.")
+        raise _BadRow(f"has a damaged key, {segment!r}. Copy it from the sheet as it went out.")
     rater = _text(row, columns.rater)
     rater = rater.strip() if columns.own else rater
     details = _details(row, columns)
@@ -319,10 +297,9 @@ def _ratings(
             continue
         try:
             score = _score(row.cells[k], read_as[k])
-        except _Unreadable as why:
-            raise _Unreadable(
-                f"{f'has in {header[k]!r} ' if columns.wide else 'has '}{why}"
-            ) from None
+        except _BadRow as why:
+            place = f" in {header[k]!r}" if columns.wide else ""
+            raise _BadRow(f"has{place} {why}") from None
         who = header[k] if columns.wide else rater
         made.append(
             Rating(segment, score, who, _text(row, columns.time), _text(row, columns.system),
@@ -334,21 +311,21 @@ def _ratings(
 def _text(row: Row, column: int | None, name: bool = True) -> str:
     value = None if column is None else row.cells[column]
     if name and isinstance(value, Formula):
-        raise _Unreadable(_FORMULA)
+        raise _BadRow(_FORMULA)
     if isinstance(value, dict | list):
-        raise _Unreadable("has a list or an object where a name is expected.")
+        raise _BadRow("has a list or an object where a name is expected.")
     try:
         text = text_of(value)
     except ValueError:  # a whole number of thousands of digits
-        raise _Unreadable("has a number of thousands of digits.") from None
+        raise _BadRow("has a number of thousands of digits.") from None
     if _UNFIT.search(text):
-        raise _Unreadable("holds characters that are no text (NUL or half a character).")
+        raise _BadRow("holds characters that are no text (NUL or half a character).")
     return text
 
 
 def _score(value: Any, read_as: str) -> float:
     if isinstance(value, Formula):
-        raise _Unreadable(_FORMULA.removeprefix("has "))
+        raise _BadRow(_FORMULA.removeprefix("has "))
     text = text_of(value).strip() if not isinstance(value, dict | list) else "a list or an object"
     if read_as == "decimal commas":
         value = text = text.replace(",", ".")
@@ -356,18 +333,18 @@ def _score(value: Any, read_as: str) -> float:
         return float(text.lower() == read_as.partition("/")[0])
     if isinstance(value, str):
         if PLAIN_COMMA.fullmatch(text):
-            raise _Unreadable(f"the score {text}: write {text.replace(',', '.')}, with a point.")
+            raise _BadRow(f"the score {text}: write {text.replace(',', '.')}, with a point.")
         if not NUMBER.fullmatch(text):
-            raise _Unreadable(f"{text[:80]!r} as its score, which is no number.")
+            raise _BadRow(f"{text[:80]!r} as its score, which is no number.")
         value = text
     elif isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
-        raise _Unreadable(f"{text[:80]!r} as its score, which is no number.")
+        raise _BadRow(f"{text[:80]!r} as its score, which is no number.")
     try:
         score = float(value)
     except (OverflowError, ValueError):
         score = math.inf
     if not math.isfinite(score):
-        raise _Unreadable(f"{str(value)[:80]!r} as its score, which is no finite number.")
+        raise _BadRow(f"{str(value)[:80]!r} as its score, which is no finite number.")
     return score
 
 
@@ -379,21 +356,18 @@ def _details(row: Row, columns: SheetColumns) -> dict[str, Any]:
             value = found if isinstance(found, dict) else value
         except (ValueError, RecursionError):
             pass
-    if isinstance(value, dict):
-        details = dict(value)
-    else:
-        details = (
-            {} if is_empty_cell(value) else {"details": _text(row, columns.details, name=False)}
-        )
+    details = dict(value) if isinstance(value, dict) else {}
+    if not isinstance(value, dict) and not is_empty_cell(value):
+        details["details"] = _text(row, columns.details, name=False)
     if columns.id is not None and not is_empty_cell(row.cells[columns.id]):
         details["id"] = _text(row, columns.id)
     if columns.comment is not None and not is_empty_cell(row.cells[columns.comment]):
         details["comment"] = _text(row, columns.comment, name=False)
     try:
         if details and _UNFIT.search(json.dumps(details, ensure_ascii=False, allow_nan=False)):
-            raise _Unreadable("holds half a character in its details.")
+            raise _BadRow("holds half a character in its details.")
     except (RecursionError, TypeError, ValueError):
-        raise _Unreadable("has details that are no plain JSON.") from None
+        raise _BadRow("has details that are no plain JSON.") from None
     return details
 
 
@@ -409,7 +383,7 @@ RATING_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Grid:
+class SheetContent:
     """What a file shall hold. ``exact`` are columns that must come back as they went."""
 
     title: str
@@ -418,7 +392,7 @@ class Grid:
     exact: tuple[int, ...]
 
 
-def task_grid(tasks: Tasks) -> Grid:
+def task_grid(tasks: Tasks) -> SheetContent:
     """One row per segment in the order of the tasks, context among them.
 
     The columns are ``id, document, position, <texts>, rate, <score>, rater, comment, key``.
@@ -438,10 +412,10 @@ def task_grid(tasks: Tasks) -> Grid:
         texts = (s.texts.get(name, "") for name in tasks.text_names)
         who = rater if s.rate else ""
         rows.append((*where, *texts, YES if s.rate else CONTEXT, None, who, "", s.key))
-    return Grid("tasks", header, tuple(rows), (0, len(header) - 1))
+    return SheetContent("tasks", header, tuple(rows), (0, len(header) - 1))
 
 
-def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> Grid:
+def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> SheetContent:
     """One row per rating; the pool's id stands last, where the tasks tell it."""
     ids = {s.id: s.id for s in tasks.segments} | {s.key: s.id for s in tasks.segments}
     rows = []
@@ -454,7 +428,7 @@ def rating_grid(tasks: Tasks, ratings: Iterable[Rating]) -> Grid:
             (r.segment, float(r.score), r.rater, r.time, r.system, r.answer, plain_json(r),
              ids.get(r.segment, r.segment))
         )  # fmt: skip
-    return Grid("ratings", RATING_COLUMNS, tuple(rows), tuple(range(len(RATING_COLUMNS))))
+    return SheetContent("ratings", RATING_COLUMNS, tuple(rows), tuple(range(len(RATING_COLUMNS))))
 
 
 def plain_json(rating: Rating) -> dict[str, Any]:
@@ -490,7 +464,7 @@ class Tabular(Format):
     """A format that is a header and rows."""
 
     @abstractmethod
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         """A file with these rows."""
 
     def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
@@ -517,7 +491,7 @@ class Tabular(Format):
                 raise DataError(f"{self.title} cannot hold the rating {off}. {_INSTEAD}")
         write_texts({Path(path): data})
 
-    def _packed(self, grid: Grid, tasks: Tasks, path: str | Path) -> bytes:
+    def _packed(self, grid: SheetContent, tasks: Tasks, path: str | Path) -> bytes:
         try:
             data = self._file(grid, tasks)
         except UnicodeEncodeError as error:
@@ -557,7 +531,7 @@ class Csv(Tabular):
         named = probe.name.endswith((".csv", ".tsv"))
         return is_text(probe) and (named or _familiar(probe, ",;|"))
 
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         rows = [[guard(c) for c in as_texts(row)] for row in (grid.header, *grid.rows)]
         return _marked(joined(rows, ","))
 
@@ -574,7 +548,7 @@ class Tsv(Tabular):
         tabs = bool(lines) and "\t" in lines[0] and separator_of(lines, 0, "\t") == "\t"
         return is_text(probe) and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
 
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         rows = [as_texts(row) for row in (grid.header, *grid.rows)]
         for row in rows[1:]:
             for k in grid.exact:
@@ -602,7 +576,7 @@ class JsonLines(Tabular):
         first = found[0] if isinstance(found, list) and found else None
         return isinstance(first, dict) and familiar(first, Names()) == 2
 
-    def _file(self, grid: Grid, tasks: Tasks) -> bytes:
+    def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         rows = [dict(zip(grid.header, row, strict=True)) for row in grid.rows]
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 

@@ -23,7 +23,7 @@ NUL = "the line holds a NUL character: it was damaged on its way"
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """A line of a file: where it stands and what it says."""
 
     place: str
@@ -34,7 +34,7 @@ class Line:
         return Rejected(self.place, why, self.text[:500])
 
 
-def lines_of(path: str | Path) -> list[Line]:
+def lines_of(path: str | Path) -> list[TextLine]:
     """The lines of a text file, plain or gzip, without those that are empty.
 
     Only line feeds end a line: texts hold characters that Python's ``splitlines`` takes for ends
@@ -44,7 +44,7 @@ def lines_of(path: str | Path) -> list[Line]:
     if "\n" not in text:
         text = text.replace("\r", "\n")
     found = (
-        Line(f"line {i}", line.removesuffix("\r")) for i, line in enumerate(text.split("\n"), 1)
+        TextLine(f"line {i}", line.removesuffix("\r")) for i, line in enumerate(text.split("\n"), 1)
     )
     return [line for line in found if line.text.strip(" \r")]
 
@@ -115,7 +115,7 @@ def guarded(text: str) -> str:
 
 def blank_separated(
     path: str | Path, expected: Sequence[str]
-) -> Iterator[tuple[Line, dict[str, str] | str]]:
+) -> Iterator[tuple[TextLine, dict[str, str] | str]]:
     """Rows of a table separated by blanks or tabs: cells by name, or why they cannot be read."""
     lines = lines_of(path)
     header = lines[0].text.split() if lines else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -199,10 +199,9 @@ def column_of(values: Any, name: str) -> Column:
         pd.to_numeric(raw, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     )
     if pd.api.types.is_numeric_dtype(raw):
-        odd = {"infinite": np.flatnonzero(np.isinf(numbers)).tolist()}
-        odd = {k: v for k, v in odd.items() if v}
-        finite = np.where(np.isinf(numbers), np.nan, numbers)
-        return Column(name, finite, np.isnan(numbers), odd, True)
+        infinite = np.isinf(numbers)
+        odd = {"infinite": np.flatnonzero(infinite).tolist()} if infinite.any() else {}
+        return Column(name, np.where(infinite, np.nan, numbers), np.isnan(numbers), odd, True)
     blank = np.zeros(numbers.size, dtype=np.bool_)
     if _running_text(series):
         return Column(name, numbers, np.array([is_gap(v) for v in series.tolist()], dtype=np.bool_))
@@ -221,7 +220,9 @@ def column_of(values: Any, name: str) -> Column:
         sorts.setdefault(_sort(text, numbers[place]), []).append(place)
     if "decimal-comma" in sorts and "thousands" in sorts:  # 0,12 beside 0,123: decimals both
         sorts["decimal-comma"] = sorted(sorts["decimal-comma"] + sorts.pop("thousands"))
-    if set(sorts) == {"decimal-comma"} and _consistent(texts, series, numbers):
+    if set(sorts) == {"decimal-comma"} and _consistent(
+        texts.values(), series[np.isfinite(numbers)]
+    ):
         for place, text in texts.items():
             numbers[place] = float(text.replace(",", "."))
         return Column(name, numbers, blank, {}, True, "decimal commas")
@@ -259,14 +260,10 @@ def _verdicts(
     return Column("", values, blank, {}, True, "/".join(pair))
 
 
-def _consistent(
-    texts: dict[int, str], series: pd.Series[Any], numbers: NDArray[np.float64]
-) -> bool:
+def _consistent(texts: Iterable[str], others: Iterable[Any]) -> bool:
     """Whether all commas are decimal ones: no cell has a point."""
-    if not all(PLAIN_COMMA.fullmatch(t) for t in texts.values()):
-        return False
-    whole = series[np.isfinite(numbers)].tolist()
-    return not any("." in str(v) or "e" in str(v).lower() for v in whole if isinstance(v, str))
+    points = (v for v in others if isinstance(v, str) and set(v) & set(".eE"))
+    return all(map(PLAIN_COMMA.fullmatch, texts)) and next(points, None) is None
 
 
 def _sort(text: str, value: float) -> str:
@@ -280,21 +277,15 @@ def _sort(text: str, value: float) -> str:
 def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str) -> list[float]:
     """The numbers that people typed into a column; a gap or anything else is an error."""
     found = column_of(values, column)
-    refuse(
-        f"have no score in column {column!r}",
-        [i for i, gap in zip(ids, found.blank, strict=True) if gap],
-        hint,
-    )
+    gaps = [i for i, gap in zip(ids, found.blank, strict=True) if gap]
+    refuse(f"have no score in column {column!r}", gaps, hint)
 
     def told(places: Sequence[int]) -> list[str]:
         return [f"{ids[k]} ({str(values[k]).strip()})" for k in sorted(places)]
 
     commas = [*found.sorts.get("decimal-comma", ()), *found.sorts.get("thousands", ())]
-    refuse(
-        "have a decimal comma",
-        told(commas),
-        "Write 3.5 and not 3,5: a comma may mean thousands.",
-    )
+    do = "Write 3.5 and not 3,5: a comma may mean thousands."
+    refuse("have a decimal comma", told(commas), do)
     others = [k for sort, rows in found.sorts.items() for k in rows]
     # "1_000" and "0x10" are numbers to Python, but nobody types them as scores.
     others += [
@@ -302,11 +293,8 @@ def scores_of(column: str, ids: Sequence[str], values: Sequence[Any], hint: str)
         for k, v in enumerate(values)
         if isinstance(v, str) and not found.read_as and not NUMBER.fullmatch(v.strip())
     ]
-    refuse(
-        f"have no number in column {column!r}",
-        told(list(dict.fromkeys(others))),
-        "Give each a number, such as 3.5.",
-    )
+    do = "Give each a number, such as 3.5."
+    refuse(f"have no number in column {column!r}", told(list(dict.fromkeys(others))), do)
     return [float(v) for v in found.values]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -281,9 +282,8 @@ class Roles:
         groups = self.table.groupby(keys, sort=False, dropna=False)
         first = groups.head(1).reset_index(drop=True)
         for name in self.human:
-            scores = self.table.assign(**{name: self.cells[name].values}).groupby(
-                keys, sort=False, dropna=False
-            )[name]
+            table = self.table.assign(**{name: self.cells[name].values})
+            scores = table.groupby(keys, sort=False, dropna=False)[name]
             first[name] = scores.mean().to_numpy()
         table = first.drop(columns=[self.rater])
         return replace(self, table=table, rater=None, cells=_Cells(table))
@@ -392,17 +392,20 @@ def roles(
     take("document", guess_column(free(), DOCUMENT_NAMES))
     take("system", guess_column(free(), SYSTEM_NAMES))
     price = guess_column(free(), COST_NAMES)
-    if price is not None and _priced(cells[price]):
-        take("cost", price)
+    if price is not None and cells[price].finite.all() and (cells[price].values > 0).all():
+        take("cost", price)  # only of positive numbers: a guess must not end in an error
     if "texts" not in listed and "texts" not in banned:
-        shown = [n for n in free() if plain(n) in TEXT_NAMES]
-        listed["texts"] = shown
-        if shown:
-            guessed["texts"] = ", ".join(shown)
+        listed["texts"] = [n for n in free() if plain(n) in TEXT_NAMES]
+        if listed["texts"]:
+            guessed["texts"] = ", ".join(listed["texts"])
     taken |= set(listed.get("texts", ()))
     if chosen["system"] is None and chosen["rater"] is None and chosen["id"] is not None:
-        few = [n for n in free() if n not in likely]
-        take("system", _other_system(few, cells, labels, chosen["id"]))
+        # Systems under another name: a column of few values, with each of which each id stands.
+        ids = labels(chosen["id"])
+        few = [n for n in free() if n not in likely and _few(cells[n], labels(n))]
+        if len(set(ids)) < len(ids):
+            hits = (n for n in few if not wordy(labels(n)) and crossed(ids, labels(n)))
+            take("system", next(hits, None))
     left: dict[str, LeftOut] = {}
     if "metrics" not in listed and "metrics" not in banned:
         systems = None if chosen["system"] is None else np.array(labels(chosen["system"]))
@@ -443,14 +446,7 @@ def _told(
 
 def _labels(frame: pd.DataFrame) -> Labels:
     """The cells of a column as text without blanks around, kept for the next question."""
-    made: dict[str, list[str]] = {}
-
-    def labels(name: str) -> list[str]:
-        if name not in made:
-            made[name] = texts_of(frame[name])
-        return made[name]
-
-    return labels
+    return cache(lambda name: texts_of(frame[name]))
 
 
 def texts_of(column: Any) -> list[str]:
@@ -547,11 +543,6 @@ def _odd(column: Column, cells: Mapping[str, Column]) -> str:
     return f"{len(rows)} not a number{example}"
 
 
-def _priced(column: Column) -> bool:
-    """True for a column of positive numbers: a guess must not end in an error."""
-    return bool(column.finite.all() and (column.values > 0).all())
-
-
 def _counts(values: Any) -> bool:
     """True for 0, 1, 2, … or 1, 2, 3, …: the number of the row."""
     first = values[0]
@@ -605,17 +596,6 @@ def _other_id(
     if most is not None and 2 * len(set(labels(most)) - {""}) > len(labels(most)):
         return {"id": most}
     return {}
-
-
-def _other_system(
-    names: Sequence[str], cells: Mapping[str, Column], labels: Labels, id: str
-) -> str | None:
-    """Systems under another name: a column of few values, with each of which each id stands."""
-    ids = labels(id)
-    if len(set(ids)) == len(ids):
-        return None
-    few = [n for n in names if _few(cells[n], labels(n)) and not wordy(labels(n))]
-    return next((n for n in few if crossed(ids, labels(n))), None)
 
 
 def crossed(ids: Sequence[str], systems: Sequence[str]) -> bool:

@@ -336,46 +336,34 @@ def _empty(name: str) -> TableError:
     )
 
 
-def _remarks(table: TableFile) -> list[Remark]:
+def _remarks(table: TableFile) -> Iterator[Remark]:
     """What is odd about a table that can be read."""
-    found = []
     if table.encoding == "utf-8-sig":
-        found.append(
-            Remark("byte-order-mark", "the file begins with a byte order mark",
-                   do="Harmless: fewgold reads it as spreadsheets do.")
-        )  # fmt: skip
+        do = "Harmless: fewgold reads it as spreadsheets do."
+        yield Remark("byte-order-mark", "the file begins with a byte order mark", do=do)
     elif table.encoding != "utf-8":
-        found.append(
-            Remark("encoding", f"the text is not in UTF-8 and was read as {TITLES[table.encoding]}",
-                   do="See whether names with accents look right; if not, save it as UTF-8.")
-        )  # fmt: skip
+        what = f"the text is not in UTF-8 and was read as {TITLES[table.encoding]}"
+        do = "See whether names with accents look right; if not, save it as UTF-8."
+        yield Remark("encoding", what, do=do)
     if table.separator not in ("", ",", "\t") or (table.separator == "\t" and table.kind == "csv"):
         told = SEPARATORS.get(table.separator, repr(table.separator))
-        found.append(Remark("separator", f"cells are separated by {told}"))
+        yield Remark("separator", f"cells are separated by {told}")
     bare = [k + 1 for k, n in enumerate(table.header) if n.startswith("Unnamed: ")]
     if bare and table.kind in ("csv", "tsv", "xlsx"):
-        found.append(
-            Remark("unnamed-column", f"{len(bare)} column{'s' * (len(bare) > 1)} without a name",
-                   f"column {', '.join(map(str, bare[:3]))}",
-                   "Written by pandas as row numbers? Leave them out with to_csv(…, index=False).")
-        )  # fmt: skip
-    padded = [n for n in table.header if n != n.strip()]
-    if padded:
-        found.append(
-            Remark("spaces-in-names", f"{len(padded)} column name{'s' * (len(padded) > 1)} with "
-                   "spaces around", ", ".join(map(repr, padded[:3])),
-                   "Harmless: fewgold leaves the spaces out.")
-        )  # fmt: skip
+        what = f"{len(bare)} column{'s' * (len(bare) > 1)} without a name"
+        do = "Written by pandas as row numbers? Leave them out with to_csv(…, index=False)."
+        yield Remark("unnamed-column", what, f"column {', '.join(map(str, bare[:3]))}", do)
+    if padded := [n for n in table.header if n != n.strip()]:
+        what = f"{len(padded)} column name{'s' * (len(padded) > 1)} with spaces around"
+        do = "Harmless: fewgold leaves the spaces out."
+        yield Remark("spaces-in-names", what, ", ".join(map(repr, padded[:3])), do)
     if table.empty:
         one = len(table.empty) == 1
         told = ", ".join(str(table.numbers[k]) for k in table.empty[:3])
         more = ", …" if len(table.empty) > 3 else ""
-        found.append(
-            Remark("empty-rows", f"{len(table.empty)} row{'' if one else 's'} with nothing in "
-                   f"{'it' if one else 'them'} left out", f"{table.unit} {told}{more}",
-                   "Remove them.")
-        )  # fmt: skip
-    return found
+        rows = "row with nothing in it" if one else "rows with nothing in them"
+        what = f"{len(table.empty)} {rows} left out"
+        yield Remark("empty-rows", what, f"{table.unit} {told}{more}", "Remove them.")
 
 
 # Delimited text ---------------------------------------------------------------------------------
@@ -432,21 +420,13 @@ def _delimited(decoded: Decoded, kind: str | None, name: str) -> TableFile:
             f"it reads: {', '.join(header)[:60]}",
         )  # fmt: skip
     header = [n or f"Unnamed: {k}" for k, n in enumerate(header)]
-    ends = found.ends
+    tabs = separator == "\t" and (kind == "tsv" or not name.lower().endswith(".csv"))
     return TableFile(
-        name,
-        "tsv"
-        if separator == "\t" and (kind == "tsv" or not name.lower().endswith(".csv"))
-        else "csv",
-        tuple(header),
-        cells,
+        name, "tsv" if tabs else "csv", tuple(header), cells,
         [first + 1 for first in found.starts],
-        remarks,
-        encoding=decoded.encoding,
-        separator=separator,
-        _problems=found.problems,
-        _raw=lambda k: "".join(lines[found.starts[k] : ends[k]]).rstrip("\r\n"),
-    )
+        remarks, encoding=decoded.encoding, separator=separator, _problems=found.problems,
+        _raw=lambda k: "".join(lines[found.starts[k] : found.ends[k]]).rstrip("\r\n"),
+    )  # fmt: skip
 
 
 class _Parsed(NamedTuple):
@@ -663,10 +643,9 @@ def _json(text: str, name: str, sure: bool) -> TableFile | None:
     if lone or not any(isinstance(o, dict) for _, _, o in found):
         if not (sure or named):
             return None
-        first = found[0][2]
-        where = ""
-        if len(found) > 1 and isinstance(first, _Problem):
-            where = f"line {found[0][0]} {first.why.rstrip('.')}"
+        at, _, first = found[0]
+        why = first.why.rstrip(".") if isinstance(first, _Problem) else ""
+        where = f"line {at} {why}" if why and len(found) > 1 else ""
         raise TableError(
             name, "json", "it holds no list of objects [{…}, …] and no object {…} per line",
             "Write the rows as a list of objects, or one object per line.", where,

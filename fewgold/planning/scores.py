@@ -12,10 +12,11 @@ from scipy import special
 
 from fewgold._statistics import intraclass_correlation, smallest_enough
 from fewgold._validate import Limits, as_limits, as_names
+from fewgold.design import Design, DesignKind
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.estimators import Mean, Ridge
 from fewgold.planning.goal import ALL_OF_THEM, Goal, Plan, standard_error, with_curve
-from fewgold.sample import Ratings
+from fewgold.sample import Ratings, Sample
 
 BASELINE = "random+mean"
 #: Strategies whose accuracy follows from an outlook.
@@ -124,7 +125,11 @@ class Outlook:
         if pool.cost is not None:
             found = replace(found, cost=float(pool.cost.mean()))
         if pool.metrics:
-            simple = _as_simple(ratings)
+            # As if drawn plainly: what metrics explain, not what the design gains.
+            n, whole = ratings.n, len(pool)
+            same = np.full(n, 1 / n), np.full(n, min(n / whole, 1 - 1e-9)), np.zeros(n, np.int64)
+            design = Design(DesignKind.SIMPLE, whole, *same)
+            simple = Ratings(Sample(pool, ratings.sample.indices, design), scores)
             kept = float(Ridge().estimate(simple).se / Mean().estimate(simple).se) ** 2
             explained = float(np.clip(1 - kept, 0.0, 0.999))
             # The standard error counts the slopes already, and so would the plan.
@@ -188,17 +193,6 @@ class Outlook:
             if self.per_document is not None:
                 found.append("docs-whole+mean")
         return tuple(found)
-
-
-def _as_simple(ratings: Ratings) -> Ratings:
-    """The ratings as if drawn plainly: what metrics explain, not what the design gains."""
-    from fewgold.design import Design, DesignKind
-    from fewgold.sample import Sample
-
-    n, size = ratings.n, len(ratings.sample.pool)
-    same = np.full(n, 1 / n), np.full(n, min(n / size, 1 - 1e-9)), np.zeros(n, dtype=np.int64)
-    design = Design(DesignKind.SIMPLE, size, *same)
-    return Ratings(Sample(ratings.sample.pool, ratings.sample.indices, design), ratings.scores)
 
 
 def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) -> Plan:

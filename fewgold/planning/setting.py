@@ -67,7 +67,21 @@ class Setting:
         if self.priors is None:
             object.__setattr__(self, "priors", Priors())
         check_choice("pairs", self.pairs, ("sample", "calibration"))
-        self._check_pairs()
+        if self.paired is None and self.pairs == "calibration":
+            raise DesignError(
+                "a calibration set has a size of its own: expected paired=, the number of items in "
+                "it; human= counts the items of the system itself."
+            )
+        if self.calibration_share is not None and self.pairs != "calibration":
+            raise DesignError(
+                'calibration_share goes with pairs="calibration": of a random sample the share is '
+                "alpha."
+            )
+        if self.priors.known and not self.known:
+            raise FewgoldError(
+                "the priors say that rho and eta are known. Say so with known=True, and give them "
+                "as rho= and eta=."
+            )
         human, metric = _size("human", self.human), _size("metric", self.metric)
         alone, both = np.zeros_like(human), human
         if self.paired is not None:
@@ -101,23 +115,6 @@ class Setting:
             ) from None
         for name, array in zip(arrays, fitted, strict=True):
             object.__setattr__(self, name, array)
-
-    def _check_pairs(self) -> None:
-        if self.paired is None and self.pairs == "calibration":
-            raise DesignError(
-                "a calibration set has a size of its own: expected paired=, the number of items in "
-                "it; human= counts the items of the system itself."
-            )
-        if self.calibration_share is not None and self.pairs != "calibration":
-            raise DesignError(
-                'calibration_share goes with pairs="calibration": of a random sample the share is '
-                "alpha."
-            )
-        if self.priors.known and not self.known:
-            raise FewgoldError(
-                "the priors say that rho and eta are known. Say so with known=True, and give them "
-                "as rho= and eta=."
-            )
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -9,26 +9,7 @@ import numpy as np
 
 from fewgold._arrays import FloatArray
 from fewgold._validate import as_names
-from fewgold.plots.style import (
-    DASHED,
-    DOTTED,
-    INK,
-    SMALL,
-    SOFT,
-    SOLID,
-    Labels,
-    axes_for,
-    band_patch,
-    check_columns,
-    check_names,
-    legend,
-    line_style,
-    log_ticks,
-    name_axes,
-    numbers,
-    percent_axis,
-    styled,
-)
+from fewgold.plots import style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +19,7 @@ _SPREADS = {"relative_sd": "standard deviation ÷ mean", "sd": "standard deviati
 _BANDS = 3  # systems whose bands can be told apart
 
 
-@styled
+@style.styled
 def reliability_curves(
     frame: pd.DataFrame,
     fits: pd.DataFrame | None = None,
@@ -63,17 +44,17 @@ def reliability_curves(
     """
     from matplotlib.lines import Line2D
 
-    check_columns(frame, ("system", "documents", value))
-    ax = axes_for(ax, height=4.3)
-    labels = Labels(ax)
+    style.check_columns(frame, ("system", "documents", value))
+    ax = style.axes_for(ax, height=4.3)
+    labels = style.Labels(ax)
     parts = _by_system(frame, systems)
     faint = min(0.13, 0.35 / len(parts))
     banded = False
     for k, (name, part) in enumerate(parts.items()):
-        colour, dash, _ = line_style(k)
-        x, y = numbers(part, "documents", value)
+        colour, dash, _ = style.line_style(k)
+        x, y = style.numbers(part, "documents", value)
         if {"least", "most"} <= set(part.columns) and len(parts) <= _BANDS:
-            low, high = numbers(part, "least", "most")
+            low, high = style.numbers(part, "least", "most")
             if np.nanmax(high - low, initial=0.0) > 0:
                 ax.fill_between(x, low, high, color=colour, alpha=faint, linewidth=0)
                 banded = True
@@ -88,14 +69,14 @@ def reliability_curves(
         ax.set_ylim(bottom=0)
     entries: dict[str, Any] = {}
     if fits is not None:
-        entries["bootstrap"] = Line2D([], [], color=SOFT, marker="o", markersize=3.6, ls="")
-        entries["power law"] = Line2D([], [], color=SOFT, linewidth=1.2)
+        entries["bootstrap"] = Line2D([], [], color=style.SOFT, marker="o", markersize=3.6, ls="")
+        entries["power law"] = Line2D([], [], color=style.SOFT, linewidth=1.2)
     if banded:
-        entries["range over orders"] = band_patch()
-    legend(ax, entries, "upper right", handlelength=1.6)
+        entries["range over orders"] = style.band_patch()
+    style.legend(ax, entries, "upper right", handlelength=1.6)
     if value == "relative_sd":
-        percent_axis(ax.yaxis)
-    name_axes(ax, "documents", _SPREADS.get(value, value), title)
+        style.percent_axis(ax.yaxis)
+    style.name_axes(ax, "documents", _SPREADS.get(value, value), title)
     return ax
 
 
@@ -105,18 +86,18 @@ def _by_system(frame: pd.DataFrame, systems: Sequence[str] | None) -> dict[str, 
     known = list(dict.fromkeys(names))
     if systems is not None:
         systems = as_names(systems)
-        check_names("system", systems, known)
+        style.check_names("system", systems, known)
         known = list(dict.fromkeys(systems))
     return {name: frame[names == name].sort_values("documents") for name in known}
 
 
 def _line(
-    ax: Axes, labels: Labels, k: int, name: str, x: FloatArray, y: FloatArray, **other: Any
+    ax: Axes, labels: style.Labels, k: int, name: str, x: FloatArray, y: FloatArray, **other: Any
 ) -> None:
-    """The line of the k-th system, named at its end; ``other`` than the usual style."""
-    colour, dash, marker = line_style(k)
-    style = {"color": colour, "linestyle": dash, "linewidth": 1.4, "marker": marker} | other
-    (line,) = ax.plot(x, y, markersize=3.2, **style)
+    """The line of the k-th system, named at its end; ``other`` than the usual look."""
+    colour, dash, marker = style.line_style(k)
+    look = {"color": colour, "linestyle": dash, "linewidth": 1.4, "marker": marker} | other
+    (line,) = ax.plot(x, y, markersize=3.2, **look)
     line.set(label=name, gid=f"line-{k}")
     seen = y[np.isfinite(y)]
     labels.add(name, float(x[-1]), float(seen[-1]) if seen.size else 0.0, colour)
@@ -132,11 +113,11 @@ def _power_law(fits: pd.DataFrame | None, name: str) -> tuple[float, float] | No
 
 def _log_axes(ax: Axes) -> None:
     ax.set(xscale="log", yscale="log")
-    log_ticks(ax.xaxis)
-    log_ticks(ax.yaxis)
+    style.log_ticks(ax.xaxis)
+    style.log_ticks(ax.yaxis)
 
 
-@styled
+@style.styled
 def mean_by_documents(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -149,20 +130,20 @@ def mean_by_documents(
 
     ``frame`` has system, documents, mean, low and high.
     """
-    check_columns(frame, ("system", "documents", "mean", "low", "high"))
-    ax = axes_for(ax, height=4.3)
-    labels = Labels(ax)
+    style.check_columns(frame, ("system", "documents", "mean", "low", "high"))
+    ax = style.axes_for(ax, height=4.3)
+    labels = style.Labels(ax)
     parts = _by_system(frame, systems)
     faint = min(0.15, 0.4 / len(parts))
     for k, (name, part) in enumerate(parts.items()):
-        x, y, low, high = numbers(part, "documents", "mean", "low", "high")
-        ax.fill_between(x, low, high, color=line_style(k)[0], alpha=faint, linewidth=0)
+        x, y, low, high = style.numbers(part, "documents", "mean", "low", "high")
+        ax.fill_between(x, low, high, color=style.line_style(k)[0], alpha=faint, linewidth=0)
         _line(ax, labels, k, name, x, y)
-    name_axes(ax, "documents", ylabel, title)
+    style.name_axes(ax, "documents", ylabel, title)
     return ax
 
 
-@styled
+@style.styled
 def documents_for_half_width(
     frame: pd.DataFrame,
     needed: pd.DataFrame,
@@ -176,26 +157,26 @@ def documents_for_half_width(
 
     ``frame`` has system, documents and half_width; ``needed`` system and documents.
     """
-    check_columns(frame, ("system", "documents", "half_width"))
-    check_columns(needed, ("system", "documents"))
-    ax = axes_for(ax, height=4.3)
-    labels = Labels(ax)
+    style.check_columns(frame, ("system", "documents", "half_width"))
+    style.check_columns(needed, ("system", "documents"))
+    ax = style.axes_for(ax, height=4.3)
+    labels = style.Labels(ax)
     enough = dict(zip(needed["system"].astype(str), needed["documents"], strict=True))
-    ax.axhline(target, color=SOFT, linewidth=1, linestyle=DOTTED, zorder=1.8)
-    labels.add(f"±{target:g}", float(frame["documents"].max()), target, SOFT)
+    ax.axhline(target, color=style.SOFT, linewidth=1, linestyle=style.DOTTED, zorder=1.8)
+    labels.add(f"±{target:g}", float(frame["documents"].max()), target, style.SOFT)
     for k, (name, part) in enumerate(_by_system(frame, systems).items()):
-        colour, _, marker = line_style(k)
-        _line(ax, labels, k, name, *numbers(part, "documents", "half_width"), marker="")
+        colour, _, marker = style.line_style(k)
+        _line(ax, labels, k, name, *style.numbers(part, "documents", "half_width"), marker="")
         d = float(enough.get(name, np.nan))
         if np.isfinite(d):
             ax.plot([d], [target], color=colour, marker=marker, markersize=5, zorder=4)
     if (frame["half_width"] > 0).all():
         _log_axes(ax)
-    name_axes(ax, "documents", "half-width of the interval", title)
+    style.name_axes(ax, "documents", "half-width of the interval", title)
     return ax
 
 
-@styled
+@style.styled
 def rank_stability(
     frame: pd.DataFrame, ax: Axes | None = None, *, title: str | None = None
 ) -> Axes:
@@ -206,41 +187,41 @@ def rank_stability(
     """
     from matplotlib.lines import Line2D
 
-    check_columns(frame, ("score", "documents", "pairs", "settled"))
-    ax = axes_for(ax, height=4.0)
-    labels = Labels(ax)
+    style.check_columns(frame, ("score", "documents", "pairs", "settled"))
+    ax = style.axes_for(ax, height=4.0)
+    labels = style.Labels(ax)
     scores = list(dict.fromkeys(map(str, frame["score"])))
-    kinds = {"pairs": ("resampled", SOLID), "settled": ("as they are", DASHED)}
+    kinds = {"pairs": ("resampled", style.SOLID), "settled": ("as they are", style.DASHED)}
     for k, score in enumerate(scores):
         part = frame[frame["score"].astype(str) == score].sort_values("documents")
-        colour, _, marker = line_style(k)
+        colour, _, marker = style.line_style(k)
         for name, (said, dash) in kinds.items():
-            x, y = numbers(part, "documents", name)
+            x, y = style.numbers(part, "documents", name)
             dots = marker if name == "pairs" else ""
             (line,) = ax.plot(x, y, color=colour, linestyle=dash, marker=dots, markersize=3.6)
             line.set(label=f"{score}, {said}", gid=f"{name}-{k}", linewidth=1.4)
             if len(scores) == 1 or name == "pairs":
                 label = said if len(scores) == 1 else score
                 labels.add(label, float(x[-1]), float(y[-1]), colour)
-    ax.axhline(0.5, color=SOFT, linewidth=0.9, linestyle=DOTTED, zorder=1.8)
+    ax.axhline(0.5, color=style.SOFT, linewidth=0.9, linestyle=style.DOTTED, zorder=1.8)
     ax.annotate(
         "coin toss", (0, 0.5), xycoords=("axes fraction", "data"), xytext=(5, -4),
-        textcoords="offset points", va="top", fontsize=SMALL, color=SOFT,
+        textcoords="offset points", va="top", fontsize=style.SMALL, color=style.SOFT,
     )  # fmt: skip
     if len(scores) > 1:
         entries = {
-            said: Line2D([], [], color=SOFT, linestyle=dash, linewidth=1.4)
+            said: Line2D([], [], color=style.SOFT, linestyle=dash, linewidth=1.4)
             for said, dash in kinds.values()
         }
-        legend(ax, entries, "lower right", bbox_to_anchor=(1, 0.12))
+        style.legend(ax, entries, "lower right", bbox_to_anchor=(1, 0.12))
     seen = frame[["pairs", "settled"]].to_numpy(dtype=float)
     ax.set_ylim(min(0.45, float(np.nanmin(seen)) - 0.05), 1.02)
-    percent_axis(ax.yaxis)
-    name_axes(ax, "documents", "pairs of systems in the final order", title)
+    style.percent_axis(ax.yaxis)
+    style.name_axes(ax, "documents", "pairs of systems in the final order", title)
     return ax
 
 
-@styled
+@style.styled
 def tangent(
     frame: pd.DataFrame,
     fits: pd.DataFrame,
@@ -259,9 +240,9 @@ def tangent(
     ``systems``, the first and the last are drawn. Where x_max is far away, the tangent is drawn in
     a window of its own.
     """
-    check_columns(frame, ("system", "documents", value))
-    check_columns(fits, ("system", "a", "b"))
-    ax = axes_for(ax, height=4.3)
+    style.check_columns(frame, ("system", "documents", value))
+    style.check_columns(fits, ("system", "a", "b"))
+    ax = style.axes_for(ax, height=4.3)
     if systems is None:
         known = list(dict.fromkeys(map(str, frame["system"])))
         systems = [*known[:1], *known[1:][-1:]]
@@ -273,15 +254,15 @@ def tangent(
     # The tangent is as steep as the axis itself in a figure that goes on to x_max.
     zoom = ax.inset_axes((0.36, 0.4, 0.6, 0.56)) if far > 6 * near else ax
     if zoom is not ax:
-        axes_for(zoom, height=0)
-        ax.grid(False)  # it would show between the numbers of the window
+        style.axes_for(zoom, height=0)
+        ax.grid(False)  # it would show between the style.numbers of the window
     for k, (name, part) in enumerate(parts.items()):
-        colour, _, marker = line_style(k)
+        colour, _, marker = style.line_style(k)
         law = laws[name]
         if law is None or not law[1] > 0:
             continue
         a, b = law
-        x, y = numbers(part, "documents", value)
+        x, y = style.numbers(part, "documents", value)
         x_min, x_max = x_i * (1 + 1 / b), _flat(a, b, epsilon)
         fine = np.geomspace(min(x_i, x[0]), max(float(x[-1]), 1.1 * x_max), 400)
         for where in dict.fromkeys((ax, zoom)):
@@ -291,21 +272,21 @@ def tangent(
                 label=name, gid=f"line-{k}", zorder=3,
             )  # fmt: skip
             where.plot(fine, a * fine**-b, color=colour, linewidth=1.2, zorder=2.5)
-        zoom.plot([x_i, x_min], [a * x_i**-b, 0], color=colour, linewidth=1.1, ls=DASHED)
+        zoom.plot([x_i, x_min], [a * x_i**-b, 0], color=colour, linewidth=1.1, ls=style.DASHED)
         below = sum(other[0] > a for other in known_laws)  # curves above this one
         away = (20.0, 26.0) if below == 0 else (16.0, -22.0 - 14 * below)
         _mark(zoom, x_min, a * x_min**-b, f"x_min {x_min:.2f}", colour, away)
         _mark(ax, x_max, a * x_max**-b, f"x_max {x_max:.0f}", colour, (-14, 34 - 13 * below))
     heights = [a * x_i**-b for a, b in known_laws]
-    heights += [float(np.nanmax(numbers(part, value))) for part in parts.values()]
+    heights += [float(np.nanmax(style.numbers(part, value))) for part in parts.values()]
     top = max((h for h in heights if h > 0), default=1.0)
     for where, right in {zoom: 2.2 * near, ax: 1.12 * far}.items():
         where.set(xlim=(0, right), ylim=(0, 1.08 * top))
         if value == "relative_sd":
-            percent_axis(where.yaxis)
+            style.percent_axis(where.yaxis)
     if known_laws:
-        zoom.legend(frameon=False, fontsize=SMALL, labelcolor=INK, loc="upper right")
-    name_axes(ax, "documents", _SPREADS.get(value, value), title)
+        zoom.legend(frameon=False, fontsize=style.SMALL, labelcolor=style.INK, loc="upper right")
+    style.name_axes(ax, "documents", _SPREADS.get(value, value), title)
     return ax
 
 
@@ -320,6 +301,6 @@ def _mark(ax: Axes, x: float, y: float, text: str, colour: str, away: tuple[floa
     ax.plot([x], [0], color=colour, marker="|", markersize=9, clip_on=False, zorder=4)
     ax.plot([x], [y], color="white", marker="o", markersize=5, mec=colour, zorder=4)
     ax.annotate(
-        text, (x, y), xytext=away, textcoords="offset points", fontsize=SMALL, color=colour,
+        text, (x, y), xytext=away, textcoords="offset points", fontsize=style.SMALL, color=colour,
         arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkB": 3},
     )  # fmt: skip

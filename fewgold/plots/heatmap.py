@@ -11,17 +11,7 @@ from numpy.typing import ArrayLike
 from fewgold._arrays import BoolArray, FloatArray
 from fewgold._text import shorter
 from fewgold.errors import DataError
-from fewgold.plots.style import (
-    INK,
-    PALETTE,
-    SMALL,
-    SOFT,
-    axes_for,
-    check_columns,
-    name_axes,
-    part_cells,
-    styled,
-)
+from fewgold.plots import style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +23,7 @@ _CELL = 0.33  # inches of height
 _MIDDLE = 0.19  # luminance at which white and ink are equally readable
 
 
-@styled
+@style.styled
 def heat(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -79,7 +69,7 @@ def heat(
     rows, columns = values.shape
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
-    ax = axes_for(ax, height=1.0 + _CELL * rows)
+    ax = style.axes_for(ax, height=1.0 + _CELL * rows)
     ax.grid(False)
     low, high = float(values[finite].min()), float(values[finite].max())
     high = high if high > low else low + 1e-9 + abs(low)
@@ -91,17 +81,18 @@ def heat(
     ax.imshow(image, aspect="auto", interpolation="nearest")
     for (i, j), value in np.ndenumerate(values):
         text = format(value, fmt) if finite[i, j] else "–"
-        colour = "white" if _luminance(image[i, j]) < _MIDDLE else INK
-        ax.text(j, i, text, ha="center", va="center", fontsize=SMALL, color=colour)
+        colour = "white" if _luminance(image[i, j]) < _MIDDLE else style.INK
+        ax.text(j, i, text, ha="center", va="center", fontsize=style.SMALL, color=colour)
     ax.set_xticks(range(columns), [_label(x) for x in frame.columns])
     ax.set_yticks(range(rows), [_label(x) for x in frame.index])
-    ax.tick_params(length=0, pad=4, labelcolor=INK)
-    part_cells(ax, rows, columns, linewidth=1.2)
+    ax.tick_params(length=0, pad=4, labelcolor=style.INK)
+    style.part_cells(ax, rows, columns, linewidth=1.2)
     if target is not None:
         _frame_cells(ax, finite & (values <= target))
         ax.annotate(
             f"framed: at most {target:g}", (1, 1), (0, 4), xycoords="axes fraction",
-            textcoords="offset points", ha="right", va="bottom", fontsize=SMALL, color=SOFT,
+            textcoords="offset points", ha="right", va="bottom", fontsize=style.SMALL,
+            color=style.SOFT,
         )  # fmt: skip
     own: dict[Any, str] = {
         None: "",
@@ -109,19 +100,24 @@ def heat(
         "metric": "ratings by the metric alone",
     }
     x, y = (str(own.get(name, name)) for name in (frame.columns.name, frame.index.name))
-    name_axes(ax, x if xlabel is None else xlabel, y if ylabel is None else ylabel, title)
+    style.name_axes(ax, x if xlabel is None else xlabel, y if ylabel is None else ylabel, title)
     return ax
 
 
 def _frame_cells(ax: Axes, inside: BoolArray) -> None:
     """A line around the cells that are marked: on every edge between marked and unmarked."""
     padded = np.pad(inside, 1)
-    style: dict[str, Any] = {"color": PALETTE[1], "linewidth": 2.0, "clip_on": False, "zorder": 4}
-    style["solid_capstyle"] = "round"
+    look: dict[str, Any] = {
+        "color": style.PALETTE[1],
+        "linewidth": 2.0,
+        "clip_on": False,
+        "zorder": 4,
+    }
+    look["solid_capstyle"] = "round"
     for i, j in np.argwhere(padded[:, 1:] != padded[:, :-1]):
-        ax.plot([j - 0.5, j - 0.5], [i - 1.5, i - 0.5], **style)
+        ax.plot([j - 0.5, j - 0.5], [i - 1.5, i - 0.5], **look)
     for i, j in np.argwhere(padded[1:, :] != padded[:-1, :]):
-        ax.plot([j - 1.5, j - 0.5], [i - 0.5, i - 0.5], **style)
+        ax.plot([j - 1.5, j - 0.5], [i - 0.5, i - 0.5], **look)
 
 
 def _luminance(colour: FloatArray) -> float:
@@ -138,7 +134,7 @@ def _label(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-@styled
+@style.styled
 def significance_matrix(
     probability: pd.DataFrame,
     reached: ArrayLike,
@@ -167,7 +163,7 @@ def significance_matrix(
     cells, said : array (k, k) of str, optional, and str
         What to write into the cells instead of the probability, and what to call it.
     """
-    check_columns(probability, ())
+    style.check_columns(probability, ())
     table = probability.to_numpy(dtype=float)
     depth = np.asarray(reached)
     if table.shape[0] != table.shape[1] or depth.shape != table.shape:
@@ -178,17 +174,17 @@ def significance_matrix(
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    ax = axes_for(ax, height=1.3 + 0.62 * 0.62 * size)
+    ax = style.axes_for(ax, height=1.3 + 0.62 * 0.62 * size)
     ax.grid(False)
     strength = np.linspace(0.22, 0.9, len(levels)) if len(levels) > 1 else np.array([0.6])
     image = np.ones((size, size, 4))
     for i, j in zip(*np.nonzero(depth), strict=True):
-        colour = PALETTE[0 if table[i, j] > 0.5 else 1]
+        colour = style.PALETTE[0 if table[i, j] > 0.5 else 1]
         share = strength[depth[i, j] - 1]
         image[i, j] = share * np.array(to_rgba(colour)) + (1 - share)
     image[np.arange(size), np.arange(size)] = to_rgba("#f1f3f5")
     ax.imshow(image, aspect="auto", interpolation="nearest")
-    small = SMALL if size <= 10 else max(SMALL - 0.35 * (size - 10), 4.5)
+    small = style.SMALL if size <= 10 else max(style.SMALL - 0.35 * (size - 10), 4.5)
     for i in range(size):
         for j in range(size):
             if i != j:
@@ -196,7 +192,7 @@ def significance_matrix(
                 text = _chance(table[i, j]) if cells is None else str(np.asarray(cells)[i, j])
                 ax.text(
                     j, i, text, ha="center", va="center", fontsize=small,
-                    color="white" if dark else INK if depth[i, j] else SOFT,
+                    color="white" if dark else style.INK if depth[i, j] else style.SOFT,
                 )  # fmt: skip
     names = [str(name) for name in probability.columns]
     heads = [shorter(n, 28) for n in names]
@@ -212,21 +208,21 @@ def significance_matrix(
     ax.xaxis.tick_top()
     ax.tick_params(length=0, pad=5)
     for tick in (*ax.get_xticklabels(), *ax.get_yticklabels()):
-        tick.set(parse_math=False, color=INK, fontsize=SMALL)
-    part_cells(ax, size, size, linewidth=1.5)
+        tick.set(parse_math=False, color=style.INK, fontsize=style.SMALL)
+    style.part_cells(ax, size, size, linewidth=1.5)
     keys = [
-        Patch(facecolor=(*to_rgba(PALETTE[0])[:3], share), label=f"{level:g}")
+        Patch(facecolor=(*to_rgba(style.PALETTE[0])[:3], share), label=f"{level:g}")
         for level, share in zip(levels, strength, strict=True)
     ]
-    keys += [Patch(facecolor=PALETTE[1], label="the column is better")]
+    keys += [Patch(facecolor=style.PALETTE[1], label="the column is better")]
     legend = ax.legend(
         handles=keys, loc="upper left", bbox_to_anchor=(0, -0.02), ncols=len(keys),
-        frameon=False, fontsize=SMALL - 1, labelcolor=SOFT, handlelength=1.1,
+        frameon=False, fontsize=style.SMALL - 1, labelcolor=style.SOFT, handlelength=1.1,
         title=", ".join([f"{said}; the two differ at level", *([note] if note else [])]),
-        title_fontsize=SMALL - 1, alignment="left", borderaxespad=0.2, columnspacing=1.4,
+        title_fontsize=style.SMALL - 1, alignment="left", borderaxespad=0.2, columnspacing=1.4,
     )  # fmt: skip
-    legend.get_title().set_color(SOFT)
-    name_axes(ax, "", "", title)
+    legend.get_title().set_color(style.SOFT)
+    style.name_axes(ax, "", "", title)
     return ax
 
 

@@ -11,24 +11,7 @@ from fewgold._arrays import FloatArray
 from fewgold._text import shorter
 from fewgold._validate import as_names, check_choice, check_confidence
 from fewgold.errors import DataError, FewgoldError
-from fewgold.plots.style import (
-    GREY,
-    INK,
-    MARKERS,
-    PALETTE,
-    SMALL,
-    SOFT,
-    Labels,
-    axes_for,
-    band_patch,
-    check_columns,
-    check_names,
-    legend,
-    log_ticks,
-    name_axes,
-    percent_axis,
-    styled,
-)
+from fewgold.plots import style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +21,7 @@ _HIGHLIGHTS = 4  # lines in colour if the caller does not name them
 _DASHES = ("-", "--", ":")  # once round the palette each
 
 
-@styled
+@style.styled
 def curves(
     frame: pd.DataFrame,
     value: str,
@@ -85,35 +68,38 @@ def curves(
     names = [str(name) for name in table.columns]
     table.columns = names
     bands = None if spread is None else _wide(frame, spread, by).set_axis(names, axis=1) * times
-    check_names(by, [baseline] if baseline is not None else [], names)
+    style.check_names(by, [baseline] if baseline is not None else [], names)
     if highlight is None:
         highlight = _lowest(table, baseline)
     highlight = as_names(highlight)
-    check_names(by, highlight, names)
+    style.check_names(by, highlight, names)
     bright = [name for name in dict.fromkeys(highlight) if name != baseline]
     x, xlabel, shares = _budget_axis(frame, table.index.tolist())
     order = np.argsort(x, kind="stable")
     x, table = x[order], table.iloc[order]
     bands = None if bands is None else bands.iloc[order]
 
-    ax = axes_for(ax, height=4.3)
-    labels = Labels(ax)
+    ax = style.axes_for(ax, height=4.3)
+    labels = style.Labels(ax)
     if reference is not None:
-        ax.axhline(reference[0], color=SOFT, linewidth=1, zorder=1.8, label="_reference")
-        labels.add(reference[1], x[-1], reference[0], SOFT)
+        ax.axhline(reference[0], color=style.SOFT, linewidth=1, zorder=1.8, label="_reference")
+        labels.add(reference[1], x[-1], reference[0], style.SOFT)
     dot = "o" if x.size == 1 else ""
     rest = [name for name in names if name != baseline and name not in bright]
     for i, name in enumerate(rest):
-        line = ax.plot(x, table[name], color=GREY, linewidth=0.9, marker=dot, zorder=1.9)[0]
+        line = ax.plot(x, table[name], color=style.GREY, linewidth=0.9, marker=dot, zorder=1.9)[0]
         line.set(label=name, gid=f"other-{i}", markersize=2)
     for i, name in enumerate([*bright, baseline] if baseline is not None else bright):
         y = table[name].to_numpy(dtype=float)
         if name == baseline:
-            colour, dash, marker, over = INK, "--", "", 2.5
+            colour, dash, marker, over = style.INK, "--", "", 2.5
         else:
-            colour = PALETTE[i % len(PALETTE)]
-            dash = _DASHES[i // len(PALETTE) % len(_DASHES)]
-            marker, over = MARKERS[i % len(MARKERS)], 3 + (len(bright) - i) / len(bright)
+            colour = style.PALETTE[i % len(style.PALETTE)]
+            dash = _DASHES[i // len(style.PALETTE) % len(_DASHES)]
+            marker, over = (
+                style.MARKERS[i % len(style.MARKERS)],
+                3 + (len(bright) - i) / len(bright),
+            )
         if bands is not None:
             half = bands[name].to_numpy(dtype=float)
             ends = np.clip(y - half, *within), np.clip(y + half, *within)
@@ -133,24 +119,24 @@ def curves(
     entries: dict[str, Any] = {}  # the other lines are named at their ends
     if rest:
         said = "1 other" if len(rest) == 1 else f"{len(rest)} others"
-        entries[said] = Line2D([], [], color=GREY, linewidth=0.9)
+        entries[said] = Line2D([], [], color=style.GREY, linewidth=0.9)
     if note and bands is not None:
-        entries[note] = band_patch()
-    legend(ax, entries, "best", handlelength=1.6)
+        entries[note] = style.band_patch()
+    style.legend(ax, entries, "best", handlelength=1.6)
     if shares:
-        percent_axis(ax.xaxis)
+        style.percent_axis(ax.xaxis)
     if log:
         ax.set_yscale("log", nonpositive="clip")
-        log_ticks(ax.yaxis)
+        style.log_ticks(ax.yaxis)
     if percent:
-        percent_axis(ax.yaxis)
-    name_axes(ax, xlabel, ylabel or value, title)
+        style.percent_axis(ax.yaxis)
+    style.name_axes(ax, xlabel, ylabel or value, title)
     return ax
 
 
 def _wide(frame: pd.DataFrame, value: str, by: str) -> pd.DataFrame:
     """One column a line, one row a budget; infinite values become gaps."""
-    check_columns(frame, (by, "budget", value))
+    style.check_columns(frame, (by, "budget", value))
     twice = frame.duplicated([by, "budget"])
     if twice.any():
         name, budget = frame.loc[twice, [by, "budget"]].iloc[0]
@@ -173,7 +159,7 @@ def _budget_axis(frame: pd.DataFrame, budgets: list[float]) -> tuple[FloatArray,
         return values, "share of the pool rated", True
     if not shares.any():
         return values, "ratings", False
-    check_columns(frame, ["n"])
+    style.check_columns(frame, ["n"])
     counts = frame.groupby("budget")["n"].mean().reindex(budgets)
     return counts.to_numpy(dtype=float), "ratings", False
 
@@ -186,7 +172,7 @@ def _lowest(table: pd.DataFrame, baseline: str | None) -> list[str]:
     scale = table[baseline] if baseline is not None else table.median(axis=1)
     mean = table.div(scale.where(scale != 0), axis=0).mean().sort_values(kind="stable")
     names = [str(name) for name in mean.index if name != baseline]
-    return names if len(names) <= len(PALETTE) else names[:_HIGHLIGHTS]
+    return names if len(names) <= len(style.PALETTE) else names[:_HIGHLIGHTS]
 
 
 _MC = "± 2 Monte-Carlo errors"
@@ -224,7 +210,7 @@ def error_curves(
     if band is not None:
         check_choice("band", band, ("mc", "sd"))
     spread = None if band is None else f"abs_error_{band}"
-    check_columns(frame, ["strategy", "budget", "abs_error", *([spread] if spread else [])])
+    style.check_columns(frame, ["strategy", "budget", "abs_error", *([spread] if spread else [])])
     ylabel = "mean absolute error"
     if relative:
         frame = _relative(frame, baseline, spread)
@@ -240,7 +226,7 @@ def _relative(frame: pd.DataFrame, baseline: str | None, spread: str | None) -> 
     """Errors as multiples of the baseline's."""
     if baseline is None:
         raise FewgoldError("relative=True needs the baseline that errors are divided by.")
-    check_names("strategy", [baseline], list(frame["strategy"]))
+    style.check_names("strategy", [baseline], list(frame["strategy"]))
     own = frame[frame["strategy"] == baseline].set_index("budget")["abs_error"]
     scale = frame["budget"].map(own.where(own > 0)).to_numpy(dtype=float)
     columns = {"abs_error": frame["abs_error"] / scale}
@@ -292,16 +278,16 @@ def width_curves(
     ``frame`` has strategy, budget, bound and half_width; infinite widths leave a gap. ``highlight``
     names strategies; without it, the narrowest line of each bound is in colour (all, if few).
     """
-    check_columns(frame, ("strategy", "budget", "bound", "half_width"))
+    style.check_columns(frame, ("strategy", "budget", "bound", "half_width"))
     several = frame["strategy"].nunique() > 1
     bound = frame["bound"].astype(str)
     frame = frame.assign(line=frame["strategy"].astype(str) + ", " + bound if several else bound)
     lines = frame.drop_duplicates("line")
     if highlight is not None:
         highlight = as_names(highlight)
-        check_names("strategy", highlight, list(lines["strategy"]))
+        style.check_names("strategy", highlight, list(lines["strategy"]))
         chosen = list(lines.loc[lines["strategy"].isin(list(highlight)), "line"])
-    elif len(lines) <= len(PALETTE):
+    elif len(lines) <= len(style.PALETTE):
         chosen = list(lines["line"])
     else:
         chosen = [
@@ -314,7 +300,7 @@ def width_curves(
     )  # fmt: skip
 
 
-@styled
+@style.styled
 def budget_curves(
     frame: pd.DataFrame,
     marks: Mapping[str, tuple[int, float]],
@@ -335,19 +321,19 @@ def budget_curves(
     label : str
         What is reached.
     """
-    axes = axes_for(ax, 3.6)
+    axes = style.axes_for(ax, 3.6)
     for k, (name, part) in enumerate(frame.groupby("strategy", sort=False)):
-        color = PALETTE[k % len(PALETTE)]
+        color = style.PALETTE[k % len(style.PALETTE)]
         axes.plot(part["n"], part["reached"], color=color, zorder=2)
         n, reached = marks[str(name)]
         axes.plot([n], [reached], "o", color=color, zorder=3, label=f"{name}: {n}")
-    axes.axhline(goal, color=GREY, linewidth=1, linestyle="--", zorder=1)
+    axes.axhline(goal, color=style.GREY, linewidth=1, linestyle="--", zorder=1)
     axes.annotate(
         f"goal {goal:g}", (1, goal), xycoords=("axes fraction", "data"), ha="right",
-        va="bottom", fontsize=SMALL, color=INK,
+        va="bottom", fontsize=style.SMALL, color=style.INK,
     )  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    axes.legend(frameon=False, fontsize=SMALL, title="ratings needed")
-    name_axes(axes, "ratings", label, None)
+    axes.legend(frameon=False, fontsize=style.SMALL, title="ratings needed")
+    style.name_axes(axes, "ratings", label, None)
     return axes

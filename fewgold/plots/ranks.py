@@ -9,21 +9,7 @@ import numpy as np
 
 from fewgold._text import shorter
 from fewgold._validate import as_names
-from fewgold.plots.style import (
-    GREY,
-    INK,
-    PALETTE,
-    SMALL,
-    SOFT,
-    axes_for,
-    check_columns,
-    check_names,
-    name_axes,
-    name_rows,
-    numbers,
-    percent_axis,
-    styled,
-)
+from fewgold.plots import style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +19,7 @@ _ROW = 0.3  # inches
 _EDGE = -1.0  # a reduction of −100 %: twice the error of the baseline
 
 
-@styled
+@style.styled
 def forest(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -47,16 +33,16 @@ def forest(
     ``frame`` has system, score, low and high; with a column ``group`` a line parts the groups of
     systems that can be told apart.
     """
-    check_columns(frame, ("system", "score", "low", "high"))
+    style.check_columns(frame, ("system", "score", "low", "high"))
     names = [str(name) for name in frame["system"]]
-    score, low, high = numbers(frame, "score", "low", "high")
+    score, low, high = style.numbers(frame, "score", "low", "high")
     rows = np.arange(len(names))
-    ax = axes_for(ax, height=1.0 + _ROW * len(names))
+    ax = style.axes_for(ax, height=1.0 + _ROW * len(names))
     ax.grid(False, axis="y")
     ends = np.stack([low, high])
     seen = np.isfinite(low) & np.isfinite(high)
-    ax.hlines(rows[seen], low[seen], high[seen], color=PALETTE[0], linewidth=1.8)
-    ax.scatter(score, rows, s=30, color=PALETTE[0], zorder=3)
+    ax.hlines(rows[seen], low[seen], high[seen], color=style.PALETTE[0], linewidth=1.8)
+    ax.scatter(score, rows, s=30, color=style.PALETTE[0], zorder=3)
     _between_groups(ax, frame)
     # Digits after the point that show the range of the values to about three digits.
     spread = float(np.ptp(np.concatenate([score, ends[:, seen].ravel()])))
@@ -67,11 +53,11 @@ def forest(
         )
         ax.annotate(
             (f"{score[row]:.{digits}f}" + interval).replace("-", "−"),
-            (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=SMALL,
-            color=INK, annotation_clip=False,
+            (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=style.SMALL,
+            color=style.INK, annotation_clip=False,
         )  # fmt: skip
-    name_rows(ax, names)
-    name_axes(ax, f"{label}, {100 * confidence:.10g}% intervals", "", title)
+    style.name_rows(ax, names)
+    style.name_axes(ax, f"{label}, {100 * confidence:.10g}% intervals", "", title)
     return ax
 
 
@@ -81,10 +67,10 @@ def _between_groups(ax: Axes, frame: pd.DataFrame) -> None:
         return
     groups = frame["group"].to_numpy()
     for row in np.flatnonzero(np.diff(groups)):
-        ax.axhline(row + 0.5, color=SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+        ax.axhline(row + 0.5, color=style.SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
 
 
-@styled
+@style.styled
 def rank_intervals(
     frame: pd.DataFrame,
     chances: pd.DataFrame | None = None,
@@ -97,49 +83,49 @@ def rank_intervals(
 
     ``frame`` has system, rank_low and rank_high; ``chances`` systems as rows and ranks as columns.
     """
-    check_columns(frame, ("system", "rank_low", "rank_high"))
+    style.check_columns(frame, ("system", "rank_low", "rank_high"))
     names = [str(name) for name in frame["system"]]
     size = len(names)
     from matplotlib.patches import FancyBboxPatch, Rectangle
 
-    ax = axes_for(ax, height=1.15 + _ROW * size)
+    ax = style.axes_for(ax, height=1.15 + _ROW * size)
     ax.grid(False)
     if chances is not None:
         table = chances.to_numpy(dtype=float)
-        small = SMALL if size <= 12 else max(SMALL - 0.3 * (size - 12), 4.5)
+        small = style.SMALL if size <= 12 else max(style.SMALL - 0.3 * (size - 12), 4.5)
         for row in range(size):
             for k in range(size):
                 share = table[row, k]
                 if share < 0.0005:
                     continue
                 ax.add_patch(
-                    Rectangle((k + 0.5, row - 0.42), 1, 0.84, color=PALETTE[0], linewidth=0,
+                    Rectangle((k + 0.5, row - 0.42), 1, 0.84, color=style.PALETTE[0], linewidth=0,
                               alpha=0.06 + 0.8 * share)
                 )  # fmt: skip
                 if share >= 0.005:
                     ax.text(
                         k + 1, row, f"{share:.2f}".removeprefix("0"), ha="center", va="center",
-                        fontsize=small, color="white" if share > 0.6 else INK,
+                        fontsize=small, color="white" if share > 0.6 else style.INK,
                     )  # fmt: skip
     for row, (low, high) in enumerate(zip(frame["rank_low"], frame["rank_high"], strict=True)):
         ax.add_patch(
             FancyBboxPatch(
                 (float(low) - 0.46, row - 0.38), float(high) - float(low) + 0.92, 0.76,
                 boxstyle="round,pad=0,rounding_size=0.14", facecolor="none",
-                edgecolor=INK, linewidth=1.1, zorder=3,
+                edgecolor=style.INK, linewidth=1.1, zorder=3,
             )
         )  # fmt: skip
     _between_groups(ax, frame)
-    name_rows(ax, names)
+    style.name_rows(ax, names)
     ax.set_xlim(0.45, size + 0.55)
     ax.set_xticks(range(1, size + 1))
     shade = "; shade: its probability" if chances is not None else ""
     sure = f"frames: {100 * confidence:.10g}% confidence, all at once"
-    name_axes(ax, f"rank ({sure}{shade})", "", title)
+    style.name_axes(ax, f"rank ({sure}{shade})", "", title)
     return ax
 
 
-@styled
+@style.styled
 def ranking(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -155,47 +141,47 @@ def ranking(
     baseline. ``highlight`` sets names in bold. Errors of more than twice the baseline's are put at
     the edge, with their figure: the others could not be told apart otherwise.
     """
-    check_columns(frame, ("strategy", "reduction", "reduction_mc"))
+    style.check_columns(frame, ("strategy", "reduction", "reduction_mc"))
     names = [str(name) for name in frame["strategy"]]
     highlight = as_names(highlight or ())
-    check_names("strategy", [*highlight, *([baseline] if baseline else [])], names)
-    value, error = numbers(frame, "reduction", "reduction_mc")
+    style.check_names("strategy", [*highlight, *([baseline] if baseline else [])], names)
+    value, error = style.numbers(frame, "reduction", "reduction_mc")
     half = 2 * np.nan_to_num(error)
     rows = np.arange(len(names))
     sure = (np.abs(value) > half) & ~np.isnan(error)
     far = value < _EDGE
-    ax = axes_for(ax, height=1.1 + 0.245 * len(names))
+    ax = style.axes_for(ax, height=1.1 + 0.245 * len(names))
     ax.grid(False, axis="y")
-    ax.axvline(0, color=INK, linewidth=1, zorder=1.5)
+    ax.axvline(0, color=style.INK, linewidth=1, zorder=1.5)
     better, worse = sure & (value > 0), sure & (value < 0) & ~far
     for at, colour in (
-        (better, PALETTE[0]),
-        (worse, PALETTE[1]),
-        (~sure & np.isfinite(value) & ~far, SOFT),
+        (better, style.PALETTE[0]),
+        (worse, style.PALETTE[1]),
+        (~sure & np.isfinite(value) & ~far, style.SOFT),
     ):
         low = np.maximum(value - half, _EDGE)
         ax.hlines(rows[at], low[at], (value + half)[at], color=colour, linewidth=1.5)
-        face = "white" if colour == SOFT else colour
+        face = "white" if colour == style.SOFT else colour
         ax.scatter(value[at], rows[at], s=26, color=face, edgecolor=colour, zorder=3)
     if far.any():  # arrows at the left edge for what lies beyond it
         edge = np.full(far.sum(), _EDGE)
-        ax.scatter(edge, rows[far], s=30, color=PALETTE[1], marker="<", zorder=3)
+        ax.scatter(edge, rows[far], s=30, color=style.PALETTE[1], marker="<", zorder=3)
     for row in rows[far]:
         ax.annotate(
             f"{100 * value[row]:.0f}%".replace("-", "−"), (_EDGE, row), (8, 0), va="center",
-            textcoords="offset points", fontsize=SMALL, color=PALETTE[1],
+            textcoords="offset points", fontsize=style.SMALL, color=style.PALETTE[1],
         )  # fmt: skip
-    name_rows(ax, names, 42, bold=highlight)
+    style.name_rows(ax, names, 42, bold=highlight)
     for row in rows[rows % 2 == 1]:
-        ax.axhspan(row - 0.5, row + 0.5, color=GREY, alpha=0.13, linewidth=0, zorder=0)
+        ax.axhspan(row - 0.5, row + 0.5, color=style.GREY, alpha=0.13, linewidth=0, zorder=0)
     if "win" in frame:
         texts = ["–" if np.isnan(w) else f"{w:.0%}" for w in frame["win"].to_numpy(dtype=float)]
         for row, text in zip([-1, *rows], ["wins", *texts], strict=True):
             ax.text(
                 1.075, row, text, transform=ax.get_yaxis_transform(), ha="right", va="center",
-                fontsize=SMALL, color=SOFT,
+                fontsize=style.SMALL, color=style.SOFT,
             )  # fmt: skip
-    percent_axis(ax.xaxis)
+    style.percent_axis(ax.xaxis)
     zero = f" (0 is {shorter(baseline, 34)})" if baseline else ""
-    name_axes(ax, f"error reduction{zero}, ± 2 Monte-Carlo errors", "", title)
+    style.name_axes(ax, f"error reduction{zero}, ± 2 Monte-Carlo errors", "", title)
     return ax

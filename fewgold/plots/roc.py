@@ -10,21 +10,7 @@ import numpy as np
 from fewgold._text import shorter
 from fewgold._validate import as_names
 from fewgold.errors import FewgoldError
-from fewgold.plots.style import (
-    DOTTED,
-    GREY,
-    INK,
-    LARGE,
-    NORMAL,
-    SMALL,
-    SOFT,
-    SOLID,
-    axes_for,
-    check_columns,
-    line_style,
-    name_axes,
-    styled,
-)
+from fewgold.plots import style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +21,7 @@ PANEL = 3.55  # inches
 _LINES = 12  # names that fit into the lower right half
 
 
-@styled
+@style.styled
 def roc_curves(
     frame: pd.DataFrame,
     points: pd.DataFrame | None = None,
@@ -58,14 +44,14 @@ def roc_curves(
     systems : sequence of str, optional
         All systems of a set of panels, so that each keeps its colour.
     """
-    check_columns(frame, ("system", "fpr", "tpr", "auc"))
+    style.check_columns(frame, ("system", "fpr", "tpr", "auc"))
     shown = frame["system"] if systems is None else as_names(systems)
     names = list(dict.fromkeys(map(str, shown)))
-    styles = {name: line_style(k) for k, name in enumerate(names)}
-    ax = axes_for(ax, height=PANEL + 1.2)
+    styles = {name: style.line_style(k) for k, name in enumerate(names)}
+    ax = style.axes_for(ax, height=PANEL + 1.2)
     ax.set_aspect("equal")
-    ax.plot([0, 1], [0, 1], color=GREY, linewidth=1)
-    ax.plot([0, 1], [1, 0], color=GREY, linewidth=1, linestyle=DOTTED)
+    ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=1)
+    ax.plot([0, 1], [1, 0], color=style.GREY, linewidth=1, linestyle=style.DOTTED)
     aucs = {}
     for k, (name, part) in enumerate(frame.groupby("system", sort=False)):
         colour, dash, _ = styles[str(name)]
@@ -76,19 +62,19 @@ def roc_curves(
         line.set_gid(f"roc-{k}")
         line.set_label(f"{name}, AUC {aucs[str(name)]:.3f}")
     if points is not None:
-        check_columns(points, ("system", "fpr", "tpr"))
+        style.check_columns(points, ("system", "fpr", "tpr"))
         for name, x, y in zip(points["system"], points["fpr"], points["tpr"], strict=True):
             if str(name) in styles:
                 colour, dash, marker = styles[str(name)]
                 ax.plot(
                     x, y, marker=marker, markersize=5.5, linestyle="none", zorder=4, clip_on=False,
-                    color=colour, markerfacecolor=colour if dash == SOLID else "white",
+                    color=colour, markerfacecolor=colour if dash == style.SOLID else "white",
                 )  # fmt: skip
     _name(ax, aucs, styles)
     ax.set(xlim=(-0.015, 1.015), ylim=(-0.015, 1.015))
     ax.set_xticks(np.linspace(0, 1, 6))
     ax.set_yticks(np.linspace(0, 1, 6))
-    name_axes(ax, "1 − η, inadequate taken for adequate", "ρ, adequate recognised", title)
+    style.name_axes(ax, "1 − η, inadequate taken for adequate", "ρ, adequate recognised", title)
     return ax
 
 
@@ -103,8 +89,8 @@ def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, st
         shown = [*order[:half], "", *order[-half:]]
     handles, labels = [], []
     for name in shown:
-        colour, dash, marker = styles[name] if name else (SOFT, SOLID, "")
-        face = colour if dash == SOLID else "white"
+        colour, dash, marker = styles[name] if name else (style.SOFT, style.SOLID, "")
+        face = colour if dash == style.SOLID else "white"
         handles.append(
             Line2D(
                 [], [], color=colour, linestyle=dash, linewidth=1.3 if name else 0, marker=marker,
@@ -114,14 +100,14 @@ def _name(ax: Axes, aucs: dict[str, float], styles: dict[str, tuple[str, Any, st
         label = f"{aucs[name]:.2f}  {shorter(name, 24)}" if name else "…"
         labels.append(label.replace("$", r"\$"))
     legend = ax.legend(
-        handles, labels, loc="lower right", fontsize=SMALL - 2, frameon=True, framealpha=0.8,
-        edgecolor="none", facecolor="white", labelcolor=INK, title="AUC", borderpad=0.3,
-        title_fontsize=SMALL - 2, handlelength=2.2, labelspacing=0.28, alignment="left",
+        handles, labels, loc="lower right", fontsize=style.SMALL - 2, frameon=True, framealpha=0.8,
+        edgecolor="none", facecolor="white", labelcolor=style.INK, title="AUC", borderpad=0.3,
+        title_fontsize=style.SMALL - 2, handlelength=2.2, labelspacing=0.28, alignment="left",
     )  # fmt: skip
-    legend.get_title().set_color(SOFT)
+    legend.get_title().set_color(style.SOFT)
 
 
-@styled
+@style.styled
 def roc_panels(
     frame: pd.DataFrame,
     points: pd.DataFrame | None = None,
@@ -134,7 +120,7 @@ def roc_panels(
     ``frame`` and ``points`` are as there, with a column ``metric``; the metrics come in the order
     of their rows, ``across`` of them side by side (by default up to 3).
     """
-    check_columns(frame, ("metric", "system", "fpr", "tpr", "auc"))
+    style.check_columns(frame, ("metric", "system", "fpr", "tpr", "auc"))
     metrics = list(dict.fromkeys(frame["metric"]))
     systems = list(dict.fromkeys(frame["system"]))
     if across is None:
@@ -155,11 +141,11 @@ def roc_panels(
             frame[frame["metric"] == metric], marked, ax, systems=systems,
             title=shorter(str(metric), 34),
         )  # fmt: skip
-        ax.title.set_fontsize(NORMAL + 0.5)
+        ax.title.set_fontsize(style.NORMAL + 0.5)
         if k % across:
             ax.set_ylabel("")
         if k + across < len(metrics):
             ax.set_xlabel("")
     if title:
-        figure.suptitle(title, x=0.01, ha="left", fontsize=LARGE, fontweight="bold")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=style.LARGE, fontweight="bold")
     return figure

@@ -8,19 +8,7 @@ import numpy as np
 
 from fewgold._arrays import FloatArray
 from fewgold._text import shorter
-from fewgold.plots.style import (
-    GREY,
-    INK,
-    NORMAL,
-    PALETTE,
-    SMALL,
-    SOFT,
-    check_columns,
-    name_axes,
-    numbers,
-    phone_axes,
-    styled,
-)
+from fewgold.plots import style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +16,7 @@ if TYPE_CHECKING:
 _BINS = 24
 
 
-@styled
+@style.styled
 def interval_rows(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -40,28 +28,29 @@ def interval_rows(
 
     ``frame`` has name, value, low and high. An end that is not known is not drawn.
     """
-    check_columns(frame, ("name", "value", "low", "high"))
-    ax = phone_axes(ax, 0.75 + 0.55 * len(frame))
+    style.check_columns(frame, ("name", "value", "low", "high"))
+    ax = style.phone_axes(ax, 0.75 + 0.55 * len(frame))
     ax.grid(False, axis="y")
     rows = zip(frame["name"], frame["value"], frame["low"], frame["high"], strict=True)
     for row, (name, value, low, high) in enumerate(rows):
-        colour = PALETTE[0] if row == 0 else SOFT
+        colour = style.PALETTE[0] if row == 0 else style.SOFT
         if np.isfinite(low) and np.isfinite(high):
             ax.hlines(row, low, high, color=colour, linewidth=2.2)
             ax.vlines([low, high], row - 0.09, row + 0.09, color=colour, linewidth=1.4)
         ax.scatter([value], [row], s=34, color=colour, zorder=3)
         ax.annotate(
             shorter(str(name), 40), (0.0, row - 0.27), xycoords=("axes fraction", "data"),
-            va="center", fontsize=NORMAL, color=INK if row == 0 else SOFT, parse_math=False,
+            va="center", fontsize=style.NORMAL, color=style.INK if row == 0 else style.SOFT,
+            parse_math=False,
         )  # fmt: skip
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     ax.set_ylim(len(frame) - 0.6, -0.55)
-    name_axes(ax, label, "", title)
+    style.name_axes(ax, label, "", title)
     return ax
 
 
-@styled
+@style.styled
 def interval_path(
     frame: pd.DataFrame,
     ax: Axes | None = None,
@@ -70,18 +59,18 @@ def interval_path(
     title: str | None = None,
 ) -> Axes:
     """The estimate and its interval after so many ratings: ``frame`` has n, value, low and high."""
-    check_columns(frame, ("n", "value", "low", "high"))
-    n, value, low, high = numbers(frame, "n", "value", "low", "high")
-    ax = phone_axes(ax)
+    style.check_columns(frame, ("n", "value", "low", "high"))
+    n, value, low, high = style.numbers(frame, "n", "value", "low", "high")
+    ax = style.phone_axes(ax)
     seen = np.isfinite(low) & np.isfinite(high)
-    ax.vlines(n[seen], low[seen], high[seen], color=PALETTE[0], linewidth=1.6, alpha=0.7)
-    ax.plot(n, value, color=PALETTE[0], linewidth=1.2, marker="o", markersize=4)
-    ax.axhline(value[-1], color=SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    name_axes(ax, "ratings", shorter(label, 36), title)
+    ax.vlines(n[seen], low[seen], high[seen], color=style.PALETTE[0], linewidth=1.6, alpha=0.7)
+    ax.plot(n, value, color=style.PALETTE[0], linewidth=1.2, marker="o", markersize=4)
+    ax.axhline(value[-1], color=style.SOFT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    style.name_axes(ax, "ratings", shorter(label, 36), title)
     return ax
 
 
-@styled
+@style.styled
 def scatter_fit(
     x: FloatArray,
     y: FloatArray,
@@ -93,16 +82,16 @@ def scatter_fit(
     title: str | None = None,
 ) -> Axes:
     """Rated segments as dots, with a line of intercept and slope ``line``."""
-    ax = phone_axes(ax)
-    ax.scatter(x, y, s=14, color=PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
+    ax = style.phone_axes(ax)
+    ax.scatter(x, y, s=14, color=style.PALETTE[0], alpha=0.55, linewidth=0, zorder=2)
     ends = np.array([np.min(x), np.max(x)])
-    ax.plot(ends, line[0] + line[1] * ends, color=PALETTE[1], linewidth=1.8, zorder=3)
-    name_axes(ax, shorter(xlabel, 40), shorter(ylabel, 36), title)
+    ax.plot(ends, line[0] + line[1] * ends, color=style.PALETTE[1], linewidth=1.8, zorder=3)
+    style.name_axes(ax, shorter(xlabel, 40), shorter(ylabel, 36), title)
     ax.xaxis.label.set_parse_math(False)
     return ax
 
 
-@styled
+@style.styled
 def two_distributions(
     pool: FloatArray,
     sample: FloatArray,
@@ -113,14 +102,14 @@ def two_distributions(
     title: str | None = None,
 ) -> Axes:
     """Shares of the pool, as an area, and of the weighted sample, as a line, over the same bins."""
-    ax = phone_axes(ax)
+    ax = style.phone_axes(ax)
     edges = np.histogram_bin_edges(pool, min(_BINS, max(5, round(1.3 * np.sqrt(sample.size)))))
     whole = np.histogram(pool, edges)[0] / pool.size
     part = np.histogram(sample, edges, weights=weights / weights.sum())[0]
-    ax.stairs(whole, edges, fill=True, color=GREY, alpha=0.75, label=f"pool ({pool.size})")
-    ax.stairs(part, edges, color=PALETTE[0], linewidth=1.6, label=f"sample ({sample.size})")
+    ax.stairs(whole, edges, fill=True, color=style.GREY, alpha=0.75, label=f"pool ({pool.size})")
+    ax.stairs(part, edges, color=style.PALETTE[0], linewidth=1.6, label=f"sample ({sample.size})")
     ax.set_ylim(0, 1.25 * max(whole.max(), part.max()))
-    ax.legend(loc="upper left", frameon=False, fontsize=SMALL, labelcolor=SOFT, ncols=2)
-    name_axes(ax, shorter(label, 40), "share of segments", title)
+    ax.legend(loc="upper left", frameon=False, fontsize=style.SMALL, labelcolor=style.SOFT, ncols=2)
+    style.name_axes(ax, shorter(label, 40), "share of segments", title)
     ax.xaxis.label.set_parse_math(False)
     return ax

@@ -88,7 +88,7 @@ class Reliability:
 
     @cached_property
     def _spread(self) -> FloatArray:
-        """What is fitted: standard deviations, if relative over the means (NaN where these are 0)."""
+        """What is fitted: standard deviations, if relative over the means (NaN where 0)."""
         return _ratio(self.sd, np.abs(self.mean)) if self.relative else self.sd
 
     def to_frame(self, *, by_order: bool = False) -> pd.DataFrame:

@@ -5,6 +5,7 @@ The one table of wordings: ``fewgold strategies`` lists the short lines, reports
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -207,18 +208,14 @@ def describe_estimator(name: str, doc: str = "", *, how: str | None = None) -> D
 
 def _found(name: str, known: dict[str, Description], doc: str) -> Description:
     base = name.removesuffix("-printed")
-    fitting = [key for key in known if base == key or _continues(base, key)]
+    # docs-chunks3 goes on from docs-chunks, cv-comet from cv, docs-optimist not from docs-opt.
+    stem = re.sub(r"^docs-chunks\d+$", "docs-chunks", base)
+    fitting = [key for key in known if stem == key or stem.startswith(f"{key}-")]
     if not fitting:
         first = doc.strip().partition("\n")[0].strip() or f"{name}, a method of your own."
         return Description("", first, "")
     words = known[max(fitting, key=len)]
     return words if base == name else replace(words, does=f"{words.does} {_PRINTED}")
-
-
-def _continues(name: str, key: str) -> bool:
-    """``docs-chunks3`` goes on from docs-chunks, ``cv-comet`` from cv, ``docs-optimist`` not."""
-    rest = name.removeprefix(key)
-    return rest != name and (rest[0] == "-" or (key == "docs-chunks" and rest.isdigit()))
 
 
 _KINDS = {

@@ -6,7 +6,6 @@ import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +50,16 @@ def page(
     # Browsers then refuse every script but ours, and to load anything from elsewhere.
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     name = escape(title)
+    links = "".join(
+        f'<li><a href="#section-{i}">{escape(section.title)}</a></li>\n'
+        for i, section in enumerate(sections, 1)
+    )
+    contents = f'<nav aria-label="Contents">\n<ol>\n{links}</ol>\n</nav>\n'
+    body = "".join(
+        f'<section id="section-{i}" aria-labelledby="section-{i}-title">\n'
+        f'<h2 id="section-{i}-title">{escape(section.title)}</h2>\n{section.body()}</section>\n'
+        for i, section in enumerate(sections, 1)
+    )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -60,8 +69,8 @@ def page(
         f"<title>{name}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f'<header>\n<h1>{name}</h1>\n<div class="lead">\n{paragraphs_html(lead)}</div>\n'
         f"{''.join(section.body() for section in top)}</header>\n"
-        f"{_contents(sections)}<main>\n{''.join(map(_section, count(1), sections))}"
-        f"</main>\n<footer>\n{paragraphs_html(footer)}</footer>\n"
+        f"{contents if len(sections) > 1 else ''}<main>\n{body}</main>\n"
+        f"<footer>\n{paragraphs_html(footer)}</footer>\n"
         f"<script>{script}</script>\n</body>\n</html>\n"
     )
 
@@ -96,24 +105,6 @@ def write(path: str | Path, text: str) -> Path:
     target = Path(path)
     write_texts({target: text})
     return target
-
-
-def _contents(sections: Sequence[Section]) -> str:
-    if len(sections) < 2:
-        return ""
-    items = (
-        f'<li><a href="#section-{i}">{escape(section.title)}</a></li>\n'
-        for i, section in enumerate(sections, 1)
-    )
-    return f'<nav aria-label="Contents">\n<ol>\n{"".join(items)}</ol>\n</nav>\n'
-
-
-def _section(number: int, section: Section) -> str:
-    return (
-        f'<section id="section-{number}" aria-labelledby="section-{number}-title">\n'
-        f'<h2 id="section-{number}-title">{escape(section.title)}</h2>\n{section.body()}'
-        "</section>\n"
-    )
 
 
 def figures_of(draw: Callable[[str], Any], names: list[str]) -> dict[str, Any]:

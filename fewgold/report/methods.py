@@ -57,7 +57,17 @@ def methods(study: StudyNumbers) -> str:
     sentences.append(_cited(own))
     if used := used_metrics(study):
         sentences.append(f"{'Metric' if len(used) == 1 else 'Metrics'}: {listed(used)}.")
-    sentences += _who(study)
+    counts = study.counts
+    if counts.get("answers"):
+        each = counts["answers"] / max(counts["segments"], 1)
+        sentences.append(
+            f"{counted(counts['raters'], 'rater')} gave {counted(counts['answers'], 'answer')}, "
+            f"{each:.3g} for each rated segment on average."
+        )
+    if study.unrated:
+        taken = ", taken as missing at random" if study.ratings.warnings else ""
+        without = counted(len(study.unrated), "sampled segment")
+        sentences.append(f"{without} remained without a rating{taken}.")
     if study.exact:
         sentences.append(f"The result is {study.shown(record['value'])}; every segment was rated.")
     else:
@@ -96,22 +106,6 @@ def _cited(words: Description) -> str:
     return f"{words.does.rstrip('.')} ({papers})." if papers else words.does
 
 
-def _who(study: StudyNumbers) -> list[str]:
-    counts = study.counts
-    told = []
-    if counts.get("answers"):
-        each = counts["answers"] / max(counts["segments"], 1)
-        told.append(
-            f"{counted(counts['raters'], 'rater')} gave {counted(counts['answers'], 'answer')}, "
-            f"{each:.3g} for each rated segment on average."
-        )
-    if study.unrated:
-        how = ", taken as missing at random" if study.ratings.warnings else ""
-        without = counted(len(study.unrated), "sampled segment")
-        told.append(f"{without} remained without a rating{how}.")
-    return told
-
-
 def _doc(thing: object) -> str:
     return type(thing).__doc__ or ""
 
@@ -126,11 +120,10 @@ def papers(*lists: Iterable[str]) -> list[str]:
     return sorted(unique, key=lambda paper: paper.removeprefix("von ").casefold())
 
 
-def _authors(names: str) -> str:
-    return f"{names.partition(',')[0]} et al." if "," in names else names
-
-
 def in_text(papers: Iterable[str]) -> str:
     """Papers as they are cited in running text, such as ``Owen, 1988; Cochran, 1977``."""
-    found = [f"{_authors(m[1])}, {m[2]}" for m in map(_AUTHORS.match, papers) if m]
+    found = []
+    for match in filter(None, map(_AUTHORS.match, papers)):
+        first, several, _ = match[1].partition(",")
+        found.append(f"{first}{' et al.' if several else ''}, {match[2]}")
     return "; ".join(dict.fromkeys(found))

@@ -159,14 +159,14 @@ def _cell(column: _Column, row: int, first: bool) -> str:
     value = column.values[row]
     if column.numeric:
         marks += _NUMERIC
-        if not _is_missing(value):
+        if not is_missing(value):
             sort = repr(float(value)).replace("inf", "Infinity")  # as JavaScript writes it
             marks += f' data-value="{sort}"'
     return f"<{tag}{marks}>{escape(column.texts[row])}</{tag}>"
 
 
 def _text(value: Any, error: Any, form: Format | None, numeric: bool) -> str:
-    if _is_missing(value):
+    if is_missing(value):
         return "–"
     if callable(form):
         return form(value)
@@ -181,7 +181,8 @@ def _text(value: Any, error: Any, form: Format | None, numeric: bool) -> str:
     return fixed(value, 0) if isinstance(value, int) else number(value, digits=4)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a cell holds None, NaN, NaT or pandas' NA."""
     import pandas as pd
 
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
@@ -199,7 +200,7 @@ def _data_link(frame: pd.DataFrame) -> str:
     for column in frame.columns:
         if not _is_numeric(frame[column]):
             safe[column] = [
-                "" if _is_missing(v) else neutral(str(v)) for v in frame[column].tolist()
+                "" if is_missing(v) else neutral(str(v)) for v in frame[column].tolist()
             ]
     safe.columns = [neutral(str(c)) for c in frame.columns]
     text = safe.to_csv(index=False, lineterminator="\r\n")

@@ -18,6 +18,7 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate, LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators import Mean, Ridge
+from fewgold.report.sections import is_missing
 from fewgold.sample import Ratings, Sample
 
 if TYPE_CHECKING:
@@ -180,84 +181,7 @@ def correlations(ratings: Ratings, confidence: float = 0.95) -> pd.DataFrame:
     return frame.iloc[order].reset_index(drop=True)
 
 
-# Is the sample like the pool, do weights differ much, and which segments count most?
-
-
-def likeness(ratings: Ratings) -> pd.DataFrame:
-    """Metric means of the sample against the pool's.
-
-    ``difference`` is in standard deviations of the pool; ``chance`` is the same in standard errors
-    of a plain random sample of that size, of which 2 in 100 are beyond 2.3.
-    """
-    import pandas as pd
-
-    sample = ratings.sample
-    w, size = sample.design.weights, len(sample.pool)
-    error = math.sqrt(max(1 / ratings.n - 1 / size, 0.0))
-    rows = []
-    for name, values in sample.pool.metrics.items():
-        centre, sd = float(values.mean()), float(values.std(ddof=1))
-        mean = centre + float(w @ (values[sample.indices] - centre))
-        gap = (mean - centre) / sd if sd > 0 else 0.0
-        rows.append((name, centre, mean, gap, gap / error if error > 0 else 0.0))
-    return pd.DataFrame(rows, columns=["metric", "pool", "sample", "difference", "chance"])
-
-
-def weights(ratings: Ratings) -> dict[str, float | None]:
-    """How unequal the weights are, and what design and weights cost or gain for the plain mean.
-
-    ``design_effect`` is the variance of the weighted mean over that of a plain random sample of as
-    many ratings; ``effective`` is Kish's sample size, 1 / Σ w².
-    """
-    design, n = ratings.sample.design, ratings.n
-    w = design.weights / design.weights.sum()
-    base = pool_variance(ratings) * (1 / n - 1 / len(ratings.sample.pool)) if n > 1 else 0.0
-    _, cov = design.moments((ratings.scores - ratings.scores.mean())[None, :])
-    known = base > 0 and not bool(design._lonely)
-    return {
-        "weight_min": float(w.min() * n),
-        "weight_max": float(w.max() * n),
-        "effective": float(1 / (w @ w)),
-        "weighting_effect": float(n * (w @ w)),
-        "design_effect": float(cov[0, 0]) / base if known else None,
-        "inclusion_min": float(design.inclusion.min()),
-        "inclusion_max": float(design.inclusion.max()),
-    }
-
-
-def documents(ratings: Ratings) -> dict[str, int] | None:
-    """How many documents there are, how many were reached, and how many segments of each."""
-    sample = ratings.sample
-    if sample.pool.documents is None:
-        return None
-    codes = sample.pool.codes
-    _, counts = np.unique(codes[sample.indices], return_counts=True)
-    return {
-        "pool": int(codes.max()) + 1,
-        "sample": int(counts.size),
-        "fewest": int(counts.min()),
-        "most": int(counts.max()),
-    }
-
-
-def strata(ratings: Ratings) -> pd.DataFrame | None:
-    """Ratings by stratum, for a sample that was drawn stratum by stratum."""
-    import pandas as pd
-
-    design, scores = ratings.sample.design, ratings.scores
-    labels = design.strata
-    if labels is None and design.drawn_as("stratified"):
-        labels = design.groups
-    if labels is None:
-        return None
-    rows = []
-    for label in np.unique(labels).tolist():
-        inside = labels == label
-        own = scores[inside]
-        sd = float(own.std(ddof=1)) if own.size > 1 else math.nan
-        share = float(design.weights[inside].sum())
-        rows.append((int(label) + 1, int(own.size), share, float(own.mean()), sd))
-    return pd.DataFrame(rows, columns=["stratum", "ratings", "share", "mean", "sd"])
+# Which segments count most?
 
 
 def pulls(estimate: LinearEstimate, count: int = 5) -> pd.DataFrame:
@@ -302,64 +226,11 @@ def checked_answers(answers: pd.DataFrame | None) -> pd.DataFrame | None:
         )
     frame = pd.DataFrame({"segment": [str(s) for s in answers["segment"].tolist()]})
     raters = answers["rater"].tolist() if "rater" in answers else [None] * len(answers)
-    frame["rater"] = [UNKNOWN if _nothing(r) else str(r) for r in raters]
+    frame["rater"] = [UNKNOWN if r == "" or is_missing(r) else str(r) for r in raters]
     frame["score"] = pd.to_numeric(answers["score"], errors="coerce").to_numpy(dtype=float)
     times = answers["time"].tolist() if "time" in answers else [None] * len(answers)
-    frame["time"] = ["" if _nothing(t) else str(t) for t in times]
+    frame["time"] = ["" if is_missing(t) else str(t) for t in times]
     return frame
-
-
-def _nothing(value: Any) -> bool:
-    import pandas as pd
-
-    return value is None or bool(pd.api.types.is_scalar(value) and pd.isna(value)) or value == ""
-
-
-def agreed(answers: pd.DataFrame | None, ratings: Ratings) -> tuple[Agreement | None, bool]:
-    """How far raters agree on the rated segments, and whether these answers make the ratings.
-
-    They do where each rating is the mean of its raters' last, first or averaged answers. Only
-    then can the error of other raters be told from them.
-    """
-    ids = {str(i): i for i in ratings.sample.ids.tolist()}
-    if answers is None:
-        return None, False
-    used = answers[answers["score"].notna() & answers["segment"].isin(ids)]
-    if not len(used):
-        return None, False
-    times = used["time"].tolist() if (used["time"] != "").all() else None
-    segments = [ids[s] for s in used["segment"]]
-    made = Answers(segments, used["rater"].tolist(), used["score"].tolist(), times)
-    wanted = dict(zip(ratings.sample.ids.tolist(), ratings.scores.tolist(), strict=True))
-    for repeats in ("last", "mean", "first"):
-        scores = made.scores(repeats=repeats)
-        if scores.keys() == wanted.keys() and all(
-            math.isclose(scores[i], wanted[i], rel_tol=1e-9, abs_tol=1e-9) for i in wanted
-        ):
-            return made.agreement(repeats), True
-    return made.agreement(), False
-
-
-def counts(
-    answers: pd.DataFrame | None, sampled: Sequence[str], unrated: Sequence[str], strays: int
-) -> dict[str, int]:
-    """How many answers there are, and which of them are missing, doubled or set aside."""
-    found = {"unrated": len(unrated), "strays": int(strays)}
-    if answers is None:
-        return found
-    scored = answers[answers["score"].notna()]
-    inside = scored[scored["segment"].isin(set(sampled))]
-    each = inside.groupby("segment")["rater"].agg(["size", "nunique"])
-    return {
-        **found,
-        "answers": len(inside),
-        "raters": int(inside["rater"].nunique()),
-        "segments": len(each),
-        "several_raters": int((each["nunique"] > 1).sum()),
-        "repeats": int(inside.duplicated(["segment", "rater"]).sum()),
-        "without_score": int(answers["score"].isna().sum()),
-        "elsewhere": len(scored) - len(inside),
-    }
 
 
 # Looks at the estimate on the way, for the figure of how it settled, and the fewest ratings of one.
@@ -454,19 +325,79 @@ class StudyNumbers:
 
     @cached_property
     def likeness(self) -> pd.DataFrame:
-        return likeness(self.ratings)
+        """Metric means of the sample against the pool's.
+
+        ``difference`` is in standard deviations of the pool; ``chance`` is the same in standard
+        errors of a plain random sample of that size, of which 2 in 100 are beyond 2.3.
+        """
+        import pandas as pd
+
+        sample = self.ratings.sample
+        w, error = sample.design.weights, math.sqrt(max(1 / self.n - 1 / self.size, 0.0))
+        rows = []
+        for name, values in sample.pool.metrics.items():
+            centre, sd = float(values.mean()), float(values.std(ddof=1))
+            mean = centre + float(w @ (values[sample.indices] - centre))
+            gap = (mean - centre) / sd if sd > 0 else 0.0
+            rows.append((name, centre, mean, gap, gap / error if error > 0 else 0.0))
+        return pd.DataFrame(rows, columns=["metric", "pool", "sample", "difference", "chance"])
 
     @cached_property
     def weights(self) -> dict[str, float | None]:
-        return weights(self.ratings)
+        """How unequal the weights are, and what design and weights cost or gain for the plain mean.
+
+        ``design_effect`` is the variance of the weighted mean over that of a plain random sample of
+        as many ratings; ``effective`` is Kish's sample size, 1 / Σ w².
+        """
+        design, n = self.ratings.sample.design, self.n
+        w = design.weights / design.weights.sum()
+        base = pool_variance(self.ratings) * (1 / n - 1 / self.size) if n > 1 else 0.0
+        _, cov = design.moments((self.ratings.scores - self.ratings.scores.mean())[None, :])
+        known = base > 0 and not bool(design._lonely)
+        return {
+            "weight_min": float(w.min() * n),
+            "weight_max": float(w.max() * n),
+            "effective": float(1 / (w @ w)),
+            "weighting_effect": float(n * (w @ w)),
+            "design_effect": float(cov[0, 0]) / base if known else None,
+            "inclusion_min": float(design.inclusion.min()),
+            "inclusion_max": float(design.inclusion.max()),
+        }
 
     @cached_property
     def documents(self) -> dict[str, int] | None:
-        return documents(self.ratings)
+        """How many documents there are, how many were reached, and how many segments of each."""
+        sample = self.ratings.sample
+        if sample.pool.documents is None:
+            return None
+        codes = sample.pool.codes
+        _, counts = np.unique(codes[sample.indices], return_counts=True)
+        return {
+            "pool": int(codes.max()) + 1,
+            "sample": int(counts.size),
+            "fewest": int(counts.min()),
+            "most": int(counts.max()),
+        }
 
     @cached_property
     def strata(self) -> pd.DataFrame | None:
-        return strata(self.ratings)
+        """Ratings by stratum, for a sample that was drawn stratum by stratum."""
+        import pandas as pd
+
+        design, scores = self.ratings.sample.design, self.ratings.scores
+        labels = design.strata
+        if labels is None and design.drawn_as("stratified"):
+            labels = design.groups
+        if labels is None:
+            return None
+        rows = []
+        for label in np.unique(labels).tolist():
+            inside = labels == label
+            own = scores[inside]
+            sd = float(own.std(ddof=1)) if own.size > 1 else math.nan
+            share = float(design.weights[inside].sum())
+            rows.append((int(label) + 1, int(own.size), share, float(own.mean()), sd))
+        return pd.DataFrame(rows, columns=["stratum", "ratings", "share", "mean", "sd"])
 
     @cached_property
     def pulls(self) -> pd.DataFrame | None:
@@ -476,12 +407,49 @@ class StudyNumbers:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        ids = [str(i) for i in self.ratings.sample.ids.tolist()]
-        return counts(self.answers, ids, self.unrated, self.strays)
+        """How many answers there are, and which of them are missing, doubled or set aside."""
+        found, answers = {"unrated": len(self.unrated), "strays": self.strays}, self.answers
+        if answers is None:
+            return found
+        scored = answers[answers["score"].notna()]
+        inside = scored[scored["segment"].isin([str(i) for i in self.ratings.sample.ids.tolist()])]
+        each = inside.groupby("segment")["rater"].agg(["size", "nunique"])
+        return {
+            **found,
+            "answers": len(inside),
+            "raters": int(inside["rater"].nunique()),
+            "segments": len(each),
+            "several_raters": int((each["nunique"] > 1).sum()),
+            "repeats": int(inside.duplicated(["segment", "rater"]).sum()),
+            "without_score": int(answers["score"].isna().sum()),
+            "elsewhere": len(scored) - len(inside),
+        }
 
     @cached_property
     def _agreed(self) -> tuple[Agreement | None, bool]:
-        return agreed(self.answers, self.ratings)
+        """How far raters agree on the rated segments, and whether these answers make the ratings.
+
+        They do where each rating is the mean of its raters' last, first or averaged answers. Only
+        then can the error of other raters be told from them.
+        """
+        answers, ids = self.answers, {str(i): i for i in self.ratings.sample.ids.tolist()}
+        if answers is None:
+            return None, False
+        used = answers[answers["score"].notna() & answers["segment"].isin(ids)]
+        if not len(used):
+            return None, False
+        times = used["time"].tolist() if (used["time"] != "").all() else None
+        segments = [ids[s] for s in used["segment"]]
+        made = Answers(segments, used["rater"].tolist(), used["score"].tolist(), times)
+        rated = self.ratings
+        wanted = dict(zip(rated.sample.ids.tolist(), rated.scores.tolist(), strict=True))
+        for repeats in ("last", "mean", "first"):
+            scores = made.scores(repeats=repeats)
+            if scores.keys() == wanted.keys() and all(
+                math.isclose(scores[i], wanted[i], rel_tol=1e-9, abs_tol=1e-9) for i in wanted
+            ):
+                return made.agreement(repeats), True
+        return made.agreement(), False
 
     @property
     def agreement(self) -> Agreement | None:
@@ -577,20 +545,21 @@ class StudyNumbers:
             return None
         first = max(_FIRST, self.n // 10)  # a very wide first interval would hide the others
         looks = np.unique(np.linspace(first, self.n, _LOOKS).round().astype(int)).tolist()
+        sample, scores, rows = self.ratings.sample, self.ratings.scores, []
         try:
-            rows = [self._row(self.estimator.estimate(self._first(k))) for k in looks[:-1]]
+            for k in looks[:-1]:
+                design = simple_design(k, self.size)
+                part = Sample(sample.pool, sample.indices[:k], design, info=sample.info)
+                rows.append(
+                    self._row(
+                        self.estimator.estimate(Ratings(part, scores[:k], self.ratings.limits))
+                    )
+                )
         except FewgoldError:  # an estimator that asks for more ratings
             return None
         rows.append(self._row(self.estimate, self.record))
         table = [(k, *row[1:5]) for k, row in zip(looks, rows, strict=True)]
         return pd.DataFrame(table, columns=["n", "value", "se", "low", "high"])
-
-    def _first(self, k: int) -> Ratings:
-        """The first ``k`` ratings of a simple random sample, as a sample of their own."""
-        sample = self.ratings.sample
-        design = simple_design(k, self.size)
-        part = Sample(sample.pool, sample.indices[:k], design, info=sample.info)
-        return Ratings(part, self.ratings.scores[:k], self.ratings.limits)
 
     @cached_property
     def half_width(self) -> float | None:

@@ -99,9 +99,6 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-_UNKNOWN = "unknown: the ratings do not tell"
-
-
 def top(study: StudyNumbers) -> list[Section]:
     """What stands above everything: the number, and the warnings."""
     record = study.record
@@ -132,7 +129,7 @@ def top(study: StudyNumbers) -> list[Section]:
 def ends(study: StudyNumbers) -> str:
     low, high = study.record["low"], study.record["high"]
     if low is None or high is None:
-        return _UNKNOWN
+        return "unknown: the ratings do not tell"
     return f"{study.shown(low)} to {study.shown(high)}"
 
 
@@ -204,19 +201,44 @@ def diagnosed(study: StudyNumbers) -> Section:
     """All checks that the study has the numbers for."""
     parts: list[Section] = []
     if len(study.correlations):
-        parts += [_correlated(study), _alike(study)]
+        caption = (
+            f"Pearson's correlation over the pool, weighted as drawn, with its {study.level} "
+            "interval. A metric that is lower for better output has the other sign."
+        )
+        shown = _short(study.correlations.head(ROWS), "metric")
+        two: dict[str, Any] = dict.fromkeys(("r", "low", "high"), lambda v: fixed(v, 2))
+        parts.append(report.Table("Metrics and human scores", shown, caption, two))
+        caption = (
+            "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: "
+            "in standard deviations of the pool. Against chance: in standard errors of a plain "
+            "random sample; beyond 2 is rare, beyond 3 suspicious."
+        )
+        shown = _short(study.likeness.head(ROWS), "metric")
+        digits: dict[str, Any] = {
+            "difference": lambda v: fixed(v, 3), "chance": lambda v: fixed(v, 1)
+        }  # fmt: skip
+        names = {"pool": "pool mean", "sample": "sample mean", "chance": "against chance"}
+        parts.append(report.Table("Sample and pool", shown, caption, digits, names=names))
     parts.append(_weighted(study))
     strata = study.strata
     if strata is not None and len(strata) <= ROWS:
         caption = "Share: of the pool, by the weights."
-        formats: dict[str, Any] = {"share": lambda v: f"{v:.1%}"}
-        parts.append(report.Table("Strata", strata, caption, formats))
+        parts.append(report.Table("Strata", strata, caption, {"share": lambda v: f"{v:.1%}"}))
     elif strata is not None:
         fewest, most = int(strata["ratings"].min()), int(strata["ratings"].max())
         told = f"{len(strata)} strata, with {fewest} to {most} ratings each."
         parts.append(report.Text("Strata", told))
     if study.pulls is not None:
-        parts.append(_pulling(study))
+        caption = (
+            "By how much a segment moves the estimate, and its share of the sum of all squares. "
+            "If one dominates, look at its rating again."
+        )
+        formats = {
+            "pull": lambda v: f"{'+' if v > 0 else ''}{fixed(v, study.places + 1)}",
+            "share": lambda v: f"{v:.0%}",
+        }
+        shown = _short(study.pulls, "segment", "document")
+        parts.append(report.Table("Segments that pull most", shown, caption, formats))
     lead = "" if len(study.correlations) else "The pool has no automatic metrics to compare with."
     return report.Group("Diagnostics", parts, lead)
 
@@ -224,28 +246,6 @@ def diagnosed(study: StudyNumbers) -> Section:
 def _short(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """The same table, long names without their middle."""
     return frame.assign(**{c: [shorter(v) for v in frame[c]] for c in columns if c in frame})
-
-
-def _correlated(study: StudyNumbers) -> Section:
-    shown = _short(study.correlations.head(ROWS), "metric")
-    caption = (
-        f"Pearson's correlation over the pool, weighted as drawn, with its {study.level} interval. "
-        "A metric that is lower for better output has the other sign."
-    )
-    formats: dict[str, Any] = dict.fromkeys(("r", "low", "high"), lambda v: fixed(v, 2))
-    return report.Table("Metrics and human scores", shown, caption, formats)
-
-
-def _alike(study: StudyNumbers) -> Section:
-    frame = _short(study.likeness.head(ROWS), "metric")
-    caption = (
-        "Metric means of the rated segments, weighted as drawn, and of the pool. Difference: in "
-        "standard deviations of the pool. Against chance: in standard errors of a plain random "
-        "sample; beyond 2 is rare, beyond 3 suspicious."
-    )
-    formats: dict[str, Any] = {"difference": lambda v: fixed(v, 3), "chance": lambda v: fixed(v, 1)}
-    names = {"pool": "pool mean", "sample": "sample mean", "chance": "against chance"}
-    return report.Table("Sample and pool", frame, caption, formats, names=names)
 
 
 def _weighted(study: StudyNumbers) -> Section:
@@ -265,20 +265,6 @@ def _weighted(study: StudyNumbers) -> Section:
         each = f"{d['fewest']}" if d["fewest"] == d["most"] else f"{d['fewest']} to {d['most']}"
         items.append(("ratings in each document reached", each))
     return report.Facts("Weights and documents", items)
-
-
-def _pulling(study: StudyNumbers) -> Section:
-    assert study.pulls is not None
-    frame = _short(study.pulls, "segment", "document")
-    caption = (
-        "By how much a segment moves the estimate, and its share of the sum of all squares. If one "
-        "dominates, look at its rating again."
-    )
-    formats: dict[str, Any] = {
-        "pull": lambda v: f"{'+' if v > 0 else ''}{fixed(v, study.places + 1)}",
-        "share": lambda v: f"{v:.0%}",
-    }
-    return report.Table("Segments that pull most", frame, caption, formats)
 
 
 def answered(study: StudyNumbers) -> Section:
@@ -366,24 +352,18 @@ def sampled(study: StudyNumbers) -> Section:
     how = getattr(study.estimate, "how", None)
     words = describe_estimator(study.estimator.name, type(study.estimator).__doc__ or "", how=how)
     told.append(f"Estimator `{study.estimator.name}`: {words.does} {words.why}".strip())
-    told.append(_chances(study))
+    low, high = study.weights["inclusion_min"], study.weights["inclusion_max"]
+    assert low is not None and high is not None
+    chance = f"Segments had chances from {low:.3g} to {high:.3g} of being rated."
+    if high - low <= SAME * high:
+        chance = f"Every segment had the same chance of being rated, {low:.3g}."
+    seeds = study.seeds
+    known = f"{'Seed' if len(seeds) == 1 else 'Seeds'}: {listed(seeds)}."
+    told.append(f"{chance} {known if seeds else 'The seed is not known.'}")
     parts: list[Section] = [report.Text("", told)]
     if study.waves:
         parts.append(_waves(study))
     return report.Group("What was sampled, and why", parts)
-
-
-def _chances(study: StudyNumbers) -> str:
-    low, high = study.weights["inclusion_min"], study.weights["inclusion_max"]
-    assert low is not None and high is not None
-    if high - low <= SAME * high:
-        chance = f"Every segment had the same chance of being rated, {low:.3g}."
-    else:
-        chance = f"Segments had chances from {low:.3g} to {high:.3g} of being rated."
-    seeds = study.seeds
-    if not seeds:
-        return f"{chance} The seed is not known."
-    return f"{chance} {'Seed' if len(seeds) == 1 else 'Seeds'}: {listed(seeds)}."
 
 
 def _waves(study: StudyNumbers) -> Section:
@@ -416,7 +396,14 @@ def commands(study: StudyNumbers) -> str:
     waves = list(study.waves) or [{"n": study.n + len(study.unrated)}]
     if len(study.seeds) > len(waves) == 1:  # waves of sizes that were not told
         waves = [{"n": f"N{i}"} for i in range(1, len(study.seeds) + 1)]
-    columns = _columns(study)
+    # The metrics and texts of the pool; a guess from the table's columns may take others.
+    own_pool = study.ratings.sample.pool
+    told = {
+        "--metrics": ",".join(own_pool.metrics) or "none",
+        "--texts": ",".join(own_pool.texts),
+        "--orientation": told_orientation(own_pool.orientation, own_pool.metrics),
+    }
+    columns = "".join(f" {name} {shlex.quote(value)}" for name, value in told.items() if value)
     lines = []
     for i, wave in enumerate(waves[:6]):
         seed = study.seeds[i] if i < len(study.seeds) else "SEED"
@@ -429,17 +416,6 @@ def commands(study: StudyNumbers) -> str:
     if len(waves) > 6:
         lines.append(f"# and so on, up to wave {len(waves)}")
     return "\n".join([*lines, f"fewgold estimate wave{len(waves)}.csv{_options(study)}"])
-
-
-def _columns(study: StudyNumbers) -> str:
-    """The metrics and texts of the pool; a guess from the table's columns may take others."""
-    pool = study.ratings.sample.pool
-    told = {
-        "--metrics": ",".join(pool.metrics) or "none",
-        "--texts": ",".join(pool.texts),
-        "--orientation": told_orientation(pool.orientation, pool.metrics),
-    }
-    return "".join(f" {name} {shlex.quote(value)}" for name, value in told.items() if value)
 
 
 def _options(study: StudyNumbers) -> str:
@@ -473,16 +449,25 @@ def sections(study: StudyNumbers, *, drawn: bool) -> list[Section]:
             found.append(report.Group("Figures", drawings, beside=True))
     elif drawn:
         found.append(report.Text("Figures", figures.WITHOUT))
-    found += [others(study), diagnosed(study), answered(study), _to_cite(study)]
-    found.append(
-        report.Group(
-            "How to do it again",
-            [report.Code("", commands(study), "sh")],
-            "The same pool, options and seed draw the same segments; the signature tells whether "
-            "pool, ratings and version are those of this report.",
-        )
+    to_cite: list[Section] = [
+        report.Code("Signature", study.record["signature"]),
+        report.Code("Methods, to paste", methods(study)),
+        report.Code("To cite fewgold", BIBTEX, "bibtex"),
+    ]
+    if papers := references(study):
+        to_cite.append(report.BulletList("Methods used", papers))
+    again = (
+        "The same pool, options and seed draw the same segments; the signature tells whether "
+        "pool, ratings and version are those of this report."
     )
-    return found
+    return [
+        *found,
+        others(study),
+        diagnosed(study),
+        answered(study),
+        report.Group("For your paper", to_cite),
+        report.Group("How to do it again", [report.Code("", commands(study), "sh")], again),
+    ]
 
 
 def _glance(study: StudyNumbers) -> Section:
@@ -499,7 +484,16 @@ def _glance(study: StudyNumbers) -> Section:
         )
     if study.saved.plain is not None and not study.plain:
         items.append(("as good as", f"about {rounded(study.saved.plain)} plain random ratings"))
-    items += _wished(study)
+    tolerance, half = study.context.get("tolerance"), study.half_width
+    if tolerance is not None:
+        items.append(("half-width asked for", f"± {tolerance:g}"))
+        if half is not None:
+            reached = half <= tolerance * (1 + SAME)
+            items.append(
+                (f"half-width {'reached' if reached else 'so far'}", f"± {study.shown(half)}")
+            )
+            if not reached and study.needed is not None and study.needed > study.n:
+                items.append(("still to rate for it", f"about {rounded(study.needed - study.n)}"))
     known = ("tolerance", "commands", "pool_file", "gaps", "score", "worst_case")
     items += [
         (shorter(key), shorter(value, 200))
@@ -507,31 +501,3 @@ def _glance(study: StudyNumbers) -> Section:
         if key not in known and value is not None
     ]
     return report.Facts("At a glance", items)
-
-
-def _wished(study: StudyNumbers) -> list[tuple[str, str]]:
-    tolerance = study.context.get("tolerance")
-    if tolerance is None:
-        return []
-    half = study.half_width
-    items = [("half-width asked for", f"± {tolerance:g}")]
-    if half is None:
-        return items
-    if half <= tolerance * (1 + SAME):
-        return [*items, ("half-width reached", f"± {study.shown(half)}")]
-    items.append(("half-width so far", f"± {study.shown(half)}"))
-    if study.needed is not None and study.needed > study.n:
-        items.append(("still to rate for it", f"about {rounded(study.needed - study.n)}"))
-    return items
-
-
-def _to_cite(study: StudyNumbers) -> Section:
-    papers = references(study)
-    parts: list[Section] = [
-        report.Code("Signature", study.record["signature"]),
-        report.Code("Methods, to paste", methods(study)),
-        report.Code("To cite fewgold", BIBTEX, "bibtex"),
-    ]
-    if papers:
-        parts.append(report.BulletList("Methods used", papers))
-    return report.Group("For your paper", parts)

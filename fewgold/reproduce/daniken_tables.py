@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import betainc, ndtri
 
-from fewgold._arrays import FloatArray, RNGLike
+from fewgold._arrays import RNGLike
 from fewgold.bayes import AlphaPosterior, Counts, probability_greater
 from fewgold.planning import Setting, measurable_difference
 from fewgold.planning.difference import Sampled
@@ -47,8 +47,15 @@ def grid_table(name: str, grid: Grid, draws: int = 50, rng: RNGLike = None) -> p
         alpha=grid.alpha, rho=grid.accuracy, eta=grid.accuracy, known=grid.known,
         human=np.array(grid.human)[:, None], metric=np.array(grid.metric),
     )  # fmt: skip
-    sd, mc = _sampled(setting, draws, rng) if grid.sampled else (setting.sd(), np.zeros(()))
-    mc = np.broadcast_to(mc, sd.shape)
+    if grid.sampled:
+        # The error has three parts: our draws, their draws, and that they took each sd from MCMC.
+        # An sd from k independent draws has a relative error of 1/√(2k).
+        made = Sampled.of(setting, draws, rng)
+        studies = made.sd_spread**2 * (1 / draws + 1 / THEIR_DRAWS)
+        chains = made.sd**2 / (2 * THEIR_SAMPLE * THEIR_DRAWS)
+        sd, mc = made.sd, np.sqrt(studies + chains)
+    else:
+        sd, mc = setting.sd(), np.zeros(setting.shape)
     rows = []
     for (i, j), sigma in np.ndenumerate(sd):
         human, metric, printed = grid.human[i], grid.metric[j], grid.cells[i][j]
@@ -73,18 +80,6 @@ def grid_table(name: str, grid: Grid, draws: int = 50, rng: RNGLike = None) -> p
             }
         )
     return pd.DataFrame(rows)
-
-
-def _sampled(setting: Setting, draws: int, rng: RNGLike) -> tuple[FloatArray, FloatArray]:
-    """Mean posterior sd of sampled studies, and the error of its difference from theirs.
-
-    That has three parts: our draws, their draws, and that they took each sd from MCMC. An sd from
-    k independent draws has a relative error of 1/√(2k).
-    """
-    made = Sampled.of(setting, draws, rng)
-    studies = made.sd_spread**2 * (1 / draws + 1 / THEIR_DRAWS)
-    chains = made.sd**2 / (2 * THEIR_SAMPLE * THEIR_DRAWS)
-    return made.sd, np.sqrt(studies + chains)
 
 
 _CELLS = 2000  # of their grid over α

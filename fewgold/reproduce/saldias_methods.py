@@ -53,12 +53,10 @@ def load(name: str, systems: Iterable[str] | None = None) -> dict[str, Study]:
 
     The reference of the metrics is not among them.
     """
+    known: Any = datasets.real_systems
+    read: Any = datasets.load_real
     if name.startswith(DEMO):
-        name = name.removeprefix(DEMO)
-        known: Any = datasets.demo_systems
-        read: Any = datasets.load_demo
-    else:
-        known, read = datasets.real_systems, datasets.load_real
+        name, known, read = name.removeprefix(DEMO), datasets.demo_systems, datasets.load_demo
     wanted = None if systems is None else as_names(systems)
     chosen = [s for s in known(name) if s != "ref" and (wanted is None or s in wanted)]
     return {s: Study(*read(name, system=s)) for s in chosen}
@@ -97,8 +95,7 @@ def two_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
     bleurt = {s: m[b] for s, m in have.items() for b in sorted(m) if "bleurt" in b}
     both = [s for s in studies if s in comet and s in bleurt]
     if not both:
-        chosen = dict(list(_correlations(studies).items())[:2])
-        return _with_metrics(name, studies, chosen)
+        return _with_metrics(name, studies, dict(list(_correlations(studies).items())[:2]))
     kept = {s: studies[s] for s in both}
     found = _correlations(kept)
     names = (comet[both[0]], bleurt[both[0]])

@@ -290,28 +290,16 @@ class _ZoneCube:
             self.long[a[opened]], self.long[b[opened]] = pa[opened], pb[opened]
         else:
             self.long[a], self.long[b] = pa, pb
-        self._advance(live, opened, first, second, pa, pb)
-
-    def _advance(
-        self,
-        live: IntArray,
-        opened: BoolArray,
-        a: IntArray,
-        b: IntArray,
-        pa: FloatArray,
-        pb: FloatArray,
-    ) -> None:
-        """Replace the decided units of each pair by the next ones of its zone."""
+        # The decided units of each pair give way to the next ones of its zone.
         done_a, done_b = ((pa == 0) | (pa == 1)) & opened, ((pb == 0) | (pb == 1)) & opened
-        a = np.where(done_a, b + done_b, a)
-        b = b + done_a + done_b
+        first = np.where(done_a, second + done_b, first)
+        second = second + done_a + done_b
         end = self.end[live]
-        over = opened & (b >= end)
-        self.first[live], self.second[live] = a, b
+        over = opened & (second >= end)
+        self.first[live], self.second[live] = first, second
         if over.any():
             # What is left of a finished zone is whole up to rounding errors.
-            rest = over & (a < end)
-            where = (self.start[live, None] + a)[rest]
+            where = (start + first)[over & (first < end)]
             self.long[where] = np.round(self.long[where])
             self.open[live] = opened & ~over
             self._refill()

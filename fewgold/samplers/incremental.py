@@ -172,7 +172,12 @@ class _Progress:
             # vary by are rounding errors.
             return np.ones((self.draws, h))
         if self.model is not None:
-            return self._spread_of_free(self.model.predictions())
+            # That of the predictions for the unrated segments of each stratum.
+            predicted, free = self.model.predictions()[:, self.order], self.free[:, self.order]
+            count = np.maximum(self.sizes - self.taken, 1)
+            mean = np.add.reduceat(np.where(free, predicted, 0.0), self.starts, axis=-1) / count
+            gaps = np.where(free, predicted - np.repeat(mean, self.sizes, axis=-1), 0.0)
+            return np.asarray(np.sqrt(np.add.reduceat(gaps**2, self.starts, axis=-1) / count))
         strata = self.strata[self.rows[:, :rated]]
         count = group_sum(np.ones(strata.shape), strata, h)
         mean = group_sum(self.scores, strata, h) / np.maximum(count, 1)
@@ -180,14 +185,6 @@ class _Progress:
         own = np.sqrt(squares / np.maximum(count - 1, 1))
         overall = self.scores.std(-1, ddof=1)[:, None]
         return np.asarray(np.where(count >= 2, own, overall))
-
-    def _spread_of_free(self, predicted: FloatArray) -> FloatArray:
-        """Standard deviation of the predictions for the unrated segments of each stratum."""
-        predicted, free = predicted[:, self.order], self.free[:, self.order]
-        count = np.maximum(self.sizes - self.taken, 1)
-        mean = np.add.reduceat(np.where(free, predicted, 0.0), self.starts, axis=-1) / count
-        gaps = np.where(free, predicted - np.repeat(mean, self.sizes, axis=-1), 0.0)
-        return np.asarray(np.sqrt(np.add.reduceat(gaps**2, self.starts, axis=-1) / count))
 
     def design(self, last: int = 0) -> Design:
         """The stratified mean as printed: strata without ratings are left out.

@@ -203,7 +203,9 @@ class Stratified(Sampler):
             return masses(sizes, None, None, floored=True)
         if callable(self.allocation):
             return np.asarray(self.allocation(pool, strata), dtype=np.float64)
-        spread = stratum_sd(pool.composite(), strata, sizes)
+        score = pool.composite()
+        mean = np.bincount(strata, score) / sizes
+        spread = np.sqrt(np.bincount(strata, (score - mean[strata]) ** 2) / sizes)
         cost = None
         if self.allocation == "optimal-cost" and pool.cost is not None:
             cost = np.bincount(strata, pool.cost) / sizes
@@ -261,13 +263,16 @@ class Stratified(Sampler):
             # Strata that get less than two go into a line. There may be millions of them, and none
             # has to be looked at here.
             least = ceil((LEAST - 1e-9) * size / n)
-            large = pool._scan.groups(column_of(self.by), least)
+            column = column_of(self.by)
+            large = pool._scan.groups(column, least)
             n_small = size - int(large.size.sum())
             if n_small * n / size >= LEAST - 1e-9:
                 line = _Line(n, n_small, size, rng)
-                found = line.documents(pool, column_of(self.by), salt, least)
+                found = pool._scan.line(column, salt, line.positions, least)
+                rank = random_ranks(found.label, found.size, rng)
+                drawn = Wanted(pool._scan.label(column), found.label, rank, found.size)
                 every = np.arange(large.size.size)
-                wanted, design = line.beside(large, every, large.size * n / size, found)
+                wanted, design = line.beside(large, every, large.size * n / size, drawn)
                 return pool._rows(wanted, salt), design
         wanted, design = self._wanted(*self._shares(pool, n), n, size, rng)
         return pool._rows(wanted, salt), design
@@ -329,12 +334,6 @@ class Stratified(Sampler):
         return self._cost_by_drawing(pool, cost, n)
 
 
-def stratum_sd(values: FloatArray, strata: IntArray, sizes: IntArray) -> FloatArray:
-    """Standard deviation of ``values`` in each stratum (divisor N_h)."""
-    mean = np.bincount(strata, values) / sizes
-    return np.asarray(np.sqrt(np.bincount(strata, (values - mean[strata]) ** 2) / sizes))
-
-
 def draw_within(
     strata: IntArray, sizes: IntArray, counts: IntArray, draws: int, rng: Generator
 ) -> tuple[IntArray, Design]:
@@ -353,12 +352,6 @@ class _Line:
         n_line = min(max(round(n * n_small / size), 1), n_small)
         self.positions = regular(n_small, n_line, 1, rng)[0]
         self.design = line_design(n_line, n_small, size)
-
-    def documents(self, pool: StoredPool, column: str, salt: str, most: int) -> Wanted:
-        """What is drawn where the strata of fewer than ``most`` segments stand in line."""
-        found = pool._scan.line(column, salt, self.positions, most)
-        rank = random_ranks(found.label, found.size, self.rng)
-        return Wanted(pool._scan.label(column), found.label, rank, found.size)
 
     def beside(
         self, groups: Groups | MergedGroups, large: IntArray, share: FloatArray, drawn: Wanted

@@ -156,14 +156,11 @@ class Simulation:
     def _averages(self) -> dict[tuple[str, ...], pd.DataFrame]:
         return {}  # a page asks a dozen times
 
-    def _averaged(self, *keys: str) -> pd.DataFrame:
-        if keys not in self._averages:
-            self._averages[keys] = self._means(list(keys))
-        return self._averages[keys].copy()
-
-    def _means(self, keys: list[str]) -> pd.DataFrame:
+    def _averaged(self, *names: str) -> pd.DataFrame:
         """Means over cells. Their draws are independent, so squared Monte-Carlo errors add up."""
-        frame = self._frame
+        if names in self._averages:
+            return self._averages[names].copy()
+        frame, keys = self._frame, list(names)
         worked = frame[frame["draws"] > 0]
         groups = worked.groupby(keys, sort=False)
         shown = [c for c in frame.columns if c not in _FACTS and not c.endswith("_mc")]
@@ -181,7 +178,8 @@ class Simulation:
         table.insert(1, "compared", count["reduction"])
         order = frame[keys].drop_duplicates()
         table = order.merge(table.reset_index(), on=keys, how="left")
-        return table.fillna({"cells": 0, "compared": 0})
+        self._averages[names] = table.fillna({"cells": 0, "compared": 0})
+        return self._averages[names].copy()
 
     @property
     def failures(self) -> pd.DataFrame:
@@ -247,7 +245,13 @@ class Simulation:
 
         check_choice("kind", kind, KINDS)
         if kind in ("bounds", "widths"):
-            return self._plot_bounds(kind, ax, **options)
+            frame = self.by_bound(options.pop("strategy", None) or self.baseline)
+            if kind == "widths":
+                return plots.width_curves(frame, ax, **options)
+            frame = frame.assign(strategy=frame["bound"])
+            names = list(frame["strategy"].unique())[: len(plots.PALETTE)]
+            told = {"confidence": self.confidence, "highlight": names, **options}
+            return plots.coverage_curves(frame, ax, **told)
         if kind == "ranking":
             return plots.ranking(self.ranking(), ax, **options)
         frame, cost = self._for_plots()
@@ -265,19 +269,6 @@ class Simulation:
         if cost:
             drawn.set_xlabel("budget in units of cost")
         return drawn
-
-    def _plot_bounds(
-        self, kind: str, ax: Any, *, strategy: str | None = None, **options: Any
-    ) -> Any:
-        from fewgold import plots
-
-        frame = self.by_bound(strategy or self.baseline)
-        if kind == "widths":
-            return plots.width_curves(frame, ax, **options)
-        frame = frame.assign(strategy=frame["bound"])
-        names = list(frame["strategy"].unique())[: len(plots.PALETTE)]
-        told = {"confidence": self.confidence, "highlight": names, **options}
-        return plots.coverage_curves(frame, ax, **told)
 
     def _for_plots(self) -> tuple[pd.DataFrame, bool]:
         """Figures by budget, without means over some pools beside means over all of them."""
@@ -323,10 +314,8 @@ def _errors(table: pd.DataFrame, baseline: str) -> list[str]:
     for row in table.to_dict("records"):
         cells = ["  failed in every cell"]
         if row["cells"]:
-            cells = [
-                f"{c:>{w}}"
-                for c, w in zip(ranked_cells(row, digits, baseline), _WIDTHS, strict=True)
-            ]
+            texts = ranked_cells(row, digits, baseline)
+            cells = [f"{text:>{w}}" for text, w in zip(texts, _WIDTHS, strict=True)]
         lines.append(f"{row['strategy']:{width}}" + "".join(cells))
     return lines
 

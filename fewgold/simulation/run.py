@@ -104,7 +104,14 @@ def simulate(
     seed = int(rng) if isinstance(rng, int | np.integer) else int(as_rng(rng).integers(2**62))
     ends = as_limits(limits)
     extra = _bounds(bounds, ends)
-    _check_limits(ends, studies)
+    for name, study in studies.items():
+        low, high = ends or (-np.inf, np.inf)
+        outside = (study.gold < low) | (study.gold > high)
+        if outside.any():
+            raise DataError(
+                f"{int(outside.sum())} scores of {name} lie outside the limits {low:g} to "
+                f"{high:g}, first {study.gold[outside][0]:g}. Correct them, or the limits."
+            )
     tasks = [
         Task(label, study.pool, study.gold, budget, group, draws, seed, confidence, extra, ends)
         for label, study in studies.items()
@@ -260,18 +267,6 @@ def _bounds(
                 f"the {name} bound needs the ends of the scale: limits=(0, 25), or --limits 0,25."
             )
     return named
-
-
-def _check_limits(limits: tuple[float, float] | None, studies: Mapping[str, Study]) -> None:
-    if limits is None:
-        return
-    for name, study in studies.items():
-        outside = (study.gold < limits[0]) | (study.gold > limits[1])
-        if outside.any():
-            raise DataError(
-                f"{int(outside.sum())} scores of {name} lie outside the limits {limits[0]:g} to "
-                f"{limits[1]:g}, first {study.gold[outside][0]:g}. Correct them, or the limits."
-            )
 
 
 def _groups(

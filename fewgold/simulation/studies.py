@@ -91,8 +91,18 @@ def _distinct(names: list[str]) -> list[str]:
 
 def _study(pool: Pool, gold: Any) -> Study:
     """A pool with its scores: an array, a mapping by id, or a Series by id or position."""
-    if hasattr(gold, "index") and hasattr(gold, "to_dict"):
-        gold = _series(pool, gold)
+    if hasattr(gold, "index") and hasattr(gold, "to_dict"):  # a Series
+        if set(pool.ids.tolist()) <= set(gold.index.tolist()):
+            if not gold.index.is_unique:
+                raise DataError("some ids have more than one score. Average them first.")
+            gold = gold.to_dict()
+        elif gold.index.tolist() == list(range(len(gold))):  # it only counts
+            gold = gold.to_numpy()
+        else:
+            raise DataError(
+                "the index of gold holds neither the ids of the pool nor 0, 1, 2, …. Give "
+                "gold.to_numpy() if it is in the pool's order, or set the ids as its index."
+            )
     if isinstance(gold, Mapping):
         missing = [i for i in pool.ids.tolist() if i not in gold]
         if missing:
@@ -118,20 +128,6 @@ def _study(pool: Pool, gold: Any) -> Study:
             "pool, which then is the test set that is simulated."
         )
     return Study(pool, scores)
-
-
-def _series(pool: Pool, gold: Any) -> Any:
-    """A Series is read by id where its index holds ids, by position where it only counts."""
-    if set(pool.ids.tolist()) <= set(gold.index.tolist()):
-        if not gold.index.is_unique:
-            raise DataError("some ids have more than one score. Average them first.")
-        return gold.to_dict()
-    if gold.index.tolist() == list(range(len(gold))):
-        return gold.to_numpy()
-    raise DataError(
-        "the index of gold holds neither the ids of the pool nor 0, 1, 2, …. Give gold.to_numpy() "
-        "if it is in the pool's order, or set the ids as its index."
-    )
 
 
 def studies_from_table(

@@ -48,13 +48,10 @@ class Wanted:
 
     def then(self, more: Wanted) -> Wanted:
         """These rows, then others by the same label."""
-        join = np.concatenate
-        return Wanted(
-            self.by,
-            join([self.label, more.label]),
-            join([self.rank, more.rank]),
-            join([self.size, more.size]),
+        both = zip(
+            (self.label, self.rank, self.size), (more.label, more.rank, more.size), strict=True
         )
+        return Wanted(self.by, *(np.concatenate(pair) for pair in both))
 
 
 def salt_of(rng: Generator) -> str:
@@ -318,24 +315,22 @@ def locate(
     import pandas as pd
 
     only = "" if most is None else f"WHERE size < {most}"
-    engine._keep(
-        "line_",
-        f"SELECT label, size, substr({hashed(salt, 'label')}, 1, 12) AS key_ FROM {groups} {only}",
-        "Putting documents in a line",
-    )
+    doing = "Putting documents in a line"
+    key = f"substr({hashed(salt, 'label')}, 1, 12)"
+    engine._keep("line_", f"SELECT label, size, {key} AS key_ FROM {groups} {only}", doing)
     buckets = engine._frame(
-        "SELECT substr(key_, 1, 4) AS bucket_, sum(size) AS size_ FROM line_ GROUP BY 1",
-        "Putting documents in a line",
+        "SELECT substr(key_, 1, 4) AS bucket_, sum(size) AS size_ FROM line_ GROUP BY 1", doing
     ).sort_values("bucket_")
-    ends = buckets["size_"].to_numpy().astype(np.int64).cumsum()
+    held = buckets["size_"].to_numpy().astype(np.int64)
+    ends = held.cumsum()
     which = np.searchsorted(ends, positions, side="right")
-    first = ends - buckets["size_"].to_numpy().astype(np.int64)
+    first = ends - held
     names = buckets["bucket_"].to_numpy()
     engine._add("buckets_", pd.DataFrame({"bucket_": names[np.unique(which)]}))
     near = engine._frame(
         "SELECT l.label, l.size, l.key_ FROM line_ AS l "
         "INNER JOIN buckets_ AS b ON substr(l.key_, 1, 4) = b.bucket_",
-        "Putting documents in a line",
+        doing,
     ).sort_values(["key_", "label"])
     engine._drop("buckets_")
     engine._drop("line_")

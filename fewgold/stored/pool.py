@@ -310,18 +310,15 @@ class StoredPool:
         view, names = self._scan.view, list(ids)
         taken, table = f"taken_{next(NUMBERS)}", f"pool_{next(NUMBERS)}"
         view.add_ids(taken, names)
-        view.engine._view(
-            table,
-            f"SELECT * FROM {view.table} AS p "
-            f"WHERE NOT EXISTS (SELECT 1 FROM {taken} AS t WHERE t.id_ = p.id_)",
-        )
+        gone = f"SELECT 1 FROM {taken} AS t WHERE t.id_ = p.id_"
+        view.engine._view(table, f"SELECT * FROM {view.table} AS p WHERE NOT EXISTS ({gone})")
         columns = replace(view.columns, orientation=dict(self._scan.orientation))
         rest = Scan(replace(view, table=table, columns=columns, files=()), whole=False)
         left = StoredPool._of_scan(rest, self.files)
-        gone = len(self) - len(left)
-        if gone != len(names):
+        fewer = len(self) - len(left)
+        if fewer != len(names):
             raise DataError(
-                f"{len(names)} ids were to be left out, and {gone} rows have them. Ids must "
+                f"{len(names)} ids were to be left out, and {fewer} rows have them. Ids must "
                 "differ: look for those that occur twice with check_ids(), and see that it is the "
                 "same pool."
             )

@@ -201,33 +201,28 @@ def view(
     if typed is None and old is not None:
         typed = Typed(plain(old.score), str(old.details.get("comment", "")))
     typed = typed or Typed()
-    before, after = around(campaign.pool, place)
+    before: list[int] = []
+    after: list[int] = []
+    if campaign.pool.documents is not None and campaign.pool.texts:
+        # Neighbours are of the same document and system: another's outputs are no context.
+        whole = members(campaign.pool, place)
+        at = whole.index(place)
+        before, after = whole[max(at - _NEIGHBOURS, 0) : at], whole[at + 1 : at + 1 + _NEIGHBOURS]
     return values | {
-        "state": "rate",
-        "key": campaign.desk.key_at(place),
+        "state": "rate", "key": campaign.desk.key_at(place),
         "texts": _texts(campaign.pool, place) or {"segment": segment(campaign, place).id},
         "before": [_texts(campaign.pool, p) for p in before],
         "after": [_texts(campaign.pool, p) for p in after],
-        "facts": _facts(campaign, place),
-        "typed": typed,
+        "facts": _facts(campaign, place), "typed": typed,
         "old": "" if old is None else plain(old.score),
         "nonce": typed.nonce or secrets.token_urlsafe(12),
         "since": typed.since or f"{time.time():.3f}",
-    }
+    }  # fmt: skip
 
 
 def scale_of(campaign: Campaign) -> Scale:
     """The scale of a campaign."""
     return Scale(campaign.settings.limits, campaign.settings.higher_is_better)
-
-
-def around(pool: Pool, place: int) -> tuple[list[int], list[int]]:
-    """Neighbours in the same document, and of the same system: another's outputs are no context."""
-    if pool.documents is None or not pool.texts:
-        return [], []
-    whole = members(pool, place)
-    at = whole.index(place)
-    return whole[max(at - _NEIGHBOURS, 0) : at], whole[at + 1 : at + 1 + _NEIGHBOURS]
 
 
 def _texts(pool: Pool, place: int) -> dict[str, str]:
@@ -294,10 +289,6 @@ class Seat:
     def desk(self) -> Desk:
         return self.campaign.desk
 
-    def next(self) -> int | None:
-        """The place of the next segment."""
-        return next_place(self.campaign, self.rater)
-
     def taken_back(self, key: str) -> int | None:
         """The place of a segment whose answer the rater took back and has not given again since.
 
@@ -342,7 +333,9 @@ def routes(site: Site) -> APIRouter:
         """After a change: the next segment at once, or an address that may be loaded again."""
         if not _partial(request):
             return RedirectResponse(f"/rate/{at.token}{query}", 303)
-        return answer(request, at, at.next() if place is None else place, said=said)
+        if place is None:
+            place = next_place(at.campaign, at.rater)
+        return answer(request, at, place, said=said)
 
     @router.get("")
     def desk(
@@ -352,7 +345,9 @@ def routes(site: Site) -> APIRouter:
         with sitting(token) as at:
             place = at.taken_back(again) if again else None
             said = KEPT if kept else ""
-            return answer(request, at, at.next() if place is None else place, said=said, seen=seen)
+            if place is None:
+                place = next_place(at.campaign, at.rater)
+            return answer(request, at, place, said=said, seen=seen)
 
     @router.post("")
     def rate(request: Request, token: str, form: Sent) -> Response:

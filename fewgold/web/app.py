@@ -21,13 +21,9 @@ _HERE = Path(__file__).parent
 
 
 def create_app(
-    campaign: str | Path | None = None,
-    *,
-    token: str | None = None,
-    hosts: frozenset[str] = LOOPBACK,
-    port: int = 0,
-    secure: bool = False,
-) -> FastAPI:
+    campaign: str | Path | None = None, *, token: str | None = None,
+    hosts: frozenset[str] = LOOPBACK, port: int = 0, secure: bool = False,
+) -> FastAPI:  # fmt: skip
     """The application, ready for any ASGI server.
 
     Parameters

@@ -29,7 +29,7 @@ from fewgold.formats import Names
 from fewgold.plots.style import available
 from fewgold.report.figures import WITHOUT
 from fewgold.web import explore_view as views
-from fewgold.web.explore_tables import TABLES, NoSuchFigure, drawn_figure, is_figure, roc_shown
+from fewgold.web.explore_tables import TABLES, drawn_figure, roc_shown
 from fewgold.web.explore_view import Results, View, looking
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
@@ -178,27 +178,20 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
     @router.get("/figure/{name}.{kind}")
     def figure(request: Request, name: str, kind: str, cut: str | None = None) -> Response:
         with looking(site, known) as view:
-            if kind not in IMAGES or not is_figure(view, name):
-                raise HTTPException(404, "There is no such figure.")
-            try:
-                made = drawn_figure(view, name, kind, (cut or "").strip()[:40])
-            except NoSuchFigure as error:
-                raise HTTPException(404, error.message_for("web")) from None
+            made = drawn_figure(view, name, kind, (cut or "").strip()[:40])
         return download(made, f"{name}.{kind}", IMAGES[kind], save=False)
 
     @router.get("/table/{name}.csv")
     def table(request: Request, name: str, cut: str | None = None) -> Response:
         with looking(site, known) as view:
             if name == "roc":
-                frame = view.roc((cut or "").strip()[:40]).to_frame()
-            elif name in TABLES:
-                made = TABLES[name].make(view)
-                if made is None:
-                    raise HTTPException(404, "There is nothing in that table yet.")
-                frame = made
-            else:
+                return frame_csv(view.roc((cut or "").strip()[:40]).to_frame(), name)
+            if name not in TABLES:
                 raise HTTPException(404, "There is no such table.")
-            return frame_csv(frame, name)
+            made = TABLES[name].make(view)
+            if made is None:
+                raise HTTPException(404, "There is nothing in that table yet.")
+            return frame_csv(made, name)
 
     @router.get("/status.json")
     def status(request: Request) -> Response:
@@ -390,10 +383,8 @@ def _changes(campaign: Campaign, typed: dict[str, str]) -> dict[str, Any]:
 def _read(name: str, text: str) -> Any:
     if name == "limits":
         return _limits(text)
-    if name == "tolerance":
-        return _real(name, text) if text else None
-    if name == "confidence":
-        return _real(name, text)
+    if name in ("tolerance", "confidence"):
+        return None if name == "tolerance" and not text else _real(name, text)
     if name == "each":
         if not text.isascii() or not text.isdigit() or len(text) > 4:
             raise FewgoldError(f"each must be a whole number of raters; got {text[:40]!r}.")

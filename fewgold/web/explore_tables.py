@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from fastapi import HTTPException
 
 from fewgold import plots
 from fewgold._text import fixed, shorter
@@ -27,18 +28,6 @@ ROWS = 25  # shown; the rest is in the download
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A table as it stands on a page."""
-
-    name: str
-    title: str
-    caption: str
-    heads: tuple[tuple[str, bool], ...]
-    rows: tuple[tuple[str, ...], ...]
-    total: int
-
-
-@dataclass(frozen=True)
 class Kind:
     """How a table is made and shown; ``make`` gives None where there is nothing to tell."""
 
@@ -49,12 +38,12 @@ class Kind:
     names: Mapping[str, str] = field(default_factory=dict)
     last: bool = False  # the last rows are the interesting ones
 
-    def shown(self, name: str, view: View, most: int = ROWS) -> Shown | None:
+    def shown(self, name: str, view: View) -> dict[str, Any] | None:
         """The table with the digits that people read; None where it has no rows."""
         frame = self.make(view)
         if frame is None or not len(frame):
             return None
-        part = frame.tail(most) if self.last else frame.head(most)
+        part = frame.tail(ROWS) if self.last else frame.head(ROWS)
         heads, cells = [], []
         for k, column in enumerate(map(str, frame.columns)):
             values = part.iloc[:, k].tolist()
@@ -64,8 +53,10 @@ class Kind:
             form = self.formats.get(column, _text)
             gaps = [v is None or (isinstance(v, float) and np.isnan(v)) for v in values]
             cells.append(["–" if gap else form(v) for v, gap in zip(values, gaps, strict=True)])
-        rows = tuple(zip(*cells, strict=True))
-        return Shown(name, self.title, self.caption, tuple(heads), rows, len(frame))
+        return {
+            "name": name, "title": self.title, "caption": self.caption, "heads": heads,
+            "rows": list(zip(*cells, strict=True)), "total": len(frame),
+        }  # fmt: skip
 
 
 def _text(value: Any) -> str:
@@ -240,7 +231,7 @@ ROC = Kind(
 )  # fmt: skip
 
 
-def roc_shown(view: View, cut: str) -> tuple[Shown | None, str]:
+def roc_shown(view: View, cut: str) -> tuple[dict[str, Any] | None, str]:
     """The table of ROC curves, or None and why there is none."""
     try:
         kept = view.roc(cut).to_frame().drop(columns=["system", "gaps"])
@@ -258,14 +249,14 @@ BY_METRIC = ("scatter", "shape", "roc")
 _DOTS = 400  # of a scatter plot; more take room and show no more
 
 
-class NoSuchFigure(FewgoldError):
-    """There is nothing to draw, and why."""
-
-
 def drawn_figure(view: View, name: str, kind: str, cut: str = "") -> bytes:
-    """A figure as SVG or PNG."""
+    """A figure as SVG or PNG; not found where there is nothing to draw."""
+    base, _, place = name.rpartition("-")
+    of_metric = base in BY_METRIC and place in {str(k) for k in range(len(view.metrics))}
+    if kind not in files.IMAGES or not (of_metric or name in PLAIN):
+        raise HTTPException(404, "There is no such figure.")
     if not available():
-        raise NoSuchFigure(WITHOUT)
+        raise HTTPException(404, WITHOUT)
     plot = functools.partial(_figure, view, name, cut)
     return view.figures.get((name, kind, cut), lambda: files.drawn(plot, kind))
 
@@ -274,7 +265,7 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
     if name == "growth":
         frame = growth(view)
         if not len(frame):
-            raise NoSuchFigure("There is no estimate yet, and nothing to draw.")
+            raise HTTPException(404, "There is no estimate yet, and nothing to draw.")
         count = frame["answers"]  # the first intervals are very wide, and would hide the others
         late = frame.assign(n=count)[count >= count.iloc[-1] / 4].reset_index(drop=True)
         ax = plots.interval_path(late, label="estimate")
@@ -283,11 +274,13 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
     if name == "sequence":
         path = stopping_path(view)
         if path is None:
-            raise NoSuchFigure("There is no stopping rule here: it needs a plain random sample.")
+            raise HTTPException(
+                404, "There is no stopping rule here: it needs a plain random sample."
+            )
         return path.plot()
     study = view.study
     if study is None:
-        raise NoSuchFigure("There is no estimate yet, and nothing to draw.")
+        raise HTTPException(404, "There is no estimate yet, and nothing to draw.")
     if name == "estimators":
         frame = study.alternatives
         return plots.interval_rows(frame, label=f"{study.what}, {study.level} intervals")
@@ -296,7 +289,14 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
     base, _, place = name.rpartition("-")
     metric = view.metrics[int(place)]
     if base == "roc":
-        return _roc(view, metric, cut)
+        import pandas as pd
+
+        table = view.roc(cut)
+        if metric not in table.rocs:
+            raise HTTPException(404, f"{shorter(metric)} is a covariate, and judges nothing.")
+        roc, point = table.roc(metric), table.point(metric)
+        marked = pd.DataFrame([{"system": metric, "fpr": 1 - point.eta, "tpr": point.rho}])
+        return plots.roc_curves(roc.curve().assign(system=metric, auc=roc.auc), marked)
     sample, scores = study.ratings.sample, study.ratings.scores
     values, weights = view.campaign.pool.metrics[metric], sample.design.weights
     at, label = values[sample.indices], shorter(metric, 40)
@@ -304,23 +304,3 @@ def _figure(view: View, name: str, cut: str) -> Axes | Figure:
         line = weighted_line(at, scores, weights)
         return plots.scatter_fit(at[:_DOTS], scores[:_DOTS], line, xlabel=label)
     return plots.two_distributions(values, at, weights, label=label)
-
-
-def _roc(view: View, metric: str, cut: str) -> Axes:
-    """The curve of one metric."""
-    import pandas as pd
-
-    table = view.roc(cut)
-    if metric not in table.rocs:
-        raise NoSuchFigure(f"{shorter(metric)} is a covariate, and judges nothing.")
-    roc, point = table.roc(metric), table.point(metric)
-    marked = pd.DataFrame([{"system": metric, "fpr": 1 - point.eta, "tpr": point.rho}])
-    return plots.roc_curves(roc.curve().assign(system=metric, auc=roc.auc), marked)
-
-
-def is_figure(view: View, name: str) -> bool:
-    """Whether there is a figure of that name."""
-    base, _, place = name.rpartition("-")
-    if name in PLAIN:
-        return True
-    return base in BY_METRIC and place in {str(k) for k in range(len(view.metrics))}

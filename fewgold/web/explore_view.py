@@ -50,9 +50,7 @@ class Results:
     """What was worked out of the last few states of one campaign."""
 
     def __init__(self) -> None:
-        self._states = Recent(_STATES)
-        #: Earlier estimates, which do not change any more.
-        self.past = Recent(_LOOKS)
+        self._states, self.past = Recent(_STATES), Recent(_LOOKS)
 
     def of(self, state: Hashable) -> Recent:
         """Results of a state."""
@@ -301,14 +299,11 @@ def costs(view: View) -> list[tuple[str, str]]:
         told.append(("ratings in all for the tolerance, about", str(found.goal["needed"])))
         told.append(("of these not drawn yet, about", str(more)))
     if pool.cost is not None and found.sampled:
-        place = {str(i): k for k, i in enumerate(pool.ids.tolist())}
-        left = sum(float(pool.cost[place[i]]) for i in found.unrated)
-        told.append(("cost of the segments without an answer", f"{left:.4g}"))
-        drawn = set(view.campaign.sample.indices.tolist())
-        rest = [float(c) for k, c in enumerate(pool.cost.tolist()) if k not in drawn]
-        if more and rest:
-            total = more * sum(rest) / len(rest)
-            told.append(("cost of those not drawn yet, about", f"{total:.4g}"))
+        waiting = np.isin(pool.ids.astype(str), found.unrated)
+        told.append(("cost of the segments without an answer", f"{pool.cost[waiting].sum():.4g}"))
+        rest = np.delete(pool.cost, view.campaign.sample.indices)
+        if more and rest.size:
+            told.append(("cost of those not drawn yet, about", f"{more * rest.mean():.4g}"))
     return told
 
 

@@ -114,10 +114,6 @@ class Jobs:
         with self._lock:
             return list(self._jobs.values())[::-1]
 
-    def cancel(self, job: Job) -> None:
-        """Ask a job to stop; it does when it next reports its progress."""
-        job.stop.set()
-
     def close(self) -> None:
         """Ask all to stop: the server ends. Their threads do not keep it from ending."""
         for job in self.all():

@@ -17,10 +17,8 @@ from fewgold.web.site import Site
 
 #: Parts of the binary page that htmx asks for by themselves.
 _PIECES: dict[str, Part] = {
-    "needed": binary.needed,
-    "map": binary.heat_map,
-    "split": binary.divided,
-}
+    "needed": binary.needed, "map": binary.heat_map, "split": binary.divided
+}  # fmt: skip
 
 
 def routes(site: Site) -> APIRouter:
@@ -115,11 +113,9 @@ def routes(site: Site) -> APIRouter:
 def _study(form: Form) -> dict[str, Any]:
     """What a study with these numbers can measure."""
     return {
-        "answer": binary.answer.tried(form),
-        "chance": binary.chance.tried(form),
-        "whole_set": binary.whole_set.tried(form),
-        "rates_unknown": binary.rates_unknown(form),
-    }
+        "answer": binary.answer.tried(form), "chance": binary.chance.tried(form),
+        "whole_set": binary.whole_set.tried(form), "rates_unknown": binary.rates_unknown(form),
+    }  # fmt: skip
 
 
 def _csv(name: str, heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> Response:

@@ -23,15 +23,10 @@ from fewgold.web.forms import Field, Form, arguments, by_name, part, plan_comman
 
 _SIZE = 1_000_000
 AXES = {
-    "human": "Human ratings",
-    "metric": "Metric ratings",
-    "paired": "Paired ratings beside them",
-    "alpha": "Share of adequate outputs α",
-    "rho": "Metric right about adequate ones ρ",
-    "eta": "Metric right about inadequate ones η",
-    "level": "Level γ",
-    "power": "Power",
-}
+    "human": "Human ratings", "metric": "Metric ratings", "paired": "Paired ratings beside them",
+    "alpha": "Share of adequate outputs α", "rho": "Metric right about adequate ones ρ",
+    "eta": "Metric right about inadequate ones η", "level": "Level γ", "power": "Power",
+}  # fmt: skip
 FIELDS = by_name(
     Field("human", AXES["human"], "500", 0, _SIZE, True, slider=(0, 5000, 10),
           hint="Items that people rate, for each of the two systems."),

@@ -118,8 +118,7 @@ def _at_once(router: APIRouter, site: Site, tables: Tables, page: Page) -> None:
     @router.get(f"/{page.name}/figure/{{kind}}.{{suffix}}", name=f"{page.name} figure")
     def figure(request: Request, kind: str, suffix: str) -> Response:
         found, shown = result(Fields.of(request.query_params))
-        known(kind, shown["figures"], "figure"), known(suffix, IMAGES, "figure")
-        return _image(images, page, found, kind, suffix, request)
+        return _image(images, page, found, shown, kind, suffix, request)
 
     @router.get(f"/{page.name}/table/{{table}}.csv", name=f"{page.name} table")
     def table(request: Request, table: str) -> Response:
@@ -186,22 +185,20 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
     @router.post("/job/{id}/cancel")
     def cancel(request: Request, id: str) -> Response:
         job = of(id)
-        jobs.cancel(job)
+        job.stop.set()  # it does when it next reports its progress
         job.wait(1.0)
         return RedirectResponse(f"/replay/job/{job.id}", 303)
 
     @router.get("/job/{id}/figure/{kind}.{suffix}")
     def figure(request: Request, id: str, kind: str, suffix: str) -> Response:
         result, page = finished(id)
-        known(kind, page.show(result)["figures"], "figure"), known(suffix, IMAGES, "figure")
-        return _image(images, page, result, kind, suffix, request)
+        return _image(images, page, result, page.show(result), kind, suffix, request)
 
     @router.get("/job/{id}/table/{name}.csv")
     def table(id: str, name: str) -> Response:
         result, page = finished(id)
-        return frame_csv(
-            page.frame(result, known(name, page.show(result)["tables"], "table")), name
-        )
+        known(name, page.show(result)["tables"], "table")
+        return frame_csv(page.frame(result, name), name)
 
     @router.get("/job/{id}/report.html")
     def report(id: str) -> Response:
@@ -214,9 +211,11 @@ def _watching(router: APIRouter, site: Site, jobs: Jobs) -> None:
 
 
 def _image(
-    images: Recent, page: Page, result: Any, kind: str, suffix: str, request: Request
-) -> Response:
+    images: Recent, page: Page, result: Any, shown: dict[str, Any], kind: str, suffix: str,
+    request: Request,
+) -> Response:  # fmt: skip
     """A figure of a result, drawn when it is first asked for."""
+    known(kind, shown["figures"], "figure"), known(suffix, IMAGES, "figure")
     # With the result, whose id is of no other as long as it is kept.
     made, _ = images.get(
         (id(result), kind, suffix),

@@ -45,7 +45,10 @@ def _read(path: Path, shown: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     if head == b"PAR1":
         _check_parquet(path, shown)
     elif head != b"PK\x03\x04":
-        _check_lines(path)
+        with path.open("rb") as file:
+            lines = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+        if lines > _MOST_LINES:
+            raise _too_long(f"{lines} lines")
     rated = formats.rated_table(path)
     if rated is None:
         table = io.read_file(path, shown=shown)
@@ -92,13 +95,6 @@ def _unpack(path: Path, shown: str) -> None:
             shown, "damaged-gzip", f"the gzip file is damaged or cut off: {error}", "Send it again."
         ) from None
     plain.replace(path)
-
-
-def _check_lines(path: Path) -> None:
-    with path.open("rb") as file:
-        lines = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
-    if lines > _MOST_LINES:
-        raise _too_long(f"{lines} lines")
 
 
 def _check_parquet(path: Path, shown: str) -> None:
@@ -264,10 +260,7 @@ def chosen(fields: Fields, data: Data) -> Columns:
         return guess(data)
     human = fields.columns("human", "human scores", data) or fields.columns("score", "scores", data)
     return Columns(
-        tuple(human),
-        fields.column("system", "systems", data),
-        fields.column("id", "segments", data),
-        fields.column("document", "documents", data),
-        tuple(fields.columns("metrics", "metrics", data)),
-        fields.column("by", "pools", data),
-    )
+        tuple(human), fields.column("system", "systems", data),
+        fields.column("id", "segments", data), fields.column("document", "documents", data),
+        tuple(fields.columns("metrics", "metrics", data)), fields.column("by", "pools", data),
+    )  # fmt: skip

@@ -43,9 +43,11 @@ class Page(Protocol):
 
     def plot(self, result: Any, kind: str) -> Any:
         """A figure of the result."""
+        return result.plot(kind)
 
     def frame(self, result: Any, table: str) -> Any:
         """A table of the result, to download."""
+        return getattr(result, table)()
 
 
 def need(value: Any, what: str) -> None:
@@ -59,7 +61,7 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-class ComparePage:
+class ComparePage(Page):
     """Compare systems: the numbers of ``fewgold compare``."""
 
     name = "compare"
@@ -118,12 +120,9 @@ class ComparePage:
         if human is None or metrics is None:
             return None
         options: Options = [
-            ("--human", human),
-            ("--system", columns.system or ""),
-            ("--id", columns.id or ""),
-            ("--document", columns.document or "none"),
-            ("--metrics", metrics or "none"),
-        ]
+            ("--human", human), ("--system", columns.system or ""), ("--id", columns.id or ""),
+            ("--document", columns.document or "none"), ("--metrics", metrics or "none"),
+        ]  # fmt: skip
         options += fields.options(
             rater="", target="", unit="", correction="holm", level="0.05", limits=""
         )
@@ -132,31 +131,23 @@ class ComparePage:
         options += fields.options(("no_control", "adjust_raters"))
         return table_command("compare", data, options)
 
-    def plot(self, result: Comparison, kind: str) -> Any:
-        return result.plot(kind)
-
     def frame(self, result: Comparison, table: str) -> Any:
-        if table == "rank_probabilities":
-            return result.rank_probabilities().reset_index()
-        return getattr(result, table)()
+        found = super().frame(result, table)
+        return found.reset_index() if table == "rank_probabilities" else found
 
     def show(self, result: Comparison) -> dict[str, Any]:
         facts, raters = result.facts, [] if result.people is None else [_raters(result)]
-        about = (
-            f"all {facts['pool_size']} segments"
-            if facts["target"] == "pool"
-            else f"new {facts['unit']}s like these"
-        )
+        about = f"new {facts['unit']}s like these"
+        if facts["target"] == "pool":
+            about = f"all {facts['pool_size']} segments"
         return {
             "lead": f"{len(result.systems)} systems on {facts['n']} rated segments; the result is "
             f"about {about}.",
             "grids": [_compared(result), _differences(result), *raters],
-            "sentences": findings(result),
-            "notes": result.remarks,
-            "signature": result.signature(),
-            "figures": self.FIGURES,
+            "sentences": findings(result), "notes": result.remarks,
+            "signature": result.signature(), "figures": self.FIGURES,
             "tables": [t for t in self.TABLES if t != "raters" or raters],
-        }
+        }  # fmt: skip
 
 
 def _number(value: float, digits: int, sign: str = "") -> str:
@@ -199,15 +190,13 @@ def _differences(result: Comparison) -> Grid:
     every: Any = frame.itertuples()
     rows = [
         [
-            f"{row.first} − {row.second}",
-            _number(row.difference, digits, "+"),
-            _interval(row.low, row.high, digits),
-            f"{row.p_better:.3f}",
+            f"{row.first} − {row.second}", _number(row.difference, digits, "+"),
+            _interval(row.low, row.high, digits), f"{row.p_better:.3f}",
             "< 0.001" if row.p_adjusted < 0.001 else f"{row.p_adjusted:.3f}",
             "yes" if row.significant else "not shown",
         ]
         for row in every
-    ]
+    ]  # fmt: skip
     heads = ["difference", "first less second", level, "P(better)", "p, corrected", "significant"]
     caption = (
         "Differences of pairs, on the same segments where there are any. P(better): the "
@@ -220,13 +209,10 @@ def _differences(result: Comparison) -> Grid:
 def _raters(result: Comparison) -> Grid:
     """Raters, how well they agree and how each one differs from the others."""
     assert result.people is not None
-    people = result.people
-    agree = (
-        f"Krippendorff's α {_number(people.alpha, 2)}, mean correlation "
-        f"{_number(people.correlation, 2)}; "
-        if people.shared
-        else ""
-    )
+    people, agree = result.people, ""
+    if people.shared:
+        alpha, correlation = _number(people.alpha, 2), _number(people.correlation, 2)
+        agree = f"Krippendorff's α {alpha}, mean correlation {correlation}; "
     caption = f"Raters: {agree}{people.shared} of {people.outputs} outputs rated by two or more."
     every: Any = people.to_frame().itertuples()
     rows = [
@@ -239,7 +225,7 @@ def _raters(result: Comparison) -> Grid:
     return Grid("raters", caption, ["rater", "ratings", "mean", "bias", "±", "spread"], rows)
 
 
-class RocPage:
+class RocPage(Page):
     """How well metrics tell adequate from inadequate, by system: ``fewgold roc``."""
 
     name = "roc"
@@ -298,7 +284,7 @@ class RocPage:
         return {"parts": parts, "figures": figures, "tables": ["roc"]}
 
 
-class ReliabilityPage:
+class ReliabilityPage(Page):
     """How steady scores and rankings are by number of documents: ``fewgold reliability``."""
 
     name = "reliability"
@@ -358,24 +344,23 @@ class ReliabilityPage:
         return result.plot(kind, score=result.scores[0])
 
     def frame(self, result: Reliability, table: str) -> Any:
-        return result.to_frame() if table == "curves" else getattr(result, table)()
+        return super().frame(result, "to_frame" if table == "curves" else table)
 
     def show(self, result: Reliability) -> dict[str, Any]:
         title, _, rest = result.summary().partition("\n")
         several = len(result.systems) > 1
         return {
-            "lead": title,
-            "text": rest.strip("\n"),
+            "lead": title, "text": rest.strip("\n"),
             "figures": {k: v for k, v in self.FIGURES.items() if several or k != "ranks"},
             "tables": ["curves", "fits", *(["ranks"] if several else [])],
-        }
+        }  # fmt: skip
 
 
 _MOST_CELLS = 5_000
 _MOST_STRATEGIES = 60
 
 
-class SimulatePage:
+class SimulatePage(Page):
     """Replay annotation and see which strategy comes closest to the truth."""
 
     name = "simulate"
@@ -473,29 +458,23 @@ class SimulatePage:
         options += [("--bounds", bounds)] if bounds else []
         return table_command("simulate", data, options)
 
-    def plot(self, result: Simulation, kind: str) -> Any:
-        return result.plot(kind)
-
     def frame(self, result: Simulation, table: str) -> Any:
         if table == "failures":
             return result.failures
-        return result.to_frame() if table == "cells" else getattr(result, table)()
+        return super().frame(result, "to_frame" if table == "cells" else table)
 
     def show(self, result: Simulation) -> dict[str, Any]:
         from fewgold.simulation.result import failure_notes, legend
 
-        title, *_ = result.summary().split("\n")
+        title, _, _ = result.summary().partition("\n")
         figures = [k for k in self.FIGURES if result.bounds or k not in ("bounds", "widths")]
         failed = ["failures"] if len(result.failures) else []
         return {
-            "lead": title,
-            "grids": [_by_strategy(result), _by_budget(result)],
-            "legend": legend(result),
-            "notes": failure_notes(result, result.ranking()),
-            "signature": result.signature,
-            "figures": {k: self.FIGURES[k] for k in figures},
+            "lead": title, "grids": [_by_strategy(result), _by_budget(result)],
+            "legend": legend(result), "notes": failure_notes(result, result.ranking()),
+            "signature": result.signature, "figures": {k: self.FIGURES[k] for k in figures},
             "tables": ["ranking", "by_budget", "cells", *failed],
-        }
+        }  # fmt: skip
 
 
 def _usual_strategies(data: Data, columns: Columns) -> list[str]:

@@ -160,12 +160,9 @@ class Site:
 
     def __post_init__(self) -> None:
         self.templates = Environment(
-            loader=PackageLoader("fewgold.web", "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+            loader=PackageLoader("fewgold.web", "templates"), autoescape=True,
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
         found = self.campaign is not None
         self.templates.globals |= {"version": __version__, "has_campaign": found}
         self.templates.filters["sentence"] = sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.stats import beta
@@ -178,7 +179,7 @@ def test_table_and_figure() -> None:
     ]
     svg = to_svg(found.plot(), alt="which differ")
     assert "&gt; .999" in svg and "0.001" in svg and "LiC" in svg
-    assert list(found._matrix().columns) == list(ONES)
+    assert list(found.names) == list(ONES)
     assert repr(found).startswith("Significance(") and "of 15 pairs" in repr(found)
     image = found.plot().images[0].get_array()
     assert image is not None
@@ -201,4 +202,4 @@ def test_bad_input() -> None:
     with pytest.raises(FewgoldError, match="batch of shape"):
         significance({**two, "c": AlphaPosterior(Counts(human_ones=[1, 2], human_total=5))})
     with pytest.raises(FewgoldError, match="square"):
-        significance_matrix(significance(two)._matrix(), np.zeros((3, 3)), levels=[0.05])
+        significance_matrix(pd.DataFrame(np.eye(2)), np.zeros((3, 3)), levels=[0.05])

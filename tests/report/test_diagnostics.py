@@ -11,9 +11,8 @@ from fewgold import Pool
 from fewgold.datasets import load_demo as load
 from fewgold.estimators import Mean, Ridge
 from fewgold.registry import strategy
-from fewgold.report import study as found
 from fewgold.report.figures import weighted_line
-from fewgold.report.study import correlation, correlations
+from fewgold.report.study import StudyNumbers, correlation, correlations, pulls
 from fewgold.sample import Ratings
 
 load_demo = cache(load)
@@ -23,6 +22,10 @@ def rated(name: str = "random+mean", n: int = 100, seed: int = 1) -> Ratings:
     pool, gold = load_demo("zhen")
     sample = strategy(name, pool).select(pool, n, rng=seed)
     return sample.rate(gold[sample.indices])
+
+
+def numbers(ratings: Ratings) -> StudyNumbers:
+    return StudyNumbers(ratings, Mean(), "random+mean", 0.95)
 
 
 def test_correlation_of_a_simple_sample_is_pearsons() -> None:
@@ -81,7 +84,7 @@ def test_few_or_constant_ratings_have_no_correlation() -> None:
 
 def test_likeness_is_in_deviations_of_the_pool() -> None:
     ratings = rated("docs-opt+mean", 150)
-    frame = found.likeness(ratings).set_index("metric")
+    frame = numbers(ratings).likeness.set_index("metric")
     pool, w = ratings.sample.pool, ratings.sample.design.weights
     x = pool.metrics["ter"]
     mean = float(np.average(x[ratings.sample.indices], weights=w))
@@ -99,7 +102,7 @@ def test_balanced_samples_are_like_the_pool() -> None:
 
     def off(sample: object, k: int) -> float:
         ratings = sample.draw(k).rate(gold[sample.draw(k).indices])  # type: ignore[attr-defined]
-        return float((found.likeness(ratings)["chance"] ** 2).mean())
+        return float((numbers(ratings).likeness["chance"] ** 2).mean())
 
     assert np.mean([off(even, k) for k in range(20)]) < 0.2
     assert 0.5 < np.mean([off(plain, k) for k in range(20)]) < 2
@@ -107,7 +110,7 @@ def test_balanced_samples_are_like_the_pool() -> None:
 
 def test_weights_and_design_effect() -> None:
     ratings = rated("docs-opt+mean", 150)
-    got = found.weights(ratings)
+    got = numbers(ratings).weights
     w = ratings.sample.design.weights / ratings.sample.design.weights.sum()
     assert got["effective"] == pytest.approx(1 / (w**2).sum())
     assert got["weighting_effect"] == pytest.approx(150 * (w**2).sum())
@@ -115,14 +118,14 @@ def test_weights_and_design_effect() -> None:
         pytest.approx(150 * w.min()),
         pytest.approx(150 * w.max()),
     )
-    assert found.weights(rated())["design_effect"] == pytest.approx(1.0)
+    assert numbers(rated()).weights["design_effect"] == pytest.approx(1.0)
     whole = rated("docs-whole+mean", 300)
     variance = float(Mean().estimate(whole).se) ** 2
     from fewgold.report.study import pool_variance
 
     size = len(whole.sample.pool)
     expected = variance / (pool_variance(whole) * (1 / 300 - 1 / size))
-    assert found.weights(whole)["design_effect"] == pytest.approx(expected)
+    assert numbers(whole).weights["design_effect"] == pytest.approx(expected)
     assert expected > 1.5
 
 
@@ -131,7 +134,7 @@ def test_documents_are_counted() -> None:
     pool, rows = ratings.sample.pool, ratings.sample.indices
     assert pool.documents is not None
     counts = pd.Series(pool.documents[rows]).value_counts()
-    assert found.documents(ratings) == {
+    assert numbers(ratings).documents == {
         "pool": len(set(pool.documents)),
         "sample": len(counts),
         "fewest": int(counts.min()),
@@ -139,31 +142,31 @@ def test_documents_are_counted() -> None:
     }
     none = Pool(ids=list("abc"))
     sample = strategy("random+mean").select(none, 2, rng=1)
-    assert found.documents(sample.rate([1.0, 2.0])) is None
+    assert numbers(sample.rate([1.0, 2.0])).documents is None
 
 
 def test_strata_add_up_to_the_estimate() -> None:
     ratings = rated("metrics-opt+mean", 150)
-    frame = found.strata(ratings)
+    frame = numbers(ratings).strata
     assert frame is not None
     assert frame["ratings"].sum() == 150
     assert frame["share"].sum() == pytest.approx(1)
     mean = float(Mean().estimate(ratings).value)
     assert (frame["share"] * frame["mean"]).sum() == pytest.approx(mean)
-    assert found.strata(rated()) is None
+    assert numbers(rated()).strata is None
 
 
 def test_pulls_are_weighted_residuals() -> None:
     ratings = rated(n=60)
     estimate = Ridge().estimate(ratings)
-    frame = found.pulls(estimate, 60)
+    frame = pulls(estimate, 60)
     assert frame["pull"].sum() == pytest.approx(0, abs=1e-12)
     assert frame["share"].sum() == pytest.approx(1)
     left = estimate.residuals - estimate.residuals.mean()
     top = int(np.abs(left).argmax())
     assert frame["segment"][0] == str(ratings.sample.ids[top])
     assert frame["pull"][0] == pytest.approx(left[top] / 60)
-    assert len(found.pulls(estimate)) == 5
+    assert len(pulls(estimate)) == 5
 
 
 def test_the_line_of_the_scatter_is_weighted_least_squares() -> None:
