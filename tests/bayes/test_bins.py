@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold.bayes.cells import BINS, CellPosterior, bins, tally
-from fewgold.bayes.priors import Pooled, Trend
+from fewgold.bayes import CellPosterior, Pooled, Trend, bins, tally
+from fewgold.bayes.cells import BINS
 from fewgold.errors import DataError, FewgoldError
 
 

@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold.bayes import CELLS, Counts, PoolPosterior
-from fewgold.bayes.cells import CellPosterior, tally
+from fewgold.bayes import (
+    CELLS,
+    CellPosterior,
+    Counts,
+    Pooled,
+    PoolPosterior,
+    Separate,
+    Trend,
+    tally,
+)
 from fewgold.bayes.mixture import beta_binomial
-from fewgold.bayes.priors import Pooled, Separate, Trend
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import cells as twin

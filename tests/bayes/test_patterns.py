@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fewgold.bayes.cells import CellPosterior, tally
-from fewgold.bayes.counts import patterns
+from fewgold.bayes import CellPosterior, patterns, tally
 from fewgold.errors import DataError
 
 

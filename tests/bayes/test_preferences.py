@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fewgold.bayes.cells import tally
-from fewgold.bayes.preferences import PreferencePosterior, outcomes
+from fewgold.bayes import PreferencePosterior, outcomes, tally
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimate import Estimate
 from reference import cells as twin

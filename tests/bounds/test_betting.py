@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from fewgold import Pool
-from fewgold.bounds.betting import Betting, STaR
-from fewgold.bounds.gaffke import FILLINGS, Gaffke
+from fewgold.bounds import Betting, Gaffke, STaR
+from fewgold.bounds.gaffke import FILLINGS
 from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import SimpleRandom, Stratified

@@ -10,12 +10,17 @@ import numpy as np
 import pytest
 
 from fewgold import Pool
-from fewgold.bounds import Bernstein, Hoeffding
-from fewgold.bounds.betting import Betting, STaR
-from fewgold.bounds.concentration import BernsteinSerfling, MaurerPontil
-from fewgold.bounds.exact import Hypergeometric
-from fewgold.bounds.gaffke import Gaffke
-from fewgold.bounds.stratified import StratifiedBetting
+from fewgold.bounds import (
+    Bernstein,
+    BernsteinSerfling,
+    Betting,
+    Gaffke,
+    Hoeffding,
+    Hypergeometric,
+    MaurerPontil,
+    STaR,
+    StratifiedBetting,
+)
 from fewgold.estimators import Mean
 from fewgold.sample import Sample
 from fewgold.samplers import SimpleRandom, Stratified

@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from fewgold.bounds import Bernstein, Hoeffding, Student
-from fewgold.bounds.betting import Betting, STaR
-from fewgold.bounds.concentration import BernsteinSerfling, MaurerPontil
-from fewgold.bounds.exact import ClopperPearson, Hypergeometric
-from fewgold.bounds.gaffke import Gaffke
-from fewgold.bounds.stratified import StratifiedBetting
+from fewgold.bounds import (
+    Bernstein,
+    BernsteinSerfling,
+    Betting,
+    ClopperPearson,
+    Gaffke,
+    Hoeffding,
+    Hypergeometric,
+    MaurerPontil,
+    STaR,
+    StratifiedBetting,
+    Student,
+)
 from fewgold.errors import DesignError
 from fewgold.estimators import ControlVariates, Mean, Ridge
 from fewgold.pool import Pool

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from fewgold import Pool
-from fewgold.bounds import Hoeffding
-from fewgold.bounds.betting import Betting
-from fewgold.bounds.stratified import StratifiedBetting
+from fewgold.bounds import Betting, Hoeffding, StratifiedBetting
 from fewgold.datasets import load_demo
 from fewgold.errors import DesignError
 from fewgold.estimators import Mean, Ridge

@@ -10,8 +10,8 @@ import pytest
 
 from fewgold import formats
 from fewgold.errors import DataError
-from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats.mtme import MtMetricsEval, read_tree
+from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key, read_tree
+from fewgold.formats.mtme import MtMetricsEval
 from fewgold.pool import Pool
 
 KEYS = [key(i, f"s{i}", "pool") for i in range(4)]

@@ -20,7 +20,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from fewgold import plots
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
-from fewgold.plots.style import GREY, INK, PALETTE, SOFT, push_apart
+from fewgold.plots import PALETTE
+from fewgold.plots.style import GREY, INK, SOFT, push_apart
 from sweeps import quick
 
 BUDGETS = np.arange(1, 11) * 0.05

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from fewgold import Pool
-from fewgold.datasets import load_demo
-from fewgold.datasets.demo import demo_frame
+from fewgold.datasets import demo_frame, load_demo
 from fewgold.errors import DataError
 from fewgold.estimator import Estimator
 from fewgold.estimators import Mean

@@ -82,7 +82,9 @@ def test_balance_is_kept_up_to_the_last_zones():
     assert np.sqrt(count * 0.9) > 3 * np.sqrt((off**2).mean())
 
 
-@pytest.mark.parametrize(("stretch", "batch"), [(4000, 700), (24, 21)])
+@pytest.mark.parametrize(
+    ("stretch", "batch"), [(4000, 700), (24, 21), pytest.param(24, 7, marks=pytest.mark.slow)]
+)
 def test_inclusion_by_many_draws(stretch, batch, monkeypatch):
     """Also where a long line is balanced in stretches side by side, as for a few draws."""
     monkeypatch.setattr(_cube, "_STRETCH", stretch)

@@ -18,11 +18,22 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from fewgold.bayes import AlphaPosterior, BinaryPosterior, Counts, PoolPosterior, Priors
-from fewgold.bayes.cells import CellPosterior, bins, share_prior, tally
-from fewgold.bayes.counts import patterns
-from fewgold.bayes.preferences import PreferencePosterior
-from fewgold.bayes.priors import Pooled, Separate, Trend
+from fewgold.bayes import (
+    AlphaPosterior,
+    BinaryPosterior,
+    CellPosterior,
+    Counts,
+    Pooled,
+    PoolPosterior,
+    PreferencePosterior,
+    Priors,
+    Separate,
+    Trend,
+    bins,
+    patterns,
+    tally,
+)
+from fewgold.bayes.cells import share_prior
 from fewgold.pool import Pool
 from fewgold.samplers import SimpleRandom
 

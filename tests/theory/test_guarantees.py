@@ -16,12 +16,18 @@ import pytest
 from scipy.stats import binom
 
 from fewgold import Pool
-from fewgold.bounds import Bernstein, Hoeffding
-from fewgold.bounds.betting import Betting, STaR
-from fewgold.bounds.concentration import BernsteinSerfling, MaurerPontil
-from fewgold.bounds.exact import ClopperPearson, Hypergeometric
-from fewgold.bounds.gaffke import Gaffke
-from fewgold.bounds.stratified import StratifiedBetting
+from fewgold.bounds import (
+    Bernstein,
+    BernsteinSerfling,
+    Betting,
+    ClopperPearson,
+    Gaffke,
+    Hoeffding,
+    Hypergeometric,
+    MaurerPontil,
+    STaR,
+    StratifiedBetting,
+)
 from fewgold.estimators import Mean, Ridge
 from fewgold.samplers import ByMetric, SimpleRandom, Stratified
 
