@@ -11,6 +11,7 @@ import pytest
 
 from fewgold import formats
 from fewgold.campaign import Campaign, is_campaign
+from fewgold.campaign.database import transaction
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, key
 from fewgold.pool import Pool
@@ -198,3 +199,13 @@ def test_a_beginning_that_fails_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         Campaign.create(tmp_path / "s", pool, seed=1)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_transaction_keeps_other_writers_out_before_it_writes(campaign: Campaign) -> None:
+    """Else two could read the same state, and each write what follows from it."""
+    with closing(sqlite3.connect(campaign.path, timeout=0)) as other:
+        locked = pytest.raises(sqlite3.OperationalError, match="locked")
+        with transaction(campaign.store.database), locked:
+            other.execute("BEGIN IMMEDIATE")
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
