@@ -279,7 +279,7 @@ class NaiveTable:
         return self.frame
 
     def wide(self, how: str = "own") -> pd.DataFrame:
-        """Mean and sd by humans and by each metric, a row a system: the thesis's layout.
+        """Mean and sd by humans and by each metric, one row per system: the thesis's layout.
 
         Tables 5.1 and 5.2 of the thesis are ``wide("naive")``, Tables 5.3 and 5.4 ``wide("own")``.
         """
