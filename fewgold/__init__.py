@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fewgold.errors import FewgoldError
     from fewgold.estimate import Estimate, Interval
     from fewgold.estimator import Estimator
+    from fewgold.history import History
     from fewgold.pool import Pool
     from fewgold.sample import Design, Ratings, Sample
     from fewgold.samplers import Cost, Sampler
@@ -45,6 +46,7 @@ __all__ = [
     "Estimate",
     "Estimator",
     "FewgoldError",
+    "History",
     "Interval",
     "Pool",
     "Ratings",
@@ -82,6 +84,7 @@ _HOME = {
     "Estimate": "estimate",
     "Estimator": "estimator",
     "FewgoldError": "errors",
+    "History": "history",
     "Interval": "estimate",
     "Pool": "pool",
     "Ratings": "sample",

@@ -32,6 +32,8 @@ class DesignKind(StrEnum):
     SYSTEMATIC = "systematic"
     BALANCED = "balanced"
     CLUSTERS = "clusters"
+    #: With chances that differ from segment to segment, but no document or metric spread out.
+    UNEVEN = "uneven"
     ADAPTIVE = "adaptive"
     WAVES = "waves"
     #: Not drawn from a list: the segments stand for those that the same process would make.

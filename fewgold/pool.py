@@ -106,6 +106,9 @@ class Pool:
     orientation
         +1 where a larger metric means better output, -1 where it means worse, 0 for a covariate
         such as length. Metrics with common names need not be listed.
+    spread
+        How far the rating of each segment is expected to stray from what the metrics predict, in
+        any unit: what `fewgold.samplers.Chances` follow.
     """
 
     ids: NDArray[Any]
@@ -115,6 +118,7 @@ class Pool:
     system: NDArray[Any] | None = None
     texts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     orientation: Mapping[str, int] = field(default_factory=dict)
+    spread: FloatArray | None = None
 
     def __post_init__(self) -> None:
         ids = _column("ids", self.ids)
@@ -127,6 +131,13 @@ class Pool:
             bad = ids[cost <= 0]
             raise DataError(
                 f"cost must be above 0 for every segment; {bad.size} are not, first {bad[:3]!s}."
+            )
+        spread = None if self.spread is None else _numbers("spread", self.spread, ids)
+        if spread is not None and ((spread < 0).any() or not spread.any()):
+            bad = ids[spread < 0] if spread.any() else ids
+            raise DataError(
+                "the expected spread must be at least 0 for every segment and above 0 for some; "
+                f"{bad.size} do not fit, first {bad[:3]!s}."
             )
         unknown = set(self.orientation) - set(metrics)
         if unknown:
@@ -147,6 +158,7 @@ class Pool:
             system=_optional("system", self.system, ids.size),
             texts={k: _sized(k, _column(k, v), ids.size) for k, v in self.texts.items()},
             orientation=signs,
+            spread=spread,
         )
 
     def _set(self, **values: Any) -> None:
@@ -184,6 +196,7 @@ class Pool:
         system: str | None = None,
         texts: Sequence[str] | str = (),
         orientation: Mapping[str, int] | None = None,
+        spread: str | None = None,
     ) -> Pool:
         """A pool from any dataframe (pandas, polars, pyarrow, …), one row per segment.
 
@@ -213,6 +226,7 @@ class Pool:
             system=None if system is None else column(system),
             texts={name: column(name) for name in as_names(texts)},
             orientation=orientation or {},
+            spread=None if spread is None else column(spread),
         )
 
     @classmethod
@@ -231,12 +245,17 @@ class Pool:
             system=None if self.system is None else self.system[rows],
             texts={k: v[rows] for k, v in self.texts.items()},
             orientation=self.orientation,
+            spread=None if self.spread is None else self.spread[rows],
         )
         return part
 
     def with_metrics(self, **metrics: FloatArray) -> Pool:
         """The pool with further metrics, such as the predictions of a model trained elsewhere."""
         return replace(self, metrics={**self.metrics, **metrics})
+
+    def with_spread(self, spread: FloatArray) -> Pool:
+        """The pool with an expected spread for each segment."""
+        return replace(self, spread=spread)
 
     @cached_property
     def codes(self) -> IntArray:
@@ -357,7 +376,7 @@ class Pool:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short digest of ids, documents, metrics and costs: the same pool, the same digest."""
+        """A short digest of ids, documents, metrics, costs and spread: same pool, same digest."""
         digest = hashlib.sha256()
         for labels in (self.ids, self.documents):
             if labels is not None:
@@ -366,6 +385,8 @@ class Pool:
             digest.update(name.encode() + b"\x1f" + self.metrics[name].tobytes())
         if self.cost is not None:
             digest.update(b"cost\x1f" + self.cost.tobytes())
+        if self.spread is not None:
+            digest.update(b"spread\x1f" + self.spread.tobytes())
         return digest.hexdigest()[:16]
 
     def _digests(self) -> dict[str, str]:
@@ -374,6 +395,8 @@ class Pool:
         found |= {f"metric {k}": v.tobytes() for k, v in self.metrics.items()}
         if self.cost is not None:
             found["cost"] = self.cost.tobytes()
+        if self.spread is not None:
+            found["spread"] = self.spread.tobytes()
         return {k: hashlib.sha256(v).hexdigest()[:12] for k, v in found.items()}
 
     @property

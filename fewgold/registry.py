@@ -24,12 +24,14 @@ from fewgold.pool import Population
 from fewgold.samplers import (
     Balanced,
     ByMetric,
+    Chances,
     Clusters,
     Incremental,
     Sampler,
     SimpleRandom,
     Stratified,
     Systematic,
+    TwoWave,
 )
 
 __all__ = [
@@ -59,6 +61,11 @@ _SAMPLERS: dict[str, Callable[[], Sampler]] = {
     "metrics-opt": lambda: Stratified(ByMetric(), allocation="optimal"),
     "docs-sys": Systematic,
     "docs-balanced": Balanced,
+    "random-uneven": lambda: SimpleRandom(chances=Chances()),
+    "metrics-prop-uneven": lambda: Stratified(ByMetric(), chances=Chances()),
+    "docs-sys-uneven": lambda: Systematic(chances=Chances()),
+    "docs-uneven": lambda: Balanced(chances=Chances()),
+    "docs-two-wave": TwoWave,
     "docs-whole": Clusters,
     "docs-chunks3": lambda: Clusters(3),
     "docs-incr-human": Incremental,

@@ -2,7 +2,15 @@
 
 from fewgold.samplers.balanced import Balanced
 from fewgold.samplers.base import Annotate, Budget, Cost, Sampler
-from fewgold.samplers.incremental import Incremental
+from fewgold.samplers.chances import (
+    Chances,
+    ExpectedSpread,
+    RankSpread,
+    RatedSpread,
+    Spread,
+    spread_of_probability,
+)
+from fewgold.samplers.incremental import Incremental, TwoWave
 from fewgold.samplers.simple import SimpleRandom
 from fewgold.samplers.strata import ByColumn, ByDocument, ByMetric, Stratifier
 from fewgold.samplers.stratified import Stratified
@@ -15,12 +23,19 @@ __all__ = [
     "ByColumn",
     "ByDocument",
     "ByMetric",
+    "Chances",
     "Clusters",
     "Cost",
+    "ExpectedSpread",
     "Incremental",
+    "RankSpread",
+    "RatedSpread",
     "Sampler",
     "SimpleRandom",
+    "Spread",
     "Stratified",
     "Stratifier",
     "Systematic",
+    "TwoWave",
+    "spread_of_probability",
 ]

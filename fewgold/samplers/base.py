@@ -196,7 +196,9 @@ class Sampler(ABC):
         return n * mean, n * (1 - n / len(pool)) * sd**2
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
-        """Mean and variance of what n segments cost, at equal inclusion probabilities."""
+        """Mean and variance of what n segments cost; in closed form where chances are equal."""
+        if getattr(self, "chances", None) is not None:
+            return self._cost_by_drawing(pool, cost, n)
         return float(n * cost.mean()), float(n * (1 - n / len(pool)) * cost.var())
 
     def _cost_by_drawing(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:

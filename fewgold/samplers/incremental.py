@@ -12,10 +12,14 @@ from fewgold.common.arrays import FloatArray, IntArray, group_sum, spread_out
 from fewgold.common.checks import check_choice, check_count
 from fewgold.common.neighbours import Neighbours
 from fewgold.design import Design, DesignKind, collapse
+from fewgold.errors import DesignError
 from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo
+from fewgold.samplers.balanced import Balanced
 from fewgold.samplers.base import Annotate, Sampler
+from fewgold.samplers.chances import Chances, RatedSpread
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
+from fewgold.stored import StoredPool
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,77 @@ class Incremental(Sampler):
         whole = Sample(pool, progress.rows, progress.design(), info=info)
         ratings = Ratings(whole, progress.scores)
         return ratings if draws is not None else ratings.draw(0)
+
+
+@dataclass(frozen=True)
+class TwoWave(Sampler):
+    """A balanced wave, then a second one where the first strayed most from the metrics.
+
+    Given the first wave, the second has known chances, so that each estimates the pool mean by
+    itself and the two are joined as for any top-up. Nothing has to be known beforehand: a first
+    wave of some 30 ratings tells enough about spreads to gain.
+
+    Parameters
+    ----------
+    share
+        Part of the budget that the first wave gets where both are drawn in one go, as simulations
+        do. Otherwise the first `draw` is the first wave, and every top-up (``given=``) is a second.
+    uniform
+        Share of equal chances in the second wave, as in `Chances`.
+    """
+
+    share: float = 0.4
+    uniform: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise DesignError(
+                f"share is the part of the first wave, between 0 and 1; got {self.share!r}."
+            )
+
+    @property
+    def name(self) -> str:
+        return "docs-two-wave"
+
+    def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
+        return Balanced()._draw(pool, n, draws, rng)
+
+    def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
+        return Balanced()._draw_stored(pool, n, rng)
+
+    def _top_up(
+        self, pool: Population, n: int, given: Ratings, rng: Generator, info: SampleInfo
+    ) -> Sample:
+        before = given.sample
+        if before.indices.ndim == 1:
+            second = self._second(given)
+            part, rows, design = pool._draw_beside(second, n, before.pool, before.indices, rng)
+            return Sample(part, rows, design, given, info=info)
+        waves = [
+            pool._draw_beside(
+                self._second(own := given.draw(k)), n, before.pool, own.sample.indices, rng
+            )
+            for k in range(len(before.indices))
+        ]
+        rows, design = np.stack([w[1] for w in waves]), Design._stack([w[2] for w in waves])
+        return Sample(before.pool, rows, design, given, info=info)
+
+    def _second(self, given: Ratings) -> Balanced:
+        return Balanced(chances=Chances(RatedSpread(given), self.uniform))
+
+    def _replay(
+        self,
+        pool: Pool,
+        annotate: Annotate,
+        sizes: Sequence[int],
+        *,
+        draws: int | None,
+        rng: Generator,
+    ) -> Ratings:
+        if len(sizes) == 1 and sizes[0] > 1:
+            first = min(max(round(self.share * sizes[0]), 1), sizes[0] - 1)
+            sizes = (first, sizes[0] - first)
+        return super()._replay(pool, annotate, sizes, draws=draws, rng=rng)
 
 
 class _Progress:

@@ -8,27 +8,46 @@ import numpy as np
 from numpy.random import Generator
 
 from fewgold.common.arrays import IntArray
-from fewgold.design import Design, simple_design
+from fewgold.design import Design, DesignKind, simple_design
 from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo
 from fewgold.samplers.base import Sampler, batch_design
+from fewgold.samplers.chances import Chances
+from fewgold.samplers.systematic import along_line, uneven_design
 from fewgold.stored import StoredPool
 from fewgold.stored.groups import Wanted, salt_of
 
 
 @dataclass(frozen=True)
 class SimpleRandom(Sampler):
-    """Every set of n segments is equally likely."""
+    """Every set of n segments is equally likely.
+
+    Parameters
+    ----------
+    chances
+        Uneven chances: segments stand in random order on a line, each as long as its chance, and
+        points at distance 1 choose among them (Hartley and Rao 1962). Equal ones if None.
+    """
+
+    chances: Chances | None = None
 
     @property
     def name(self) -> str:
-        return "random"
+        return "random" if self.chances is None else "random-uneven"
 
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
+        if self.chances is not None:
+            inclusion = self.chances.inclusion(pool, n)
+            order = rng.permuted(np.tile(np.arange(len(pool)), (draws, 1)), axis=-1)
+            rows, certain = along_line(order, inclusion, n, rng)
+            groups = (np.arange(n) >= n - certain).astype(np.int64)
+            return rows, uneven_design(DesignKind.UNEVEN, inclusion, rows, groups)
         rows = np.stack([rng.permutation(len(pool))[:n] for _ in range(draws)])
         return rows, batch_design(simple_design(n, len(pool)), draws)
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
+        if self.chances is not None:
+            self._refuse_disk()
         salt, size = salt_of(rng), len(pool)
         rank = rng.choice(size, n, replace=False)
         if pool.metrics:  # any line of known lengths will do, and that of a metric is soon read
@@ -43,7 +62,7 @@ class SimpleRandom(Sampler):
     ) -> Sample:
         """Two random samples, the second from what the first left, make one random sample."""
         wave = super()._top_up(pool, n, given, rng, info)
-        if not given.sample.design.drawn_as("simple"):
+        if self.chances is not None or not given.sample.design.drawn_as("simple"):
             return wave
         both = simple_design(given.n + wave.n, len(wave.pool))
         if given.sample.indices.ndim > 1:

@@ -22,6 +22,7 @@ from fewgold.design import Design, DesignKind, collapse
 from fewgold.errors import BudgetError, DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
+from fewgold.samplers.chances import Chances, capped
 from fewgold.samplers.strata import (
     ByDocument,
     ByMetric,
@@ -33,7 +34,7 @@ from fewgold.samplers.strata import (
     random_ranks,
     strata_of,
 )
-from fewgold.samplers.systematic import line_design, regular
+from fewgold.samplers.systematic import Systematic, along_line, line_design, regular, uneven_design
 from fewgold.stored import StoredPool
 from fewgold.stored.groups import Groups, MergedGroups, Wanted, salt_of
 
@@ -181,22 +182,36 @@ class Stratified(Sampler):
         that each segment has the same chance; otherwise strata of similar rates are merged.
         ``printed``: whole numbers nearest to the allocation, as in Saldías et al. (2022). Strata
         may then get nothing, which biases the mean.
+    chances
+        Uneven chances: a stratum gets as many segments as the chances in it sum to, rounded, and
+        chances follow. Where some strata are due fewer than two, all stand in a line in random
+        order, as in `Systematic`. They take the place of the allocation.
     """
 
     by: Stratifier = ByDocument()
     allocation: Allocation = "proportional"
     rounding: str = "unbiased"
+    chances: Chances | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.allocation, str):
             check_choice("allocation", self.allocation, tuple(_ALLOCATIONS))
         check_choice("rounding", self.rounding, ("unbiased", "printed"))
+        if self.chances is not None and (self.allocation, self.rounding) != (
+            "proportional",
+            "unbiased",
+        ):
+            raise DesignError(
+                "uneven chances share out the budget by themselves. Leave out allocation= and "
+                "rounding=, or chances=."
+            )
 
     @property
     def name(self) -> str:
         by = getattr(self.by, "label", "strata")
         how = _ALLOCATIONS[self.allocation] if isinstance(self.allocation, str) else "own"
-        return f"{by}-{how}" + ("-printed" if self.rounding == "printed" else "")
+        tail = "-printed" if self.rounding == "printed" else ""
+        return f"{by}-{how}{tail}" + ("" if self.chances is None else "-uneven")
 
     def _mass(self, pool: Pool, strata: IntArray, sizes: IntArray) -> FloatArray:
         if self.allocation == "proportional":
@@ -212,6 +227,8 @@ class Stratified(Sampler):
         return masses(sizes, spread, cost, floored=self.rounding == "unbiased")
 
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
+        if self.chances is not None:
+            return self._draw_uneven(pool, self.chances, n, draws, rng)
         strata = strata_of(self.by, pool)
         sizes = np.bincount(strata)
         share = allocate(self._mass(pool, strata, sizes), sizes, n)
@@ -228,6 +245,33 @@ class Stratified(Sampler):
         sizes = np.bincount(merged)
         counts = nearest_counts(share, sizes, n, least=min(LEAST, int(share.min() + 1e-9) or 1))
         return draw_within(merged, sizes, counts, draws, rng)
+
+    def _draw_uneven(
+        self, pool: Pool, chances: Chances, n: int, draws: int, rng: Generator
+    ) -> tuple[IntArray, Design]:
+        """Each stratum by itself in random order, or all in a line where some are due too few."""
+        strata = strata_of(self.by, pool)
+        sizes = np.bincount(strata)
+        inclusion = chances.inclusion(pool, n)
+        share = np.asarray(np.bincount(strata, inclusion), dtype=np.float64)
+        if due_too_few(share, sizes).any():
+            return Systematic(by=self.by, chances=chances)._draw(pool, n, draws, rng)
+        counts = nearest_counts(share, sizes, n, least=LEAST)
+        inclusion = inclusion.copy()
+        rows, sure = [], np.zeros(sizes.size, dtype=np.int64)
+        for h, count in enumerate(counts.tolist()):
+            own = np.flatnonzero(strata == h)
+            inclusion[own] = capped(inclusion[own], count)
+            order = rng.permuted(np.tile(own, (draws, 1)), axis=-1)
+            chosen, sure[h] = along_line(order, inclusion, count, rng)
+            rows.append(chosen)
+        stratum = np.repeat(np.arange(sizes.size), counts)
+        groups = collapse(stratum, (counts - sure).astype(np.float64), sizes - sure)
+        # Segments that are taken for sure leave nothing to chance: a group of their own.
+        place = np.arange(n) - np.repeat(counts.cumsum() - counts, counts)
+        groups = np.where(place < (counts - sure)[stratum], groups, 2 * sizes.size)
+        every = np.concatenate(rows, -1)
+        return every, uneven_design(DesignKind.UNEVEN, inclusion, every, groups)
 
     def _draw_with_line(
         self,
@@ -257,6 +301,8 @@ class Stratified(Sampler):
         return np.concatenate([own[chosen], rows], -1), batch_design(both, draws)
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
+        if self.chances is not None:
+            self._refuse_disk()
         salt, size = salt_of(rng), len(pool)
         plain = self.allocation == "proportional" and self.rounding == "unbiased"
         if plain and not isinstance(self.by, ByMetric) and n < size:

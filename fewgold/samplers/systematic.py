@@ -13,6 +13,7 @@ from fewgold.design import Design, DesignKind, neighbours
 from fewgold.errors import DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
+from fewgold.samplers.chances import Chances
 from fewgold.samplers.strata import (
     ByDocument,
     ByMetric,
@@ -30,6 +31,8 @@ from fewgold.stored.groups import Wanted, salt_of
 # Neighbours on the line are compared in groups of this size to estimate the variance. Smaller
 # groups follow documents more closely but leave fewer degrees of freedom.
 NEIGHBOURS = 4
+# Ratings for each balanced variate, at the least: the variance loses a degree of freedom for each.
+RATINGS_PER_VARIATE = 8
 
 
 @dataclass(frozen=True)
@@ -49,24 +52,35 @@ class Systematic(Sampler):
         differ in it. The order starts at a random segment and comes round to it: were it the same
         everywhere, all documents could be hit at the same rank, and neighbours would not show it.
         Random order if None.
+    chances
+        Uneven chances: a segment takes up as much of the line as its chance. Equal ones if None.
     """
 
     by: Stratifier = ByDocument()
     inside: str | None = None
+    chances: Chances | None = None
 
     @property
     def name(self) -> str:
         by = getattr(self.by, "label", "strata")
-        return f"{by}-sys" if self.inside is None else f"{by}-sys-{self.inside}"
+        inside = "" if self.inside is None else f"-{self.inside}"
+        return f"{by}-sys{inside}" + ("" if self.chances is None else "-uneven")
 
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         within = None if self.inside is None else pool.matrix([self.inside])[0]
         order = shuffled(strata_of(self.by, pool), draws, rng, within, turned=True)
+        if self.chances is not None:
+            inclusion = self.chances.inclusion(pool, n)
+            rows, certain = along_line(order, inclusion, n, rng)
+            groups = np.r_[neighbours(n - certain, NEIGHBOURS), np.full(certain, n)]
+            return rows, uneven_design(DesignKind.SYSTEMATIC, inclusion, rows, groups)
         size = len(pool)
         rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
         return rows, batch_design(line_design(n, size, size), draws)
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
+        if self.chances is not None:
+            self._refuse_disk()
         salt, size = salt_of(rng), len(pool)
         positions = regular(size, n, 1, rng)[0]
         design = line_design(n, size, size)
@@ -106,6 +120,54 @@ def regular(size: int, n: int, draws: int, rng: Generator) -> IntArray:
     # In whole numbers, so that every position has a chance of exactly n/N.
     start = rng.integers(size, size=(draws, 1))
     return np.asarray((start + np.arange(n) * size) // n)
+
+
+def along_line(
+    order: IntArray, inclusion: FloatArray, n: int, rng: Generator
+) -> tuple[IntArray, int]:
+    """Rows that points at distance 1 hit on a line where each row is as long as its chance.
+
+    ``order`` (draws, m) is the line of each draw, the same rows in each. Rows with a chance of 1
+    are taken for sure and come last: (draws, n), and how many they are.
+    """
+    draws, size = order.shape
+    sure = inclusion >= 1 - 1e-12
+    certain = np.sort(order[0][sure[order[0]]])
+    left = n - certain.size
+    last = np.broadcast_to(certain, (draws, certain.size))
+    if not left:
+        return np.array(last), int(certain.size)
+    line = order[~sure[order]].reshape(draws, size - certain.size)
+    ends = inclusion[line].cumsum(-1)
+    ends *= left / ends[:, -1:]  # whole but for rounding errors
+    points = rng.random((draws, 1)) + np.arange(left)
+    hit = np.stack([np.searchsorted(e, p, side="right") for e, p in zip(ends, points, strict=True)])
+    rows = np.take_along_axis(line, np.minimum(hit, line.shape[-1] - 1), axis=-1)
+    return np.concatenate([rows, last], -1), int(certain.size)
+
+
+def uneven_design(
+    kind: DesignKind, inclusion: FloatArray, rows: IntArray, groups: IntArray
+) -> Design:
+    """The design of rows (draws, n) that were drawn with chances (N,), compared in groups.
+
+    Weights are in proportion to 1/π and sum to 1 (Hájek). That the number of segments is fixed
+    makes the sample balanced on the chances themselves.
+    """
+    own = inclusion[rows]
+    weights = 1.0 / own
+    weights /= weights.sum(-1, keepdims=True)
+    n, size = rows.shape[-1], inclusion.size
+    labels = np.unique(groups, return_inverse=True)[1]
+    varied = np.ptp(inclusion) > 1e-9 and n >= RATINGS_PER_VARIATE
+    return Design(
+        kind=kind,
+        size=size,
+        weights=weights,
+        inclusion=own,
+        groups=np.broadcast_to(labels, rows.shape),
+        balance=((own - n / size) * (size / n))[..., None, :] if varied else None,
+    )
 
 
 @dataclass(frozen=True)

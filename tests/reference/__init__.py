@@ -33,6 +33,7 @@ from reference.sampling import (
     stratified_mean,
     stratified_variance,
     two_waves,
+    water_filled,
 )
 
 __all__ = [
@@ -64,4 +65,5 @@ __all__ = [
     "stratified_mean",
     "stratified_variance",
     "two_waves",
+    "water_filled",
 ]

@@ -157,3 +157,13 @@ def best_rounding_cost(share, sizes, n, least=0):
         for counts in product(*ranges)
         if sum(counts) == n
     )
+
+
+def water_filled(mass, n):
+    """Chances in proportion to mass, capped at 1 by setting those above to 1 again and again."""
+    chance = n * mass / mass.sum()
+    while (chance > 1 + 1e-12).any():
+        full = chance >= 1
+        chance[full] = 1.0
+        chance[~full] *= (n - full.sum()) / chance[~full].sum()
+    return chance

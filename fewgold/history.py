@@ -1,0 +1,254 @@
+"""What earlier ratings tell beforehand: a predicted score and its expected spread, per segment.
+
+Earlier ratings are those of last year's test set, or of other systems on this one. Two models are
+fitted to them, both fixed before the first new rating comes, so that whatever they say costs no
+guarantee and no degree of freedom:
+
+- the score that the metrics predict: a ridge regression, and boosted trees for what it leaves. It
+  joins the metrics of the pool as ``history``, a control like any other;
+- the spread around that prediction, which `fewgold.samplers.Chances` follow: log-linear in a
+  spline of the predicted score, fitted to predictions for documents that were left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold.common.arrays import FloatArray, IntArray, codes_of
+from fewgold.errors import DataError
+from fewgold.pool import Pool
+
+#: The metric that a history adds to a pool.
+METRIC = "history"
+# Ratings below which nothing can be learnt from a history.
+_FEWEST = 30
+_FOLDS = 3
+# Predictions and spreads are rounded to so many digits of their own size, so that a seed gives the
+# same sample on every machine.
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Study:
+    """Segments of one system with their ratings; nan where a segment was not rated."""
+
+    pool: Pool
+    scores: FloatArray
+
+    def __post_init__(self) -> None:
+        scores = np.asarray(self.scores, dtype=np.float64)
+        if scores.shape != (len(self.pool),):
+            raise DataError(
+                f"a history needs one score per segment, shape ({len(self.pool)},), nan where "
+                f"there is none; got {scores.shape}."
+            )
+        object.__setattr__(self, "scores", scores)
+
+
+@dataclass(frozen=True)
+class History:
+    """Earlier ratings, to choose and to correct the next ones with.
+
+    Parameters
+    ----------
+    studies
+        One for each system or year, as ``(pool, scores)``; scores are nan where a segment was not
+        rated. Scales may differ between studies: scores count relative to their mean and spread.
+    same_segments
+        Whether ratings of the same segments (same id and document) of other systems count too.
+        How hard a segment was for others tells much about the next system.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewgold.datasets import load_demo
+    >>> pool, gold = load_demo()
+    >>> half = np.arange(len(pool)) % 2 == 0
+    >>> last_year = pool.take(np.flatnonzero(half)), gold[half]
+    >>> informed = History([last_year]).inform(pool.take(np.flatnonzero(~half)))
+    >>> "history" in informed.metrics, informed.spread is not None
+    (True, True)
+    """
+
+    studies: Sequence[tuple[Pool, FloatArray] | Study]
+    same_segments: bool = True
+
+    def __post_init__(self) -> None:
+        studies = tuple(s if isinstance(s, Study) else Study(*s) for s in self.studies)
+        rated = sum(int(np.isfinite(s.scores).sum()) for s in studies)
+        if rated < _FEWEST:
+            raise DataError(
+                f"a history needs at least {_FEWEST} ratings to learn from; got {rated}. Do "
+                "without it, or add ratings of other systems or years."
+            )
+        object.__setattr__(self, "studies", studies)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        human: str,
+        id: str,
+        metrics: Sequence[str],
+        document: str | None = None,
+        system: str | None = None,
+        same_segments: bool = True,
+    ) -> History:
+        """From a dataframe with one row per rated output; rows without a score may be among them.
+
+        ``system`` is the column that tells systems (or years) apart: each is a study of its own.
+        """
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(table, eager_only=True)
+        labels = codes_of(np.asarray(frame[system].to_numpy()).astype(str)) if system else None
+        parts = [None] if labels is None else range(int(labels.max()) + 1)
+        studies = []
+        for part in parts:
+            own = frame if labels is None else frame.filter((labels == part).tolist())
+            scores = np.asarray(own[human].to_numpy(), dtype=np.float64)
+            varied = [m for m in metrics if own[m].n_unique() > 1]
+            pool = Pool.from_table(own, id=id, document=document, metrics=varied)
+            studies.append((pool, scores))
+        return cls(studies, same_segments)
+
+    def inform(self, pool: Pool) -> Pool:
+        """The pool with the metric ``history`` and an expected spread for each segment."""
+        if METRIC in pool.metrics:
+            raise DataError(
+                f"the pool has a metric called {METRIC!r} already. Rename it, or leave it out."
+            )
+        names = self.shared_metrics(pool)
+        studies = [s for s in self._studies if np.isfinite(s.scores).sum() > 1]
+        others = [self._same(s.pool, [o for o in studies if o is not s]) for s in studies]
+        here = self._same(pool, studies)
+        known = self.same_segments and here.any() and any(o.any() for o in others)
+        tables = [
+            _features(s.pool, names, o if known else None)
+            for s, o in zip(studies, others, strict=True)
+        ]
+        x = np.concatenate(tables)
+        y = np.concatenate([_relative(s.scores) for s in studies])
+        documents = np.concatenate([_labels(s.pool) for s in studies])
+        rated = np.isfinite(y)
+        new = _features(pool, names, here if known else None)
+        predicted, spread = _fit(x[rated], y[rated], codes_of(documents[rated]), new)
+        if np.ptp(predicted) == 0:
+            raise DataError(
+                "the earlier ratings say nothing about this pool: their predictions are all alike. "
+                "Do without the history."
+            )
+        if self.same_segments and here.any() and not known:
+            # One earlier study: nothing to learn from how its segments carry over, but they do.
+            predicted = predicted + here
+        informed = pool.with_metrics(**{METRIC: _rounded(predicted)})
+        return replace(
+            informed, spread=_rounded(spread), orientation={**informed.orientation, METRIC: 0}
+        )
+
+    @property
+    def _studies(self) -> tuple[Study, ...]:
+        return tuple(s for s in self.studies if isinstance(s, Study))
+
+    def shared_metrics(self, pool: Pool) -> list[str]:
+        """The metrics that the pool and every study have."""
+        names = [m for m in pool.metrics if all(m in s.pool.metrics for s in self._studies)]
+        if not names:
+            theirs = sorted({m for s in self._studies for m in s.pool.metrics})
+            raise DataError(
+                "the history and the pool have no metric in common. The pool has "
+                f"{', '.join(pool.metrics) or 'none'}; the history has "
+                f"{', '.join(theirs) or 'none'}. Score both with the same metric, or rename "
+                "columns so that they agree."
+            )
+        return names
+
+    def _same(self, pool: Pool, studies: Iterable[Study]) -> FloatArray:
+        """Mean relative score of the same segments elsewhere, shrunk to 0 where few were: (N,)."""
+        total, count = np.zeros(len(pool)), np.zeros(len(pool))
+        keys = _keys(pool)
+        for study in studies:
+            known = {
+                k: v
+                for k, v in zip(_keys(study.pool), _relative(study.scores), strict=True)
+                if np.isfinite(v)
+            }
+            found = np.array([known.get(k, np.nan) for k in keys])
+            total += np.where(np.isfinite(found), found, 0.0)
+            count += np.isfinite(found)
+        return np.asarray(total / (count + 1.0))
+
+
+def _keys(pool: Pool) -> list[tuple[str, str]]:
+    documents = pool.ids if pool.documents is None else pool.documents
+    return list(zip(map(str, pool.ids.tolist()), map(str, documents.tolist()), strict=True))
+
+
+def _labels(pool: Pool) -> NDArray[Any]:
+    """What must not be split between folds: documents, or segments where there are none."""
+    return (pool.ids if pool.documents is None else pool.documents).astype(str)
+
+
+def _relative(scores: FloatArray) -> FloatArray:
+    """Scores with mean 0 and standard deviation 1, where they vary; nan stays nan."""
+    spread = np.nanstd(scores)
+    return np.asarray((scores - np.nanmean(scores)) / (spread if spread > 0 else 1.0))
+
+
+def _features(pool: Pool, names: Sequence[str], same: FloatArray | None) -> FloatArray:
+    """Standardised metrics, and the score of the same segments elsewhere: (N, p)."""
+    z = pool.standardised(names)
+    return np.asarray((z if same is None else np.vstack([z, same])).T)
+
+
+def _fit(
+    x: FloatArray, y: FloatArray, documents: IntArray, new: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Predicted score and spread of new segments (m, p), from rated ones (n, p)."""
+    from sklearn.linear_model import PoissonRegressor
+    from sklearn.model_selection import GroupKFold
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import SplineTransformer
+
+    folds = min(_FOLDS, int(documents.max()) + 1)
+    groups = documents if folds > 1 else np.arange(y.size)
+    seen = np.empty(y.size)
+    for train, test in GroupKFold(max(folds, 2)).split(x, y, groups):
+        seen[test] = _predict(x[train], y[train], x[test])
+    predicted = _predict(x, y, new)
+    error = np.abs(y - seen)
+    if not error.any() or np.ptp(seen) == 0:
+        return predicted, np.ones(len(new))
+    curve = make_pipeline(
+        SplineTransformer(n_knots=4, degree=2, knots="quantile", extrapolation="constant"),
+        PoissonRegressor(alpha=1e-2, max_iter=1000),
+    )
+    curve.fit(seen[:, None], error / error.mean())
+    return predicted, np.asarray(curve.predict(predicted[:, None]))
+
+
+def _predict(x: FloatArray, y: FloatArray, new: FloatArray) -> FloatArray:
+    """A ridge regression, and boosted trees for what it leaves; trees need some hundred ratings."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.linear_model import RidgeCV
+
+    line = RidgeCV(np.geomspace(0.1, 1e4, 11)).fit(x, y)
+    trees = HistGradientBoostingRegressor(
+        learning_rate=0.05,
+        max_iter=100,
+        max_leaf_nodes=8,
+        min_samples_leaf=40,
+        early_stopping=False,
+        random_state=0,
+    ).fit(x, y - line.predict(x))
+    return np.asarray(line.predict(new) + trees.predict(new))
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    return np.asarray(np.round(values / np.abs(values).max(), _DIGITS))
