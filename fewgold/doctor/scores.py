@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold.doctor.findings import Finding, Severity, plural, some
+from fewgold.doctor.findings import Finding, Severity, finding, plural, some
 from fewgold.doctor.seen import Seen
-from fewgold.doctor.texts import finding
 from fewgold.errors import DataError
 from fewgold.io import Column, parts
 from fewgold.io.cells import DECIMAL_COMMA
@@ -130,10 +129,10 @@ def is_flag(seen: Seen, name: str) -> bool:
     """
     if is_marked(name):
         return True
-    values = seen.columns[name].values
+    values = seen.cells[name].values
     if not is_binary(values) or values.min() == values.max():
         return False
-    others = [c.blank for k, c in seen.columns.items() if k != name and not set(parts(k)) & _WHY]
+    others = [c.blank for k, c in seen.cells.items() if k != name and not set(parts(k)) & _WHY]
     return any((o == (values == 1)).all() or (o == (values == 0)).all() for o in others)
 
 
@@ -149,7 +148,7 @@ def is_marked(name: str) -> bool:
 
 def describe(seen: Seen, name: str) -> str:
     """A column of human scores in a few words."""
-    column = seen.columns[name]
+    column = seen.cells[name]
     known = column.values[column.finite]
     if not known.size:
         return "empty"
@@ -181,7 +180,7 @@ def orientations(seen: Seen) -> dict[str, int | None]:
     """Which way each metric points, as far as its name tells."""
     found = {}
     for name in seen.metrics:
-        values = seen.columns[name].values
+        values = seen.cells[name].values
         found[name] = known_orientation(name, values[np.isfinite(values)])
     return found
 
@@ -191,9 +190,9 @@ def leaks(seen: Seen) -> tuple[tuple[str, ...], list[Finding]]:
     if not seen.human:
         return (), []
     found, findings = [], []
-    targets = {name: seen.columns[name].values for name in seen.humans}
+    targets = {name: seen.cells[name].values for name in seen.humans}
     for name in seen.metrics:
-        values = seen.columns[name].values
+        values = seen.cells[name].values
         near = {t: correlation(values, y) for t, y in targets.items() if np.isfinite(y).sum() >= 10}
         target = max(near, key=lambda t: abs(near[t]), default="")
         if target and abs(near[target]) >= LEAK:
@@ -229,12 +228,12 @@ def _gap_rows(seen: Seen, gaps: Mapping[str, Any]) -> str:
     """The systems that lack the metrics altogether, if that is where all gaps are."""
     if seen.system is None:
         first = next(iter(gaps))
-        rows = (np.flatnonzero(~seen.columns[first].finite)[:3] + 1).tolist()
+        rows = (np.flatnonzero(~seen.cells[first].finite)[:3] + 1).tolist()
         return f"; first in row {some(rows)}"
     labels = np.array(seen.labels(seen.system))
     lost: set[str] = set()
     for name in gaps:
-        bare = ~seen.columns[name].finite
+        bare = ~seen.cells[name].finite
         inside = set(labels[bare].tolist())
         if any(not bare[labels == s].all() for s in inside):
             return ""
@@ -247,7 +246,7 @@ def _copies(seen: Seen) -> list[str]:
     names = list(seen.usable_metrics)
     if len(names) < 2:
         return []
-    table = np.array([seen.columns[n].values for n in names])
+    table = np.array([seen.cells[n].values for n in names])
     table = table - np.nanmean(table, 1, keepdims=True)
     table = np.where(np.isfinite(table), table, 0.0)
     size = np.sqrt((table * table).sum(1, keepdims=True))
@@ -258,7 +257,7 @@ def _copies(seen: Seen) -> list[str]:
 
 def _outliers(seen: Seen) -> Iterator[Finding]:
     for name in dict.fromkeys([*seen.usable_metrics, *seen.human]):
-        values = seen.columns[name].values
+        values = seen.cells[name].values
         known = values[np.isfinite(values)]
         judged = name in seen.human and scale_of(known, name) is not None
         if known.size < 20 or is_binary(known) or judged:
@@ -283,7 +282,7 @@ def higher_is_better(seen: Seen) -> bool | None:
     votes = 0.0
     for name, sign in orientations(seen).items():
         if sign and name in seen.usable_metrics:
-            votes += sign * correlation(seen.columns[name].values, seen.scores())
+            votes += sign * correlation(seen.cells[name].values, seen.scores())
     return None if abs(votes) < 0.1 else votes > 0
 
 
@@ -293,7 +292,7 @@ def _turned(seen: Seen) -> Iterator[Finding]:
         return
     scores = seen.scores()
     signs = {n: s for n, s in orientations(seen).items() if s and n in seen.usable_metrics}
-    near = {n: s * correlation(seen.columns[n].values, scores) for n, s in signs.items()}
+    near = {n: s * correlation(seen.cells[n].values, scores) for n, s in signs.items()}
     up = sum(near.values()) > 0
     clear = 4 / np.sqrt(max(int(np.isfinite(scores).sum()), 1))
     against = [n for n, r in near.items() if (r > 0) != up and abs(r) > max(0.1, clear)]
@@ -309,7 +308,7 @@ def spread(seen: Seen) -> dict[str, Any]:
     known = scores[np.isfinite(scores)]
     if known.size < 2:
         raise DataError("too few human scores to tell how they vary.")
-    near = {n: correlation(seen.columns[n].values, scores) for n in seen.usable_metrics}
+    near = {n: correlation(seen.cells[n].values, scores) for n in seen.usable_metrics}
     best = max(near, key=lambda n: abs(near[n]), default=None)
     return {"sd": float(known.std(ddof=1)), "best": best, "r": near.get(best, 0.0) if best else 0.0}
 
@@ -329,10 +328,10 @@ def human_findings(seen: Seen) -> Iterator[Finding]:
         yield finding("several-humans", some(others, 6), name=seen.human[0])
     yield from _words(seen)
     unknown = [n for n, sign in orientations(seen).items() if sign is None and n not in seen.leaks]
-    if maybe := [n for n in unknown if _maybe_human(seen.columns[n])]:
+    if maybe := [n for n in unknown if _maybe_human(seen.cells[n])]:
         yield finding("maybe-human", some(maybe), n=len(maybe), name=maybe[0])
     for name in seen.human:
-        column = seen.columns[name]
+        column = seen.cells[name]
         known = column.values[column.finite]
         if known.size < 2:
             continue
@@ -353,8 +352,8 @@ def human_findings(seen: Seen) -> Iterator[Finding]:
 
 def _words(seen: Seen) -> Iterator[Finding]:
     """Columns that are called as human scores are, but hold words such as good and bad."""
-    for name in human_columns(list(seen.columns)):
-        column = seen.columns[name]
+    for name in human_columns(list(seen.cells)):
+        column = seen.cells[name]
         if column.numeric or column.blank.all() or name == seen.rater:
             continue
         words = list(dict.fromkeys(v for v in seen.labels(name) if v))

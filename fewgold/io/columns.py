@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -294,11 +293,18 @@ class _Cells(Mapping[str, Column]):
 
     def __init__(self, frame: Any) -> None:
         self._frame, self._made = frame, dict[str, Column]()
+        self._texts: dict[str, list[str]] = {}
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._made:
             self._made[name] = column_of(self._frame[name], name)
         return self._made[name]
+
+    def labels(self, name: str) -> list[str]:
+        """The cells of a column as text without blanks around, kept for the next question."""
+        if name not in self._texts:
+            self._texts[name] = texts_of(self._frame[name])
+        return self._texts[name]
 
     def __iter__(self) -> Any:
         return (str(c) for c in self._frame)
@@ -356,7 +362,7 @@ def roles(
             raise UnknownNameError("column", name, names)
     taken |= set(other)
     cells = _Cells(frame)
-    labels = _labels(frame)
+    labels = cells.labels
     guessed: dict[str, str] = {}
     chosen: dict[str, str | None] = {role: lone.get(role) for role in _ONE}
 
@@ -442,11 +448,6 @@ def _told(
         else:
             listed[role] = [value] if isinstance(value, str) else list(value)
     return lone, listed, banned
-
-
-def _labels(frame: pd.DataFrame) -> Labels:
-    """The cells of a column as text without blanks around, kept for the next question."""
-    return cache(lambda name: texts_of(frame[name]))
 
 
 def texts_of(column: Any) -> list[str]:
@@ -626,7 +627,7 @@ def other_texts(found: Roles) -> tuple[str, ...]:
     short = bool(found.texts)
     if found.texts and not only_inputs(found.texts):
         return ()
-    labels = _labels(found.table)
+    labels = found.cells.labels
     taken = {found.id, found.document, found.system, found.rater, *found.human}
     return tuple(
         n

@@ -12,9 +12,8 @@ import pytest
 
 from doctor.tables import pool
 from fewgold.doctor import Diagnosis, examine
-from fewgold.doctor.findings import Command, Finding
-from fewgold.doctor.table import _REMARKS
-from fewgold.doctor.texts import TEXTS
+from fewgold.doctor.diagnosis import _REMARKS
+from fewgold.doctor.findings import TEXTS, Command, Finding
 from fewgold.errors import UnknownNameError
 
 
