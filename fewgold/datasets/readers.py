@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold.errors import DataError
+from fewgold.formats.means import blank_separated
 from fewgold.formats.mqm import MqmTsv, error_counts
-from fewgold.formats.text import blank_separated, lines_of
+from fewgold.formats.rows import lines_of
 
 if TYPE_CHECKING:
     import pandas as pd

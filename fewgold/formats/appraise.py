@@ -12,10 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats import text
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks, is_key
-from fewgold.formats.rows import Rows, matched, number
-from fewgold.formats.text import UNNAMED, TextLine, finite, source_of, target_of
+from fewgold.formats.rows import (
+    NUL,
+    UNNAMED,
+    Rows,
+    TextLine,
+    finite,
+    guarded,
+    lines_of,
+    matched,
+    number,
+    source_of,
+    target_of,
+)
 from fewgold.io import as_text, bare, read_text, write_texts
 
 #: Items of a batch, as in the campaigns of WMT; documents are not split over batches.
@@ -180,7 +190,7 @@ class Appraise(Format):
             raise DataError("Appraise's files have no header: there is no column to name.")
         if read_text(path).lstrip().startswith("["):
             return self._tasks(path)
-        rows, lines = Rows(self.name), text.lines_of(path)
+        rows, lines = Rows(self.name), lines_of(path)
         skipped: Counter[str] = Counter()
         for line in lines:
             cells, why = _cells(line)
@@ -257,7 +267,7 @@ class Appraise(Format):
             ]  # fmt: skip
             if rating.time:
                 cells += [str(about.get("start", rating.time)), rating.time]
-            lines.append([text.guarded(cell) for cell in cells])
+            lines.append([guarded(cell) for cell in cells])
         write_texts({Path(path): as_text(lines, ",")})
 
 
@@ -268,7 +278,7 @@ def _is_language(code: str) -> bool:
 def _cells(line: TextLine) -> tuple[dict[str, Any], str]:
     """The cells of a line by name, or why it cannot be read."""
     if "\0" in line.text:
-        return {}, text.NUL
+        return {}, NUL
     try:
         rows = list(csv.reader([line.text], strict=True))
     except csv.Error as error:

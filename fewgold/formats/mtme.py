@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, Any
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
 from fewgold.formats.mqm import MqmWeights, unknown_severity
-from fewgold.formats.rows import Rows, distinct, matched, number
-from fewgold.formats.text import (
+from fewgold.formats.rows import (
     NUL,
     UNNAMED,
+    Rows,
     TextLine,
     absent,
+    distinct,
     finite,
     json_of,
+    matched,
+    number,
     one_line,
     source_of,
     target_of,

@@ -12,7 +12,8 @@ from fewgold import formats
 from fewgold.datasets import data_folder, real_frame
 from fewgold.errors import DataError
 from fewgold.formats import MqmWeights, Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats.mqm import MqmAverages, MqmTsv
+from fewgold.formats.means import MqmAverages
+from fewgold.formats.mqm import MqmTsv
 
 OLD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment"
 NEW = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\t"

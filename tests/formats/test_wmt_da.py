@@ -11,7 +11,7 @@ from fewgold import formats
 from fewgold.datasets import data_folder, read_wmt_da
 from fewgold.errors import DataError
 from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats.wmt_da import WmtDa
+from fewgold.formats.means import WmtDa
 
 HEADER = "SYS SID RAW.SCR Z.SCR N "
 KEYS = [key(i, f"s{i}", "pool") for i in range(3)]
