@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -561,8 +560,3 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
 def _write(path: str | Path, lines: Iterable[Sequence[str]]) -> None:
     texts = ["\t".join(HEADER), *("\t".join(map(guarded, cells)) for cells in lines)]
     write_texts({Path(path): "\n".join(texts) + "\n"})
-
-
-def error_counts(rating: Rating) -> Counter[str]:
-    """How many errors of each severity a rating has."""
-    return Counter(plain_severity(e["severity"]) for e in rating.details["errors"])
