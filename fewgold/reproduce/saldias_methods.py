@@ -290,7 +290,7 @@ class CentredControls(Estimator):
         )
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A line of a table: the paper's name, the strategy here, and what it stands for.
 
     ``kind`` is ``printed`` (the paper's own), ``reading`` (another reading of the paper),
@@ -335,14 +335,14 @@ table6 corrected docs-prop+cv-knn    docs-prop+cv-knn
 """
 
 
-def lines(table: str, single: str) -> list[Line]:
+def lines(table: str, single: str) -> list[TableLine]:
     """The lines of a table; ``single`` is the metric that stands for the paper's BLEURT."""
     found = [
-        Line(method, strategy.format(single), kind)
+        TableLine(method, strategy.format(single), kind)
         for name, kind, method, strategy in map(str.split, _LINES.strip().splitlines())
         if name == table
     ]
-    return [Line("baseline", BASE, "printed"), *found, Line("", OURS, "ours")]
+    return [TableLine("baseline", BASE, "printed"), *found, TableLine("", OURS, "ours")]
 
 
 def made(name: str) -> Estimator | str:
