@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats.base import Format, Names, Rating, Reading, Rejected, Segment, Tasks
+from fewgold.formats.base import Format, Names, Rating, Reading, Segment, Tasks
 from fewgold.formats.base import Keys as Keys  # this and what follows with "as": not public
 from fewgold.formats.base import Probe as Probe
 from fewgold.formats.base import RatingScale as RatingScale
+from fewgold.formats.base import Rejected as Rejected
 from fewgold.formats.base import alias as alias
 from fewgold.formats.base import holds_name as holds_name
 from fewgold.formats.base import is_key as is_key
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Format", "MqmWeights", "Names", "RatedTable", "Rating", "Reading", "Rejected", "Segment",
-    "Tasks", "get", "names", "rated_table", "read", "read_tree", "recognise",
+    "Format", "MqmWeights", "Names", "Rating", "Reading", "Segment", "Tasks", "get", "names",
+    "rated_table", "read", "read_tree", "recognise",
 ]  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def recognise(path: str | Path) -> Format | None:
     probe = Probe(path)
     if not probe.path.exists():
         raise DataError(f"there is no file {str(path)!r}.")
-    return next((f for f in map(get, _WHERE) if f.recognises(probe)), None)
+    return next((f for f in map(get, _WHERE) if f._recognises(probe)), None)
 
 
 def read(path: str | Path, format: str | None = None, names: Names = Names()) -> Reading:  # noqa: B008
@@ -136,7 +137,7 @@ def rated_table(
         ids = [id.removeprefix(f"{system}:") for id, system in both]
         return RatedTable(tree.assign(id=ids), found.name)
     reading = found.read(path)
-    if not reading.require():
+    if not reading._require():
         raise DataError(f"{str(path)!r} holds no ratings ({found.title}).")
     notes = [f"ratings in the format of {found.title}", *reading.notes]
     if reading.blank:

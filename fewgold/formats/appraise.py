@@ -118,7 +118,7 @@ def _item(tasks: Tasks, segment: Segment, document: str) -> dict[str, Any]:
         raise DataError(
             f"the key {segment.key!r} cannot go through Appraise, which splits names at '+'."
         )
-    before, after = tasks.around(segment, reach=10)
+    before, after = tasks._around(segment, reach=10)
     return {
         "documentID": document,
         "isCompleteDocument": False,
@@ -166,7 +166,7 @@ class Appraise(Format):
     title = "Appraise (scores as CSV, batches as JSON)"
     suffixes = (".csv", ".json")
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """Lines whose fourth cell is a type of item and whose seventh is a score; or batches."""
         if probe.is_folder:
             return False

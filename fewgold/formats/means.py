@@ -62,7 +62,7 @@ class Means(Format):
     def _line(self, system: str, name: str, ratings: Sequence[Rating]) -> str:
         """The line of an output, which may have no rating yet."""
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """By the header alone, which must be the published one."""
         return bool(probe.lines) and tuple(probe.lines[0].split()) == self.header
 

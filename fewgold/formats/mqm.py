@@ -86,7 +86,7 @@ class MqmWeights:
         known = {"major": self.major, "minor": self.minor, "neutral": self.neutral, NO_ERROR: 0.0}
         return known if self.critical is None else {**known, "critical": self.critical}
 
-    def weight(self, category: str, severity: str) -> float:
+    def _weight(self, category: str, severity: str) -> float:
         """What one error weighs."""
         kind, plain = category.strip().lower(), plain_severity(severity)
         # Written "Non-translation" and "Non-translation!"; some files call it neutral.
@@ -98,7 +98,7 @@ class MqmWeights:
 
     def score(self, errors: Iterable[tuple[str, str]]) -> float:
         """The score of a segment from the category and severity of each error in it."""
-        total = sum((self.weight(category, severity) for category, severity in errors), 0.0)
+        total = sum((self._weight(category, severity) for category, severity in errors), 0.0)
         # Rounding removes the noise of adding tenths.
         return round(total if self.cap is None else min(total, self.cap), 6)
 
@@ -461,7 +461,7 @@ class MqmTsv(Format):
     title = "Google MQM (TSV, one line per error)"
     suffixes = (".tsv",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """By the header, or by the severities where there is none."""
         if probe.is_folder or not probe.lines:
             return False

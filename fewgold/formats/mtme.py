@@ -474,7 +474,7 @@ class MtMetricsEval(Format):
     title = "mt-metrics-eval tree (folder)"
     suffixes = ("",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """A folder with sources and outputs, or a file of segment scores in one."""
         if probe.is_folder:
             return is_tree(probe.path)

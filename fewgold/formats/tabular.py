@@ -399,7 +399,7 @@ def task_grid(tasks: Tasks) -> SheetContent:
     """
     documents = any(s.document for s in tasks.segments)
     front = ("id", "document", "position") if documents else ("id",)
-    header = (*front, *tasks.text_names, RATE, tasks.score, *TAIL)
+    header = (*front, *tasks._text_names, RATE, tasks.score, *TAIL)
     double = next((name for name in header if header.count(name) > 1), None)
     if double is not None:
         raise DataError(
@@ -409,7 +409,7 @@ def task_grid(tasks: Tasks) -> SheetContent:
     rows = []
     for s in tasks.segments:
         where = (s.id, s.document, s.position) if documents else (s.id,)
-        texts = (s.texts.get(name, "") for name in tasks.text_names)
+        texts = (s.texts.get(name, "") for name in tasks._text_names)
         who = rater if s.rate else ""
         rows.append((*where, *texts, YES if s.rate else CONTEXT, None, who, "", s.key))
     return SheetContent("tasks", header, tuple(rows), (0, len(header) - 1))
@@ -527,7 +527,7 @@ class Csv(Tabular):
     title = "CSV"
     suffixes = (".csv",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         named = probe.name.endswith((".csv", ".tsv"))
         return is_text(probe) and (named or _familiar(probe, ",;|"))
 
@@ -543,7 +543,7 @@ class Tsv(Tabular):
     title = "TSV"
     suffixes = (".tsv",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         lines = [f"{line}\n" for line in probe.lines if line.strip()]
         tabs = bool(lines) and "\t" in lines[0] and separator_of(lines, 0, "\t") == "\t"
         return is_text(probe) and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
@@ -567,7 +567,7 @@ class JsonLines(Tabular):
     title = "JSON lines"
     suffixes = (".jsonl", ".ndjson", ".json")
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         if probe.name.endswith((".jsonl", ".ndjson")):
             return is_text(probe)
         if probe.first_object is not None:

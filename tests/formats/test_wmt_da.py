@@ -56,7 +56,7 @@ def test_means_and_what_is_wrong(tmp_path: Path, packed: bool) -> None:
 
 def test_other_files(tmp_path: Path) -> None:
     path = put(tmp_path, "SYS SID RAW.SCR N", "A d 1 1")
-    assert not WmtDa().recognises(Probe(path))
+    assert not WmtDa()._recognises(Probe(path))
     with pytest.raises(DataError, match=r"\(no Z.SCR\)"):
         WmtDa().read(path)
     path = put(tmp_path, HEADER)
