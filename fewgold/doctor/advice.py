@@ -15,6 +15,7 @@ from fewgold import registry
 from fewgold.doctor.findings import Command, Finding, Support, finding, plural, some
 from fewgold.doctor.identity import TINY, keys
 from fewgold.doctor.scores import (
+    correlation,
     higher_is_better,
     is_binary,
     is_flag,
@@ -69,9 +70,7 @@ def able(seen: Seen) -> Able:
         findings=() if problem is None else (problem,),
     )  # fmt: skip
     supports = [
-        *_strategies(fit), *([] if pool is None else [_bounds(seen, fit)]), _binary(seen, fit),
-        _can_compare(seen, fit), _can_simulate(seen, fit), _can_plan(fit),
-        _can_reliability(seen, fit), _stop(fit),
+        *_strategies(fit), *([] if pool is None else [_bounds(seen, fit)]), *_studies(seen, fit)
     ]  # fmt: skip
     return replace(fit, supports=tuple(supports))
 
@@ -149,16 +148,40 @@ def _bounds(seen: Seen, fit: Able) -> Support:
     )  # fmt: skip
 
 
-def _binary(seen: Seen, fit: Able) -> Support:
-    how = ""
+def _studies(seen: Seen, fit: Able) -> list[Support]:
+    """What goes on from ratings, or comes before them."""
+    cut = ""
     if fit.binary is not None:
-        how = f"“{fit.binary}” is 0 and 1: fewgold alpha, fewgold roc"
+        cut = f"“{fit.binary}” is 0 and 1: fewgold alpha, fewgold roc"
     elif fit.rated:
-        how = f"after a cut of “{seen.human[0]}” that says what is adequate, such as {_cut(seen)}"
-    return _unless("binary model", how, {
-        "no human ratings yet (0 and 1, or a cut of scores)": not fit.rated,
-        "no metric without gaps that could help": not fit.judges,
-    })  # fmt: skip
+        cut = f"after a cut of “{seen.human[0]}” that says what is adequate, such as {_cut(seen)}"
+    plan = "only from the scale or a guess: fewgold plan --limits, --sd"
+    if fit.rated >= 10:
+        plan = "with the spread of the human scores: fewgold plan"
+    stop = "select --strategy random --in-order, then fewgold stop with --limits"
+    return [
+        _unless("binary model", cut, {
+            "no human ratings yet (0 and 1, or a cut of scores)": not fit.rated,
+            "no metric without gaps that could help": not fit.judges,
+        }),
+        _unless("comparison", f"{fit.systems} systems, segment by segment: fewgold compare", {
+            "no column of systems": seen.system is None,
+            "one system only": fit.systems < 2,
+            "the systems share no segments under the same id": not fit.crossed,
+            "no ratings yet; select --shared picks what to rate": not fit.rated,
+        }),
+        _simulation(seen, fit),
+        Support("planning", True, plan),
+        _unless("reliability", "how steady a score is with 1, 2, 3, … documents", {
+            "no document column": seen.document is None,
+            "fewer than 3 documents": seen.count(seen.document) < 3,
+            "no scores, neither of people nor of metrics": not (fit.rated or seen.usable_metrics),
+        }),
+        _unless("stopping", stop, {
+            "not before the errors above are mended": fit.pool is None,
+            "for one system at a time: keep the rows of one": fit.crossed,
+        }),
+    ]  # fmt: skip
 
 
 def _cut(seen: Seen) -> str:
@@ -179,16 +202,7 @@ def _unless(name: str, how: str, obstacles: dict[str, bool]) -> Support:
     return Support(name, why is None, why or how)
 
 
-def _can_compare(seen: Seen, fit: Able) -> Support:
-    return _unless("comparison", f"{fit.systems} systems, segment by segment: fewgold compare", {
-        "no column of systems": seen.system is None,
-        "one system only": fit.systems < 2,
-        "the systems share no segments under the same id": not fit.crossed,
-        "no ratings yet; select --shared picks what to rate": not fit.rated,
-    })  # fmt: skip
-
-
-def _can_simulate(seen: Seen, fit: Able) -> Support:
+def _simulation(seen: Seen, fit: Able) -> Support:
     if fit.pool is None or not seen.human or not fit.rated:
         return Support("simulation", False, "needs a human score for every row")
     if len(seen.human) > 1:
@@ -199,28 +213,6 @@ def _can_simulate(seen: Seen, fit: Able) -> Support:
         said = f"of the {plural(fit.rated, 'row')} that people rated, with --rated-only"
         return Support("simulation", fit.rated >= TINY, said)
     return Support("simulation", True, "people rated every row: fewgold simulate")
-
-
-def _can_plan(fit: Able) -> Support:
-    if fit.rated >= 10:
-        return Support("planning", True, "with the spread of the human scores: fewgold plan")
-    return Support("planning", True, "only from the scale or a guess: fewgold plan --limits, --sd")
-
-
-def _can_reliability(seen: Seen, fit: Able) -> Support:
-    return _unless("reliability", "how steady a score is with 1, 2, 3, … documents", {
-        "no document column": seen.document is None,
-        "fewer than 3 documents": seen.count(seen.document) < 3,
-        "no scores, neither of people nor of metrics": not (fit.rated or seen.usable_metrics),
-    })  # fmt: skip
-
-
-def _stop(fit: Able) -> Support:
-    how = "select --strategy random --in-order, then fewgold stop with --limits"
-    return _unless("stopping", how, {
-        "not before the errors above are mended": fit.pool is None,
-        "for one system at a time: keep the rows of one": fit.crossed,
-    })  # fmt: skip
 
 
 # Commands that work when pasted, for a table ------------------------------------------------------
@@ -373,16 +365,10 @@ def _reliability(seen: Seen) -> Command:
 
 
 def _alpha(seen: Seen, human: str, metrics: tuple[str, ...]) -> Command:
-    near = {m: seen.cells[m].values for m in metrics}
     target = seen.cells[human].values
-    known = np.isfinite(target)
-    judges = [m for m, v in near.items() if is_binary(v)]
-
-    def strength(name: str) -> float:
-        x, y = near[name][known], target[known]
-        return 0.0 if x.std() == 0 or y.std() == 0 else abs(float(np.corrcoef(x, y)[0, 1]))
-
-    best = max(judges or list(near), key=strength)
+    near = {m: abs(correlation(seen.cells[m].values, target)) for m in metrics}
+    judges = [m for m in metrics if is_binary(seen.cells[m].values)]
+    best = max(judges or list(metrics), key=lambda m: near[m])
     cut = "" if best in judges else " --threshold equal"
     text = f"fewgold alpha {_file(seen)} --human {shlex.quote(human)} --metric {shlex.quote(best)}"
     text += f"{cut}{_roles(seen, 'system')}"

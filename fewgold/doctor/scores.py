@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewgold.common import statistics
 from fewgold.doctor.findings import Finding, Severity, finding, plural, some
 from fewgold.doctor.seen import Seen
 from fewgold.errors import DataError
 from fewgold.io import Column, parts
 from fewgold.io.cells import DECIMAL_COMMA
-from fewgold.io.columns import human_columns, known_orientation
+from fewgold.io.columns import LeftOut, Reason, human_columns, known_orientation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,14 +167,10 @@ def describe(seen: Seen, name: str) -> str:
 
 
 def correlation(x: Floats, y: Floats) -> float:
-    """Pearson's correlation where both are known; 0 where it is not defined."""
-    both = np.isfinite(x) & np.isfinite(y)
-    if both.sum() < 3:
+    """Pearson's correlation where both are known; 0 where it is not defined or has no meaning."""
+    if (np.isfinite(x) & np.isfinite(y)).sum() < 3:
         return 0.0
-    x, y = x[both] - x[both].mean(), y[both] - y[both].mean()
-    # Sums and not dot products: for these small arrays, threads cost more than they bring.
-    size = float(np.sqrt((x * x).sum() * (y * y).sum()))
-    return float((x * y).sum()) / size if size > 0 and np.isfinite(size) else 0.0
+    return float(np.nan_to_num(statistics.correlation(x, y)))
 
 
 def orientations(seen: Seen) -> dict[str, int | None]:
@@ -205,17 +202,18 @@ def leaks(seen: Seen) -> tuple[tuple[str, ...], list[Finding]]:
 
 def metric_findings(seen: Seen) -> Iterator[Finding]:
     """What is odd about the metrics, and which numeric columns are not among them."""
-    left = {code: {n: why for n, why in seen.left_out.items() if why.code == code}
-            for code in ("constant", "gaps", "human")}  # fmt: skip
-    if flat := list(left["constant"]):
+    left: dict[Reason, dict[str, LeftOut]] = {reason: {} for reason in Reason}
+    for name, why in seen.left_out.items():
+        left[why.reason][name] = why
+    if flat := list(left[Reason.CONSTANT]):
         yield finding("constant-metric", some(flat, 6), n=len(flat))
-    if gaps := left["gaps"]:
+    if gaps := left[Reason.GAPS]:
         where = some([f"{n}: {why}" for n, why in gaps.items()], 4) + _gap_rows(seen, gaps)
         yield finding("metric-gaps", where, n=len(gaps))
     if few := {n: count for n, count in seen.gaps.items() if n in seen.usable_metrics}:
         where = some([f"{n}: {count}" for n, count in few.items()], 4) + _gap_rows(seen, few)
         yield finding("filled-gaps", where, n=len(few))
-    if hidden := [n for n in left["human"] if n not in seen.humans]:
+    if hidden := [n for n in left[Reason.HUMAN] if n not in seen.humans]:
         are = "is" if len(hidden) == 1 else "are"
         yield finding("not-metrics", some(hidden, 6), n=len(hidden), are=are)
     if twins := _copies(seen):

@@ -424,12 +424,11 @@ class Probe:
         if self.is_folder:
             return b""
         with open(self.path, "rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
+            head = file.read(_HEAD)
+        if head[:2] != b"\x1f\x8b":
+            return head
         try:
-            if packed:
-                with gzip.open(self.path, "rb") as file:
-                    return file.read(_HEAD)
-            with open(self.path, "rb") as file:
+            with gzip.open(self.path, "rb") as file:
                 return file.read(_HEAD)
         except (gzip.BadGzipFile, EOFError, zlib.error):
             return b""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,23 +156,30 @@ _CROSSED = 0.9
 _ONE = ("id", "document", "system", "rater", "cost")
 
 
+class Reason(Enum):
+    """Why a column of numbers is not taken for a metric, in words."""
+
+    HUMAN = "may be human scores"
+    ROW_NUMBERS = "numbers the rows"
+    CONSTANT = "the same everywhere"
+    GAPS = "gaps"
+    ODD_CELLS = "cells without a number"
+
+
 @dataclass(frozen=True)
 class LeftOut:
-    """Why a column of numbers is not taken for a metric: a code, and the same in words.
+    """A column that is not taken for a metric: why, and whether it can be had by naming it."""
 
-    ``usable`` says whether it can be had all the same, by naming it.
-    """
-
-    code: Literal["human", "row-numbers", "constant", "gaps", "odd-cells"]
-    why: str
+    reason: Reason
+    details: str = ""
     usable: bool = False
 
     def __str__(self) -> str:
-        return self.why
+        return self.details or self.reason.value
 
 
 #: Human scores are never a metric unless somebody says so.
-MAYBE_HUMAN = LeftOut("human", "may be human scores", usable=True)
+MAYBE_HUMAN = LeftOut(Reason.HUMAN, usable=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -509,19 +517,19 @@ def _metrics(
         if not column.numeric or not (column.finite.any() or column.odd):
             continue
         if column.odd:
-            left[name] = LeftOut("odd-cells", _odd(column, cells))
+            left[name] = LeftOut(Reason.ODD_CELLS, _odd(column, cells))
             continue
         known = column.values[column.finite]
         if looks_human(name, known_orientation(name, known) is not None):
             left[name] = MAYBE_HUMAN
         elif looks_like_position(name) or _counts(column.values):
-            left[name] = LeftOut("row-numbers", "numbers the rows", usable=True)
+            left[name] = LeftOut(Reason.ROW_NUMBERS, usable=True)
         elif (known == known[0]).all():
-            left[name] = LeftOut("constant", "the same everywhere")
+            left[name] = LeftOut(Reason.CONSTANT)
         elif column.gaps and (not fill or _share(~column.finite, systems) > MOST_GAPS):
             count = f"{column.gaps} gap{'s' if column.gaps > 1 else ''}"
             why = count if fill else f"{count}, to be filled before"
-            left[name] = LeftOut("gaps", why, usable=fill)
+            left[name] = LeftOut(Reason.GAPS, why, usable=fill)
         else:
             found.append(name)
     return found, left
