@@ -100,7 +100,8 @@ def _runs(tasks: Tasks) -> list[list[Segment]]:
 
 
 def _items(tasks: Tasks, run: Sequence[Segment], number: int) -> list[dict[str, Any]]:
-    document = document_name(run[0], number)
+    end = f"#{number}"  # keeps apart runs of one document
+    document = f"{run[0].document[: _DOCUMENT - len(end)]}{end}"
     items = [_item(tasks, segment, document) for segment in run]
     whole = {
         **items[-1],
@@ -133,12 +134,6 @@ def _item(tasks: Tasks, segment: Segment, document: str) -> dict[str, Any]:
         "targetID": segment.key,
         "targetText": target_of(segment.texts),
     }
-
-
-def document_name(segment: Segment, number: int) -> str:
-    """A name for the documents of a batch; the number keeps apart runs of one document."""
-    end = f"#{number}"
-    return f"{segment.document[: _DOCUMENT - len(end)]}{end}"
 
 
 _TYPES = {"TGT": "", "BAD": "made worse on purpose", "REF": "references", "CHK": "repeats"}

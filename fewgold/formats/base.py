@@ -435,8 +435,8 @@ class Probe:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether the head is text in an encoding that can be read."""
-        return self._decoded is not None
+        """Whether it is a file that begins with text in an encoding that can be read."""
+        return not self.is_folder and self._decoded is not None
 
     @cached_property
     def text(self) -> str:

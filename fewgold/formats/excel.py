@@ -14,7 +14,7 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe, Tasks
-from fewgold.formats.tabular import CONTEXT, RATE, TAIL, SheetContent, Tabular, as_text, is_text
+from fewgold.formats.tabular import CONTEXT, RATE, TAIL, SheetContent, Tabular, as_text
 from fewgold.io import guard
 from fewgold.io.table import GUIDE
 
@@ -185,9 +185,8 @@ class Parquet(Tabular):
     suffixes = (".parquet",)
 
     def _recognises(self, probe: Probe) -> bool:
-        return probe.head[:4] == b"PAR1" or (
-            probe.name.endswith(".parquet") and not probe.is_folder and not is_text(probe)
-        )
+        named = probe.name.endswith(".parquet") and not probe.is_folder
+        return probe.head[:4] == b"PAR1" or (named and not probe.is_text)
 
     def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         try:

@@ -443,11 +443,6 @@ def plain_json(rating: Rating) -> dict[str, Any]:
     return found
 
 
-def as_texts(row: Iterable[Any]) -> list[str]:
-    """Cells as text, for files that know nothing else."""
-    return [as_text(value) for value in row]
-
-
 def as_text(value: Any) -> str:
     """A cell as text: nothing as an empty cell, details as JSON."""
     if value is None or value == {}:
@@ -516,10 +511,6 @@ def _unguarded(table: TableFile) -> TableFile:
     return replace(table, header=tuple(map(bare, table.header)), cells=cells)
 
 
-def is_text(probe: Probe) -> bool:
-    return not probe.is_folder and probe.is_text
-
-
 class Csv(Tabular):
     """Comma-separated values, also with semicolons or tabs."""
 
@@ -529,10 +520,10 @@ class Csv(Tabular):
 
     def _recognises(self, probe: Probe) -> bool:
         named = probe.name.endswith((".csv", ".tsv"))
-        return is_text(probe) and (named or _familiar(probe, ",;|"))
+        return probe.is_text and (named or _familiar(probe, ",;|"))
 
     def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
-        rows = [[guard(c) for c in as_texts(row)] for row in (grid.header, *grid.rows)]
+        rows = [[guard(as_text(v)) for v in row] for row in (grid.header, *grid.rows)]
         return _marked(joined(rows, ","))
 
 
@@ -546,10 +537,10 @@ class Tsv(Tabular):
     def _recognises(self, probe: Probe) -> bool:
         lines = [f"{line}\n" for line in probe.lines if line.strip()]
         tabs = bool(lines) and "\t" in lines[0] and separator_of(lines, 0, "\t") == "\t"
-        return is_text(probe) and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
+        return probe.is_text and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
 
     def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
-        rows = [as_texts(row) for row in (grid.header, *grid.rows)]
+        rows = [list(map(as_text, row)) for row in (grid.header, *grid.rows)]
         for row in rows[1:]:
             for k in grid.exact:
                 if set(row[k]) & set("\t\r\n"):
@@ -569,7 +560,7 @@ class JsonLines(Tabular):
 
     def _recognises(self, probe: Probe) -> bool:
         if probe.name.endswith((".jsonl", ".ndjson")):
-            return is_text(probe)
+            return probe.is_text
         if probe.first_object is not None:
             return familiar(probe.first_object, Names()) > 0
         found = probe.json

@@ -4,7 +4,6 @@ systems*, and the thesis of 2023 that goes on from it: as printed, made again, a
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +21,7 @@ from fewgold.common.checks import check_count
 from fewgold.planning import Setting, measurable_difference
 from fewgold.planning.difference import Sampled
 from fewgold.report.layout import figures_of
-from fewgold.reproduce.findings import Reproduction
+from fewgold.reproduce.findings import Reproduction, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -352,7 +351,6 @@ def quotes_table() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-WIDTH = 100
 _ALL_NAMED = "all of them for a reason that is named"
 TITLE = "von Däniken et al. (2022) and von Däniken (2023), made again"
 ABOUT = (
@@ -487,16 +485,16 @@ class DanikenReproduction(Reproduction):
         unknown = len(self.failed)
         rest = f"{unknown} of them for no known reason" if unknown else _ALL_NAMED
         verdict = f"{total - odd} of {total} figures are as printed; {odd} are not, {rest}."
-        parts = [TITLE, *map(_wrap, ABOUT), "", _wrap(verdict), ""]
+        parts = [TITLE, *map(wrapped, ABOUT), "", wrapped(verdict), ""]
         for name, frame in self.tables.items():
             kind = "order" if name in ORDERS else "thesis" if name.startswith("thesis") else ""
             lead = [*NOTES.get(name, []), *([PAIRS[kind]] if kind else [])]
-            parts += [f"{TITLES[name]} ({score(frame)})", *map(_wrap, lead)]
+            parts += [f"{TITLES[name]} ({score(frame)})", *map(wrapped, lead)]
             parts += [table_text(name, frame), ""]
         causes = []
         for r in self._causes.to_dict("records"):
             gap = f"{'up to ' if r['cells'] > 1 else ''}{r['gap']:.4f}"
-            causes.append(_wrap(f"{r['table']}, {r['cell']}, by {gap}: {r['cause']}", "  "))
+            causes.append(wrapped(f"{r['table']}, {r['cell']}, by {gap}: {r['cause']}", "  ", "  "))
         parts += ["What differs, and why", *(causes or ["  nothing"]), "", self.signature]
         return "\n".join(parts)
 
@@ -589,13 +587,6 @@ def matrix(frame: pd.DataFrame, row: str, column: str, value: str) -> str:
         shown = f"{label:,}" if row == "human" else str(label)
         lines.append(f"{shown:>6}" + "".join(cells))
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _wrap(text: str, indent: str = "") -> str:
-    return textwrap.fill(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  " * bool(indent),
-        break_on_hyphens=False,
-    )  # fmt: skip
 
 
 def _table(name: str, title: str, frame: pd.DataFrame, caption: str) -> report.Table:

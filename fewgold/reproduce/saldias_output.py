@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
 from fewgold.common.text import cell
-from fewgold.reproduce.findings import HOLDS, Claim
+from fewgold.report.layout import figures_of
+from fewgold.reproduce.findings import HOLDS, Claim, wrapped
 from fewgold.reproduce.saldias_methods import lines
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from fewgold.reproduce.saldias_study import SaldiasReproduction
 
-WIDTH = 100
 TITLES = {
     "table1": "Table 1: stratified sampling",
     "table2": "Table 2: incremental stratified sampling",
@@ -56,15 +55,15 @@ ERRORS = (
 
 def summary(made: SaldiasReproduction) -> str:
     """Findings, then tables."""
-    parts = ["Saldías et al. (2022), made again", *(_wrap(text) for text in notes(made)), ""]
+    parts = ["Saldías et al. (2022), made again", *map(wrapped, notes(made)), ""]
     parts += ["Findings", *(_finding(f) for f in made.findings), ""]
     for name, frame in made.tables.items():
         parts += [TITLES[name]]
         if name == "table3":
             used = ", ".join(f"{metric} ({data})" for data, metric in made.labels.items())
-            parts += [_wrap(f"In the place of BLEURT the strongest metric: {used}.")]
+            parts += [wrapped(f"In the place of BLEURT the strongest metric: {used}.")]
         if name == "table6" and not is_demo(made):
-            parts += [_wrap(TEST)]
+            parts += [wrapped(TEST)]
         show = {"table5": _bounds, "metrics": _metrics}.get(name, _errors)
         parts += [show(frame), ""]
     return "\n".join([*parts, made.signature])
@@ -79,21 +78,15 @@ def is_demo(made: SaldiasReproduction) -> bool:
     return any(name.startswith("demo-") for name in made.simulations)
 
 
-def _wrap(text: str, indent: str = "") -> str:
-    return textwrap.fill(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
-
-
 def _finding(finding: Claim) -> str:
     indent = " " * 16
-    first, *rest = _wrap(finding.sentence, indent).splitlines()
+    first, *rest = wrapped(finding.sentence, indent).splitlines()
     lines = [f"  {finding.verdict.upper():14}{first.strip()}", *rest]
     for check in finding.checks:
         odd = "" if check.verdict == finding.verdict == HOLDS else f": {check.verdict}"
         lines.append(f"{indent}{check}{odd}")
     if finding.remark:
-        lines.append(_wrap(f"({finding.remark})", indent))
+        lines.append(wrapped(f"({finding.remark})", indent))
     return "\n".join(lines)
 
 
@@ -267,12 +260,11 @@ _PANEL = 5.2  # inches
 
 def figures(made: SaldiasReproduction) -> dict[str, Any]:
     """Figures 2 to 5, the data sets side by side; none where matplotlib is not installed."""
-    try:
+
+    def draw(name: str) -> Any:
         from matplotlib.figure import Figure
-    except ImportError:
-        return {}
-    drawn: dict[str, Any] = {}
-    for name, (table, _) in FIGURES.items():
+
+        table, _ = FIGURES[name]
         runs = {
             key.removesuffix("/two"): run
             for key, run in made.simulations.items()
@@ -292,5 +284,6 @@ def figures(made: SaldiasReproduction) -> dict[str, Any]:
                 *(frame, ax), baseline="baseline", highlight=list(names.values()), band="sd",
                 title=data,
             )  # fmt: skip
-        drawn[name] = figure
-    return drawn
+        return figure
+
+    return figures_of(draw, list(FIGURES))
