@@ -1,10 +1,12 @@
-"""Saldías et al. (2022): the printed tables, the data and the methods that each table compares."""
+"""Saldías et al. (2022): the printed tables, the data and methods behind them, and the same tables
+made again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +20,14 @@ from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators import KNN, Learned, Mean
 from fewgold.pool import Pool
+from fewgold.reproduce.findings import abs_error
 from fewgold.sample import Ratings
 from fewgold.samplers import ByMetric, Sampler, SimpleRandom, Stratified
+from fewgold.simulation import Simulation
 from fewgold.simulation.studies import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class PrintedErrors(NamedTuple):
@@ -373,3 +380,111 @@ def strategies(tables: list[str], single: str) -> dict[str, Any]:
     """All that some tables need, by name."""
     names = dict.fromkeys(line.strategy for table in tables for line in lines(table, single))
     return {name: made(name) for name in names}
+
+
+# The tables made again ---------------------------------------------------------------------------
+
+#: The sizes of Table 5.
+SIZES = (0.1, 0.3, 0.5)
+WHO = {"base": BASE, "best": BEST}
+
+
+def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
+    """Tables 1 to 4 and 6: one line per method, printed and ours.
+
+    ``ratio`` is the error over that of the baseline, which can be compared across data.
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    seen = set()
+    for rated in data:
+        run, printed = runs[rated.name], TABLES[table].get(rated.pair, {})
+        base, ranking = abs_error(run, BASE), run.ranking().set_index("strategy")
+        seen.add(rated.pair)
+        for line in lines(table, rated.metrics[0]):
+            mine = ranking.loc[line.strategy]
+            ratio = abs_error(run, line.strategy) / base
+            row: dict[str, Any] = {"data": rated.name, "pair": rated.pair, **line._asdict()}
+            row |= _as_printed(printed, line.method, line.kind)
+            row |= {
+                **{"error": mine["abs_error"], "error_mc": mine["abs_error_mc"]},
+                **{"sdev": mine["abs_error_sd"], "sdev_mc": mine["abs_error_sd_mc"]},
+                **{"win": 100 * mine["win"], "win_mc": 100 * mine["win_mc"]},
+                **{"ratio": ratio.value, "ratio_mc": ratio.mc},
+            }
+            rows.append(row)
+    for pair, printed in TABLES[table].items():
+        if pair not in seen:  # EnRu of Table 6, for which there are no data
+            for method in printed:
+                row = {"data": "", "pair": pair, "method": method, "strategy": ""}
+                row |= {"kind": "printed", **_as_printed(printed, method, "printed")}
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _as_printed(printed: Mapping[str, PrintedErrors], method: str, kind: str) -> dict[str, float]:
+    row = printed.get(method) if kind == "printed" else None
+    return {
+        "printed_error": row.abs_error if row else np.nan,
+        "printed_sdev": row.sdev if row else np.nan,
+        "printed_win": np.nan if row is None or row.win is None else row.win,
+        "printed_ratio": row.abs_error / printed["baseline"].abs_error if row else np.nan,
+    }
+
+
+def bounds_table(data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
+    """Table 5: how often the error was below the bound, by how much, and the bound."""
+    import pandas as pd
+
+    rows = []
+    nothing = PrintedBound(np.nan, np.nan, np.nan)
+    for rated in data:
+        frame, printed = runs[rated.name].by_budget(), TABLE5[rated.pair]
+        cases = product(bounds(rated.pair).items(), sizes(runs[rated.name]), WHO.items())
+        for (bound, made), size, (who, strategy) in cases:
+            at = (frame["strategy"] == strategy) & np.isclose(frame["budget"], size)
+            mine = frame[at].iloc[0]
+            oracle = bound.endswith("oracle")
+            shown = printed[round(size, 2)][who] if oracle else nothing
+            rows.append(
+                {
+                    **{"data": rated.name, "pair": rated.pair},
+                    **{"bound": made.name, "R": getattr(made, "score_range", np.nan)},
+                    **{"size": 100 * size, "estimator": who},
+                    **{f"printed_{name}": value for name, value in shown._asdict().items()},
+                    "cal": 100 * mine[f"coverage_{bound}"],
+                    "cal_mc": 100 * mine[f"coverage_{bound}_mc"],
+                    "slack": mine[f"slack_{bound}"],
+                    "slack_mc": mine[f"slack_{bound}_mc"],
+                    "t": mine[f"half_width_{bound}"],
+                    "error": mine["abs_error"],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def sizes(run: Simulation) -> list[float]:
+    """Those sizes of Table 5 that were simulated."""
+    return [b for b in run.budgets if isinstance(b, float) and np.isclose(b, SIZES).any()]
+
+
+def metrics_table(full: Iterable[Rated], small: Iterable[Rated]) -> pd.DataFrame:
+    """Table 9: the metrics here beside those of the paper, each in the order of correlation.
+
+    Then those of Table 6, of which the paper prints no correlation.
+    """
+    import pandas as pd
+
+    rows = []
+    for rated in full:
+        theirs = list(TABLE9[rated.pair].items())
+        mine = list(rated.correlations.items())
+        for k in range(max(len(mine), len(theirs))):
+            ours, printed = (x[k] if k < len(x) else ("", np.nan) for x in (mine, theirs))
+            rows.append((rated.name, "tables 1 to 5", *printed, *ours, len(rated.studies)))
+    for rated in small:
+        for ours in rated.correlations.items():
+            rows.append((rated.name, "table 6", "", np.nan, *ours, len(rated.studies)))
+    columns = ["data", "used", "printed_metric", "printed_r", "metric", "r", "systems"]
+    return pd.DataFrame(rows, columns=columns)

@@ -6,16 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewgold import plots, report
 from fewgold.common.checks import as_names
+from fewgold.common.text import cell
 from fewgold.errors import DataError
+from fewgold.report.layout import figures_of
 from fewgold.reproduce.findings import (
     FAILS,
+    HOLDS,
     Check,
     Claim,
     Reproduction,
@@ -23,6 +26,7 @@ from fewgold.reproduce.findings import (
     abs_error,
     sdev,
     share_within,
+    wrapped,
 )
 from fewgold.reproduce.saldias_methods import (
     BASE,
@@ -30,15 +34,16 @@ from fewgold.reproduce.saldias_methods import (
     DEMO,
     ORACLE_RANGE,
     TABLE5,
-    TABLE9,
     TABLES,
-    PrintedBound,
-    PrintedErrors,
     Rated,
     bounds,
+    bounds_table,
+    errors_table,
     lines,
     load,
+    metrics_table,
     pair_of,
+    sizes,
     strategies,
     ten_metrics,
     two_metrics,
@@ -47,112 +52,6 @@ from fewgold.simulation import DEFAULT_BUDGETS, Simulation, simulate
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-#: The sizes of Table 5.
-SIZES = (0.1, 0.3, 0.5)
-WHO = {"base": BASE, "best": BEST}
-
-
-def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
-    """Tables 1 to 4 and 6: one line per method, printed and ours.
-
-    ``ratio`` is the error over that of the baseline, which can be compared across data.
-    """
-    import pandas as pd
-
-    rows: list[dict[str, Any]] = []
-    seen = set()
-    for rated in data:
-        run, printed = runs[rated.name], TABLES[table].get(rated.pair, {})
-        base, ranking = abs_error(run, BASE), run.ranking().set_index("strategy")
-        seen.add(rated.pair)
-        for line in lines(table, rated.metrics[0]):
-            mine = ranking.loc[line.strategy]
-            ratio = abs_error(run, line.strategy) / base
-            row: dict[str, Any] = {"data": rated.name, "pair": rated.pair, **line._asdict()}
-            row |= _as_printed(printed, line.method, line.kind)
-            row |= {
-                **{"error": mine["abs_error"], "error_mc": mine["abs_error_mc"]},
-                **{"sdev": mine["abs_error_sd"], "sdev_mc": mine["abs_error_sd_mc"]},
-                **{"win": 100 * mine["win"], "win_mc": 100 * mine["win_mc"]},
-                **{"ratio": ratio.value, "ratio_mc": ratio.mc},
-            }
-            rows.append(row)
-    for pair, printed in TABLES[table].items():
-        if pair not in seen:  # EnRu of Table 6, for which there are no data
-            for method in printed:
-                row = {"data": "", "pair": pair, "method": method, "strategy": ""}
-                row |= {"kind": "printed", **_as_printed(printed, method, "printed")}
-                rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _as_printed(printed: Mapping[str, PrintedErrors], method: str, kind: str) -> dict[str, float]:
-    row = printed.get(method) if kind == "printed" else None
-    return {
-        "printed_error": row.abs_error if row else np.nan,
-        "printed_sdev": row.sdev if row else np.nan,
-        "printed_win": np.nan if row is None or row.win is None else row.win,
-        "printed_ratio": row.abs_error / printed["baseline"].abs_error if row else np.nan,
-    }
-
-
-def bounds_table(data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
-    """Table 5: how often the error was below the bound, by how much, and the bound."""
-    import pandas as pd
-
-    rows = []
-    nothing = PrintedBound(np.nan, np.nan, np.nan)
-    for rated in data:
-        frame, printed = runs[rated.name].by_budget(), TABLE5[rated.pair]
-        cases = product(bounds(rated.pair).items(), sizes(runs[rated.name]), WHO.items())
-        for (bound, made), size, (who, strategy) in cases:
-            at = (frame["strategy"] == strategy) & np.isclose(frame["budget"], size)
-            mine = frame[at].iloc[0]
-            oracle = bound.endswith("oracle")
-            shown = printed[round(size, 2)][who] if oracle else nothing
-            rows.append(
-                {
-                    **{"data": rated.name, "pair": rated.pair},
-                    **{"bound": made.name, "R": getattr(made, "score_range", np.nan)},
-                    **{"size": 100 * size, "estimator": who},
-                    **{f"printed_{name}": value for name, value in shown._asdict().items()},
-                    "cal": 100 * mine[f"coverage_{bound}"],
-                    "cal_mc": 100 * mine[f"coverage_{bound}_mc"],
-                    "slack": mine[f"slack_{bound}"],
-                    "slack_mc": mine[f"slack_{bound}_mc"],
-                    "t": mine[f"half_width_{bound}"],
-                    "error": mine["abs_error"],
-                }
-            )
-    return pd.DataFrame(rows)
-
-
-def sizes(run: Simulation) -> list[float]:
-    """Those sizes of Table 5 that were simulated."""
-    return [b for b in run.budgets if isinstance(b, float) and np.isclose(b, SIZES).any()]
-
-
-def metrics_table(full: Iterable[Rated], small: Iterable[Rated]) -> pd.DataFrame:
-    """Table 9: the metrics here beside those of the paper, each in the order of correlation.
-
-    Then those of Table 6, of which the paper prints no correlation.
-    """
-    import pandas as pd
-
-    rows = []
-    for rated in full:
-        theirs = list(TABLE9[rated.pair].items())
-        mine = list(rated.correlations.items())
-        for k in range(max(len(mine), len(theirs))):
-            ours, printed = (x[k] if k < len(x) else ("", np.nan) for x in (mine, theirs))
-            rows.append((rated.name, "tables 1 to 5", *printed, *ours, len(rated.studies)))
-    for rated in small:
-        for ours in rated.correlations.items():
-            rows.append((rated.name, "table 6", "", np.nan, *ours, len(rated.studies)))
-    columns = ["data", "used", "printed_metric", "printed_r", "metric", "r", "systems"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 DOC, BIN = "docs-prop-printed+mean", "metrics-prop-printed+mean"
@@ -356,6 +255,95 @@ def findings(
     return found
 
 
+# The result as text, figures and one page ---------------------------------------------------------
+
+TITLES = {
+    "table1": "Table 1: stratified sampling",
+    "table2": "Table 2: incremental stratified sampling",
+    "table3": "Table 3: control variates",
+    "table4": "Table 4: stratified sampling with control variates",
+    "table5": "Table 5: error bounds",
+    "table6": "Table 6: two metrics, chosen beforehand",
+    "metrics": "Table 9: metrics and their mean absolute correlation with the ratings",
+}
+KINDS = {
+    "printed": "as printed",
+    "reading": "another reading",
+    "corrected": "corrected",
+    "ours": "ours",
+}
+#: What a reader must know to compare.
+DIFFERENCES = (
+    "The paper predicts single raters on half of the documents (54 pairs of rater and system) with "
+    "ten metrics that are not all public. Here it is the mean of three raters on all documents, "
+    "nine systems, and the public metrics listed below. Errors are therefore smaller throughout; "
+    "the ratio to the baseline is what can be compared."
+)
+TEST = (
+    "The paper's test data are WMT21 news, which is not among the files: here are the WMT20 files "
+    "with COMET and a form of BLEURT only, and WMT21 TED talks (one rater a segment, five talks, "
+    "string metrics), the nearest to them. There are no data for English–Russian."
+)
+OF_DEMO = (
+    "These are the embedded synthetic data, not the WMT20 files: what holds here shows that the "
+    "command works, and says nothing about the paper."
+)
+ERRORS = (
+    "± are Monte-Carlo standard errors: they speak of the draws only. A finding holds, or "
+    "does not, if its figures lie two of them beyond the limit; else it is not resolved."
+)
+#: What is said below each figure.
+CAPTION = (
+    "Mean absolute error against the share rated, as printed; bands: ± one standard deviation."
+)
+_BESIDE = "“paper” is as printed there; ± are Monte-Carlo errors of ours."
+_ERRORS = (
+    f"{_BESIDE} Ratio: error over that of the baseline, which is what can be compared; win: cells "
+    "with a lower error than the baseline's, in per cent."
+)
+_BOUNDS = (
+    f"{_BESIDE} cal: intervals that hold the truth, in per cent; t: half-width; slack: t less the "
+    "error; base: the mean of a random sample; best: docs-prop+cv-knn."
+)
+# Columns of a table on the page, in their order, and what they are called there.
+_COLUMNS: dict[str, dict[str, str]] = {
+    "errors": {
+        **{"strategy": "strategy", "data": "data", "kind": "form"},
+        **{"printed_ratio": "ratio, paper", "ratio": "ratio"},
+        **{"printed_error": "error, paper", "error": "error"},
+        **{"printed_win": "win, paper", "win": "win"},
+        **{"printed_sdev": "sdev, paper", "sdev": "sdev"},
+    },
+    "table5": {
+        **{"estimator": "estimate", "data": "data", "bound": "bound", "R": "R", "size": "rated %"},
+        **{"printed_cal": "cal, paper", "cal": "cal"},
+        **{"printed_slack": "slack, paper", "slack": "slack"},
+        **{"printed_t": "t, paper", "t": "t", "error": "error"},
+    },
+    "metrics": {
+        **{"metric": "metric", "r": "r", "data": "data", "used": "for"},
+        **{"printed_metric": "metric, paper", "printed_r": "r, paper"},
+    },
+}
+_FORMATS = {
+    **dict.fromkeys(("printed_error", "printed_sdev", "printed_ratio", "printed_r", "r"), ".3f"),
+    **dict.fromkeys(("printed_slack", "printed_t", "t"), ".2f"),
+    **{"printed_win": ".1f", "win": ".1f", "printed_cal": ".0f", "error": ".4f", "sdev": ".3f"},
+    **{"R": ".0f", "size": ".0f"},
+}
+# Errors that tell something; those of win and sdev would only make the table wider.
+_PLUS_MINUS = ("ratio", "cal", "slack")
+
+
+#: The figures of the paper, by the table that has the same methods.
+FIGURES = {
+    "figure2": ("table1", "Figure 2: stratified sampling"),
+    "figure3": ("table3", "Figure 3: control variates"),
+    "figure4": ("table4", "Figure 4: stratified sampling with control variates"),
+    "figure5": ("table6", "Figure 5: two metrics, chosen beforehand"),
+}
+_PANEL = 5.2  # inches
+
 #: The WMT20 files, and what stands for them where they are absent.
 DATA = ("wmt20_ende", "wmt20_zhen")
 DEMO_DATA = ("demo-ende", "demo-zhen")
@@ -398,9 +386,19 @@ class SaldiasReproduction(Reproduction):
         return "saldias|" + next(iter(self.simulations.values())).signature
 
     def summary(self) -> str:
-        from fewgold.reproduce import saldias_output
-
-        return saldias_output.summary(self)
+        """Findings, then tables."""
+        parts = ["Saldías et al. (2022), made again", *map(wrapped, notes(self)), ""]
+        parts += ["Findings", *(_finding(f) for f in self.findings), ""]
+        for name, frame in self.tables.items():
+            parts += [TITLES[name]]
+            if name == "table3":
+                used = ", ".join(f"{metric} ({data})" for data, metric in self.labels.items())
+                parts += [wrapped(f"In the place of BLEURT the strongest metric: {used}.")]
+            if name == "table6" and not is_demo(self):
+                parts += [wrapped(TEST)]
+            show = {"table5": _bounds, "metrics": _metrics}.get(name, _errors)
+            parts += [show(frame), ""]
+        return "\n".join([*parts, self.signature])
 
     def _details(self) -> dict[str, Any]:
         return {
@@ -409,10 +407,174 @@ class SaldiasReproduction(Reproduction):
         }
 
     def _output(self) -> tuple[str, str, dict[str, Any]]:
-        from fewgold.reproduce import saldias_output
+        drawn = self._figures()
+        return "findings", self._page(drawn), drawn
 
-        drawn = saldias_output.figures(self)
-        return "findings", saldias_output.page(self, drawn), drawn
+    def _figures(self) -> dict[str, Any]:
+        """Figures 2 to 5, the data sets side by side; none where matplotlib is not installed."""
+
+        def draw(name: str) -> Any:
+            from matplotlib.figure import Figure
+
+            table, _ = FIGURES[name]
+            runs = {
+                key.removesuffix("/two"): run
+                for key, run in self.simulations.items()
+                if key.endswith("/two") == (table == "table6")
+            }
+            figure = Figure(figsize=(_PANEL * len(runs), 4.0), dpi=100, layout="constrained")
+            axes = figure.subplots(1, len(runs), squeeze=False)[0]
+            for ax, (data, run) in zip(axes, runs.items(), strict=True):
+                first = self.labels.get(data, "")
+                shown = {n.strategy: n.method for n in lines(table, first) if n.kind == "printed"}
+                names = shown | {s: f"cv-{first}" for s, m in shown.items() if m == "cv-bleurt"}
+                frame = run.by_budget()
+                frame = frame[frame["strategy"].isin(shown)]
+                frame = frame.assign(strategy=frame["strategy"].map(names))
+                # The methods in the order of the table, so that panels share their colours.
+                plots.error_curves(
+                    *(frame, ax), baseline="baseline", highlight=list(names.values()), band="sd",
+                    title=data,
+                )  # fmt: skip
+            return figure
+
+        return figures_of(draw, list(FIGURES))
+
+    def _page(self, drawn: Mapping[str, Any]) -> str:
+        """The whole result on one page."""
+        import pandas as pd
+
+        verdicts = pd.DataFrame(
+            [(f.verdict, f.sentence) for f in self.findings],
+            columns=["verdict", "what the paper says"],
+        )
+        said = "What the paper says, and whether these data agree."
+        sections: list[Any] = [report.Table("Findings", verdicts, said), _checks(self)]
+        remarks = [f"{f.name}: {f.remark}." for f in self.findings if f.remark]
+        if remarks:
+            sections.append(report.Text("Remarks", remarks))
+        for name, frame in self.tables.items():
+            sections.append(_table(self, name, frame))
+            for figure, (table, title) in FIGURES.items():
+                if table == name and figure in drawn:
+                    svg = plots.to_svg(drawn[figure], alt=f"{title}. {CAPTION}")
+                    sections.append(report.Figure(title, svg, CAPTION))
+        return report.page(
+            "Saldías et al. (2022), made again", notes(self), sections, self.signature
+        )
+
+
+def notes(made: SaldiasReproduction) -> list[str]:
+    """What to know before reading the figures."""
+    return [OF_DEMO if is_demo(made) else DIFFERENCES, ERRORS]
+
+
+def is_demo(made: SaldiasReproduction) -> bool:
+    return any(name.startswith("demo-") for name in made.simulations)
+
+
+def _finding(finding: Claim) -> str:
+    indent = " " * 16
+    first, *rest = wrapped(finding.sentence, indent).splitlines()
+    lines = [f"  {finding.verdict.upper():14}{first.strip()}", *rest]
+    for check in finding.checks:
+        odd = "" if check.verdict == finding.verdict == HOLDS else f": {check.verdict}"
+        lines.append(f"{indent}{check}{odd}")
+    if finding.remark:
+        lines.append(wrapped(f"({finding.remark})", indent))
+    return "\n".join(lines)
+
+
+def _errors(frame: pd.DataFrame) -> str:
+    wide = max(8, *(len(s) for s in frame["strategy"]))
+    head = (
+        f"{'':{wide}}  {'error':^16}  {'sdev':^13}  {'win %':^13}  {'error/baseline':^22}\n"
+        f"{'':{wide}}  {'paper':>6} {'here':>9}  {'paper':>6} {'here':>6}  {'paper':>6} "
+        f"{'here':>6}  {'paper':>6} {'here':>15}"
+    )
+    lines = []
+    for data, rows in frame.groupby(["data", "pair"], sort=False):
+        lines += [f"{data[1]}" + (f" ({data[0]})" if data[0] else ": no data")]
+        for kind, some in rows.groupby("kind", sort=False):
+            if kind != "printed":
+                lines.append(f"  {KINDS[str(kind)]}")
+            for r in some.to_dict("records"):
+                lines.append(
+                    f"{r['strategy'] or r['method']:{wide}}  {cell(r['printed_error'], 3):>6} "
+                    f"{cell(r['error'], 4):>9}  {cell(r['printed_sdev'], 3):>6} "
+                    f"{cell(r['sdev'], 3):>6}  "
+                    f"{cell(r['printed_win'], 1):>6} {cell(r['win'], 1):>6}  "
+                    f"{cell(r['printed_ratio'], 3):>6} {cell(r['ratio'], 3, r['ratio_mc']):>15}"
+                )
+    return "\n".join([head, *lines])
+
+
+def _bounds(frame: pd.DataFrame) -> str:
+    head = (
+        f"{'':30}  {'cal %':^18}  {'slack':^13}  {'t':^13}  {'error':>6}\n"
+        f"{'':30}  {'paper':>6} {'here':>11}  {'paper':>6} {'here':>6}  {'paper':>6} {'here':>6}"
+        f"  {'here':>6}"
+    )
+    lines = []
+    for (data, bound, limit), rows in frame.groupby(["data", "bound", "R"], sort=False):
+        lines.append(f"{data}, {bound}, R = {limit:g}")
+        for r in rows.to_dict("records"):
+            lines.append(
+                f"  {r['size']:>3.0f} %  {r['estimator']:21}  {cell(r['printed_cal'], 0):>6} "
+                f"{cell(r['cal'], 1, r['cal_mc']):>11}  {cell(r['printed_slack'], 2):>6} "
+                f"{cell(r['slack'], 2):>6}  {cell(r['printed_t'], 2):>6} {cell(r['t'], 2):>6}  "
+                f"{cell(r['error'], 3):>6}"
+            )
+    return "\n".join([head, *lines])
+
+
+def _metrics(frame: pd.DataFrame) -> str:
+    lines = []
+    for (data, used), rows in frame.groupby(["data", "used"], sort=False):
+        lines.append(f"{data}, {used}, {rows['systems'].iloc[0]} systems")
+        for r in rows.to_dict("records"):
+            paper = f"paper {r['printed_metric'] or '–':18}{cell(r['printed_r'], 3):>6}   "
+            here = f"here {r['metric'] or '–':18}{cell(r['r'], 3):>6}"
+            lines.append("  " + (paper if used != "table 6" else "") + here)
+    return "\n".join(lines)
+
+
+def _table(made: SaldiasReproduction, name: str, frame: pd.DataFrame) -> report.Table:
+    kind = name if name in _COLUMNS else "errors"
+    names = _COLUMNS[kind]
+    caption = {"errors": _ERRORS, "table5": _BOUNDS, "metrics": _BESIDE.partition(";")[0] + "."}
+    note = f"{TEST} " if name == "table6" and not is_demo(made) else ""
+    if "strategy" in frame:  # what has no data here has no strategy either
+        shown = frame["strategy"].where(frame["strategy"] != "", frame["method"])
+        kinds = frame["kind"].map(KINDS).fillna(frame["kind"])
+        frame = frame.assign(strategy=shown, kind=kinds)
+    errors = {c: f"{c}_mc" for c in _PLUS_MINUS if f"{c}_mc" in frame}
+    return report.Table(
+        TITLES[name],
+        frame[[*names, *errors.values()]],
+        note + caption[kind],
+        formats={c: f for c, f in _FORMATS.items() if c in names and c not in errors},
+        errors=errors,
+        names=names,
+    )
+
+
+def _checks(made: SaldiasReproduction) -> report.Table:
+    import pandas as pd
+
+    rows = [
+        (f.name, c.data, c.verdict, c.what, c.value, c.mc, f"{c.side} {c.limit:g}", c.printed)
+        for f in made.findings
+        for c in f.checks
+    ]
+    columns = ["finding", "data", "verdict", "figure", "here", "mc", "should be", "paper"]
+    frame = pd.DataFrame(rows, columns=columns).astype({"paper": "float64"})
+    caption = f"{_BESIDE} A figure holds if it lies two of them beyond its limit."
+    return report.Table(
+        *("The figures behind them", frame, caption),
+        formats={"paper": ".3f"},
+        errors={"here": "mc"},
+    )
 
 
 def saldias(

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from fewgold import Pool, datasets, reproduce, simulate
 from fewgold.cli import app
 from fewgold.errors import DataError
-from fewgold.reproduce import saldias_methods, saldias_output
+from fewgold.reproduce import saldias_methods, saldias_study
 from fewgold.reproduce.findings import FAILS, HOLDS, OPEN, Check, Claim, mean_of, spread_of
-from fewgold.reproduce.saldias_study import DEMO_DATA
+from fewgold.reproduce.saldias_study import DEMO_DATA, SaldiasReproduction
 from fewgold.samplers import SimpleRandom, Stratified
 
 HAVE = datasets.data_folder() is not None
@@ -268,9 +268,9 @@ def test_findings_and_summary(made: reproduce.Reproduction) -> None:
 def test_files(
     made: reproduce.Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert list(saldias_output.FIGURES) == ["figure2", "figure3", "figure4", "figure5"]
+    assert list(saldias_study.FIGURES) == ["figure2", "figure3", "figure4", "figure5"]
     for alike in ("figure3", "figure4"):  # as the first, of other lines
-        monkeypatch.delitem(saldias_output.FIGURES, alike)
+        monkeypatch.delitem(saldias_study.FIGURES, alike)
     written = made.save(tmp_path / "out")
     names = {path.name for path in written}
     assert {"summary.txt", "findings.json", "report.html", "table2.csv", "metrics.csv"} <= names
@@ -314,7 +314,7 @@ def run(*args: str) -> Any:
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "demo_systems", lambda kind: ["alpha"])
     monkeypatch.setattr(datasets, "load_demo", the_first)
-    monkeypatch.setattr(saldias_output, "figures", lambda made: {})  # test_files draws them
+    monkeypatch.setattr(SaldiasReproduction, "_figures", lambda made: {})  # test_files draws them
     out = tmp_path / "out"
     options = ["--demo", "--draws", "2", "--budgets", "5%", "--no-incremental", "-o", str(out)]
     result = run(*options, "--format", "json")
