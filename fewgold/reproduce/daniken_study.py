@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# The tables as printed ----------------------------------------------------------------------------
+
+
 class PrintedGrid(NamedTuple):
     """Measurable differences over two sizes, and the rates that they are for."""
 
@@ -191,6 +194,8 @@ for _block in _ORDERS.strip().split("\n\n"):
     )
 
 
+# The same tables made again -----------------------------------------------------------------------
+
 #: Studies that the thesis drew for each cell, and the draws of its sampler that we take for
 #: independent in each: a tenth of 50,000.
 THEIR_DRAWS, THEIR_SAMPLE = 50, 5000
@@ -350,6 +355,8 @@ def quotes_table() -> pd.DataFrame:
         )
     return pd.DataFrame(rows)
 
+
+# The result as text, heat maps and one page -------------------------------------------------------
 
 _ALL_NAMED = "all of them for a reason that is named"
 TITLE = "von Däniken et al. (2022) and von Däniken (2023), made again"
