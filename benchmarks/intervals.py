@@ -32,7 +32,7 @@ from fewgold.common.arrays import FloatArray
 from fewgold.datasets import load_demo, load_real, real_systems
 from fewgold.estimate import LinearEstimate
 from fewgold.estimators import Mean
-from fewgold.reproduce.saldias_printed import TABLE5
+from fewgold.reproduce.saldias_methods import TABLE5
 from fewgold.samplers import SimpleRandom
 
 SHARES = (0.1, 0.3, 0.5)

@@ -35,16 +35,8 @@ from fewgold.samplers import (
 )
 
 __all__ = [
-    "bound",
-    "bound_names",
-    "estimator",
-    "estimator_names",
-    "recommended",
-    "sampler",
-    "sampler_names",
-    "strategy",
-    "strategy_names",
-]
+    "estimator", "recommended", "sampler", "sampler_names", "strategy", "strategy_names",
+]  # fmt: skip
 
 #: What we recommend where the pool has metrics, where it has none, and where it stays on disk.
 RECOMMENDED = "docs-balanced+ridge"

@@ -65,7 +65,7 @@ def save_shared(
     score: str = SCORE,
     **options: Any,
 ) -> Path:
-    """Write the blind sheet and its side file; further ``options`` as in `files.save_sample`.
+    """Write the blind sheet and its side file; further ``options`` as in `sheets.save_sample`.
 
     ``seed`` decides the order of the systems within each segment.
     """

@@ -25,7 +25,7 @@ from fewgold.pool import Pool
 from fewgold.sample import Sample
 from fewgold.samplers import Sampler, SimpleRandom
 
-__all__ = ["check_bound", "check_estimator", "check_sampler", "toy_pool"]
+__all__ = ["check_bound", "check_estimator", "check_sampler"]
 
 
 def toy_pool(size: int = 120, documents: int = 17, seed: int = 0) -> tuple[Pool, FloatArray]:

@@ -30,8 +30,7 @@ from pathlib import Path
 
 from fewgold import formats
 from fewgold.errors import FewgoldError
-from fewgold.formats import Rating, Reading, Segment, Tasks, key
-from fewgold.formats.registry import _WHERE
+from fewgold.formats import _WHERE, Rating, Reading, Segment, Tasks, key
 from fewgold.io import read_table, read_text
 
 LONGEST = 20.0  # seconds of this process that reading one small file may take

@@ -66,7 +66,7 @@ def write_tasks(
             else "every sampled segment has an answer: there is nothing to write. Those that want "
             "further raters are written with --what wanting, all with --what all."
         )
-    if not tasks.text_names:
+    if not tasks._text_names:
         note(
             "the pool has no texts to show, so that raters get ids only. Texts are named "
             "with --texts when a campaign begins.",
@@ -79,7 +79,7 @@ def write_tasks(
             quiet,
         )
     found.write_tasks(tasks, out)
-    if (second := found.beside(out)) is not None:
+    if (second := found._beside(out)) is not None:
         note(f"{found.title} needs its configuration as well: {str(second)!r}", quiet)
     return len(tasks.to_rate)
 

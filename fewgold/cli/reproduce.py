@@ -12,7 +12,7 @@ from fewgold.cli.console import print_summary, progress_bars, resumable, save_al
 from fewgold.cli.options import Json, Quiet, described, flag, option
 
 if TYPE_CHECKING:
-    from fewgold.reproduce import DanikenReproduction, Reproduction
+    from fewgold.reproduce import Reproduction
 
 
 _BUDGETS = "5%:50%:5%"
@@ -60,6 +60,7 @@ def reproduce(
     """
     from fewgold import reproduce as library
     from fewgold.errors import DataError
+    from fewgold.reproduce.saldias_study import DATA, DEMO_DATA
 
     if paper == "daniken":
         odd = {"--demo": demo, "--resume": resume, "--no-incremental": not incremental}
@@ -80,7 +81,7 @@ def reproduce(
     with progress_bars(quiet) as bar, resumable(store):
         try:
             made = library.saldias(
-                *(draws, shares, library.DEMO_DATA if demo else library.DATA),
+                *(draws, shares, DEMO_DATA if demo else DATA),
                 incremental=incremental,
                 n_jobs=n_jobs,
                 rng=seed,
@@ -94,7 +95,7 @@ def reproduce(
 
 
 def _finish(
-    made: Reproduction | DanikenReproduction,
+    made: Reproduction,
     out: Path | None,
     as_json: bool,
     fail: bool,

@@ -1,27 +1,12 @@
-"""Data to try things on: an embedded synthetic set, and readers for public ones."""
+"""Data to try things on: an embedded synthetic set, and public ones in a folder of the user's."""
 
 from __future__ import annotations
 
 from fewgold.datasets.demo import demo_frame, demo_systems, judged_frame, load_demo
-from fewgold.datasets.readers import (
-    read_avg_seg_scores,
-    read_metric_submission,
-    read_mqm_tsv,
-    read_wmt_da,
-)
-from fewgold.datasets.real import data_folder, load_real, real_frame, real_systems
+from fewgold.datasets.real import data_folder as data_folder  # not public
+from fewgold.datasets.real import load_real, read_metric_submission, real_frame, real_systems
 
 __all__ = [
-    "data_folder",
-    "demo_frame",
-    "demo_systems",
-    "judged_frame",
-    "load_demo",
-    "load_real",
-    "read_avg_seg_scores",
-    "read_metric_submission",
-    "read_mqm_tsv",
-    "read_wmt_da",
-    "real_frame",
-    "real_systems",
-]
+    "demo_frame", "demo_systems", "judged_frame", "load_demo", "load_real",
+    "read_metric_submission", "real_frame", "real_systems",
+]  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats.rows import lines_of
 from fewgold.pool import Pool
 
 if TYPE_CHECKING:
@@ -175,3 +176,54 @@ def _file(name: str, filename: str) -> Path:
             "the folder that holds the *.csv.gz files and columns.json."
         )
     return path
+
+
+# Scores of a metric as its makers submitted them --------------------------------------------------
+
+
+def read_metric_submission(path: str | Path) -> pd.DataFrame:
+    """Read a segment-level submission to the WMT 2020 metrics task (``*.seg.score``).
+
+    The file has no header: METRIC, LP, TESTSET, REFSET, SYSTEM, DOC, SEGID, SCORE, where SEGID
+    counts from 1 within the document.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``metric, lp, testset, refset, system, doc, doc_seg_id, score``.
+    """
+    import pandas as pd
+
+    names = ["metric", "lp", "testset", "refset", "system", "doc", "doc_seg_id", "score"]
+    rows = []
+    for line in lines_of(path):
+        cells = line.text.split("\t")
+        if len(cells) != len(names):
+            raise DataError(
+                f"{path}, {line.place}: expected the {len(names)} tab-separated columns "
+                f"{', '.join(names)}, got {len(cells)}."
+            )
+        rows.append(cells)
+    table = pd.DataFrame(rows, columns=names, dtype=str)
+    return table.assign(
+        doc_seg_id=_integers(table["doc_seg_id"], "SEGID", path),
+        score=_numbers(table["score"], "score", path),
+    )
+
+
+def _numbers(column: pd.Series[str], name: str, path: str | Path) -> pd.Series[float]:
+    import pandas as pd
+
+    absent = column.str.strip().str.lower().isin(["none", "nan", "na", ""])
+    values = pd.to_numeric(column.mask(absent), errors="coerce").astype(np.float64)
+    wrong = column[values.isna() & ~absent]
+    if len(wrong):
+        raise DataError(f"{path}: expected numbers in the column {name}, got {wrong.iloc[0]!r}.")
+    return values
+
+
+def _integers(column: pd.Series[str], name: str, path: str | Path) -> pd.Series[int]:
+    values = _numbers(column, name, path)
+    if values.isna().any() or (values % 1 != 0).any():
+        raise DataError(f"{path}: expected whole numbers in every row of the column {name}.")
+    return values.astype(np.int64)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewgold import formats
-from fewgold.doctor.campaign import FILE
-from fewgold.doctor.commands import out_name, python
-from fewgold.doctor.findings import Command, Diagnosis, Finding, Severity, Support, some
+from fewgold.doctor.advice import out_name, python
+from fewgold.doctor.findings import Command, Diagnosis, Finding, Severity, Support, finding, some
 from fewgold.doctor.scores import is_binary, scale_of
-from fewgold.doctor.texts import finding
+from fewgold.doctor.sheet import FILE
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Format, Reading
 from fewgold.io import is_empty

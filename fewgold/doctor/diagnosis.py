@@ -1,19 +1,45 @@
-"""Find out what a file is, and let the right part of the doctor look at it."""
+"""Find out what a file is, and look at it: a table here, everything else in its own module."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fewgold import formats, io, sheets
-from fewgold.doctor.answers import examine_answers, examine_submission, is_submission, recognised
-from fewgold.doctor.campaign import FILE, examine_campaign
-from fewgold.doctor.findings import Diagnosis, Finding, some
-from fewgold.doctor.sheet import examine_design, examine_sheet
-from fewgold.doctor.table import examine_table
-from fewgold.doctor.texts import finding, unreadable
+from fewgold.doctor.advice import able, commands
+from fewgold.doctor.answers import (
+    examine_answers,
+    examine_submission,
+    has_keys,
+    is_submission,
+    recognised,
+)
+from fewgold.doctor.findings import Diagnosis, Finding, Severity, finding, some, unreadable
+from fewgold.doctor.identity import (
+    document_findings,
+    id_findings,
+    keys,
+    roleless,
+    segments_of,
+    system_findings,
+)
+from fewgold.doctor.scores import (
+    cell_findings,
+    describe,
+    human_findings,
+    leaks,
+    metric_findings,
+    orientations,
+    text_findings,
+)
+from fewgold.doctor.seen import Seen, see, spoken
+from fewgold.doctor.sheet import FILE, examine_campaign, examine_design, examine_sheet
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.io import TableFile
+from fewgold.io.columns import TEXT_NAMES
 
 _SQLITE = b"SQLite format 3\x00"
 
@@ -124,3 +150,137 @@ def _folder(name: str, place: Path) -> Diagnosis:
 
 def _unknown(name: str, title: str, *findings: Finding) -> Diagnosis:
     return Diagnosis(name, "unknown", title, findings=findings)
+
+
+#: How grave it is what the reader of tables remarks.
+_REMARKS: dict[str, Severity] = {
+    "byte-order-mark": "note", "encoding": "warning", "unnamed-column": "note",
+    "spaces-in-names": "note", "empty-rows": "note", "sheets": "note",
+}  # fmt: skip
+_SIGNS = {
+    1: "larger is better",
+    -1: "larger is worse",
+    0: "covariate",
+    None: "direction unknown",
+}
+
+
+def examine_table(
+    file: TableFile, human: Sequence[str] = (), given: Mapping[str, Any] | None = None
+) -> Diagnosis:
+    """Look at a table as the commands read it, and at its columns."""
+    path, title = file.path, f"a table ({file.title})"
+    findings = [
+        Finding(_REMARKS[r.code], r.code, r.what, r.where, r.do)
+        for r in file.remarks
+        if r.code in _REMARKS
+    ]
+    try:
+        frame = file.frame()
+    except DataError as error:
+        findings.append(unreadable(error))
+        return Diagnosis(path, "table", title, {"columns": list(file.header)}, tuple(findings))
+    told = [*human, *spoken(given or {})]
+    for name in told:
+        if name not in frame.columns:
+            raise UnknownNameError("column", name, list(frame.columns))
+        if told.count(name) > 1:
+            raise DataError(f"the column {name!r} is named for two things. Give it one role.")
+    if not told and has_keys(frame) and (form := formats.recognise(path)) is not None:
+        return examine_answers(path, form)
+    return _diagnose(path, title, see(path, frame, human, given), findings)
+
+
+def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Diagnosis:
+    given_away, leaking = leaks(seen)
+    seen = replace(seen, leaks=given_away)
+    columns = list(seen.cells.values())
+    missing = _sheet_without_design(seen)
+    ids = list(id_findings(seen))
+    bare = [c.name for c in columns if c.blank.all()]
+    no_ids = any(f.severity == "error" for f in ids)
+    findings += [
+        *ids, *system_findings(seen),
+        *([] if missing or no_ids else document_findings(seen)),
+        *cell_findings(columns, seen.table, seen.human),
+        *([finding("empty-columns", some(bare), n=len(bare))] if bare else []),
+        *text_findings(seen.table, _texts(seen)), *_elsewhere(seen), *roleless(seen),
+        *human_findings(seen),
+        *leaking, *metric_findings(seen), *missing,
+    ]  # fmt: skip
+    fit = able(seen)
+    graver = any(f.severity == "error" for f in findings)
+    findings += [] if graver else fit.findings
+    if fit.rated and fit.unrated and not missing:
+        findings.append(finding("partly-rated", n=fit.unrated))
+    if missing:
+        return Diagnosis(
+            path, "sheet", "a sheet of fewgold select without its design file",
+            facts=_facts(seen), findings=tuple(findings),
+        )  # fmt: skip
+    return Diagnosis(
+        path, "table", title, facts=_facts(seen), findings=tuple(findings),
+        supports=fit.supports, next_commands=tuple(commands(seen, fit, findings)),
+    )  # fmt: skip
+
+
+def _elsewhere(seen: Seen) -> list[Finding]:
+    """Texts that the commands would not show by themselves."""
+    if seen.texts_named or not seen.texts or "texts" in seen.told:
+        return []
+    known = [t for t in seen.texts if io.plain(t) in TEXT_NAMES]
+    strange = [t for t in seen.texts if t not in known]
+    alone = f"“{known[0]}”" if len(known) == 1 else "the others" if known else "ids"
+    return [
+        finding("texts-elsewhere", some(strange, 6), "warning" if known else "note", alone=alone)
+    ]
+
+
+def _texts(seen: Seen) -> list[str]:
+    """Columns of words: what raters see, and whatever else is not a number."""
+    return [
+        n
+        for n, c in seen.cells.items()
+        if not c.numeric and not c.blank.all() and n not in (seen.document, seen.system, seen.rater)
+    ]
+
+
+def _sheet_without_design(seen: Seen) -> list[Finding]:
+    """A sheet has an id first and a score last, no metric and no system; so has nothing else."""
+    names = list(seen.table.columns)
+    if names[0] != "id" or names[-1] != "score" or seen.metrics or seen.system or len(names) < 2:
+        return []
+    blind = "segment" in names and all(re.fullmatch(r"r\d+", i) for i in seen.labels("id"))
+    if not (blind or seen.cells["score"].gaps or len(names) > 2):
+        return []
+    if seen.left_out:
+        return []
+    tool = "fewgold compare" if blind else "fewgold estimate"
+    where = f"expected {Path(seen.path).name}.design.json"
+    return [finding("design-missing", where, tool=tool)]
+
+
+def _facts(seen: Seen) -> dict[str, Any]:
+    facts: dict[str, Any] = {"rows": seen.rows}
+    if seen.id is not None:
+        extra = keys(seen)
+        of = "" if not extra else f", a row for each {' and '.join(['segment', *extra])}"
+        facts["segments"] = f"{len({i for i, _ in segments_of(seen)}):,} (column {seen.id}{of})"
+    if seen.document is not None:
+        facts["documents"] = f"{seen.count(seen.document):,} (column {seen.document})"
+    for role, name in (("system", seen.system), ("rater", seen.rater)):
+        labels = [v for v in dict.fromkeys(seen.labels(name)) if v] if name is not None else []
+        if labels:
+            shown = ", ".join(labels[:4]) + (", …" if len(labels) > 4 else "")
+            facts[f"{role}s"] = f"{len(labels):,} (column {name}): {shown}"
+    none = "none (no column looks like it; name one with --human)"
+    facts["human scores"] = {h: describe(seen, h) for h in seen.humans} or none
+    signs = orientations(seen)
+    facts["metrics"] = {m: _SIGNS[signs[m]] for m in seen.usable_metrics} or "none"
+    if seen.left_out:
+        facts["not metrics"] = {name: str(why) for name, why in seen.left_out.items()}
+    if seen.texts:
+        facts["texts"] = list(seen.texts)
+    if seen.cost:
+        facts["cost"] = seen.cost
+    return facts

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from fewgold import io
-from fewgold.doctor.findings import Finding, plural, some
+from fewgold.doctor.findings import Finding, finding, plural, some
 from fewgold.doctor.seen import Seen
-from fewgold.doctor.texts import finding
 from fewgold.io.columns import HIDDEN, wordy
 
 _SCIENTIFIC = re.compile(r"\d(\.\d+)?[eE]\+\d+")
@@ -25,14 +24,14 @@ _DATE = re.compile(
 def id_findings(seen: Seen) -> Iterator[Finding]:
     """Missing, doubled and mangled ids."""
     if seen.id is None:
-        yield finding("no-ids", f"columns: {some(list(seen.frame.columns), 8)}")
+        yield finding("no-ids", f"columns: {some(list(seen.table.columns), 8)}")
         return
     ids = seen.labels(seen.id)
     if gaps := [k + 1 for k, i in enumerate(ids) if not i]:
         yield finding("missing-ids", f"row {some(gaps)}", n=len(gaps), name=seen.id)
     yield from _mangled(seen.id, ids)
     yield from _padded(seen)
-    by_cells = {r for r in ("id", "system") if seen.guessed.get(r) is None and r not in seen.told}
+    by_cells = {r for r in ("id", "system") if seen.named.get(r) is None and r not in seen.told}
     if seen.system is not None and "system" in by_cells and seen.system in (keys(seen) or ()):
         where = f"{seen.count(seen.id):,} × {plural(seen.count(seen.system), 'value')}"
         options = f"--id {shlex.quote(seen.id)} --system {shlex.quote(seen.system)}"
@@ -78,7 +77,7 @@ def _mangled(name: str, ids: Sequence[str]) -> Iterator[Finding]:
 
 def _padded(seen: Seen) -> Iterator[Finding]:
     for name in filter(None, (seen.id, seen.document, seen.system)):
-        cells = [v for v in seen.frame[name].tolist() if isinstance(v, str)]
+        cells = [v for v in seen.table[name].tolist() if isinstance(v, str)]
         if padded := [v for v in cells if v != v.strip() and v.strip()]:
             same = {v.strip() for v in padded} & set(cells)
             twins = f"; {some(sorted(same))} with and without" if same else ""
@@ -102,7 +101,7 @@ def _doubled(seen: Seen, ids: list[str]) -> Iterator[Finding]:
         stand = "stands" if len(twice) == 1 else "stand"
         head = f"{plural(len(twice), 'id')} in “{seen.id}” {stand} in more than one row"
     where = some(shown)
-    copies = int(seen.frame.astype(str).duplicated().sum())
+    copies = int(seen.table.astype(str).duplicated().sum())
     parts = [seen.labels(name) for name in (seen.document, seen.system) if name is not None]
     if copies and copies >= counts.total() - len(counts):
         yield finding("duplicate-rows", where, head=head, n=copies)
@@ -191,7 +190,7 @@ def roleless(seen: Seen) -> Iterator[Finding]:
         seen.id, seen.document, seen.system, seen.rater, seen.cost, *seen.texts, *seen.humans,
         *seen.metrics, *seen.left_out,
     }  # fmt: skip
-    free = [n for n in seen.columns if n not in taken and not HIDDEN & set(io.parts(n))]
+    free = [n for n in seen.cells if n not in taken and not HIDDEN & set(io.parts(n))]
     said = []
     for name in free:
         count = seen.count(name)
@@ -207,7 +206,7 @@ def roleless(seen: Seen) -> Iterator[Finding]:
 def _groups(seen: Seen, name: str) -> bool:
     """Whether a column puts segments into groups, each segment into one."""
     assert seen.id is not None
-    if seen.document is not None or seen.columns[name].blank.any():
+    if seen.document is not None or seen.cells[name].blank.any():
         return False
     groups = seen.count(name)
     pairs = set(zip(seen.labels(seen.id), seen.labels(name), strict=True))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold.doctor.findings import Finding, Severity, plural, some
+from fewgold.common import statistics
+from fewgold.doctor.findings import Finding, Severity, finding, plural, some
 from fewgold.doctor.seen import Seen
-from fewgold.doctor.texts import finding
 from fewgold.errors import DataError
 from fewgold.io import Column, parts
 from fewgold.io.cells import DECIMAL_COMMA
-from fewgold.io.columns import human_columns, known_orientation
+from fewgold.io.columns import LeftOut, Reason, human_columns, known_orientation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,10 +130,10 @@ def is_flag(seen: Seen, name: str) -> bool:
     """
     if is_marked(name):
         return True
-    values = seen.columns[name].values
+    values = seen.cells[name].values
     if not is_binary(values) or values.min() == values.max():
         return False
-    others = [c.blank for k, c in seen.columns.items() if k != name and not set(parts(k)) & _WHY]
+    others = [c.blank for k, c in seen.cells.items() if k != name and not set(parts(k)) & _WHY]
     return any((o == (values == 1)).all() or (o == (values == 0)).all() for o in others)
 
 
@@ -149,7 +149,7 @@ def is_marked(name: str) -> bool:
 
 def describe(seen: Seen, name: str) -> str:
     """A column of human scores in a few words."""
-    column = seen.columns[name]
+    column = seen.cells[name]
     known = column.values[column.finite]
     if not known.size:
         return "empty"
@@ -167,21 +167,17 @@ def describe(seen: Seen, name: str) -> str:
 
 
 def correlation(x: Floats, y: Floats) -> float:
-    """Pearson's correlation where both are known; 0 where it is not defined."""
-    both = np.isfinite(x) & np.isfinite(y)
-    if both.sum() < 3:
+    """Pearson's correlation where both are known; 0 where it is not defined or has no meaning."""
+    if (np.isfinite(x) & np.isfinite(y)).sum() < 3:
         return 0.0
-    x, y = x[both] - x[both].mean(), y[both] - y[both].mean()
-    # Sums and not dot products: for these small arrays, threads cost more than they bring.
-    size = float(np.sqrt((x * x).sum() * (y * y).sum()))
-    return float((x * y).sum()) / size if size > 0 and np.isfinite(size) else 0.0
+    return float(np.nan_to_num(statistics.correlation(x, y)))
 
 
 def orientations(seen: Seen) -> dict[str, int | None]:
     """Which way each metric points, as far as its name tells."""
     found = {}
     for name in seen.metrics:
-        values = seen.columns[name].values
+        values = seen.cells[name].values
         found[name] = known_orientation(name, values[np.isfinite(values)])
     return found
 
@@ -191,9 +187,9 @@ def leaks(seen: Seen) -> tuple[tuple[str, ...], list[Finding]]:
     if not seen.human:
         return (), []
     found, findings = [], []
-    targets = {name: seen.columns[name].values for name in seen.humans}
+    targets = {name: seen.cells[name].values for name in seen.humans}
     for name in seen.metrics:
-        values = seen.columns[name].values
+        values = seen.cells[name].values
         near = {t: correlation(values, y) for t, y in targets.items() if np.isfinite(y).sum() >= 10}
         target = max(near, key=lambda t: abs(near[t]), default="")
         if target and abs(near[target]) >= LEAK:
@@ -206,17 +202,18 @@ def leaks(seen: Seen) -> tuple[tuple[str, ...], list[Finding]]:
 
 def metric_findings(seen: Seen) -> Iterator[Finding]:
     """What is odd about the metrics, and which numeric columns are not among them."""
-    left = {code: {n: why for n, why in seen.left_out.items() if why.code == code}
-            for code in ("constant", "gaps", "human")}  # fmt: skip
-    if flat := list(left["constant"]):
+    left: dict[Reason, dict[str, LeftOut]] = {reason: {} for reason in Reason}
+    for name, why in seen.left_out.items():
+        left[why.reason][name] = why
+    if flat := list(left[Reason.CONSTANT]):
         yield finding("constant-metric", some(flat, 6), n=len(flat))
-    if gaps := left["gaps"]:
+    if gaps := left[Reason.GAPS]:
         where = some([f"{n}: {why}" for n, why in gaps.items()], 4) + _gap_rows(seen, gaps)
         yield finding("metric-gaps", where, n=len(gaps))
     if few := {n: count for n, count in seen.gaps.items() if n in seen.usable_metrics}:
         where = some([f"{n}: {count}" for n, count in few.items()], 4) + _gap_rows(seen, few)
         yield finding("filled-gaps", where, n=len(few))
-    if hidden := [n for n in left["human"] if n not in seen.humans]:
+    if hidden := [n for n in left[Reason.HUMAN] if n not in seen.humans]:
         are = "is" if len(hidden) == 1 else "are"
         yield finding("not-metrics", some(hidden, 6), n=len(hidden), are=are)
     if twins := _copies(seen):
@@ -229,12 +226,12 @@ def _gap_rows(seen: Seen, gaps: Mapping[str, Any]) -> str:
     """The systems that lack the metrics altogether, if that is where all gaps are."""
     if seen.system is None:
         first = next(iter(gaps))
-        rows = (np.flatnonzero(~seen.columns[first].finite)[:3] + 1).tolist()
+        rows = (np.flatnonzero(~seen.cells[first].finite)[:3] + 1).tolist()
         return f"; first in row {some(rows)}"
     labels = np.array(seen.labels(seen.system))
     lost: set[str] = set()
     for name in gaps:
-        bare = ~seen.columns[name].finite
+        bare = ~seen.cells[name].finite
         inside = set(labels[bare].tolist())
         if any(not bare[labels == s].all() for s in inside):
             return ""
@@ -247,7 +244,7 @@ def _copies(seen: Seen) -> list[str]:
     names = list(seen.usable_metrics)
     if len(names) < 2:
         return []
-    table = np.array([seen.columns[n].values for n in names])
+    table = np.array([seen.cells[n].values for n in names])
     table = table - np.nanmean(table, 1, keepdims=True)
     table = np.where(np.isfinite(table), table, 0.0)
     size = np.sqrt((table * table).sum(1, keepdims=True))
@@ -258,7 +255,7 @@ def _copies(seen: Seen) -> list[str]:
 
 def _outliers(seen: Seen) -> Iterator[Finding]:
     for name in dict.fromkeys([*seen.usable_metrics, *seen.human]):
-        values = seen.columns[name].values
+        values = seen.cells[name].values
         known = values[np.isfinite(values)]
         judged = name in seen.human and scale_of(known, name) is not None
         if known.size < 20 or is_binary(known) or judged:
@@ -283,7 +280,7 @@ def higher_is_better(seen: Seen) -> bool | None:
     votes = 0.0
     for name, sign in orientations(seen).items():
         if sign and name in seen.usable_metrics:
-            votes += sign * correlation(seen.columns[name].values, seen.scores())
+            votes += sign * correlation(seen.cells[name].values, seen.scores())
     return None if abs(votes) < 0.1 else votes > 0
 
 
@@ -293,7 +290,7 @@ def _turned(seen: Seen) -> Iterator[Finding]:
         return
     scores = seen.scores()
     signs = {n: s for n, s in orientations(seen).items() if s and n in seen.usable_metrics}
-    near = {n: s * correlation(seen.columns[n].values, scores) for n, s in signs.items()}
+    near = {n: s * correlation(seen.cells[n].values, scores) for n, s in signs.items()}
     up = sum(near.values()) > 0
     clear = 4 / np.sqrt(max(int(np.isfinite(scores).sum()), 1))
     against = [n for n, r in near.items() if (r > 0) != up and abs(r) > max(0.1, clear)]
@@ -309,7 +306,7 @@ def spread(seen: Seen) -> dict[str, Any]:
     known = scores[np.isfinite(scores)]
     if known.size < 2:
         raise DataError("too few human scores to tell how they vary.")
-    near = {n: correlation(seen.columns[n].values, scores) for n in seen.usable_metrics}
+    near = {n: correlation(seen.cells[n].values, scores) for n in seen.usable_metrics}
     best = max(near, key=lambda n: abs(near[n]), default=None)
     return {"sd": float(known.std(ddof=1)), "best": best, "r": near.get(best, 0.0) if best else 0.0}
 
@@ -329,10 +326,10 @@ def human_findings(seen: Seen) -> Iterator[Finding]:
         yield finding("several-humans", some(others, 6), name=seen.human[0])
     yield from _words(seen)
     unknown = [n for n, sign in orientations(seen).items() if sign is None and n not in seen.leaks]
-    if maybe := [n for n in unknown if _maybe_human(seen.columns[n])]:
+    if maybe := [n for n in unknown if _maybe_human(seen.cells[n])]:
         yield finding("maybe-human", some(maybe), n=len(maybe), name=maybe[0])
     for name in seen.human:
-        column = seen.columns[name]
+        column = seen.cells[name]
         known = column.values[column.finite]
         if known.size < 2:
             continue
@@ -353,8 +350,8 @@ def human_findings(seen: Seen) -> Iterator[Finding]:
 
 def _words(seen: Seen) -> Iterator[Finding]:
     """Columns that are called as human scores are, but hold words such as good and bad."""
-    for name in human_columns(list(seen.columns)):
-        column = seen.columns[name]
+    for name in human_columns(list(seen.cells)):
+        column = seen.cells[name]
         if column.numeric or column.blank.all() or name == seen.rater:
             continue
         words = list(dict.fromkeys(v for v in seen.labels(name) if v))

@@ -15,10 +15,9 @@ from fewgold.io.columns import (
     HUMAN_NAMES,
     ID_NAMES,
     SYSTEM_NAMES,
-    LeftOut,
+    Roles,
     other_texts,
     roles,
-    texts_of,
 )
 from fewgold.sheets import mean_of_known
 
@@ -27,49 +26,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """A table and what its columns are.
+class Seen(Roles):
+    """A table and the roles of its columns, of which ``humans`` has the main one first.
 
     Parameters
     ----------
-    humans
-        All columns that look like human scores, the main one first; ``human`` is what is used:
-        one, or several that are a rater each.
-    metrics
-        What the commands take for metrics; ``left_out`` says what they do not, and why, and
-        ``gaps`` how many gaps are filled.
-    guessed
+    path
+        The file.
+    named
         The id, document and system whose names tell; others are found by their cells.
     texts_named
-        Whether they find all of the texts.
+        Whether the commands find all of the texts.
+    leaks
+        Metrics that give the human scores away.
     told
         The roles that the user named columns for.
     """
 
-    path: str
-    frame: pd.DataFrame
-    columns: Mapping[str, Column]
-    id: str | None = None
-    document: str | None = None
-    system: str | None = None
-    rater: str | None = None
-    cost: str | None = None
-    texts: tuple[str, ...] = ()
+    path: str = ""
+    named: Mapping[str, str | None] = field(default_factory=dict)
     texts_named: bool = False
-    human: tuple[str, ...] = ()
-    humans: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
-    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
-    gaps: Mapping[str, int] = field(default_factory=dict)
-    guessed: Mapping[str, str | None] = field(default_factory=dict)
     leaks: tuple[str, ...] = ()
     told: frozenset[str] = frozenset()
-    _labels: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
     @property
     def rows(self) -> int:
         """Rows of the table."""
-        return len(self.frame)
+        return len(self.table)
 
     @property
     def usable_metrics(self) -> tuple[str, ...]:
@@ -84,13 +67,11 @@ class Seen:
 
     def labels(self, name: str) -> list[str]:
         """The cells of a column as text without blanks around."""
-        if name not in self._labels:
-            self._labels[name] = texts_of(self.frame[name])
-        return self._labels[name]
+        return self.cells.labels(name)
 
     def scores(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The human score of each row, the mean where there are several; NaN where nobody rated."""
-        return mean_of_known(np.array([self.columns[name].values for name in self.human]))
+        return mean_of_known(np.array([self.cells[name].values for name in self.human]))
 
 
 def see(
@@ -113,17 +94,11 @@ def see(
         named = set(more) <= set(shown)
         shown = tuple(n for n in map(str, frame.columns) if n in {*shown, *more})
     known = {"id": ID_NAMES, "document": DOCUMENT_NAMES, "system": SYSTEM_NAMES}
-    guessed: dict[str, str | None] = dict.fromkeys(known)
-    for role, names in known.items():  # whose names tell what they are
-        name = getattr(found, role)
-        if name is not None and io.plain(name) in names:
-            guessed[role] = name
-    same = ("id", "document", "system", "rater", "cost", "human", "humans", "metrics", "gaps",
-            "left_out")  # fmt: skip
+    by_name = {role: io.guess_column(filter(None, [getattr(found, role)]), names)
+               for role, names in known.items()}  # fmt: skip
     return Seen(
-        path, found.table, found.cells, texts=shown, texts_named=named and bool(shown),
-        guessed=guessed, told=frozenset(told),
-        **{name: getattr(found, name) for name in same},
+        **vars(found) | {"texts": shown}, path=path, named=by_name,
+        texts_named=named and bool(shown), told=frozenset(told),
     )  # fmt: skip
 
 

@@ -7,20 +7,165 @@ True
 
 from __future__ import annotations
 
-from fewgold.formats.base import Format, Names, Rating, Reading, Rejected, Segment, Tasks
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.formats.base import Format, Names, Rating, Reading, Segment, Tasks
 from fewgold.formats.base import Keys as Keys  # this and what follows with "as": not public
 from fewgold.formats.base import Probe as Probe
 from fewgold.formats.base import RatingScale as RatingScale
+from fewgold.formats.base import Rejected as Rejected
 from fewgold.formats.base import alias as alias
 from fewgold.formats.base import holds_name as holds_name
 from fewgold.formats.base import is_key as is_key
 from fewgold.formats.base import key as key
 from fewgold.formats.mqm import MqmWeights
 from fewgold.formats.mtme import read_tree
-from fewgold.formats.registry import TABULAR as TABULAR
-from fewgold.formats.registry import RatedTable, get, names, rated_table, read, recognise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 __all__ = [
-    "Format", "MqmWeights", "Names", "RatedTable", "Rating", "Reading", "Rejected", "Segment",
-    "Tasks", "get", "names", "rated_table", "read", "read_tree", "recognise",
+    "Format", "MqmWeights", "Names", "Rating", "Reading", "Segment", "Tasks", "get", "names",
+    "rated_table", "read", "read_tree", "recognise",
 ]  # fmt: skip
+
+
+# In the order in which they are asked whether a file is theirs: the choosy ones first, plain
+# tables last.
+_WHERE = {
+    "mt-metrics-eval": "mtme:MtMetricsEval",
+    "label-studio": "label_studio:LabelStudioJson",
+    "label-studio-csv": "label_studio:LabelStudioCsv",
+    "pearmut": "pearmut:Pearmut",
+    "argilla": "argilla:Argilla",
+    "potato": "potato:Potato",
+    "mqm": "mqm:MqmTsv",
+    "mqm-averages": "means:MqmAverages",
+    "appraise": "appraise:Appraise",
+    "wmt-da": "means:WmtDa",
+    "xlsx": "excel:Xlsx",
+    "parquet": "excel:Parquet",
+    "jsonl": "tabular:JsonLines",
+    "tsv": "tabular:Tsv",
+    "csv": "tabular:Csv",
+}
+
+#: Formats that are plain tables, which may hold anything.
+TABULAR = ("xlsx", "parquet", "jsonl", "tsv", "csv")
+
+
+def names() -> tuple[str, ...]:
+    """The names of all formats."""
+    return tuple(_WHERE)
+
+
+@cache
+def get(name: str) -> Format:
+    """The format of that name."""
+    if name not in _WHERE:
+        raise UnknownNameError("format", name, _WHERE)
+    module, _, cls = _WHERE[name].partition(":")
+    made = getattr(import_module(f"fewgold.formats.{module}"), cls)()
+    assert isinstance(made, Format)
+    return made
+
+
+def recognise(path: str | Path) -> Format | None:
+    """The format that a file (or folder) is in, judged by its content; None if nobody knows it."""
+    probe = Probe(path)
+    if not probe.path.exists():
+        raise DataError(f"there is no file {str(path)!r}.")
+    return next((f for f in map(get, _WHERE) if f._recognises(probe)), None)
+
+
+def read(path: str | Path, format: str | None = None, names: Names = Names()) -> Reading:  # noqa: B008
+    """The answers in a file, its format recognised unless given."""
+    found = recognise(path) if format is None else get(format)
+    if found is None:
+        raise DataError(
+            f"{str(path)!r} is in none of the formats that are known: {', '.join(_WHERE)}. If it "
+            "is in one of them after all, name it with --from (format=)."
+        )
+    return found.read(path, names)
+
+
+@dataclass(frozen=True, eq=False)
+class RatedTable:
+    """Ratings as a table for every command: one row per output, or per output and rater."""
+
+    frame: pd.DataFrame
+    format: str
+    notes: tuple[str, ...] = ()
+
+
+def rated_table(
+    path: str | Path, pair: str | None = None, raters: bool = False
+) -> RatedTable | None:
+    """Published ratings, or the export of an annotation tool, as a table; None for other files.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder of mt-metrics-eval.
+    pair
+        The pair of languages in such a folder; may be left out where there is one.
+    raters
+        Keep one row for each rater; otherwise the score of an output is the mean of its ratings.
+
+    Returns
+    -------
+    RatedTable
+        ``id``, ``document``, ``system``, ``rater``, ``source`` and ``target`` as far as the file
+        has them, and the scores in ``mqm`` or ``score``. Of a folder, what `read_tree` gives, with
+        ids that are the same for all systems.
+    """
+    place = Path(path)
+    if not place.exists():
+        return None
+    found = recognise(path)
+    if found is None or found.name in TABULAR:
+        return None
+    if place.is_dir():
+        tree = read_tree(place, pair)
+        both = zip(tree["id"], tree["system"], strict=True)
+        ids = [id.removeprefix(f"{system}:") for id, system in both]
+        return RatedTable(tree.assign(id=ids), found.name)
+    reading = found.read(path)
+    if not reading._require():
+        raise DataError(f"{str(path)!r} holds no ratings ({found.title}).")
+    notes = [f"ratings in the format of {found.title}", *reading.notes]
+    if reading.blank:
+        count = len(reading.blank)
+        notes.append(f"{count} row{'s' * (count > 1)} without an answer left out")
+    frame = _frame(reading)
+    if not raters and "rater" in frame.columns:
+        keys = [name for name in ("id", "system") if name in frame.columns]
+        rows = len(frame)
+        scores = frame.groupby(keys, sort=False)[frame.columns[-1]].mean()
+        frame = frame.drop_duplicates(keys).drop(columns="rater").reset_index(drop=True)
+        frame[frame.columns[-1]] = scores.to_numpy()
+        if len(frame) < rows:
+            notes.append(f"{rows} ratings of {len(frame)} outputs: the mean of each is taken")
+    return RatedTable(frame, found.name, tuple(notes))
+
+
+def _frame(reading: Reading) -> pd.DataFrame:
+    import pandas as pd
+
+    score = "mqm" if reading.format.startswith("mqm") else "score"
+    rows: list[dict[str, Any]] = [
+        {
+            "id": r.segment, "document": r.details.get("document", ""), "system": r.system,
+            "rater": r.rater, "source": r.details.get("source", ""),
+            "target": r.details.get("target", ""), score: r.score,
+        }
+        for r in reading.ratings
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    return frame[[name for name in frame.columns if name == score or (frame[name] != "").any()]]

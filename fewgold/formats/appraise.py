@@ -12,10 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats import text
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Segment, Tasks, is_key
-from fewgold.formats.rows import Rows, matched, number
-from fewgold.formats.text import UNNAMED, TextLine, finite, source_of, target_of
+from fewgold.formats.rows import (
+    NUL,
+    UNNAMED,
+    Rows,
+    TextLine,
+    finite,
+    guarded,
+    lines_of,
+    matched,
+    number,
+    source_of,
+    target_of,
+)
 from fewgold.io import as_text, bare, read_text, write_texts
 
 #: Items of a batch, as in the campaigns of WMT; documents are not split over batches.
@@ -90,7 +100,8 @@ def _runs(tasks: Tasks) -> list[list[Segment]]:
 
 
 def _items(tasks: Tasks, run: Sequence[Segment], number: int) -> list[dict[str, Any]]:
-    document = document_name(run[0], number)
+    end = f"#{number}"  # keeps apart runs of one document
+    document = f"{run[0].document[: _DOCUMENT - len(end)]}{end}"
     items = [_item(tasks, segment, document) for segment in run]
     whole = {
         **items[-1],
@@ -108,7 +119,7 @@ def _item(tasks: Tasks, segment: Segment, document: str) -> dict[str, Any]:
         raise DataError(
             f"the key {segment.key!r} cannot go through Appraise, which splits names at '+'."
         )
-    before, after = tasks.around(segment, reach=10)
+    before, after = tasks._around(segment, reach=10)
     return {
         "documentID": document,
         "isCompleteDocument": False,
@@ -123,12 +134,6 @@ def _item(tasks: Tasks, segment: Segment, document: str) -> dict[str, Any]:
         "targetID": segment.key,
         "targetText": target_of(segment.texts),
     }
-
-
-def document_name(segment: Segment, number: int) -> str:
-    """A name for the documents of a batch; the number keeps apart runs of one document."""
-    end = f"#{number}"
-    return f"{segment.document[: _DOCUMENT - len(end)]}{end}"
 
 
 _TYPES = {"TGT": "", "BAD": "made worse on purpose", "REF": "references", "CHK": "repeats"}
@@ -156,7 +161,7 @@ class Appraise(Format):
     title = "Appraise (scores as CSV, batches as JSON)"
     suffixes = (".csv", ".json")
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """Lines whose fourth cell is a type of item and whose seventh is a score; or batches."""
         if probe.is_folder:
             return False
@@ -180,7 +185,7 @@ class Appraise(Format):
             raise DataError("Appraise's files have no header: there is no column to name.")
         if read_text(path).lstrip().startswith("["):
             return self._tasks(path)
-        rows, lines = Rows(self.name), text.lines_of(path)
+        rows, lines = Rows(self.name), lines_of(path)
         skipped: Counter[str] = Counter()
         for line in lines:
             cells, why = _cells(line)
@@ -257,7 +262,7 @@ class Appraise(Format):
             ]  # fmt: skip
             if rating.time:
                 cells += [str(about.get("start", rating.time)), rating.time]
-            lines.append([text.guarded(cell) for cell in cells])
+            lines.append([guarded(cell) for cell in cells])
         write_texts({Path(path): as_text(lines, ",")})
 
 
@@ -268,7 +273,7 @@ def _is_language(code: str) -> bool:
 def _cells(line: TextLine) -> tuple[dict[str, Any], str]:
     """The cells of a line by name, or why it cannot be read."""
     if "\0" in line.text:
-        return {}, text.NUL
+        return {}, NUL
     try:
         rows = list(csv.reader([line.text], strict=True))
     except csv.Error as error:

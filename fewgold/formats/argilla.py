@@ -41,7 +41,7 @@ def settings(tasks: Tasks) -> dict[str, Any]:
     ]
     required = always[-1:] or list(layout.shown)[-1:]
     return {
-        "guidelines": tasks.instruction,
+        "guidelines": tasks._instruction,
         "questions": [_setting_question(tasks, layout.score)],
         "fields": [
             {
@@ -69,7 +69,7 @@ def _setting_question(tasks: Tasks, name: str) -> dict[str, Any]:
         kind = {"type": "rating", "options": [{"value": point} for point in points]}
     return {
         "name": name, "title": tasks.question, "required": True, "type": kind["type"],
-        "description": f"{told} {tasks.scale.sentence}".strip(), "settings": kind,
+        "description": f"{told} {tasks._scale.sentence}".strip(), "settings": kind,
     }  # fmt: skip
 
 
@@ -101,11 +101,11 @@ class Argilla(Format):
 
     settings = staticmethod(settings)
 
-    def beside(self, path: str | Path) -> Path:
+    def _beside(self, path: str | Path) -> Path:
         """Where `write_tasks` puts the settings: ``tasks.settings.json``."""
         return shared.beside(path, ".settings.json")
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """True for records with an id, fields and responses, nested or flat."""
         if probe.is_folder:
             return False
@@ -163,7 +163,7 @@ class Argilla(Format):
         """Records to log, and the settings of the dataset beside them."""
         layout = Layout(tasks, RESERVED, lower=True)
         listed = [_record(layout, s, s.key) for s in tasks.to_rate]
-        files = {Path(path): listed, self.beside(path): settings(tasks)}
+        files = {Path(path): listed, self._beside(path): settings(tasks)}
         write_texts({place: dumps(made, indent=1) + "\n" for place, made in files.items()})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:

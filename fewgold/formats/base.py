@@ -247,17 +247,17 @@ class Tasks:
     higher_is_better: bool | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "question", self.scale.asked(self.question))
+        object.__setattr__(self, "question", self._scale.asked(self.question))
 
     @property
-    def scale(self) -> RatingScale:
+    def _scale(self) -> RatingScale:
         """The scale, in words."""
         return RatingScale(self.limits, self.higher_is_better)
 
     @property
-    def instruction(self) -> str:
+    def _instruction(self) -> str:
         """The question, and what the ends of the scale mean."""
-        words = self.scale.words
+        words = self._scale.words
         return f"{self.question} ({words})" if words else self.question
 
     @cached_property
@@ -266,7 +266,7 @@ class Tasks:
         return tuple(s for s in self.segments if s.rate)
 
     @cached_property
-    def text_names(self) -> tuple[str, ...]:
+    def _text_names(self) -> tuple[str, ...]:
         """Names of the texts, in the order of their first appearance."""
         return tuple(dict.fromkeys(name for s in self.segments for name in s.texts))
 
@@ -278,7 +278,7 @@ class Tasks:
             found.setdefault(s.document, {})[s.position] = s
         return found
 
-    def around(self, segment: Segment, reach: int = 2) -> tuple[list[Segment], list[Segment]]:
+    def _around(self, segment: Segment, reach: int = 2) -> tuple[list[Segment], list[Segment]]:
         """The neighbours before and after a segment in its document, nearest ``reach`` of each.
 
         Neighbours are those whose position follows on without a gap.
@@ -385,7 +385,7 @@ class Reading:
             [[getattr(r, n) for n in names] for r in self.ratings], columns=list(names)
         )
 
-    def require(self) -> Sequence[Rating]:
+    def _require(self) -> Sequence[Rating]:
         """The ratings, or an error that says why there are none or not all of them."""
         if self.rejected:
             first = self.rejected[0]
@@ -424,20 +424,19 @@ class Probe:
         if self.is_folder:
             return b""
         with open(self.path, "rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
+            head = file.read(_HEAD)
+        if head[:2] != b"\x1f\x8b":
+            return head
         try:
-            if packed:
-                with gzip.open(self.path, "rb") as file:
-                    return file.read(_HEAD)
-            with open(self.path, "rb") as file:
+            with gzip.open(self.path, "rb") as file:
                 return file.read(_HEAD)
         except (gzip.BadGzipFile, EOFError, zlib.error):
             return b""
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether the head is text in an encoding that can be read."""
-        return self._decoded is not None
+        """Whether it is a file that begins with text in an encoding that can be read."""
+        return not self.is_folder and self._decoded is not None
 
     @cached_property
     def text(self) -> str:
@@ -501,12 +500,12 @@ class Format(ABC):
     #: How its files end; the first is what is written.
     suffixes: ClassVar[tuple[str, ...]]
 
-    def beside(self, path: str | Path) -> Path | None:
+    def _beside(self, path: str | Path) -> Path | None:
         """A second file that `write_tasks` puts beside the first, such as a configuration."""
         return None
 
     @abstractmethod
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """Whether the file is in this format, judged by its content. Never raises."""
 
     @abstractmethod

@@ -14,7 +14,7 @@ from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Probe, Tasks
-from fewgold.formats.tabular import CONTEXT, RATE, TAIL, SheetContent, Tabular, as_text, is_text
+from fewgold.formats.tabular import CONTEXT, RATE, TAIL, SheetContent, Tabular, as_text
 from fewgold.io import guard
 from fewgold.io.table import GUIDE
 
@@ -100,7 +100,7 @@ def _validate(sheet: Any, grid: SheetContent, tasks: Tasks, rate: int) -> None:
     score = DataValidation(
         type="decimal", operator="between", formula1=repr(low), formula2=repr(high),
         allow_blank=True, errorTitle="Score", error=f"A number {ends}, please.",
-        promptTitle="Score", prompt=f"A number {ends}. {tasks.scale.sentence}".strip(),
+        promptTitle="Score", prompt=f"A number {ends}. {tasks._scale.sentence}".strip(),
     )  # fmt: skip
     aside = DataValidation(
         type="custom", formula1="FALSE", allow_blank=True, errorTitle="Context",
@@ -147,8 +147,8 @@ def _explain(book: Any, tasks: Tasks) -> None:
     ]
     if tasks.limits:
         lines.insert(3, f"The scale goes from {tasks.limits[0]:g} to {tasks.limits[1]:g}.")
-    if tasks.scale.sentence:
-        lines.insert(2, tasks.scale.sentence)
+    if tasks._scale.sentence:
+        lines.insert(2, tasks._scale.sentence)
     sheet = book.create_sheet(GUIDE)
     for k, line in enumerate(lines, 1):
         _put(sheet.cell(k, 1), line)
@@ -162,7 +162,7 @@ class Xlsx(Tabular):
     title = "a spreadsheet (.xlsx)"
     suffixes = (".xlsx",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         if probe.is_folder or probe.head[:4] not in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
             return False
         if probe.name.endswith((".xlsx", ".xlsm")):
@@ -184,10 +184,9 @@ class Parquet(Tabular):
     title = "Parquet"
     suffixes = (".parquet",)
 
-    def recognises(self, probe: Probe) -> bool:
-        return probe.head[:4] == b"PAR1" or (
-            probe.name.endswith(".parquet") and not probe.is_folder and not is_text(probe)
-        )
+    def _recognises(self, probe: Probe) -> bool:
+        named = probe.name.endswith(".parquet") and not probe.is_folder
+        return probe.head[:4] == b"PAR1" or (named and not probe.is_text)
 
     def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
         try:

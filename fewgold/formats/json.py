@@ -361,7 +361,7 @@ class Layout:
         self.score = identifier(tasks.score, taken, lower)
         taken.add(self.score)
         self.fields: dict[str, str] = {}
-        for name in tasks.text_names:
+        for name in tasks._text_names:
             self.fields[name] = identifier(name, taken, lower)
             taken.add(self.fields[name])
         if not tasks.to_rate:
@@ -369,7 +369,7 @@ class Layout:
 
     def around(self, segment: Segment) -> tuple[str, str]:
         """The neighbours before and after as text, each marked as not to be rated."""
-        before, after = self.tasks.around(segment)
+        before, after = self.tasks._around(segment)
         return "\n\n".join(map(context, before)), "\n\n".join(map(context, after))
 
     @property

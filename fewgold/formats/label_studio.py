@@ -52,7 +52,7 @@ def config(tasks: Tasks) -> str:
         if field != "segment_id":
             lines.append(f"  <Header value={_attribute(title)}/>")
         lines.append(f'  <Text name="{field}" value="${field}"/>')
-    lines.append(f"  <Header value={_attribute(tasks.instruction)}/>")
+    lines.append(f"  <Header value={_attribute(tasks._instruction)}/>")
     return "\n".join([*lines, *_control(tasks, layout), "</View>", ""])
 
 
@@ -82,7 +82,7 @@ class LabelStudio(Format):
 
     config = staticmethod(config)
 
-    def beside(self, path: str | Path) -> Path:
+    def _beside(self, path: str | Path) -> Path:
         """Where `write_tasks` puts the labelling interface: ``tasks.config.xml``."""
         return shared.beside(path, ".config.xml")
 
@@ -202,7 +202,7 @@ class LabelStudioCsv(LabelStudio):
     title = "Label Studio CSV"
     suffixes = (".csv", ".tsv")
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """True for a header with the columns that Label Studio adds."""
         header = probe.lines[0] if probe.lines else ""
         try:
@@ -235,7 +235,7 @@ class LabelStudioCsv(LabelStudio):
         """The tasks to import, and the labelling interface beside them."""
         layout = Layout(tasks, RESERVED)
         listed = [data_of(layout, s, s.key) for s in tasks.to_rate]
-        write_texts({Path(path): _csv(listed), self.beside(path): config(tasks)})
+        write_texts({Path(path): _csv(listed), self._beside(path): config(tasks)})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """An export with every segment that was to be rated, answered or not."""
@@ -321,7 +321,7 @@ class LabelStudioJson(LabelStudio):
     title = "Label Studio JSON"
     suffixes = (".json",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """True for tasks with annotations, predictions or a key of ours, and for JSON_MIN."""
         found = probe.json
         first = found[0] if isinstance(found, list) and found else found
@@ -351,7 +351,7 @@ class LabelStudioJson(LabelStudio):
         """The tasks to import, and the labelling interface beside them."""
         layout = Layout(tasks, RESERVED)
         listed = [{"data": data_of(layout, s, s.key)} for s in tasks.to_rate]
-        write_texts({Path(path): dumps(listed, indent=1) + "\n", self.beside(path): config(tasks)})
+        write_texts({Path(path): dumps(listed, indent=1) + "\n", self._beside(path): config(tasks)})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """An export with every segment that was to be rated, answered or not."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,11 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError, UnknownNameError
-from fewgold.formats import text
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Rejected, Segment, Tasks
 from fewgold.formats.json import dumps
-from fewgold.formats.rows import matched, number
-from fewgold.formats.text import UNNAMED, TextLine, word
+from fewgold.formats.rows import (
+    NUL,
+    UNNAMED,
+    TextLine,
+    guarded,
+    json_of,
+    lines_of,
+    matched,
+    source_of,
+    target_of,
+)
 from fewgold.io import bare, plain, write_texts
 
 # What errors weigh in MQM (Multidimensional Quality Metrics) --------------------------------------
@@ -79,7 +86,7 @@ class MqmWeights:
         known = {"major": self.major, "minor": self.minor, "neutral": self.neutral, NO_ERROR: 0.0}
         return known if self.critical is None else {**known, "critical": self.critical}
 
-    def weight(self, category: str, severity: str) -> float:
+    def _weight(self, category: str, severity: str) -> float:
         """What one error weighs."""
         kind, plain = category.strip().lower(), plain_severity(severity)
         # Written "Non-translation" and "Non-translation!"; some files call it neutral.
@@ -91,7 +98,7 @@ class MqmWeights:
 
     def score(self, errors: Iterable[tuple[str, str]]) -> float:
         """The score of a segment from the category and severity of each error in it."""
-        total = sum((self.weight(category, severity) for category, severity in errors), 0.0)
+        total = sum((self._weight(category, severity) for category, severity in errors), 0.0)
         # Rounding removes the noise of adding tenths.
         return round(total if self.cap is None else min(total, self.cap), 6)
 
@@ -200,7 +207,7 @@ class MqmRow:
         if not self["note"].startswith("{"):
             return {}
         try:
-            found = text.json_of(self["note"])
+            found = json_of(self["note"])
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -233,7 +240,7 @@ class MqmRow:
 
 def rows_of(path: str | Path, names: Names = Names()) -> list[MqmRow]:  # noqa: B008
     """Every line of an MQM file below its header."""
-    lines = text.lines_of(path)
+    lines = lines_of(path)
     header = [bare(c).strip() for c in lines[0].text.split("\t")] if lines else []
     if lines and is_row(header) and not is_header(header):
         header = list(HEADER)
@@ -268,7 +275,7 @@ def _row(line: TextLine, header: Sequence[str], roles: Mapping[str, int]) -> Mqm
     row, why = MqmRow(line, named), ""
     lost = [role for role in _NEEDED if role not in named]
     if "\0" in line.text:
-        why = text.NUL
+        why = NUL
     elif lost or any(cell.strip() for cell in cells[len(header) :]):
         why = (
             f"expected {len(header)} cells separated by tabs, got {len(cells)}: a tab or an end of "
@@ -454,7 +461,7 @@ class MqmTsv(Format):
     title = "Google MQM (TSV, one line per error)"
     suffixes = (".tsv",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """By the header, or by the severities where there is none."""
         if probe.is_folder or not probe.lines:
             return False
@@ -500,8 +507,8 @@ def _front(segment: Segment, system: str, details: Mapping[str, Any]) -> list[st
     """The cells up to the target."""
     given = {
         "document": segment.document, "position": segment.position, "segment": segment.id,
-        "rater": "", "source": text.source_of(segment.texts),
-        "target": text.target_of(segment.texts),
+        "rater": "", "source": source_of(segment.texts),
+        "target": target_of(segment.texts),
     }  # fmt: skip
     return [system or UNNAMED, *(str(details.get(name, own)) for name, own in given.items())]
 
@@ -551,66 +558,5 @@ def _check(rating: Rating, errors: Sequence[Mapping[str, Any]], weights: MqmWeig
 
 
 def _write(path: str | Path, lines: Iterable[Sequence[str]]) -> None:
-    texts = ["\t".join(HEADER), *("\t".join(map(text.guarded, cells)) for cells in lines)]
+    texts = ["\t".join(HEADER), *("\t".join(map(guarded, cells)) for cells in lines)]
     write_texts({Path(path): "\n".join(texts) + "\n"})
-
-
-def error_counts(rating: Rating) -> Counter[str]:
-    """How many errors of each severity a rating has."""
-    return Counter(plain_severity(e["severity"]) for e in rating.details["errors"])
-
-
-# MQM scores averaged over raters, as published beside the files of errors -------------------------
-
-AVERAGES_HEADER = ("system", "mqm_avg_score", "seg_id")
-
-
-class MqmAverages(Format):
-    """``*.avg_seg_scores.tsv``: ``system mqm_avg_score seg_id``, one line per segment and system.
-
-    Blanks and tabs mix in the published files, scores are negated there, and ``None`` is a
-    missing one. Here larger is worse, as in every MQM file, and a missing score is blank.
-    """
-
-    name = "mqm-averages"
-    title = "MQM averages (avg_seg_scores.tsv)"
-    suffixes = (".avg_seg_scores.tsv", ".tsv")
-
-    def recognises(self, probe: Probe) -> bool:
-        """By the header alone, which must be the published one."""
-        return bool(probe.lines) and tuple(probe.lines[0].split()) == AVERAGES_HEADER
-
-    def read(self, path: str | Path, names: Names = Names()) -> Reading:  # noqa: B008
-        """The averages as ratings without a rater; larger is worse."""
-        if any((names.id, names.score, names.rater)):
-            raise DataError(
-                f"files of MQM averages have the columns {', '.join(AVERAGES_HEADER)} alone."
-            )
-        note = "scores were negated: 0 is perfect, larger is worse."
-        return text.read_means(self.name, path, AVERAGES_HEADER, "seg_id", _average_rating, note)
-
-    def write_tasks(self, tasks: Tasks, path: str | Path) -> None:
-        """None for every segment to rate. The format has no texts, so no context either."""
-        self.write_ratings(tasks, (), path)
-
-    def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
-        """The mean over raters of each system and segment, negated; None where there is none."""
-        found, unrated = text.by_output(tasks, ratings)
-        lines = [" ".join(AVERAGES_HEADER)]
-        for (system, name), made in found.items():
-            mean = number(-sum(r.score for r in made) / len(made) + 0.0)
-            lines.append(f"{word(system or UNNAMED, 'the system')} {mean} {word(name, 'the id')}")
-        lines += [f"{UNNAMED} None {word(s.key, 'the key')}" for s in unrated]
-        write_texts({Path(path): "\n".join(lines) + "\n"})
-
-
-def _average_rating(cells: dict[str, str]) -> Rating | None:
-    score = cells["mqm_avg_score"]
-    if text.absent(score):
-        return None
-    value = text.finite(score)
-    if value is None:
-        raise DataError(f"expected a number or None as the score, got {score!r}")
-    system = "" if cells["system"] == UNNAMED else cells["system"]
-    # Adding 0 turns the -0.0 of a negated perfect score into 0.0.
-    return Rating(cells["seg_id"], -value + 0.0, system=system)

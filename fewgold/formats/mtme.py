@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, Any
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.formats.base import Format, Names, Probe, Rating, Reading, Tasks
 from fewgold.formats.mqm import MqmWeights, unknown_severity
-from fewgold.formats.rows import Rows, distinct, matched, number
-from fewgold.formats.text import (
+from fewgold.formats.rows import (
     NUL,
     UNNAMED,
+    Rows,
     TextLine,
     absent,
+    distinct,
     finite,
     json_of,
+    matched,
+    number,
     one_line,
     source_of,
     target_of,
@@ -471,7 +474,7 @@ class MtMetricsEval(Format):
     title = "mt-metrics-eval tree (folder)"
     suffixes = ("",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """A folder with sources and outputs, or a file of segment scores in one."""
         if probe.is_folder:
             return is_tree(probe.path)

@@ -256,7 +256,7 @@ class Pearmut(Format):
     title = "Pearmut"
     suffixes = (".json", ".jsonl")
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """True for lines with item, annotation and user, and for a campaign."""
         if probe.is_folder:
             return False
@@ -279,7 +279,7 @@ class Pearmut(Format):
             "assignment": "single-stream",
             "protocol": "DA",
             "shuffle": False,
-            "instructions": html.escape(tasks.instruction),
+            "instructions": html.escape(tasks._instruction),
             "users": list(tasks.raters) or 1,
         }
         # Pearmut's own slider goes from 0 to 100, the better the more.

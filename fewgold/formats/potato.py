@@ -68,7 +68,7 @@ def _scheme(tasks: Tasks, name: str) -> dict[str, Any]:
     made: dict[str, Any] = {
         "annotation_type": "number" if points is None else "radio",
         "name": name,
-        "description": tasks.instruction,
+        "description": tasks._instruction,
         "label_requirement": {"required": True},
     }
     if points is not None:
@@ -318,11 +318,11 @@ class Potato(Format):
 
     config = staticmethod(config)
 
-    def beside(self, path: str | Path) -> Path:
+    def _beside(self, path: str | Path) -> Path:
         """Where `write_tasks` puts the configuration of the server: ``tasks.yaml``."""
         return shared.beside(path, ".yaml")
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         """True for states of users, a folder of them, and lines of annotated instances."""
         if probe.is_folder:
             try:
@@ -352,7 +352,7 @@ class Potato(Format):
             about = {**layout.carried(segment), **layout.texts(segment)}
             lines.append(dumps({"id": about.pop(KEY), **about}) + "\n")
         made = config(tasks, Path(path).name)
-        write_texts({Path(path): "".join(lines), self.beside(path): made})
+        write_texts({Path(path): "".join(lines), self._beside(path): made})
 
     def write_ratings(self, tasks: Tasks, ratings: Iterable[Rating], path: str | Path) -> None:
         """Lines, the state of one user, or a folder of states, by the ending of the path."""

@@ -1,15 +1,22 @@
-"""What every reader and writer needs: rows counted, ratings matched to segments, exact scores."""
+"""What every reader and writer needs: rows counted, ratings matched to segments, exact scores,
+and lines of text files."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from fewgold.errors import DataError
 from fewgold.formats.base import Names, Rating, Reading, Rejected, Segment, Tasks
+from fewgold.io import guard, guess_column, read_text
+from fewgold.io.cells import NUMBER
+from fewgold.io.columns import INPUT_NAMES, OUTPUT_NAMES
 
 
 class Rows:
@@ -103,3 +110,96 @@ def distinct(name: str, taken: Iterable[str]) -> str:
     held = {t.lower() for t in taken}
     options = (name if k == 1 else f"{name}_{k}" for k in count(1))
     return next(option for option in options if option.lower() not in held)
+
+
+#: Stands for the system in files that must name one, where none is known.
+UNNAMED = "unnamed"
+NUL = "the line holds a NUL character: it was damaged on its way"
+
+
+@dataclass(frozen=True)
+class TextLine:
+    """A line of a file: where it stands and what it says."""
+
+    place: str
+    text: str
+
+    def rejected(self, why: str) -> Rejected:
+        """This line as one that could not be read."""
+        return Rejected(self.place, why, self.text[:500])
+
+
+def lines_of(path: str | Path) -> list[TextLine]:
+    """The lines of a text file, plain or gzip, without those that are empty.
+
+    Only line feeds end a line: texts hold characters that Python's ``splitlines`` takes for ends
+    of lines as well, such as U+2028.
+    """
+    text = read_text(path)
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
+    found = (
+        TextLine(f"line {i}", line.removesuffix("\r")) for i, line in enumerate(text.split("\n"), 1)
+    )
+    return [line for line in found if line.text.strip(" \r")]
+
+
+def finite(text: str) -> float | None:
+    """A finite number in plain notation, or None for anything else.
+
+    >>> finite("-0.5"), finite("1e3"), finite("nan"), finite("1_000")
+    (-0.5, 1000.0, None, None)
+    """
+    value = float(text) if NUMBER.fullmatch(text.strip()) else math.inf
+    return value if math.isfinite(value) else None
+
+
+def absent(text: str) -> bool:
+    """True for what published files write in place of a missing score: None, NA, NaN."""
+    return text.strip().lower() in ("none", "nan", "na", "")
+
+
+def json_of(text: str) -> Any:
+    """What a cell holds in JSON; a `ValueError` if it is none, or has NaN or half a character."""
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no JSON")
+
+    found = json.loads(text, parse_constant=refuse)
+    json.dumps(found, ensure_ascii=False).encode()  # no file can hold halves of characters
+    return found
+
+
+def source_of(texts: Mapping[str, str]) -> str:
+    """The text that raters compare an output with; empty if there is but one text."""
+    name = guess_column(texts, INPUT_NAMES)
+    others = [n for n in texts if n != guess_column(texts, OUTPUT_NAMES)]
+    if name is None and others and len(texts) > 1:
+        name = others[0]
+    return texts[name] if name is not None else ""
+
+
+def target_of(texts: Mapping[str, str]) -> str:
+    """The text that is rated: by its name, else the last one."""
+    name = guess_column(texts, OUTPUT_NAMES) or next(reversed(list(texts)), None)
+    return texts[name] if name is not None else ""
+
+
+def word(text: str, what: str) -> str:
+    """A name that goes into a file separated by blanks, which it must not hold itself."""
+    if not text or len(text.split()) != 1 or text != text.strip() or "\0" in text:
+        raise DataError(
+            f"{what} {text!r} cannot be written: expected a name without blanks, as blanks "
+            "separate the columns of this format. Rename it, or write CSV."
+        )
+    return text
+
+
+def one_line(text: str) -> str:
+    """Text without ends of lines, tabs and NUL, for files with one segment per line."""
+    return re.sub(r"[\t\r\n\0]+", " ", text)
+
+
+def guarded(text: str) -> str:
+    """A cell in one line that no spreadsheet takes for a formula; `fewgold.io.bare` undoes it."""
+    return guard(one_line(text))

@@ -399,7 +399,7 @@ def task_grid(tasks: Tasks) -> SheetContent:
     """
     documents = any(s.document for s in tasks.segments)
     front = ("id", "document", "position") if documents else ("id",)
-    header = (*front, *tasks.text_names, RATE, tasks.score, *TAIL)
+    header = (*front, *tasks._text_names, RATE, tasks.score, *TAIL)
     double = next((name for name in header if header.count(name) > 1), None)
     if double is not None:
         raise DataError(
@@ -409,7 +409,7 @@ def task_grid(tasks: Tasks) -> SheetContent:
     rows = []
     for s in tasks.segments:
         where = (s.id, s.document, s.position) if documents else (s.id,)
-        texts = (s.texts.get(name, "") for name in tasks.text_names)
+        texts = (s.texts.get(name, "") for name in tasks._text_names)
         who = rater if s.rate else ""
         rows.append((*where, *texts, YES if s.rate else CONTEXT, None, who, "", s.key))
     return SheetContent("tasks", header, tuple(rows), (0, len(header) - 1))
@@ -441,11 +441,6 @@ def plain_json(rating: Rating) -> dict[str, Any]:
         ) from None
     assert isinstance(found, dict)
     return found
-
-
-def as_texts(row: Iterable[Any]) -> list[str]:
-    """Cells as text, for files that know nothing else."""
-    return [as_text(value) for value in row]
 
 
 def as_text(value: Any) -> str:
@@ -516,10 +511,6 @@ def _unguarded(table: TableFile) -> TableFile:
     return replace(table, header=tuple(map(bare, table.header)), cells=cells)
 
 
-def is_text(probe: Probe) -> bool:
-    return not probe.is_folder and probe.is_text
-
-
 class Csv(Tabular):
     """Comma-separated values, also with semicolons or tabs."""
 
@@ -527,12 +518,12 @@ class Csv(Tabular):
     title = "CSV"
     suffixes = (".csv",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         named = probe.name.endswith((".csv", ".tsv"))
-        return is_text(probe) and (named or _familiar(probe, ",;|"))
+        return probe.is_text and (named or _familiar(probe, ",;|"))
 
     def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
-        rows = [[guard(c) for c in as_texts(row)] for row in (grid.header, *grid.rows)]
+        rows = [[guard(as_text(v)) for v in row] for row in (grid.header, *grid.rows)]
         return _marked(joined(rows, ","))
 
 
@@ -543,13 +534,13 @@ class Tsv(Tabular):
     title = "TSV"
     suffixes = (".tsv",)
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         lines = [f"{line}\n" for line in probe.lines if line.strip()]
         tabs = bool(lines) and "\t" in lines[0] and separator_of(lines, 0, "\t") == "\t"
-        return is_text(probe) and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
+        return probe.is_text and tabs and (probe.name.endswith(".tsv") or _familiar(probe, "\t"))
 
     def _file(self, grid: SheetContent, tasks: Tasks) -> bytes:
-        rows = [as_texts(row) for row in (grid.header, *grid.rows)]
+        rows = [list(map(as_text, row)) for row in (grid.header, *grid.rows)]
         for row in rows[1:]:
             for k in grid.exact:
                 if set(row[k]) & set("\t\r\n"):
@@ -567,9 +558,9 @@ class JsonLines(Tabular):
     title = "JSON lines"
     suffixes = (".jsonl", ".ndjson", ".json")
 
-    def recognises(self, probe: Probe) -> bool:
+    def _recognises(self, probe: Probe) -> bool:
         if probe.name.endswith((".jsonl", ".ndjson")):
-            return is_text(probe)
+            return probe.is_text
         if probe.first_object is not None:
             return familiar(probe.first_object, Names()) > 0
         found = probe.json

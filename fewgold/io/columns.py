@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,23 +156,30 @@ _CROSSED = 0.9
 _ONE = ("id", "document", "system", "rater", "cost")
 
 
+class Reason(Enum):
+    """Why a column of numbers is not taken for a metric, in words."""
+
+    HUMAN = "may be human scores"
+    ROW_NUMBERS = "numbers the rows"
+    CONSTANT = "the same everywhere"
+    GAPS = "gaps"
+    ODD_CELLS = "cells without a number"
+
+
 @dataclass(frozen=True)
 class LeftOut:
-    """Why a column of numbers is not taken for a metric: a code, and the same in words.
+    """A column that is not taken for a metric: why, and whether it can be had by naming it."""
 
-    ``usable`` says whether it can be had all the same, by naming it.
-    """
-
-    code: Literal["human", "row-numbers", "constant", "gaps", "odd-cells"]
-    why: str
+    reason: Reason
+    details: str = ""
     usable: bool = False
 
     def __str__(self) -> str:
-        return self.why
+        return self.details or self.reason.value
 
 
 #: Human scores are never a metric unless somebody says so.
-MAYBE_HUMAN = LeftOut("human", "may be human scores", usable=True)
+MAYBE_HUMAN = LeftOut(Reason.HUMAN, usable=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,11 +301,18 @@ class _Cells(Mapping[str, Column]):
 
     def __init__(self, frame: Any) -> None:
         self._frame, self._made = frame, dict[str, Column]()
+        self._texts: dict[str, list[str]] = {}
 
     def __getitem__(self, name: str) -> Column:
         if name not in self._made:
             self._made[name] = column_of(self._frame[name], name)
         return self._made[name]
+
+    def labels(self, name: str) -> list[str]:
+        """The cells of a column as text without blanks around, kept for the next question."""
+        if name not in self._texts:
+            self._texts[name] = texts_of(self._frame[name])
+        return self._texts[name]
 
     def __iter__(self) -> Any:
         return (str(c) for c in self._frame)
@@ -356,7 +370,7 @@ def roles(
             raise UnknownNameError("column", name, names)
     taken |= set(other)
     cells = _Cells(frame)
-    labels = _labels(frame)
+    labels = cells.labels
     guessed: dict[str, str] = {}
     chosen: dict[str, str | None] = {role: lone.get(role) for role in _ONE}
 
@@ -444,11 +458,6 @@ def _told(
     return lone, listed, banned
 
 
-def _labels(frame: pd.DataFrame) -> Labels:
-    """The cells of a column as text without blanks around, kept for the next question."""
-    return cache(lambda name: texts_of(frame[name]))
-
-
 def texts_of(column: Any) -> list[str]:
     """The cells of a column as text without blanks around; empty where there is nothing."""
     return ["" if is_empty(v) else str(v).strip() for v in column.tolist()]
@@ -508,19 +517,19 @@ def _metrics(
         if not column.numeric or not (column.finite.any() or column.odd):
             continue
         if column.odd:
-            left[name] = LeftOut("odd-cells", _odd(column, cells))
+            left[name] = LeftOut(Reason.ODD_CELLS, _odd(column, cells))
             continue
         known = column.values[column.finite]
         if looks_human(name, known_orientation(name, known) is not None):
             left[name] = MAYBE_HUMAN
         elif looks_like_position(name) or _counts(column.values):
-            left[name] = LeftOut("row-numbers", "numbers the rows", usable=True)
+            left[name] = LeftOut(Reason.ROW_NUMBERS, usable=True)
         elif (known == known[0]).all():
-            left[name] = LeftOut("constant", "the same everywhere")
+            left[name] = LeftOut(Reason.CONSTANT)
         elif column.gaps and (not fill or _share(~column.finite, systems) > MOST_GAPS):
             count = f"{column.gaps} gap{'s' if column.gaps > 1 else ''}"
             why = count if fill else f"{count}, to be filled before"
-            left[name] = LeftOut("gaps", why, usable=fill)
+            left[name] = LeftOut(Reason.GAPS, why, usable=fill)
         else:
             found.append(name)
     return found, left
@@ -626,7 +635,7 @@ def other_texts(found: Roles) -> tuple[str, ...]:
     short = bool(found.texts)
     if found.texts and not only_inputs(found.texts):
         return ()
-    labels = _labels(found.table)
+    labels = found.cells.labels
     taken = {found.id, found.document, found.system, found.rater, *found.human}
     return tuple(
         n

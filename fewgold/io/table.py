@@ -744,7 +744,7 @@ def _parquet(data: bytes, name: str) -> TableFile:
         raise TableError(
             name, "parquet", f"it is no Parquet file that can be read: {why}", "Write it again."
         ) from None
-    cells = _Rows(table)
+    cells = _ArrowRows(table)
     return TableFile(
         name, "parquet", tuple(map(str, table.column_names)), cells, range(1, len(cells) + 1),
         unit="row",
@@ -753,7 +753,7 @@ def _parquet(data: bytes, name: str) -> TableFile:
     )  # fmt: skip
 
 
-class _Rows(Sequence[tuple[Any, ...]]):
+class _ArrowRows(Sequence[tuple[Any, ...]]):
     """The rows of an Arrow table, made when they are first looked at: frames need none of them."""
 
     def __init__(self, table: Any) -> None:

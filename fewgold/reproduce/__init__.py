@@ -1,7 +1,7 @@
 """Published tables made again, beside the printed values."""
 
-from fewgold.reproduce.daniken_study import DanikenReproduction, daniken
+from fewgold.reproduce.daniken_study import daniken
 from fewgold.reproduce.findings import Reproduction
-from fewgold.reproduce.saldias_study import DATA, DEMO_DATA, saldias
+from fewgold.reproduce.saldias_study import saldias
 
-__all__ = ["DATA", "DEMO_DATA", "DanikenReproduction", "Reproduction", "daniken", "saldias"]
+__all__ = ["Reproduction", "daniken", "saldias"]

@@ -1,23 +1,416 @@
 """von Däniken et al. (2022), *On the effectiveness of automated metrics for text generation
-systems*, and the thesis of 2023 that goes on from it."""
+systems*, and the thesis of 2023 that goes on from it: as printed, made again, and shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import betainc, ndtri
 
+from fewgold import plots, report
 from fewgold._version import __version__
+from fewgold.bayes import AlphaPosterior, Counts, probability_greater
+from fewgold.common.arrays import RNGLike
 from fewgold.common.checks import check_count
-from fewgold.reproduce.daniken_printed import GRIDS, ORDERS
-from fewgold.reproduce.daniken_tables import THEIR_DRAWS, grid_table, orders_table, quotes_table
-from fewgold.reproduce.findings import Reproduction
+from fewgold.planning import Setting, measurable_difference
+from fewgold.planning.difference import Sampled
+from fewgold.report.layout import figures_of
+from fewgold.reproduce.findings import Reproduction, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# The tables as printed ----------------------------------------------------------------------------
+
+
+class PrintedGrid(NamedTuple):
+    """Measurable differences over two sizes, and the rates that they are for."""
+
+    title: str
+    alpha: float
+    accuracy: float
+    known: bool
+    sampled: bool
+    human: tuple[int, ...]
+    metric: tuple[int, ...]
+    cells: tuple[tuple[str, ...], ...]
+
+
+class PrintedOrder(NamedTuple):
+    """P(row better than column) of systems that people rated: adequate ratings, and how many."""
+
+    title: str
+    systems: tuple[str, ...]
+    adequate: tuple[int, ...]
+    total: tuple[int, ...]
+    cells: tuple[tuple[str, ...], ...]
+
+
+# Success rate, accuracy of the metric and how it is had; below, one row per number of human ratings
+# and one column per number of ratings by the metric alone.
+_GRIDS = """
+table1 0.6 0.7 known Table 1: a metric with known accuracy 0.70
+  human       0    1000    5000   10000   50000
+      0   1.000   0.109   0.049   0.035   0.015
+     10   0.379   0.106   0.049   0.034   0.015
+    100   0.134   0.085   0.046   0.033   0.015
+   1000   0.043   0.040   0.032   0.027   0.015
+   2500   0.027   0.026   0.024   0.020   0.013
+   5000   0.019   0.019   0.018   0.017   0.012
+
+table11 0.6 0.7 estimated Table 11: estimated accuracy 0.70
+  human       0    1000    2500    5000   10000   50000  100000
+      0   1.000   0.734   0.733   0.733   0.733   0.733   0.733
+    100   0.134   0.124   0.124   0.123   0.123   0.123   0.123
+    250   0.085   0.080   0.079   0.079   0.079   0.079   0.079
+    500   0.061   0.057   0.057   0.056   0.056   0.056   0.056
+   1000   0.043   0.041   0.040   0.040   0.040   0.040   0.039
+   2500   0.027   0.027   0.026   0.026   0.025   0.025   0.025
+   5000   0.019   0.019   0.019   0.018   0.018   0.018   0.018
+  10000   0.014   0.013   0.013   0.013   0.013   0.013   0.013
+
+table12 0.6 0.9 estimated Table 12: estimated accuracy 0.90
+  human       0    1000    2500    5000   10000   50000  100000
+      0   1.000   0.739   0.738   0.738   0.738   0.738   0.738
+    100   0.134   0.091   0.088   0.087   0.086   0.086   0.086
+    250   0.085   0.061   0.057   0.055   0.054   0.053   0.053
+    500   0.061   0.046   0.042   0.040   0.039   0.038   0.037
+   1000   0.043   0.036   0.032   0.030   0.028   0.027   0.026
+   2500   0.027   0.025   0.022   0.021   0.019   0.017   0.017
+   5000   0.019   0.018   0.017   0.016   0.015   0.013   0.012
+  10000   0.014   0.013   0.013   0.012   0.011   0.009   0.009
+
+table13 0.6 0.99 estimated Table 13: estimated accuracy 0.99
+  human       0    1000    2500    5000   10000   50000  100000
+      0   1.000   0.742   0.742   0.742   0.742   0.742   0.742
+    100   0.134   0.059   0.051   0.048   0.046   0.045   0.045
+    250   0.085   0.044   0.035   0.030   0.027   0.025   0.024
+    500   0.061   0.037   0.028   0.023   0.019   0.016   0.015
+   1000   0.043   0.031   0.024   0.020   0.016   0.011   0.010
+   2500   0.027   0.023   0.020   0.016   0.013   0.008   0.007
+   5000   0.019   0.018   0.016   0.014   0.012   0.007   0.006
+  10000   0.014   0.013   0.012   0.011   0.010   0.006   0.005
+
+table14 0.6 0.51 estimated Table 14: estimated accuracy 0.51
+  human       0    1000    2500    5000   10000   50000  100000
+      0   1.000   0.732   0.732   0.732   0.732   0.732   0.732
+    100   0.134   0.133   0.133   0.133   0.133   0.133   0.133
+    250   0.085   0.085   0.085   0.085   0.085   0.085   0.085
+    500   0.061   0.061   0.060   0.060   0.060   0.060   0.060
+   1000   0.043   0.043   0.043   0.043   0.043   0.043   0.043
+   2500   0.027   0.027   0.027   0.027   0.027   0.027   0.027
+   5000   0.019   0.019   0.019   0.019   0.019   0.019   0.019
+  10000   0.014   0.014   0.014   0.014   0.014   0.014   0.014
+
+thesis5.8 0.67 0.6 sampled Thesis, Table 5.8: accuracy 0.60, sampled counts
+  human       0     500    1000    2500    5000   10000  100000
+      0   1.000   0.517   0.516   0.517   0.517   0.516   0.518
+    100   0.090   0.089   0.089   0.089   0.089   0.089   0.088
+    250   0.058   0.057   0.057   0.057   0.057   0.057   0.057
+    500   0.041   0.041   0.041   0.040   0.040   0.040   0.040
+   1000   0.029   0.029   0.029   0.029   0.029   0.028   0.029
+   2000   0.021   0.020   0.020   0.020   0.020   0.020   0.020
+   5000   0.013   0.013   0.013   0.013   0.013   0.013   0.013
+
+thesis5.9 0.67 0.9 sampled Thesis, Table 5.9: accuracy 0.90, sampled counts
+  human       0     500    1000    2500    5000   10000  100000
+      0   1.000   0.531   0.530   0.530   0.530   0.530   0.531
+    100   0.090   0.064   0.063   0.060   0.058   0.059   0.058
+    250   0.058   0.045   0.042   0.040   0.038   0.037   0.037
+    500   0.041   0.034   0.032   0.029   0.028   0.027   0.026
+   1000   0.029   0.026   0.024   0.022   0.020   0.019   0.018
+   2000   0.020   0.019   0.018   0.017   0.015   0.014   0.013
+   5000   0.013   0.013   0.012   0.012   0.011   0.010   0.008
+"""
+
+# One row per system: adequate ratings of how many, and P(better than each system). The counts of
+# Table 8 give every printed figure; the thesis says 669 to 673 ratings, the caption 600.
+_ORDERS = """
+table4 Table 4: WMT21, 527 human ratings
+FBAI  353/527 -     0.798 0.848 0.862 0.968 0.997 0.998
+VT-G  340/527 0.197 -     0.573 0.598 0.844 0.971 0.978
+OW    337/527 0.148 0.420 -     0.522 0.794 0.955 0.966
+NE    336/527 0.134 0.395 0.471 -     0.775 0.949 0.961
+VT-A  324/527 0.031 0.152 0.202 0.220 -     0.808 0.840
+UE    310/527 0.003 0.028 0.043 0.049 0.187 -     0.546
+HU    308/527 0.002 0.021 0.033 0.038 0.156 0.447 -
+
+table5 Table 5: WMT21, 100 human ratings
+FBAI   67/100 -     0.615 0.670 0.670 0.809 0.877 0.904
+VT-G   65/100 0.382 -     0.557 0.557 0.719 0.807 0.843
+NE     64/100 0.327 0.440 -     0.499 0.667 0.764 0.805
+OW     64/100 0.327 0.440 0.499 -     0.667 0.764 0.805
+VT-A   61/100 0.189 0.279 0.330 0.330 -     0.612 0.665
+UE     59/100 0.121 0.191 0.234 0.234 0.386 -     0.555
+HU     58/100 0.095 0.155 0.193 0.193 0.332 0.442 -
+
+table8 Table 8: Spot The Bot, all human ratings
+BL    253/670 -     0.999 1.000 1.000 1.000 1.000
+LiC   201/671 0.001 -     0.989 1.000 1.000 1.000
+KV    163/670 0.000 0.010 -     0.998 1.000 1.000
+HF    119/670 0.000 0.000 0.002 -     1.000 1.000
+BR     43/670 0.000 0.000 0.000 0.000 -     0.974
+S2S    27/670 0.000 0.000 0.000 0.000 0.024 -
+
+table9 Table 9: Spot The Bot, 100 human ratings
+BL     38/100 -     0.882 0.983 0.999 1.000 1.000
+LiC    30/100 0.117 -     0.827 0.976 1.000 1.000
+KV     24/100 0.016 0.170 -     0.848 1.000 1.000
+HF     18/100 0.001 0.024 0.150 -     0.995 0.999
+BR      6/100 0.000 0.000 0.000 0.005 -     0.729
+S2S     4/100 0.000 0.000 0.000 0.001 0.266 -
+"""
+
+GRIDS: dict[str, PrintedGrid] = {}
+for _block in _GRIDS.strip().split("\n\n"):
+    _first, _sizes, *_lines = _block.splitlines()
+    _name, _alpha, _accuracy, _kind, _title = _first.split(maxsplit=4)
+    _rows = [_line.split() for _line in _lines]
+    GRIDS[_name] = PrintedGrid(
+        *(_title, float(_alpha), float(_accuracy), _kind == "known", _kind == "sampled"),
+        human=tuple(int(_row[0]) for _row in _rows),
+        metric=tuple(map(int, _sizes.split()[1:])),
+        cells=tuple(tuple(_row[1:]) for _row in _rows),
+    )
+
+ORDERS: dict[str, PrintedOrder] = {}
+for _block in _ORDERS.strip().split("\n\n"):
+    _first, *_lines = _block.splitlines()
+    _name, _title = _first.split(maxsplit=1)
+    _rows = [_line.replace("/", " ").split() for _line in _lines]
+    ORDERS[_name] = PrintedOrder(
+        title=_title,
+        systems=tuple(_row[0] for _row in _rows),
+        adequate=tuple(int(_row[1]) for _row in _rows),
+        total=tuple(int(_row[2]) for _row in _rows),
+        cells=tuple(tuple(_row[3:]) for _row in _rows),
+    )
+
+
+# The same tables made again -----------------------------------------------------------------------
+
+#: Studies that the thesis drew for each cell, and the draws of its sampler that we take for
+#: independent in each: a tenth of 50,000.
+THEIR_DRAWS, THEIR_SAMPLE = 50, 5000
+#: Monte-Carlo errors, theirs and ours together, within which a sampled cell agrees. Of 96 cells
+#: one would lie beyond 3 in a quarter of all runs, beyond 4 in one of 160.
+ERRORS = 4.0
+_HALF_DIGIT = 0.0005
+_Z = float(ndtri(0.975))
+
+_HOLDER = "1.000 is a place holder: without ratings the formula gives {:.3f}"
+_KNOWN_CAUSES = {
+    ("table1", 2500, 10_000): "a slip that the text repeats: the formula gives {:.4f}",
+    ("table11", 1000, 50_000): "error of their grid: {:.7f} is a hair below the edge of rounding",
+}
+SQRT2 = "the √2 is left out: without it {:.3f} ± {:.4f}"
+
+
+def grid_table(name: str, grid: PrintedGrid, draws: int = 50, rng: RNGLike = None) -> pd.DataFrame:
+    """A row for each cell: printed, right, and what their way gives.
+
+    ``their_way`` is ``here`` but for the thesis, whose tables leave out the √2; ``mc`` is the
+    Monte-Carlo error of that, ours and theirs together.
+    """
+    import pandas as pd
+
+    setting = Setting(
+        alpha=grid.alpha, rho=grid.accuracy, eta=grid.accuracy, known=grid.known,
+        human=np.array(grid.human)[:, None], metric=np.array(grid.metric),
+    )  # fmt: skip
+    if grid.sampled:
+        # The error has three parts: our draws, their draws, and that they took each sd from MCMC.
+        # An sd from k independent draws has a relative error of 1/√(2k).
+        made = Sampled.of(setting, draws, rng)
+        studies = made.sd_spread**2 * (1 / draws + 1 / THEIR_DRAWS)
+        chains = made.sd**2 / (2 * THEIR_SAMPLE * THEIR_DRAWS)
+        sd, mc = made.sd, np.sqrt(studies + chains)
+    else:
+        sd, mc = setting.sd(), np.zeros(setting.shape)
+    rows = []
+    for (i, j), sigma in np.ndenumerate(sd):
+        human, metric, printed = grid.human[i], grid.metric[j], grid.cells[i][j]
+        here = float(np.sqrt(2) * _Z * sigma)
+        theirs = here / np.sqrt(2) if grid.sampled else here
+        error = float(_Z * mc[i, j])
+        agrees = f"{here:.3f}" == printed
+        explained = agrees
+        cause = ""
+        if human == metric == 0:
+            cause, explained = _HOLDER.format(here), True
+        elif grid.sampled:
+            explained = bool(abs(theirs - float(printed)) <= _HALF_DIGIT + ERRORS * error)
+            cause = SQRT2.format(theirs, error) if explained else ""
+        elif not agrees and (name, human, metric) in _KNOWN_CAUSES:
+            cause, explained = _KNOWN_CAUSES[name, human, metric].format(here), True
+        rows.append(
+            {
+                **{"human": human, "metric": metric, "printed": float(printed), "here": here},
+                **{"their_way": theirs, "mc": error, "agrees": agrees, "explained": explained},
+                "cause": cause,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+_CELLS = 2000  # of their grid over α
+TIES = "ties within a cell of their grid are dropped"
+
+
+def orders_table(order: PrintedOrder) -> pd.DataFrame:
+    """A row for each pair: printed, right (ties half), and with ties dropped as they did."""
+    import pandas as pd
+
+    counts = list(zip(order.adequate, order.total, strict=True))
+    posteriors = [AlphaPosterior(Counts(human_ones=k, human_total=n)) for k, n in counts]
+    # Chances of the cells of their grid (appendix B).
+    edges = np.arange(_CELLS + 1) / _CELLS
+    masses = [np.diff(betainc(k + 1, n - k + 1, edges)) for k, n in counts]
+    rows = []
+    for i, j in product(range(len(counts)), repeat=2):
+        if i == j:
+            continue
+        printed = order.cells[i][j]
+        here = max(0.0, probability_greater(posteriors[i], posteriors[j]))  # −1e-29 is 0
+        # Σ over cells i > j: what falls into one cell counts for neither.
+        dropped = float(masses[i][1:] @ np.cumsum(masses[j])[:-1])
+        agrees, explained = f"{here:.3f}" == printed, f"{dropped:.3f}" == printed
+        rows.append(
+            {
+                **{"first": order.systems[i], "second": order.systems[j]},
+                **{"printed": float(printed), "here": here, "their_way": dropped},
+                **{"agrees": agrees, "explained": explained},
+                "cause": "" if agrees or not explained else f"{TIES}: {dropped:.4f}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+# Source, printed figure, rates and sizes, and the sentence; below it why the figure differs here.
+# The rates are α and the accuracy of the metric, the sizes human ratings, metric ratings and, where
+# ρ and η are not known, the paired ratings that they are estimated from.
+_QUOTES = """
+Fig. 1  | 0.10  | 0.60 0.70 0 1000    | accuracy 0.70 and 1000 automatic ratings tell 10 points
+  rounded down: 10 points take 1190 ratings
+Fig. 1  | 0.02  | 0.60 0.85 0 1e4     | accuracy 0.85 and 10,000 tell 2 points
+Fig. 1  | 0.04  | 0.60 1.00 0 1000    | a perfect metric and 1000: 4 points
+Table 1 | 0.02  | 0.60 0.70 5000 0    | 5000 human ratings tell 2 points
+Table 1 | 0.020 | 0.60 0.70 2500 1e4  | so do 2500 human and 10,000 automatic ones
+  Table 1 has 0.020 by a slip. With known ρ and η it takes 13,640 metric ratings; estimated from
+  those 2500 it is 0.0254, and 0.0250 with a million
+Fig. 2  | 0.056 | 0.65 0.60 527 1000  | BleuRT, 527 human and 1000
+Fig. 2  | 0.056 | 0.65 0.52 527 1000  | the same for SacreBLEU
+  misread: SacreBLEU has 0.057
+Fig. 2  | 0.112 | 0.65 0.60 100 1000  | BleuRT, 100 human and 1000
+Fig. 2  | 0.13  | 0.65 0.52 100 1000  | SacreBLEU, 100 human and 1000
+Fig. 2 | 0.057 | 0.65 0.6 100 1e4 | BleuRT, 100 human and 10,000: as SacreBLEU, 527 and 1000 (0.057)
+  the two are near each other only with known ρ and η; estimated from 527 paired ratings the
+  first is 0.120
+5.1.2   | 0.057 | 0.65 0.50 527 0     | 527 human ratings alone
+5.1.2   | 0.131 | 0.65 0.50 100 0     | 100 human ratings alone
+5.1.2   | 0.120 | 0.65 0.52 100 1e4 527 | 100 human and 10,000 of SacreBLEU, ρ and η from 527
+  the figure is that of BleuRT (0.60): 0.1202
+5.1.2   | 0.120 | 0.65 0.60 100 1e4 527 | BleuRT instead: the figure that is printed for SacreBLEU
+5.1.2 | 0.120 | 0.65 0.6 100 1e7 527 | BleuRT, and more metric ratings do not help (10 million here)
+5.2.2   | 0.126 | 0.30 0.50 100 0     | 100 human ratings alone, Spot The Bot
+Fig. 3  | 0.11  | 0.30 0.60 100 1e4 600 | accuracy 0.60, 100 human and 10,000, ρ and η from 600
+Fig. 3  | 0.08  | 0.30 0.60 100 1e4 5000 | ρ and η from 5000
+  read off a curve whose α is not stated: 0.30 fits 0.126 and 0.11, but 0.08 takes 0.24
+"""
+
+
+def quotes_table() -> pd.DataFrame:
+    """A row for each quoted figure."""
+    import pandas as pd
+
+    rows = []
+    for block in re.split(r"\n(?! )", _QUOTES.strip()):
+        line, *reason = block.splitlines()
+        source, printed, numbers, sentence = (part.strip() for part in line.split("|"))
+        alpha, accuracy, human, metric, *paired = map(float, numbers.split())
+        apart: dict[str, Any] = {"paired": paired[0], "pairs": "calibration"} if paired else {}
+        here = float(
+            measurable_difference(
+                alpha=alpha, rho=accuracy, eta=accuracy, human=human, metric=metric,
+                known=not paired, **apart,
+            )
+        )  # fmt: skip
+        digits = len(printed.partition(".")[2])
+        agrees = f"{here:.{digits}f}" == printed
+        rows.append(
+            {
+                **{"source": source, "sentence": sentence},
+                **{"printed": float(printed), "here": here, "digits": digits},
+                **{"alpha": alpha, "known": not paired, "agrees": agrees},
+                "explained": agrees or bool(reason),
+                "cause": "" if agrees else " ".join(map(str.strip, reason)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+# The result as text, heat maps and one page -------------------------------------------------------
+
+_ALL_NAMED = "all of them for a reason that is named"
+TITLE = "von Däniken et al. (2022) and von Däniken (2023), made again"
+ABOUT = (
+    "ε is the difference that is significant at level 0.05, √2 · 1.96 · posterior sd, with uniform "
+    "priors and counts at their expected values. A true difference of that size is found in only "
+    "one of two studies; for 80 % power take 1.43 times as much.",
+    "Cells are paper/here; * marks what differs from print, and the list at the end says why.",
+)
+ROW0 = (
+    "The row of 0 human ratings says nothing about a metric: with uniform priors on ρ and η the "
+    "posterior mean of α is ½ whatever the metric says."
+)
+TIES_HALF = (
+    "Equation 6 on a grid of 2000 cells drops what falls into one cell, so that P(a > b) and "
+    "P(b > a) do not add up to 1. Counted half, as is right, they do."
+)
+STB_COUNTS = (
+    "The counts are those that give every printed figure: 253, 201, 163, 119, 43 and 27 of 670 "
+    "(671 for LiC). The caption says 600 ratings, the thesis 669 to 673; 600 do not fit."
+)
+ROOT = (
+    f"Mean over studies with sampled counts ({THEIR_DRAWS} in the thesis). The thesis writes "
+    "√2 σ z and prints σ z. Cells agree if without √2 they lie within half a digit and "
+    f"{ERRORS:g} Monte-Carlo errors: of our draws, of theirs, and of their MCMC, "
+    f"for which a tenth of its 50,000 draws ({THEIR_SAMPLE}) is counted as independent."
+)
+
+
+#: How the two tables of a pair are told apart.
+PAIRS = {
+    "order": "First paper/with ties dropped, as they did; then paper/ties counted half.",
+    "thesis": "First paper/without √2, as they did; then paper/what it should be.",
+}
+
+
+TITLES = {name: table.title for name, table in (GRIDS | ORDERS).items()}
+TITLES |= {"quoted": "Figures quoted in the text"}
+#: What to know about a table.
+NOTES = {"table11": [ROW0], "table4": [TIES_HALF], "table8": [STB_COUNTS]}
+NOTES |= {name: [ROOT] for name in GRIDS if name.startswith("thesis")}
+
+
+#: Tables that are drawn as heat maps, too.
+HEAT_MAPS = list(GRIDS)
+_CAPTION = "Difference that is significant at level 0.05: half of all studies find a true one."
+_LAYOUT = {
+    "order": "“their way” is with ties dropped, “here” with ties counted half.",
+    "grid": "Human ratings by metric ratings; cells are paper / here.",
+    "thesis": "Human ratings by metric ratings; cells are paper / without √2 / here.",
+    "quoted": "",
+}
+_LINES = {"printed": "paper", "here": "here", "their_way": "their way"}
+
 
 Progress = Callable[[str, int, int], None]
 _SHOWN = ["table", "cell", "printed", "here", "cause"]
@@ -93,9 +486,24 @@ class DanikenReproduction(Reproduction):
         return [f"{row['table']} {row['cell']}" for row in rows]
 
     def summary(self) -> str:
-        from fewgold.reproduce import daniken_output
-
-        return daniken_output.summary(self)
+        """Tables, then what differs and why."""
+        total = sum(len(frame) for frame in self.tables.values())
+        odd = len(self.disagreements)
+        unknown = len(self.failed)
+        rest = f"{unknown} of them for no known reason" if unknown else _ALL_NAMED
+        verdict = f"{total - odd} of {total} figures are as printed; {odd} are not, {rest}."
+        parts = [TITLE, *map(wrapped, ABOUT), "", wrapped(verdict), ""]
+        for name, frame in self.tables.items():
+            kind = "order" if name in ORDERS else "thesis" if name.startswith("thesis") else ""
+            lead = [*NOTES.get(name, []), *([PAIRS[kind]] if kind else [])]
+            parts += [f"{TITLES[name]} ({score(frame)})", *map(wrapped, lead)]
+            parts += [table_text(name, frame), ""]
+        causes = []
+        for r in self._causes.to_dict("records"):
+            gap = f"{'up to ' if r['cells'] > 1 else ''}{r['gap']:.4f}"
+            causes.append(wrapped(f"{r['table']}, {r['cell']}, by {gap}: {r['cause']}", "  ", "  "))
+        parts += ["What differs, and why", *(causes or ["  nothing"]), "", self.signature]
+        return "\n".join(parts)
 
     def _details(self) -> dict[str, Any]:
         return {
@@ -104,10 +512,39 @@ class DanikenReproduction(Reproduction):
         }
 
     def _output(self) -> tuple[str, str, dict[str, Any]]:
-        from fewgold.reproduce import daniken_output
+        drawn = self._figures()
+        return "disagreements", self._page(drawn), drawn
 
-        drawn = daniken_output.figures(self)
-        return "disagreements", daniken_output.page(self, drawn), drawn
+    def _figures(self) -> dict[str, Any]:
+        """A heat map of each table of differences; none where matplotlib is not installed."""
+
+        def draw(name: str) -> Any:
+            wide = self.tables[name].pivot(index="human", columns="metric", values="here")
+            return plots.heat(wide, title=GRIDS[name].title)
+
+        return figures_of(draw, HEAT_MAPS)
+
+    def _page(self, drawn: Mapping[str, Any]) -> str:
+        """The whole result on one page."""
+        odd, why = len(self.disagreements), len(self.unexplained)
+        differences = report.Table(
+            "What differs, and why",
+            self._causes[["cause", "table", "cell", "gap"]],
+            f"{odd} figures differ from print; {why} for no known reason.",
+            formats={"gap": ".4f"},
+            names={"gap": "by up to"},
+        )
+        sections: list[Any] = [differences]
+        for name, frame in self.tables.items():
+            kind = "order" if name in ORDERS else "quoted" if name == "quoted" else "grid"
+            kind = "thesis" if name.startswith("thesis") else kind
+            said = [f"{score(frame).capitalize()}.", *NOTES.get(name, []), _LAYOUT[kind]]
+            caption = " ".join(filter(None, said))
+            sections.append(_table(name, TITLES[name], frame, caption))
+            if name in drawn:
+                svg = plots.to_svg(drawn[name], alt=f"{TITLES[name]}. {_CAPTION}")
+                sections.append(report.Figure(f"{TITLES[name]}, as a map", svg, _CAPTION))
+        return report.page(TITLE, ABOUT[:1], sections, self.signature)
 
 
 def _cells(frame: pd.DataFrame) -> list[str]:
@@ -117,6 +554,78 @@ def _cells(frame: pd.DataFrame) -> list[str]:
     if "sentence" in frame:
         return [f"{a}: {b}" for a, b in zip(frame["source"], frame["sentence"], strict=True)]
     return [f"{n} human, {m} metric" for n, m in zip(frame["human"], frame["metric"], strict=True)]
+
+
+def score(frame: pd.DataFrame) -> str:
+    """How many cells agree, in words."""
+    agree, known, total = frame["agrees"].sum(), frame["explained"].sum(), len(frame)
+    text = f"{agree} of {total} to the printed digit"
+    return text if agree == total else f"{text}, {known} with the errors named below"
+
+
+def table_text(name: str, frame: pd.DataFrame) -> str:
+    """A table for people."""
+    if name == "quoted":
+        lines = [f"{'paper':>6} {'here':>7}"]
+        for r in frame.to_dict("records"):
+            paper = f"{r['printed']:.{r['digits']}f}"
+            mark = " " if r["agrees"] else "*"
+            lines.append(f"{paper:>6} {r['here']:7.4f}{mark} {r['source']}: {r['sentence']}")
+        return "\n".join(lines)
+    row, column = ("first", "second") if name in ORDERS else ("human", "metric")
+    two = name in ORDERS or GRIDS[name].sampled
+    shown = ["their_way", "here"] if two else ["here"]
+    return "\n".join(matrix(frame, row, column, value) for value in shown)
+
+
+def matrix(frame: pd.DataFrame, row: str, column: str, value: str) -> str:
+    """One line a row, paper/here in each cell; * where they differ in their three digits."""
+    heads = [f"{head:,}" if column == "metric" else head for head in frame[column].unique()]
+    if column == "second":  # the first row has no cell for the first system
+        heads = list(frame[row].unique())
+    lines = [f"{row if row == 'human' else '':>6}" + "".join(f"{head:>12} " for head in heads)]
+    for label, some in frame.groupby(row, sort=False):
+        cells = []
+        for printed, here in zip(some["printed"], some[value], strict=True):
+            mark = " " if f"{printed:.3f}" == f"{here:.3f}" else "*"
+            cells.append(f"{f'{printed:.3f}/{here:.3f}{mark}':>13}")
+        if column == "second":
+            cells.insert(heads.index(str(label)), f"{'– ':>13}")
+        shown = f"{label:,}" if row == "human" else str(label)
+        lines.append(f"{shown:>6}" + "".join(cells))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _table(name: str, title: str, frame: pd.DataFrame, caption: str) -> report.Table:
+    formats = dict.fromkeys(("here", "their_way"), ".4f") | {"printed": ".3f"}
+    if name == "quoted":
+        columns = ["sentence", "source", "printed", "here", "cause"]
+    elif name in ORDERS:
+        frame = frame.assign(pair=frame["first"] + " > " + frame["second"])
+        columns = ["pair", "printed", "their_way", "here"]
+    else:
+        return report.Table(title, _wide(frame), caption)
+    return report.Table(
+        *(title, frame[columns], caption),
+        formats={c: f for c, f in formats.items() if c in columns},
+        names={c: n for c, n in _LINES.items() if c in columns},
+    )
+
+
+def _wide(frame: pd.DataFrame) -> pd.DataFrame:
+    """Paper / here over both sizes; for the thesis paper / without √2 / here."""
+    import pandas as pd
+
+    shown = ["their_way", "here"] if (frame["their_way"] != frame["here"]).any() else ["here"]
+    cells = [
+        " / ".join([f"{r['printed']:.3f}", *(f"{r[value]:.3f}" for value in shown)])
+        for r in frame.to_dict("records")
+    ]
+    wide = frame.assign(cell=cells).pivot(index="human", columns="metric", values="cell")
+    named = pd.DataFrame({"human": [f"{n:,}" for n in wide.index]})
+    for size in wide.columns:
+        named[f"{size:,}"] = wide[size].to_numpy()
+    return named
 
 
 def daniken(

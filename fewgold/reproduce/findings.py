@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -188,3 +189,10 @@ def _errors(simulation: Simulation, strategy: str, budgets: Iterable[float]) -> 
     """Errors of all draws: (pools × budgets, draws)."""
     pools = simulation.pools
     return np.stack([simulation.errors(p, strategy, b) for p in pools for b in budgets])
+
+
+def wrapped(text: str, indent: str = "", hanging: str = "") -> str:
+    """A paragraph of a summary; ``hanging`` goes before all lines but the first."""
+    return textwrap.fill(
+        text, 100, initial_indent=indent, subsequent_indent=indent + hanging, break_on_hyphens=False
+    )

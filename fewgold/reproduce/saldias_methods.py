@@ -1,10 +1,12 @@
-"""Data and methods of the paper: its choice of metrics, and which methods a table compares."""
+"""Saldías et al. (2022): the printed tables, the data and methods behind them, and the same tables
+made again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +20,124 @@ from fewgold.estimate import LinearEstimate
 from fewgold.estimator import Estimator
 from fewgold.estimators import KNN, Learned, Mean
 from fewgold.pool import Pool
-from fewgold.reproduce.saldias_printed import ORACLE_RANGE, TRUE_RANGE
+from fewgold.reproduce.findings import abs_error
 from fewgold.sample import Ratings
 from fewgold.samplers import ByMetric, Sampler, SimpleRandom, Stratified
+from fewgold.simulation import Simulation
 from fewgold.simulation.studies import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class PrintedErrors(NamedTuple):
+    """A line of Tables 1 to 4 and 6: |error|, its standard deviation, and wins in per cent."""
+
+    abs_error: float
+    sdev: float
+    win: float | None = None
+
+
+class PrintedBound(NamedTuple):
+    """A line of Table 5: calibration in per cent, slack and bound."""
+
+    cal: float
+    slack: float
+    t: float
+
+
+# Error, sdev and win of each method, by language pair.
+_ERRORS = """
+table1                EnDe                 ZhEn
+baseline              0.171 0.128 -        0.290 0.217 -
+docs-prop             0.158 0.118 75.7     0.250 0.187 92.4
+docs-opt              0.213 0.145 32.6     0.356 0.233 27.2
+metrics-prop          0.157 0.118 77.2     0.246 0.185 91.1
+
+table2                EnDe                 ZhEn
+baseline              0.171 0.128 -        0.290 0.217 -
+docs-incr-metrics     0.183 0.132 44.1     0.346 0.239 25.4
+docs-incr-human       0.231 0.143 26.7     0.418 0.251 27.4
+
+table3                EnDe                 ZhEn
+baseline              0.171 0.128 -        0.290 0.217 -
+cv-bleurt             0.158 0.118 74.3     0.260 0.193 84.1
+cv-mean               0.159 0.118 74.8     0.251 0.188 88.3
+cv-multi              0.160 0.118 73.3     0.254 0.188 88.5
+cv-knn                0.158 0.119 74.1     0.246 0.185 92.2
+
+table4                EnDe                 ZhEn
+baseline              0.171 0.128 -        0.290 0.217 -
+docs-prop             0.158 0.118 75.7     0.250 0.187 92.4
+cv-knn                0.158 0.119 74.1     0.246 0.185 92.2
+docs-prop+cv-knn      0.147 0.110 88.5     0.224 0.167 98.5
+metrics-prop+cv-knn   0.156 0.116 77.8     0.244 0.182 92.0
+
+table6                EnDe                 ZhEn                 EnRu
+baseline              0.203 0.153 -        0.359 0.267 -        1.601 1.197 -
+docs-prop+cv-knn      0.188 0.140 78.1     0.283 0.212 97.9     1.482 1.117 77.3
+"""
+
+# Calibration, slack and bound of each size and estimator, by language pair.
+_BOUNDS = """
+table5      EnDe             ZhEn
+0.1 base    92 0.36 0.61     89 0.56 0.90
+0.1 best    96 0.40 0.61     97 0.49 0.90
+0.3 base    93 0.19 0.31     90 0.29 0.46
+0.3 best    96 0.20 0.31     96 0.25 0.46
+0.5 base    92 0.12 0.20     90 0.19 0.30
+0.5 best    96 0.13 0.20     96 0.16 0.30
+"""
+
+# Metrics and their correlation with the ratings of single raters, by language pair.
+_METRICS = """
+EnDe                       ZhEn
+BLEURT-extended  0.410     COMET-QE         0.465
+COMET-2R         0.379     BLEURT-extended  0.460
+COMET-MQM        0.364     YiSi-2           0.453
+COMET-QE         0.358     COMET-2R         0.452
+COMET            0.349     BERT-base-L2     0.446
+COMET-HTER       0.326     OpenKiwi-XLMR    0.440
+OpenKiwi-XLMR    0.314     BERT-large-L2    0.440
+mBERT-L2         0.306     BLEURT           0.437
+prism            0.293     COMET            0.433
+YiSi-1           0.279     mBERT-L2         0.425
+"""
+
+
+def _by_pair(block: str, labels: int) -> Iterator[tuple[str, list[str], str, list[str]]]:
+    """Table, labels of the line, language pair and the cells of a block, line by line."""
+    for part in block.strip().split("\n\n"):
+        (table, *pairs), *lines = (line.split() for line in part.splitlines())
+        for line in lines:
+            cells = line[labels:]
+            wide = len(cells) // len(pairs)
+            for k, pair in enumerate(pairs):
+                yield table, line[:labels], pair, cells[k * wide : (k + 1) * wide]
+
+
+#: By table, language pair and method.
+TABLES: dict[str, dict[str, dict[str, PrintedErrors]]] = {}
+for _table, (_label,), _pair, _cells in _by_pair(_ERRORS, 1):
+    _row = PrintedErrors(*(float(c) for c in _cells if c != "-"))
+    TABLES.setdefault(_table, {}).setdefault(_pair, {})[_label] = _row
+
+#: Table 5: the range that made Hoeffding's bound useful, by language pair …
+ORACLE_RANGE = {"EnDe": 4.0, "ZhEn": 7.0}
+#: … the true range of the scores …
+TRUE_RANGE = 25.0
+#: … and the results with the former, by language pair, size and estimator.
+TABLE5: dict[str, dict[float, dict[str, PrintedBound]]] = {}
+for _table, (_size, _label), _pair, _cells in _by_pair(_BOUNDS, 2):
+    TABLE5.setdefault(_pair, {}).setdefault(float(_size), {})[_label] = PrintedBound(
+        *map(float, _cells)
+    )
+
+#: Table 9: the ten metrics and their correlation with the ratings of single raters.
+TABLE9: dict[str, dict[str, float]] = {}
+for _table, _none, _pair, (_label, _r) in _by_pair(f"table9 {_METRICS.strip()}", 0):
+    TABLE9.setdefault(_pair, {})[_label] = float(_r)
+
 
 DEMO = "demo-"
 #: Metrics that the paper took, those of the highest correlation.
@@ -181,7 +297,7 @@ class CentredControls(Estimator):
         )
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A line of a table: the paper's name, the strategy here, and what it stands for.
 
     ``kind`` is ``printed`` (the paper's own), ``reading`` (another reading of the paper),
@@ -226,14 +342,14 @@ table6 corrected docs-prop+cv-knn    docs-prop+cv-knn
 """
 
 
-def lines(table: str, single: str) -> list[Line]:
+def lines(table: str, single: str) -> list[TableLine]:
     """The lines of a table; ``single`` is the metric that stands for the paper's BLEURT."""
     found = [
-        Line(method, strategy.format(single), kind)
+        TableLine(method, strategy.format(single), kind)
         for name, kind, method, strategy in map(str.split, _LINES.strip().splitlines())
         if name == table
     ]
-    return [Line("baseline", BASE, "printed"), *found, Line("", OURS, "ours")]
+    return [TableLine("baseline", BASE, "printed"), *found, TableLine("", OURS, "ours")]
 
 
 def made(name: str) -> Estimator | str:
@@ -264,3 +380,111 @@ def strategies(tables: list[str], single: str) -> dict[str, Any]:
     """All that some tables need, by name."""
     names = dict.fromkeys(line.strategy for table in tables for line in lines(table, single))
     return {name: made(name) for name in names}
+
+
+# The tables made again ---------------------------------------------------------------------------
+
+#: The sizes of Table 5.
+SIZES = (0.1, 0.3, 0.5)
+WHO = {"base": BASE, "best": BEST}
+
+
+def errors_table(table: str, data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
+    """Tables 1 to 4 and 6: one line per method, printed and ours.
+
+    ``ratio`` is the error over that of the baseline, which can be compared across data.
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    seen = set()
+    for rated in data:
+        run, printed = runs[rated.name], TABLES[table].get(rated.pair, {})
+        base, ranking = abs_error(run, BASE), run.ranking().set_index("strategy")
+        seen.add(rated.pair)
+        for line in lines(table, rated.metrics[0]):
+            mine = ranking.loc[line.strategy]
+            ratio = abs_error(run, line.strategy) / base
+            row: dict[str, Any] = {"data": rated.name, "pair": rated.pair, **line._asdict()}
+            row |= _as_printed(printed, line.method, line.kind)
+            row |= {
+                **{"error": mine["abs_error"], "error_mc": mine["abs_error_mc"]},
+                **{"sdev": mine["abs_error_sd"], "sdev_mc": mine["abs_error_sd_mc"]},
+                **{"win": 100 * mine["win"], "win_mc": 100 * mine["win_mc"]},
+                **{"ratio": ratio.value, "ratio_mc": ratio.mc},
+            }
+            rows.append(row)
+    for pair, printed in TABLES[table].items():
+        if pair not in seen:  # EnRu of Table 6, for which there are no data
+            for method in printed:
+                row = {"data": "", "pair": pair, "method": method, "strategy": ""}
+                row |= {"kind": "printed", **_as_printed(printed, method, "printed")}
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _as_printed(printed: Mapping[str, PrintedErrors], method: str, kind: str) -> dict[str, float]:
+    row = printed.get(method) if kind == "printed" else None
+    return {
+        "printed_error": row.abs_error if row else np.nan,
+        "printed_sdev": row.sdev if row else np.nan,
+        "printed_win": np.nan if row is None or row.win is None else row.win,
+        "printed_ratio": row.abs_error / printed["baseline"].abs_error if row else np.nan,
+    }
+
+
+def bounds_table(data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.DataFrame:
+    """Table 5: how often the error was below the bound, by how much, and the bound."""
+    import pandas as pd
+
+    rows = []
+    nothing = PrintedBound(np.nan, np.nan, np.nan)
+    for rated in data:
+        frame, printed = runs[rated.name].by_budget(), TABLE5[rated.pair]
+        cases = product(bounds(rated.pair).items(), sizes(runs[rated.name]), WHO.items())
+        for (bound, made), size, (who, strategy) in cases:
+            at = (frame["strategy"] == strategy) & np.isclose(frame["budget"], size)
+            mine = frame[at].iloc[0]
+            oracle = bound.endswith("oracle")
+            shown = printed[round(size, 2)][who] if oracle else nothing
+            rows.append(
+                {
+                    **{"data": rated.name, "pair": rated.pair},
+                    **{"bound": made.name, "R": getattr(made, "score_range", np.nan)},
+                    **{"size": 100 * size, "estimator": who},
+                    **{f"printed_{name}": value for name, value in shown._asdict().items()},
+                    "cal": 100 * mine[f"coverage_{bound}"],
+                    "cal_mc": 100 * mine[f"coverage_{bound}_mc"],
+                    "slack": mine[f"slack_{bound}"],
+                    "slack_mc": mine[f"slack_{bound}_mc"],
+                    "t": mine[f"half_width_{bound}"],
+                    "error": mine["abs_error"],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def sizes(run: Simulation) -> list[float]:
+    """Those sizes of Table 5 that were simulated."""
+    return [b for b in run.budgets if isinstance(b, float) and np.isclose(b, SIZES).any()]
+
+
+def metrics_table(full: Iterable[Rated], small: Iterable[Rated]) -> pd.DataFrame:
+    """Table 9: the metrics here beside those of the paper, each in the order of correlation.
+
+    Then those of Table 6, of which the paper prints no correlation.
+    """
+    import pandas as pd
+
+    rows = []
+    for rated in full:
+        theirs = list(TABLE9[rated.pair].items())
+        mine = list(rated.correlations.items())
+        for k in range(max(len(mine), len(theirs))):
+            ours, printed = (x[k] if k < len(x) else ("", np.nan) for x in (mine, theirs))
+            rows.append((rated.name, "tables 1 to 5", *printed, *ours, len(rated.studies)))
+    for rated in small:
+        for ours in rated.correlations.items():
+            rows.append((rated.name, "table 6", "", np.nan, *ours, len(rated.studies)))
+    columns = ["data", "used", "printed_metric", "printed_r", "metric", "r", "systems"]
+    return pd.DataFrame(rows, columns=columns)

@@ -140,4 +140,4 @@ def test_what_the_owner_asks_is_asked(tmp_path: Path, pool: Pool) -> None:
     )
     study.select(3)
     assert "Count them." in page_of(study)
-    assert study.tasks().instruction == "Count them. (0 = best, 25 = worst)"
+    assert study.tasks()._instruction == "Count them. (0 = best, 25 = worst)"

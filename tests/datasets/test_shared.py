@@ -1,8 +1,7 @@
-"""Real data by name, and the readers of published formats."""
+"""Real data by name, and scores of metrics as submitted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,7 @@ import pytest
 from fewgold.datasets import (
     data_folder,
     load_real,
-    read_avg_seg_scores,
     read_metric_submission,
-    read_mqm_tsv,
-    read_wmt_da,
     real_frame,
     real_systems,
 )
@@ -186,44 +182,7 @@ def test_several_ratings_of_a_segment_are_averaged(
     assert gold.tolist() == [1.0, 0.0]
 
 
-# ------------------------------------------------------------------ published formats
-
-
-@needs_data
-def test_mqm_tsv_reproduces_the_table() -> None:
-    keys = ["system", "doc_id", "seg_id", "rater"]
-    read = read_mqm_tsv(raw("mqm_ted_ende.tsv.gz")).rename(columns={"doc": "doc_id"})
-    table = real_frame("ted_ende")
-    both = read.merge(table, on=keys, how="outer", suffixes=("_read", ""), indicator=True)
-    assert len(both) == len(read) == len(table)
-    assert (both["_merge"] == "both").all()
-    for column in ("mqm", "n_errors", "n_major"):
-        assert np.allclose(both[f"{column}_read"], both[column], atol=1e-9, rtol=0)
-
-
-@needs_data
-def test_avg_seg_scores_match_the_table() -> None:
-    read = read_avg_seg_scores(raw("mqm_newstest2020_ende.avg_seg_scores.tsv.gz"))
-    table = real_frame("wmt20_ende")
-    both = table.merge(read, on=["system", "seg_id"], suffixes=("", "_read"))
-    assert len(both) == len(table)
-    assert np.allclose(both["mqm_read"], both["mqm"], atol=1e-4)
-    human_a = read[read["system"] == "Human-A.0"]
-    assert human_a["mqm"].mean() == pytest.approx(0.91, abs=0.006)
-
-
-@needs_data
-def test_wmt_da_is_joined_with_the_right_segments() -> None:
-    read = read_wmt_da(raw("ad-seg-scores-en-de.csv.gz"))
-    assert len(read) == 11_360 and read["raw"].between(0, 100).all() and (read["n"] >= 1).all()
-    table = real_frame("wmt20_ende").rename(columns={"doc_id": "doc"})
-    table = table[table["is_human"] == 0]
-    keys = ["system", "doc", "doc_seg_id"]
-    both = read.merge(table, on=keys)
-    assert len(both) == read["system"].isin(table["system"]).sum()  # every place exists
-    # Shifted by one segment, the two kinds of human scores would hardly agree.
-    shifted = read.assign(doc_seg_id=read["doc_seg_id"] - 1).merge(table, on=keys)
-    assert both["z"].corr(both["mqm"]) < -0.3 < shifted["z"].corr(shifted["mqm"])
+# ------------------------------------------------------------------ submissions of metrics
 
 
 @needs_data
@@ -236,55 +195,16 @@ def test_metric_submission_matches_the_table() -> None:
     assert np.allclose(both["EQ_static"], both["score"], atol=1e-5)
 
 
-MQM_LINES = """system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity
-A\tx\t1\t1\tr1\ts\t"quote\tAccuracy/Omission\tMajor
-A\tx\t1\t1\tr1\ts\tt\tFluency/Punctuation\tMinor
-A\tx\t1\t1\tr1\ts\tt\tFluency/Punctuation\tMajor
-A\tx\t1\t1\tr1\ts\tt\tStyle/Awkward\tminor
-A\tx\t1\t1\tr1\ts\tt\tOther\tNeutral
-A\tx\t1\t1\tr2\ts\tt\tNo-error\tNo-error
-A\tx\t2\t2\tr1\ts\tt\tNon-translation!\tMajor
-A\tx\t2\t2\tr1\ts\tt\tAccuracy/Addition\tMajor
-"""
-
-
-def test_mqm_weights(tmp_path: Path) -> None:
-    path = tmp_path / "mqm.tsv"
-    path.write_text(MQM_LINES, encoding="utf-8")
-    read = read_mqm_tsv(path)
-    assert list(zip(read["seg_id"], read["rater"], strict=True)) == [
-        (1, "r1"), (1, "r2"), (2, "r1")
-    ]  # fmt: skip
-    assert read["mqm"].tolist() == [11.1, 0.0, 25.0]
-    assert read["n_errors"].tolist() == [5, 0, 2]
-    assert read["n_major"].tolist() == [2, 0, 2]
-
-
-def test_avg_seg_scores_with_mixed_separators(tmp_path: Path) -> None:
-    path = tmp_path / "scores.tsv"
-    path.write_text("system mqm_avg_score seg_id\nA -2.5\t1\nA\tNone 2\nB  -0.0 1\n")
-    read = read_avg_seg_scores(path)
-    assert read["system"].tolist() == ["A", "A", "B"]
-    assert read["seg_id"].tolist() == [1, 2, 1]
-    assert np.array_equal(read["mqm"], [2.5, np.nan, 0.0], equal_nan=True)
-    assert not np.signbit(read["mqm"].iloc[2])
-
-
-@pytest.mark.parametrize(
-    ("reader", "text", "sentence"),
-    [
-        (read_mqm_tsv, MQM_LINES.replace("Neutral", "Fatal"), "expected the severities.*'fatal'"),
-        (read_mqm_tsv, "system\tdoc\nA\tx\n", r"expected the columns system.*\(no seg_id, rater"),
-        (read_avg_seg_scores, "system mqm_avg_score seg_id\nA high 1\n", "numbers in.*'high'"),
-        (read_avg_seg_scores, "system mqm_avg_score seg_id\nA -1 None\n", "whole numbers.*seg_id"),
-        (read_wmt_da, "SYS SID RAW.SCR Z.SCR N \nA nowhere 1 1 1 \n", "names such as 'doc_7'"),
-        (read_metric_submission, "m\tlp\tt\n", "expected the 8 tab-separated columns.*got 3"),
-    ],
-)
-def test_wrong_files_are_explained(
-    tmp_path: Path, reader: Callable[[Path], pd.DataFrame], text: str, sentence: str
-) -> None:
-    path = tmp_path / "wrong.tsv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=sentence):
-        reader(path)
+def test_a_submission_of_another_shape_is_explained(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.seg.score"
+    path.write_text("m\tlp\tt\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"expected the 8 tab-separated columns.*got 3"):
+        read_metric_submission(path)
+    cells = ["m", "en-de", "t", "r", "A", "doc", "1", "0.5"]
+    for place, wrong, sentence in (
+        (6, "1.5", "whole numbers.*SEGID"),
+        (7, "high", "numbers in.*'high'"),
+    ):
+        path.write_text("\t".join([*cells[:place], wrong, *cells[place + 1 :]]), encoding="utf-8")
+        with pytest.raises(DataError, match=sentence):
+            read_metric_submission(path)

@@ -12,9 +12,8 @@ import pytest
 
 from doctor.tables import pool
 from fewgold.doctor import Diagnosis, examine
-from fewgold.doctor.findings import Command, Finding
-from fewgold.doctor.table import _REMARKS
-from fewgold.doctor.texts import TEXTS
+from fewgold.doctor.diagnosis import _REMARKS
+from fewgold.doctor.findings import TEXTS, Command, Finding
 from fewgold.errors import UnknownNameError
 
 
@@ -38,8 +37,8 @@ def test_brief() -> None:
         "x", "k", "t", findings=(Finding("warning", "c", "it is small"), Finding("note", "d", "n")),
         next_commands=(Command("fewgold demo", "why"),),
     )  # fmt: skip
-    assert found.brief() == "warning: it is small\nnext: fewgold demo"
-    assert Diagnosis("x", "k", "t").brief() == "fine"
+    assert found._brief() == "warning: it is small\nnext: fewgold demo"
+    assert Diagnosis("x", "k", "t")._brief() == "fine"
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "jsonl", "json", "parquet", "xlsx"])

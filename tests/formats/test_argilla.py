@@ -37,7 +37,7 @@ def test_answers_come_back_as_they_went_out(tmp_path):
 def test_tasks_read_back_as_blank(tmp_path):
     path = check_tasks("argilla", tmp_path)
     assert recognise(path) is ARGILLA
-    beside = json.loads(ARGILLA.beside(path).read_text(encoding="utf-8"))
+    beside = json.loads(ARGILLA._beside(path).read_text(encoding="utf-8"))
     assert beside == settings(tasks())
 
 

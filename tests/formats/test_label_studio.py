@@ -52,7 +52,7 @@ def test_answers_come_back_as_they_went_out(name, tmp_path):
 def test_tasks_read_back_as_blank(name, tmp_path):
     path = check_tasks(name, tmp_path)
     assert (tmp_path / "tasks.config.xml").read_text(encoding="utf-8") == config(tasks())
-    assert get(name).beside(path) == tmp_path / "tasks.config.xml"
+    assert get(name)._beside(path) == tmp_path / "tasks.config.xml"
 
 
 def test_a_task_carries_its_key_its_place_and_its_context(tmp_path):
@@ -83,7 +83,7 @@ def test_the_interface_is_xml_over_fields_that_every_task_has(tmp_path):
     assert all(t.get("value")[1:] in data for t in texts)
     shown = [h.get("value") for h in root.findall("Header")]
     assert shown[0] == "context before, do not rate"
-    assert shown[-1].replace("\u200b", "") == found.instruction
+    assert shown[-1].replace("\u200b", "") == found._instruction
     score = root.find("Number")
     assert score.get("toName") == "machine_output" in {t.get("name") for t in texts}
     assert (score.get("min"), score.get("max"), score.get("step")) == ("0", "100", "1")

@@ -12,7 +12,8 @@ from fewgold import formats
 from fewgold.datasets import data_folder, real_frame
 from fewgold.errors import DataError
 from fewgold.formats import MqmWeights, Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats.mqm import MqmAverages, MqmTsv
+from fewgold.formats.means import MqmAverages
+from fewgold.formats.mqm import MqmTsv
 
 OLD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment"
 NEW = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\t"
@@ -144,7 +145,7 @@ def test_a_segment_with_one_unreadable_line_is_rejected_as_a_whole(put) -> None:
     assert "got 6" in why["line 8"] and "NUL" in why["line 10"]
     assert "names no segment" in why["line 11"] and "got 1" in why["line 12"]
     with pytest.raises(DataError, match="10 of 11 rows cannot be read; the first is line 2"):
-        got.require()
+        got._require()
 
 
 def test_critical_errors_need_a_weight(put) -> None:  # type: ignore[no-untyped-def]
@@ -215,8 +216,8 @@ def test_files_that_are_something_else(put) -> None:  # type: ignore[no-untyped-
         MqmTsv().read(put(""))
     for header in ("system\tdoc\tseg_id\trater\tscore", "id\tcategory\tseverity\tsource\ttarget"):
         path = put(header, "\t".join(["1"] * (header.count("\t") + 1)), name="t.tsv")
-        assert not MqmTsv().recognises(Probe(path))
-    assert not MqmTsv().recognises(Probe(put(OLD.replace("\t", ","), name="t.csv")))
+        assert not MqmTsv()._recognises(Probe(path))
+    assert not MqmTsv()._recognises(Probe(put(OLD.replace("\t", ","), name="t.csv")))
 
 
 # ------------------------------------------------------------------ there and back
@@ -307,7 +308,7 @@ def test_averages(put) -> None:  # type: ignore[no-untyped-def]
     assert "expected 3 values" in got.rejected[1].why
     with pytest.raises(DataError, match=r"expected the columns.*\(no mqm_avg_score\)"):
         MqmAverages().read(put("system score seg_id", "A 1 1"))
-    assert not MqmAverages().recognises(Probe(put("system mqm_avg_score seg_id doc")))
+    assert not MqmAverages()._recognises(Probe(put("system mqm_avg_score seg_id doc")))
 
 
 def test_averages_round_trip(tmp_path: Path) -> None:

@@ -118,9 +118,11 @@ def test_no_tree(tmp_path: Path, tree: Path) -> None:
         read_tree(tmp_path)
     with pytest.raises(DataError, match="is no mt-metrics-eval tree"):
         MtMetricsEval().read(tree / "sources")
-    assert not MtMetricsEval().recognises(Probe(tmp_path))
-    assert not MtMetricsEval().recognises(Probe(put(tmp_path, "x.seg.score", "sysA 1")))
-    assert not MtMetricsEval().recognises(Probe(put(tree, "human-scores/en-de.x.sys.score", "A 1")))
+    assert not MtMetricsEval()._recognises(Probe(tmp_path))
+    assert not MtMetricsEval()._recognises(Probe(put(tmp_path, "x.seg.score", "sysA 1")))
+    assert not MtMetricsEval()._recognises(
+        Probe(put(tree, "human-scores/en-de.x.sys.score", "A 1"))
+    )
     with pytest.raises(DataError, match="no columns for ids"):
         MtMetricsEval().read(tree, Names(id="x"))
 

@@ -44,7 +44,7 @@ def test_answers_come_back_as_they_went_out(tmp_path):
 
 def test_tasks_read_back_as_blank(tmp_path):
     path = check_tasks("potato", tmp_path)
-    assert POTATO.beside(path).read_text(encoding="utf-8") == config(tasks(), path.name)
+    assert POTATO._beside(path).read_text(encoding="utf-8") == config(tasks(), path.name)
     first = json.loads(path.read_text(encoding="utf-8").split("\n")[0])
     assert first["id"] == tasks().to_rate[0].key
     assert (first["segment_id"], first["document"], first["position"]) == ("a:2", "a", 2)
@@ -66,7 +66,7 @@ def test_the_configuration_is_yaml(limits):
     assert made["user_config"] == {"allow_all_users": False, "users": ["anna", "no"]}
     (scheme,) = made["annotation_schemes"]
     assert scheme["name"] == "text_9_x"
-    assert scheme["description"] == found.instruction.replace("\u2028", " ")
+    assert scheme["description"] == found._instruction.replace("\u2028", " ")
     if limits == (1, 5):
         assert (scheme["annotation_type"], scheme["labels"]) == ("radio", list("12345"))
     else:

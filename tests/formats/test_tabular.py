@@ -513,7 +513,7 @@ def test_recognised_by_content(tmp_path: Path) -> None:
     assert formats.read(target).ratings == (Rating("a", 3.0),)
     target.write_text("just words\nand more\n")
     assert formats.recognise(target) is None
-    assert not any(formats.get(name).recognises(Probe(tmp_path)) for name in TABLES)
+    assert not any(formats.get(name)._recognises(Probe(tmp_path)) for name in TABLES)
 
 
 # Spreadsheets -----------------------------------------------------------------------------------

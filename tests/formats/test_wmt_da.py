@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fewgold import formats
-from fewgold.datasets import data_folder, read_wmt_da
+from fewgold.datasets import data_folder, real_frame
 from fewgold.errors import DataError
 from fewgold.formats import Names, Probe, Rating, Segment, Tasks, key
-from fewgold.formats.wmt_da import WmtDa
+from fewgold.formats.means import WmtDa
 
 HEADER = "SYS SID RAW.SCR Z.SCR N "
 KEYS = [key(i, f"s{i}", "pool") for i in range(3)]
@@ -55,7 +56,7 @@ def test_means_and_what_is_wrong(tmp_path: Path, packed: bool) -> None:
 
 def test_other_files(tmp_path: Path) -> None:
     path = put(tmp_path, "SYS SID RAW.SCR N", "A d 1 1")
-    assert not WmtDa().recognises(Probe(path))
+    assert not WmtDa()._recognises(Probe(path))
     with pytest.raises(DataError, match=r"\(no Z.SCR\)"):
         WmtDa().read(path)
     path = put(tmp_path, HEADER)
@@ -101,6 +102,20 @@ def test_published_file() -> None:
     assert formats.recognise(path) is formats.get("wmt-da")
     got = WmtDa().read(path)
     assert got.used == got.rows == 11_360
-    table = read_wmt_da(path)
-    assert [r.score for r in got.ratings] == table["raw"].tolist()
-    assert [r.details["z"] for r in got.ratings] == table["z"].tolist()
+    lines = gzip.decompress(path.read_bytes()).decode().split("\n")[1:]
+    cells = [line.split() for line in lines if line.strip()]
+    assert [r.score for r in got.ratings] == [float(c[2]) for c in cells]
+    assert [r.details["z"] for r in got.ratings] == [float(c[3]) for c in cells]
+    # Shifted by one segment, these and the MQM scores of the same outputs would hardly agree.
+    table = real_frame("wmt20_ende")
+    keys = zip(table["system"], table["doc_id"], table["doc_seg_id"], strict=True)
+    mqm = dict(zip(keys, table["mqm"], strict=True))
+    near = {}
+    for shift in (0, 1):
+        both = []
+        for r in got.ratings:
+            document, _, place = r.segment.rpartition("_")  # which counts from 0
+            score = mqm.get((r.system, document, int(place) + 1 - shift))
+            both += [] if score is None else [(r.details["z"], score)]
+        near[shift] = np.corrcoef(np.array(both).T)[0, 1]
+    assert near[0] < -0.3 < near[1]

@@ -61,7 +61,7 @@ def check_round_trip(name: str, folder: Path, ending: str | None = None) -> Read
     assert recognise(path) is format_
     reading = format_.read(path)
     assert reading.rejected == ()
-    assert reading.require() and set(map(repr, reading.ratings)) == set(map(repr, ratings(found)))
+    assert reading._require() and set(map(repr, reading.ratings)) == set(map(repr, ratings(found)))
     assert len(reading.ratings) == reading.used == 5
     return reading
 

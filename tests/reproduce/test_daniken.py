@@ -19,14 +19,14 @@ from fewgold.bayes import Counts, moments
 from fewgold.cli import app
 from fewgold.errors import FewgoldError
 from fewgold.planning import measurable_difference
-from fewgold.reproduce import daniken_output, daniken_tables
-from fewgold.reproduce.daniken_printed import GRIDS, ORDERS
+from fewgold.reproduce import daniken_study
+from fewgold.reproduce.daniken_study import GRIDS, ORDERS, DanikenReproduction
 
 SAMPLED = ("thesis5.8", "thesis5.9")
 
 
 @pytest.fixture(scope="module")
-def made() -> reproduce.DanikenReproduction:
+def made() -> DanikenReproduction:
     return reproduce.daniken(25)
 
 
@@ -87,7 +87,7 @@ def test_counts_have_the_printed_means() -> None:
     ],
 )
 def test_differences_to_the_printed_digit(
-    made: reproduce.DanikenReproduction, name: str, exceptions: dict[tuple[int, int], str]
+    made: DanikenReproduction, name: str, exceptions: dict[tuple[int, int], str]
 ) -> None:
     rows = made.tables[name].to_dict("records")
     grid = GRIDS[name]
@@ -115,7 +115,7 @@ def test_rounding_is_half_to_even() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLED)
-def test_thesis_without_the_root(made: reproduce.DanikenReproduction, name: str) -> None:
+def test_thesis_without_the_root(made: DanikenReproduction, name: str) -> None:
     """Within half a digit and 4 Monte-Carlo errors; with the √2 no cell would."""
     table = made.tables[name]
     table = table[(table["human"] > 0) | (table["metric"] > 0)]
@@ -133,7 +133,7 @@ def test_thesis_without_the_root(made: reproduce.DanikenReproduction, name: str)
 def test_thesis_with_many_draws(seed: int) -> None:
     """With 300 draws what is left is nearly all the error of the thesis's own 50."""
     for name in SAMPLED:
-        table = daniken_tables.grid_table(name, GRIDS[name], 300, seed)
+        table = daniken_study.grid_table(name, GRIDS[name], 300, seed)
         assert table["explained"].all()
 
 
@@ -141,7 +141,7 @@ def test_thesis_with_many_draws(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", list(ORDERS))
-def test_orders(made: reproduce.DanikenReproduction, name: str) -> None:
+def test_orders(made: DanikenReproduction, name: str) -> None:
     """To the digit with ties dropped; counted half, both ways round add up to 1."""
     table = made.tables[name]
     assert [f"{x:.3f}" for x in table["their_way"]] == [
@@ -159,7 +159,7 @@ def test_orders(made: reproduce.DanikenReproduction, name: str) -> None:
     assert middle == pytest.approx(wide["here"].to_numpy(dtype=float)[off], abs=5e-5)
 
 
-def test_ties_are_what_falls_into_one_cell(made: reproduce.DanikenReproduction) -> None:
+def test_ties_are_what_falls_into_one_cell(made: DanikenReproduction) -> None:
     """The double sum of appendix B, written out."""
     edges = np.linspace(0, 1, 2001)
     one, two = (np.diff(betainc(k + 1, 528 - k, edges)) for k in (353, 340))
@@ -188,7 +188,7 @@ def test_600_ratings_do_not_give_table_8() -> None:
 # Quoted figures -----------------------------------------------------------------------------
 
 
-def test_quoted_figures(made: reproduce.DanikenReproduction) -> None:
+def test_quoted_figures(made: DanikenReproduction) -> None:
     table = made.tables["quoted"]
     expected = [
         *(0.1091, 0.0196, 0.0429, 0.0192, 0.0213),
@@ -221,7 +221,7 @@ def test_figures_in_the_causes() -> None:
 # The whole ----------------------------------------------------------------------------------
 
 
-def test_every_disagreement_has_a_cause(made: reproduce.DanikenReproduction) -> None:
+def test_every_disagreement_has_a_cause(made: DanikenReproduction) -> None:
     assert list(made.tables) == [
         *(f"table{k}" for k in (1, 4, 5, 8, 9, 11, 12, 13, 14)),
         *("quoted", *SAMPLED),
@@ -236,17 +236,15 @@ def test_every_disagreement_has_a_cause(made: reproduce.DanikenReproduction) -> 
     assert max(len(line) for line in text.splitlines()) < 120
 
 
-def test_same_seed_same_tables(made: reproduce.DanikenReproduction) -> None:
-    again = daniken_tables.grid_table(
+def test_same_seed_same_tables(made: DanikenReproduction) -> None:
+    again = daniken_study.grid_table(
         "thesis5.8", GRIDS["thesis5.8"], 25, np.random.SeedSequence(0).spawn(len(GRIDS))[5]
     )
     pd.testing.assert_frame_equal(again, made.tables["thesis5.8"])
 
 
-def test_files(
-    made: reproduce.DanikenReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(daniken_output, "HEAT_MAPS", ["thesis5.9"])
+def test_files(made: DanikenReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daniken_study, "HEAT_MAPS", ["thesis5.9"])
     written = {path.name: path for path in made.save(tmp_path / "out")}
     assert {"summary.txt", "disagreements.json", "report.html", "table1.csv"} <= set(written)
     assert len(json.loads(written["disagreements.json"].read_text())) == len(made.disagreements)
@@ -270,16 +268,16 @@ def run(*args: str) -> Any:
 
 
 def test_command(
-    made: reproduce.DanikenReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: DanikenReproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = {}
 
-    def fake(draws: int, **options: Any) -> reproduce.DanikenReproduction:
+    def fake(draws: int, **options: Any) -> DanikenReproduction:
         asked.update(options, draws=draws)
         return made
 
     monkeypatch.setattr(reproduce, "daniken", fake)
-    monkeypatch.setattr(daniken_output, "figures", lambda made: {})
+    monkeypatch.setattr(DanikenReproduction, "_figures", lambda made: {})
     result = run("--draws", "7", "--seed", "3", "-o", str(tmp_path / "out"), "--json", "--fail")
     assert result.exit_code == 0, result.output
     assert (asked["draws"], asked["rng"]) == (7, 3)
@@ -290,7 +288,7 @@ def test_command(
     assert "What differs, and why" in run().stdout
 
 
-def test_command_gate(made: reproduce.DanikenReproduction, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_gate(made: DanikenReproduction, monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure that differs for no known reason is an error with --fail."""
     table = made.tables["table12"].copy()
     table.loc[9, ["here", "agrees", "explained"]] = [0.5, False, False]

@@ -15,8 +15,9 @@ from typer.testing import CliRunner
 from fewgold import Pool, datasets, reproduce, simulate
 from fewgold.cli import app
 from fewgold.errors import DataError
-from fewgold.reproduce import saldias_methods, saldias_output, saldias_printed
+from fewgold.reproduce import saldias_methods, saldias_study
 from fewgold.reproduce.findings import FAILS, HOLDS, OPEN, Check, Claim, mean_of, spread_of
+from fewgold.reproduce.saldias_study import DEMO_DATA, SaldiasReproduction
 from fewgold.samplers import SimpleRandom, Stratified
 
 HAVE = datasets.data_folder() is not None
@@ -37,7 +38,7 @@ def the_first(kind: str, system: str) -> tuple[Pool, Any]:
 
 def test_printed_tables_agree_with_one_another() -> None:
     """Table 4 repeats lines of Tables 1 and 3, and all of them share the baseline."""
-    tables = saldias_printed.TABLES
+    tables = saldias_methods.TABLES
     for pair in PAIRS:
         assert tables["table4"][pair]["docs-prop"] == tables["table1"][pair]["docs-prop"]
         assert tables["table4"][pair]["cv-knn"] == tables["table3"][pair]["cv-knn"]
@@ -48,14 +49,14 @@ def test_printed_tables_agree_with_the_text() -> None:
     """Section 4: reductions of 14 and 23 %, and on test data 7, 21 and 7 %; cv-knn 5 % better."""
 
     def reduction(table: str, pair: str, method: str = "docs-prop+cv-knn") -> int:
-        rows = saldias_printed.TABLES[table][pair]
+        rows = saldias_methods.TABLES[table][pair]
         return round(100 * (1 - rows[method].abs_error / rows["baseline"].abs_error))
 
     assert [reduction("table4", pair) for pair in PAIRS] == [14, 23]
     assert [reduction("table6", pair) for pair in ("EnDe", "ZhEn", "EnRu")] == [7, 21, 7]
-    rows = saldias_printed.TABLES["table3"]["ZhEn"]
+    rows = saldias_methods.TABLES["table3"]["ZhEn"]
     assert round(100 * (1 - rows["cv-knn"].abs_error / rows["cv-bleurt"].abs_error)) == 5
-    correlations = {pair: sorted(saldias_printed.TABLE9[pair].values()) for pair in PAIRS}
+    correlations = {pair: sorted(saldias_methods.TABLE9[pair].values()) for pair in PAIRS}
     assert (correlations["EnDe"][0], correlations["EnDe"][-1]) == (0.279, 0.410)
     assert (correlations["ZhEn"][0], correlations["ZhEn"][-1]) == (0.425, 0.465)
     assert all(len(r) == 10 for r in correlations.values())
@@ -68,11 +69,11 @@ def test_printed_bounds_follow_from_the_formula() -> None:
         "ZhEn": np.mean([993, 992, 1012, 996, 1021, 986]),
     }
     for pair in PAIRS:
-        for size, rows in saldias_printed.TABLE5[pair].items():
+        for size, rows in saldias_methods.TABLE5[pair].items():
             total = segments[pair]
             n = round(size * total)
             k = 1 - (n - 1) / total
-            t = saldias_printed.ORACLE_RANGE[pair] * sqrt(k * log(2 / 0.05) / (2 * n))
+            t = saldias_methods.ORACLE_RANGE[pair] * sqrt(k * log(2 / 0.05) / (2 * n))
             for row in rows.values():
                 assert row.t == pytest.approx(t, abs=0.006)
                 assert row.slack < row.t
@@ -190,14 +191,14 @@ def made() -> reproduce.Reproduction:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datasets, "load_demo", the_first)
         return reproduce.saldias(
-            *(5, [0.05, 0.1], reproduce.DEMO_DATA),
+            *(5, [0.05, 0.1], DEMO_DATA),
             systems={"demo-ende": ["human", "alpha"], "demo-zhen": ["alpha"]},
         )
 
 
 def test_all_tables_have_all_lines(made: reproduce.Reproduction) -> None:
     assert list(made.tables) == [*(f"table{k}" for k in range(1, 7)), "metrics"]
-    for name, printed in saldias_printed.TABLES.items():
+    for name, printed in saldias_methods.TABLES.items():
         table = made.tables[name]
         for pair, methods in printed.items():
             rows = table[(table["pair"] == pair) & (table["kind"] == "printed")]
@@ -267,9 +268,9 @@ def test_findings_and_summary(made: reproduce.Reproduction) -> None:
 def test_files(
     made: reproduce.Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert list(saldias_output.FIGURES) == ["figure2", "figure3", "figure4", "figure5"]
+    assert list(saldias_study.FIGURES) == ["figure2", "figure3", "figure4", "figure5"]
     for alike in ("figure3", "figure4"):  # as the first, of other lines
-        monkeypatch.delitem(saldias_output.FIGURES, alike)
+        monkeypatch.delitem(saldias_study.FIGURES, alike)
     written = made.save(tmp_path / "out")
     names = {path.name for path in written}
     assert {"summary.txt", "findings.json", "report.html", "table2.csv", "metrics.csv"} <= names
@@ -313,7 +314,7 @@ def run(*args: str) -> Any:
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "demo_systems", lambda kind: ["alpha"])
     monkeypatch.setattr(datasets, "load_demo", the_first)
-    monkeypatch.setattr(saldias_output, "figures", lambda made: {})  # test_files draws them
+    monkeypatch.setattr(SaldiasReproduction, "_figures", lambda made: {})  # test_files draws them
     out = tmp_path / "out"
     options = ["--demo", "--draws", "2", "--budgets", "5%", "--no-incremental", "-o", str(out)]
     result = run(*options, "--format", "json")

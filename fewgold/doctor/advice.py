@@ -1,0 +1,406 @@
+"""What can be done with a table, and commands for it that work when pasted."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewgold import registry
+from fewgold.doctor.findings import Command, Finding, Support, finding, plural, some
+from fewgold.doctor.identity import TINY, keys
+from fewgold.doctor.scores import (
+    correlation,
+    higher_is_better,
+    is_binary,
+    is_flag,
+    is_marked,
+    scale_of,
+    spread,
+    to_points,
+)
+from fewgold.doctor.seen import Seen
+from fewgold.errors import FewgoldError
+from fewgold.io import looks_human
+from fewgold.pool import Pool
+
+
+@dataclass(frozen=True, eq=False)
+class Able:
+    """What a table is fit for; the commands follow from it."""
+
+    pool: Pool | None
+    systems: int
+    rated: int
+    unrated: int
+    limits: tuple[float, float] | None
+    binary: str | None
+    crossed: bool
+    judges: tuple[str, ...]
+    supports: tuple[Support, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def can(self, name: str) -> bool:
+        """Whether the table supports something."""
+        return any(s.ok for s in self.supports if s.name == name)
+
+
+def able(seen: Seen) -> Able:
+    """Try the pool that the commands would build, and see what it allows."""
+    pool, problem = _pool(seen)
+    systems = seen.count(seen.system)
+    extra = None if seen.id is None else keys(seen)
+    scores = seen.scores() if seen.human else np.full(seen.rows, np.nan)
+    known = scores[np.isfinite(scores)]
+    scale = scale_of(known, seen.human[0]) if seen.human else None
+    columns = seen.cells
+    binary = [h for h in seen.humans if is_binary(columns[h].values[columns[h].finite])]
+    crossed = extra is not None and systems > 1 and seen.system in extra
+    fit = Able(
+        pool, systems, int(known.size), _unrated(seen, scores),
+        None if scale is None else scale[:2],
+        next((h for h in binary if not is_marked(h)), None),
+        crossed and seen.count(seen.id) < seen.rows,  # two systems share some segment
+        tuple(m for m in seen.usable_metrics if not is_flag(seen, m)),
+        findings=() if problem is None else (problem,),
+    )  # fmt: skip
+    supports = [
+        *_strategies(fit), *([] if pool is None else [_bounds(seen, fit)]), *_studies(seen, fit)
+    ]  # fmt: skip
+    return replace(fit, supports=tuple(supports))
+
+
+def _unrated(seen: Seen, scores: NDArray[np.float64]) -> int:
+    """Outputs that nobody rated; with a row for each rater, one rating of an output is enough."""
+    if seen.id is None:
+        return int(np.isnan(scores).sum())
+    system = seen.labels(seen.system) if seen.system else [""] * seen.rows
+    outputs = list(zip(seen.labels(seen.id), system, strict=True))
+    # A cell that cannot be read is a mistake, but somebody rated there.
+    rated = np.isfinite(scores)
+    for name in seen.human:
+        rated = rated | ~seen.cells[name].blank
+    done = {o for o, known in zip(outputs, rated.tolist(), strict=True) if known}
+    return len(set(outputs)) - len(done)
+
+
+def _pool(seen: Seen) -> tuple[Pool | None, Finding | None]:
+    """The pool of the table (of all systems jointly, where there are several), or why not."""
+    from fewgold import shared_sheets, sheets
+
+    extra = None if seen.id is None else keys(seen)
+    if extra is None:
+        return None, None
+    columns: dict[str, Any] = {
+        "id": seen.id, "document": seen.document, "system": seen.system,
+        "metrics": list(seen.usable_metrics), "cost": seen.cost, "texts": list(seen.texts),
+    }  # fmt: skip
+    frame = seen.table.assign(**{m: seen.cells[m].values for m in seen.usable_metrics})
+    joint = seen.system is not None and seen.system in extra
+    if seen.rater is not None and seen.rater in extra:
+        frame = frame.drop_duplicates([seen.id, *([seen.system] if joint and seen.system else [])])
+    try:
+        pool = (shared_sheets.build_joint_pool if joint else sheets.build_pool)(frame, columns)
+    except FewgoldError as error:
+        return None, finding("no-pool", why=str(error))
+    return pool, None
+
+
+def _strategies(fit: Able) -> list[Support]:
+    pool = fit.pool
+    if pool is None:
+        return [Support("strategies", False, "not before the errors above are mended")]
+    names = registry.strategy_names(pool)
+    text = f"{len(names)} usual ones; recommended: {registry.recommended(pool)}"
+    if fit.crossed:
+        text += "; with --shared, for all systems at once"
+    lines = [Support("strategies", True, text)]
+    if pool.documents is None:
+        why = "docs-prop, docs-opt, docs-sys, docs-whole, docs-chunks: no document column"
+        lines.append(Support("by document", False, why))
+    elif len(set(pool.codes.tolist())) < 2:
+        lines.append(Support("by document", False, "docs-*: one document only"))
+    if not pool.metrics:
+        why = "metrics-*, docs-opt, docs-balanced, docs-incr-metrics: no metric without gaps"
+        lines.append(Support("by metric", False, why))
+        lines.append(Support("estimators", True, "mean only; the others correct by metrics"))
+    else:
+        first = some([f"cv-{m}" for m in pool.metrics], 2)
+        why = f"mean, ridge, cv-mean, cv-multi, cv-knn, {first}"
+        lines.append(Support("estimators", True, why))
+    return lines
+
+
+def _bounds(seen: Seen, fit: Able) -> Support:
+    limits = fit.limits
+    guess = f"--limits {limits[0]:g},{limits[1]:g}" if limits else "--limits LOW,HIGH"
+    if limits and "mqm" in seen.human[0].lower() and limits[1] == 25:
+        guess = "--limits mqm"
+    return Support(
+        "bounds", True,
+        f"approximate ones always; guaranteed ones (star, betting, …) with {guess} and a sample "
+        "drawn with --strategy random+mean",
+    )  # fmt: skip
+
+
+def _studies(seen: Seen, fit: Able) -> list[Support]:
+    """What goes on from ratings, or comes before them."""
+    cut = ""
+    if fit.binary is not None:
+        cut = f"“{fit.binary}” is 0 and 1: fewgold alpha, fewgold roc"
+    elif fit.rated:
+        cut = f"after a cut of “{seen.human[0]}” that says what is adequate, such as {_cut(seen)}"
+    plan = "only from the scale or a guess: fewgold plan --limits, --sd"
+    if fit.rated >= 10:
+        plan = "with the spread of the human scores: fewgold plan"
+    stop = "select --strategy random --in-order, then fewgold stop with --limits"
+    return [
+        _unless("binary model", cut, {
+            "no human ratings yet (0 and 1, or a cut of scores)": not fit.rated,
+            "no metric without gaps that could help": not fit.judges,
+        }),
+        _unless("comparison", f"{fit.systems} systems, segment by segment: fewgold compare", {
+            "no column of systems": seen.system is None,
+            "one system only": fit.systems < 2,
+            "the systems share no segments under the same id": not fit.crossed,
+            "no ratings yet; select --shared picks what to rate": not fit.rated,
+        }),
+        _simulation(seen, fit),
+        Support("planning", True, plan),
+        _unless("reliability", "how steady a score is with 1, 2, 3, … documents", {
+            "no document column": seen.document is None,
+            "fewer than 3 documents": seen.count(seen.document) < 3,
+            "no scores, neither of people nor of metrics": not (fit.rated or seen.usable_metrics),
+        }),
+        _unless("stopping", stop, {
+            "not before the errors above are mended": fit.pool is None,
+            "for one system at a time: keep the rows of one": fit.crossed,
+        }),
+    ]  # fmt: skip
+
+
+def _cut(seen: Seen) -> str:
+    """A cut that leaves some scores on either side, the good ones passing."""
+    values = seen.scores()
+    known = values[np.isfinite(values)]
+    middle = float(np.median(known))
+    if higher_is_better(seen) is not False:
+        at = middle if (known < middle).any() else float(known[known > middle].min(initial=middle))
+        return f"--adequate '>={at:g}'"
+    at = middle if (known > middle).any() else float(known[known < middle].max(initial=middle))
+    return f"--adequate '<={at:g}'"
+
+
+def _unless(name: str, how: str, obstacles: dict[str, bool]) -> Support:
+    """Supported as ``how`` says, unless one of the obstacles is there; the first one is told."""
+    why = next((why for why, there in obstacles.items() if there), None)
+    return Support(name, why is None, why or how)
+
+
+def _simulation(seen: Seen, fit: Able) -> Support:
+    if fit.pool is None or not seen.human or not fit.rated:
+        return Support("simulation", False, "needs a human score for every row")
+    if len(seen.human) > 1:
+        return Support("simulation", False, "needs one column of human scores; average the raters")
+    if seen.rater is not None and seen.rater in (keys(seen) or ()):
+        return Support("simulation", True, "every system and rater a pool of its own (--by)")
+    if fit.rated < seen.rows:
+        said = f"of the {plural(fit.rated, 'row')} that people rated, with --rated-only"
+        return Support("simulation", fit.rated >= TINY, said)
+    return Support("simulation", True, "people rated every row: fewgold simulate")
+
+
+# Commands that work when pasted, for a table ------------------------------------------------------
+
+
+def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
+    """What to run with this table: the most useful first."""
+    errors = {f.code for f in findings if f.severity == "error"}
+    repair = _repair(seen, errors)
+    if repair is not None:
+        return [repair]
+    points = _points(seen) if errors <= {"decimal-comma"} else []
+    if points and errors:
+        return points
+    if errors or fit.pool is None:
+        return []
+    made: list[Command | None] = [*points]
+    if fit.can("comparison"):
+        made.append(_compare(seen))
+    if fit.binary is not None and fit.can("binary model"):
+        made.append(_alpha(seen, fit.binary, fit.judges))
+    if not fit.rated:
+        made += [_select(seen, fit), *([] if fit.crossed else _further(seen))]
+    elif fit.unrated:
+        made.append(_select(seen, fit))
+    if fit.can("simulation"):
+        made.append(_simulate(seen, fit))
+    if fit.rated >= 10:
+        made.append(_plan(seen, fit))
+    if fit.can("reliability") and fit.rated == seen.rows and len(seen.human) == 1:
+        made.append(_reliability(seen))
+    return [c for c in made if c is not None][:4]
+
+
+def out_name(path: str, tail: str) -> str:
+    """A new file in the current folder, named after ``path``."""
+    stem = Path(path).name
+    for end in (".gz", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".json"):
+        stem = stem.removesuffix(end)
+    name, number = f"{stem}{tail}", 1
+    while Path(name).exists():
+        number += 1
+        head, dot, ext = tail.rpartition(".")
+        name = f"{stem}{head}-{number}{dot}{ext}"
+    return shlex.quote(name)
+
+
+def python(code: str) -> str:
+    """A command that runs some Python, in double quotes where the shell leaves those alone."""
+    if not set(code) & set('"$`\\!'):
+        return f'python -c "{code}"'
+    return f"python -c {shlex.quote(code)}"
+
+
+def _file(seen: Seen) -> str:
+    return shlex.quote(seen.path)
+
+
+def _roles(seen: Seen, *wanted: str) -> str:
+    """Options for the columns that the commands would not find by themselves."""
+    text = ""
+    for role in wanted or ("id", "document", "system"):
+        name = getattr(seen, role)
+        if name is not None and seen.named.get(role) != name:
+            text += f" --{role} {shlex.quote(name)}"
+    return text
+
+
+def _columns(seen: Seen) -> str:
+    """All columns of a table to rate; ``--texts``, where raters would get ids alone."""
+    named = [t for t in seen.texts if "," not in t]
+    texts = f" --texts {shlex.quote(','.join(named))}" if named and not seen.texts_named else ""
+    return f"{_roles(seen)}{texts}{_metrics(seen, rated=False)}"
+
+
+def _metrics(seen: Seen, rated: bool = True) -> str:
+    """``--metrics``, where a guess would take a column too many, also from human scores."""
+    odd = [] if rated else [h for h in seen.human if not looks_human(h)]
+    odd += [h for h in seen.humans if h not in seen.human and not looks_human(h)]
+    if not seen.leaks and not odd and "metrics" not in seen.told:
+        return ""
+    named = [m for m in seen.usable_metrics if "," not in m]  # a list with commas cannot hold it
+    return f" --metrics {shlex.quote(','.join(named) or 'none')}"
+
+
+def _human(seen: Seen) -> str:
+    return f" --human {shlex.quote(','.join(seen.human))}"
+
+
+def _compare(seen: Seen) -> Command:
+    extra = keys(seen) or ()
+    rater = f" --rater {shlex.quote(seen.rater)}" if seen.rater in extra and seen.rater else ""
+    text = f"fewgold compare {_file(seen)}{_human(seen)}{rater}{_roles(seen)}{_metrics(seen)}"
+    return Command(text, "rank the systems by what people said")
+
+
+def _select(seen: Seen, fit: Able) -> Command | None:
+    assert fit.pool is not None
+    if seen.rater is not None and seen.rater in (keys(seen) or ()):
+        return None  # one row per rater is a table of ratings and not a pool
+    size = len(fit.pool)
+    budget = size if size <= 50 else min(max(50, round(size / 10)), 200)
+    several = " --shared" if fit.crossed else ""
+    sheet = out_name(seen.path, "-to-rate.csv")
+    text = f"fewgold select {_file(seen)} --budget {budget}{several}{_columns(seen)} --out {sheet}"
+    what = "outputs of all systems on the same segments" if several else "segments"
+    return Command(text, f"choose {what} for people to rate")
+
+
+def _further(seen: Seen) -> list[Command]:
+    """Other ways to have segments of one system rated."""
+    select = f"fewgold select {_file(seen)} --budget 100% --strategy random --in-order"
+    select += f"{_columns(seen)} --out {out_name(seen.path, '-in-order.csv')}"
+    init = f"fewgold init {out_name(seen.path, '-study')} {_file(seen)}{_columns(seen)}"
+    return [
+        Command(select, "or rate from the top, until fewgold stop says that it is enough"),
+        Command(init, "or a campaign, which keeps samples and answers for days"),
+    ]
+
+
+def _simulate(seen: Seen, fit: Able) -> Command | None:
+    assert fit.pool is not None
+    extra = keys(seen) or ()
+    if seen.rater in extra and max(fit.systems, 1) * seen.count(seen.rater) > 12:
+        return None  # so many pools take minutes
+    names = dict.fromkeys(["random+mean", registry.recommended(fit.pool)])
+    by = f" --by {shlex.quote(','.join(extra))}" if seen.rater in extra else ""
+    gaps = " --rated-only" if fit.rated < seen.rows else ""
+    text = f"fewgold simulate {_file(seen)}{_human(seen)}{by}{gaps}{_roles(seen, 'id', 'document')}"
+    text += f"{_metrics(seen)} --strategies {','.join(names)} --budgets 10%,20% --draws 50"
+    return Command(text, "see on these ratings what sampling would have saved")
+
+
+def _plan(seen: Seen, fit: Able) -> Command | None:
+    assert fit.pool is not None
+    facts = spread(seen)
+    if not facts["sd"] > 0:
+        return None
+    digit = 10.0 ** math.floor(math.log10(facts["sd"] / 5))
+    width = round(facts["sd"] / 5 / digit) * digit
+    text = f"fewgold plan --half-width {width:.6g} --sd {facts['sd']:.4g}"
+    text += f" --correlation {min(abs(facts['r']), 0.99):.2f} --size {len(fit.pool)}"
+    return Command(text, "how many ratings the next test set of this size needs")
+
+
+def _reliability(seen: Seen) -> Command:
+    document = _roles(seen, "document")
+    text = f"fewgold reliability {_file(seen)} --score {shlex.quote(seen.human[0])}{document}"
+    return Command(f"{text} --orders 5 --draws 200", "how steady scores are by number of documents")
+
+
+def _alpha(seen: Seen, human: str, metrics: tuple[str, ...]) -> Command:
+    target = seen.cells[human].values
+    near = {m: abs(correlation(seen.cells[m].values, target)) for m in metrics}
+    judges = [m for m in metrics if is_binary(seen.cells[m].values)]
+    best = max(judges or list(metrics), key=lambda m: near[m])
+    cut = "" if best in judges else " --threshold equal"
+    text = f"fewgold alpha {_file(seen)} --human {shlex.quote(human)} --metric {shlex.quote(best)}"
+    text += f"{cut}{_roles(seen, 'system')}"
+    return Command(text, "the share of adequate outputs, by ratings and metric")
+
+
+def _points(seen: Seen) -> list[Command]:
+    """Points for decimal commas, in all columns at once; then look again."""
+    out = out_name(seen.path, "-points.csv")
+    (name,) = shlex.split(out)
+    code = to_points(seen.path, list(seen.cells.values()), seen.table, name)
+    if code is None:
+        return []
+    return [
+        Command(python(code), "write decimal points, and go on with the new file"),
+        Command(f"fewgold doctor {out}", "then look again", now=False),
+    ]
+
+
+def _repair(seen: Seen, errors: set[str]) -> Command | None:
+    """Python that mends the one thing that can be mended without asking."""
+    text = f"from fewgold.io import read_table; t = read_table({seen.path!r}); "
+    out = out_name(seen.path, "-with-ids.csv").strip("'")
+    if errors == {"no-ids"}:
+        text += f"t.insert(0, 'id', range(1, len(t) + 1)); t.to_csv({out!r}, index=False)"
+        return Command(python(text), "number the rows, and go on with the new file")
+    if errors and errors <= {"ids-by-document", "two-documents"} and seen.id and seen.document:
+        text += f"t[{seen.id!r}] = t[{seen.document!r}].astype(str) + ':' + t[{seen.id!r}]"
+        text += f".astype(str); t.to_csv({out!r}, index=False)"
+        return Command(python(text), "make ids of document and segment, and go on with that file")
+    if errors == {"duplicate-rows"}:
+        out = out_name(seen.path, "-once.csv").strip("'")
+        text += f"t.drop_duplicates().to_csv({out!r}, index=False)"
+        return Command(python(text), "keep each row once, and go on with the new file")
+    return None
