@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def printed_tables(name: str) -> list[str]:
+    """The tables of one file of published figures, as blocks of lines."""
+    text = (Path(__file__).parent / "printed" / f"{name}.txt").read_text(encoding="utf-8")
+    return text.strip().split("\n\n")
+
+
 @dataclass(frozen=True, eq=False)
 class Reproduction:
     """Published tables made again, beside the printed values.
