@@ -29,8 +29,7 @@ from fewgold.formats import Names
 from fewgold.plots.style import available
 from fewgold.report.figures import WITHOUT
 from fewgold.web import explore_view as views
-from fewgold.web.explore_tables import TABLES, drawn_figure, roc_shown
-from fewgold.web.explore_view import Results, View, looking
+from fewgold.web.explore_view import TABLES, Results, View, drawn_figure, looking, roc_shown
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
