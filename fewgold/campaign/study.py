@@ -18,7 +18,7 @@ from fewgold import formats, registry
 from fewgold._version import __version__
 from fewgold.campaign.answers import Receipt, adopt, check_ids, check_systems, receive, scores
 from fewgold.campaign.database import FILE, database_path, now
-from fewgold.campaign.desk import HOLD, Desk
+from fewgold.campaign.desk import HOLD, Desk, segment, tasks
 from fewgold.campaign.settings import Settings, check_seed
 from fewgold.campaign.store import Store, Wave, wave_seed
 from fewgold.common.arrays import FloatArray
@@ -199,8 +199,6 @@ class Campaign:
         raters at once do not rate the same. A strategy that learns draws a further segment when
         all are rated, as long as the budget lasts.
         """
-        from fewgold.campaign.tasks import segment
-
         place = next_place(self, rater, hold)
         if place is None:
             self.store.sample()  # an error where nothing was drawn yet
@@ -314,8 +312,6 @@ class Campaign:
         Ids and documents that could tell raters the system have other names, unless ``masked`` is
         False.
         """
-        from fewgold.campaign.tasks import tasks
-
         return tasks(self, which, context, masked)
 
 

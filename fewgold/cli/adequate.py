@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = "Columns"
+# The true success rate, when a metric or a judge makes mistakes
+
 _COUNTS = "Counts instead of a file"
 _PARTS = ("human", "tp", "fn", "fp", "tn", "metric")
 
@@ -223,6 +225,8 @@ def _show_alpha(
 def _cell(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.2f}"
 
+
+# How well metrics tell adequate from inadequate, system by system
 
 ThresholdRule = Annotated[
     Literal["equal", "information"],

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from fewgold.pool import Pool
 
 
+# The whole way on embedded data, where the truth is known
+
 PLAIN = "random+mean"
 #: What the table compares: each idea by itself, then both together.
 SHOWN = {
@@ -245,6 +247,9 @@ def _save(folder: str, kind: str, system: str, json: bool) -> None:
     show(json, {"files": names, "segments": len(pool)}, lambda out: out.print(told))
 
 
+# What a file is, what is wrong with it, and the command to run next
+
+
 def doctor(
     file: str = argument(
         ..., "FILE", "A table, a sheet, a campaign, an export of an annotation tool, or a folder."
@@ -276,6 +281,9 @@ def doctor(
         print(found.brief() if quiet else found.summary())
     if found.exit_code:
         raise typer.Exit(found.exit_code)
+
+
+# What can be chosen, a line each
 
 
 def strategies(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fewgold.formats import Format
 
 
+# What raters need, or what they gave, in the format of another tool
+
 _BY_SUFFIX = {
     ".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".parquet": "parquet", ".json": "label-studio",
@@ -162,6 +164,8 @@ def _write_table(campaign: Campaign, out: str, what: What) -> int:
     write_texts({Path(out): as_text([list(map(str, frame.columns)), *rows], separator)})
     return len(frame)
 
+
+# Answers into a campaign, from whatever tool they come
 
 _SHOWN = 5
 

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
-from fewgold.report.layout import figures_of
+from fewgold.report.sections import figures_of
 from fewgold.reproduce.daniken_printed import GRIDS, ORDERS
 from fewgold.reproduce.daniken_tables import ERRORS, THEIR_DRAWS, THEIR_SAMPLE
 

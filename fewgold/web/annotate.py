@@ -22,9 +22,8 @@ from fastapi.responses import RedirectResponse, Response
 from fewgold import report
 from fewgold.campaign import Campaign
 from fewgold.campaign.database import now
-from fewgold.campaign.desk import Desk
+from fewgold.campaign.desk import Desk, members, segment
 from fewgold.campaign.study import next_place
-from fewgold.campaign.tasks import members, segment
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, RatingScale
 from fewgold.pool import Pool

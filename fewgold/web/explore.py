@@ -18,16 +18,16 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.datastructures import UploadFile
 
 from fewgold import formats
+from fewgold.campaign.desk import WHICH
 from fewgold.campaign.settings import AMONG, REPEATS, RULES
 from fewgold.campaign.status import goal_line, stop_line
-from fewgold.campaign.tasks import WHICH
 from fewgold.common.checks import SCALES, as_limits
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.common.text import fixed, plain_value
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
 from fewgold.plots.style import available
-from fewgold.report.figures import WITHOUT
+from fewgold.report.study_sections import WITHOUT
 from fewgold.web import explore_view as views
 from fewgold.web.explore_view import TABLES, Results, View, drawn_figure, looking, roc_shown
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received

@@ -25,7 +25,7 @@ from fewgold.errors import DataError, FewgoldError
 from fewgold.missing import estimate
 from fewgold.plots.style import available
 from fewgold.report import number
-from fewgold.report.figures import WITHOUT, weighted_line
+from fewgold.report.study_sections import WITHOUT, weighted_line
 from fewgold.web import files
 from fewgold.web.files import Recent
 from fewgold.web.site import Site
