@@ -137,7 +137,10 @@ def export(
         if tasks:
             count = write_tasks(study, out, to, what, context, quiet)
         elif what == "ratings":
-            ratings, written = study.rated(), study.tasks("all", context=context, masked=False)
+            ratings, written = (
+                study.store.rated(),
+                study.tasks("all", context=context, masked=False),
+            )
             check_target(out, to, force=True).write_ratings(written, ratings, out)
             count = len(ratings)
         else:

@@ -10,11 +10,12 @@ import base64
 import hashlib
 import re
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from fewgold._version import __version__
@@ -29,21 +30,25 @@ if TYPE_CHECKING:
 Format: TypeAlias = str | Callable[[Any], str]
 
 
-@runtime_checkable
-class Section(Protocol):
-    """Anything with a title that can write itself as HTML.
+class Section(ABC):
+    """A part of a report, with a title, that can write itself as HTML."""
 
-    One that is to stand in a Markdown document too has a method ``markdown() -> str``.
-    """
+    title: str
 
-    @property
-    def title(self) -> str: ...
+    @abstractmethod
+    def body(self) -> str:
+        """The HTML below the title."""
 
-    def body(self) -> str: ...
+    def markdown(self) -> str:
+        """The same as Markdown, for sections that are to stand in such a document too."""
+        raise DataError(
+            f"the section {self.title!r} ({type(self).__name__}) cannot stand in a Markdown "
+            "document. Give it a method markdown() that returns text, or write HTML."
+        )
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Section):
     """Paragraphs; what stands in `backticks` is set as code."""
 
     title: str
@@ -57,7 +62,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(Section):
     """The few figures that matter most, large: pairs of a name and a value."""
 
     title: str
@@ -76,7 +81,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Section):
     """A frame, with its first column as the heads of the rows.
 
     Parameters
@@ -217,7 +222,7 @@ def _data_link(frame: pd.DataFrame) -> str:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Section):
     """A figure as inline SVG, such as `fewgold.plots.to_svg` gives, on a white card.
 
     ``alt`` is what a screen reader says in its place, if the SVG has no aria-label itself.
@@ -245,7 +250,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Headline:
+class Headline(Section):
     """The one number, large, with what it is above and how sure it is below."""
 
     title: str
@@ -265,7 +270,7 @@ class Headline:
 
 
 @dataclass(frozen=True)
-class Notes:
+class Notes(Section):
     """What a reader must know before using the number: a box that is hard to miss."""
 
     title: str
@@ -284,7 +289,7 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class BulletList:
+class BulletList(Section):
     """A plain list."""
 
     title: str
@@ -299,7 +304,7 @@ class BulletList:
 
 
 @dataclass(frozen=True)
-class Code:
+class Code(Section):
     """Text to copy: a click selects all of it, and where scripts run there is a button."""
 
     title: str
@@ -314,7 +319,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Section):
     """Parts under one heading, each under a smaller one of its own if it has a title.
 
     ``beside`` puts figures next to each other where there is room.
@@ -338,19 +343,8 @@ class Group:
         for part in self.parts:
             if part.title:
                 told.append(f"### {inline_markdown(part.title)}\n\n")
-            told.append(markdown_of(part))
+            told.append(part.markdown())
         return "".join(told)
-
-
-def markdown_of(section: Section) -> str:
-    """A section as Markdown, or a sentence about the method that it lacks."""
-    made = getattr(section, "markdown", None)
-    if made is None:
-        raise DataError(
-            f"the section {section.title!r} ({type(section).__name__}) cannot stand in a Markdown "
-            "document. Give it a method markdown() that returns text, or write HTML."
-        )
-    return str(made())
 
 
 # Text as HTML
@@ -525,9 +519,9 @@ def markdown(
     <BLANKLINE>
     """
     parts = [f"# {inline_markdown(title)}\n\n", paragraphs_markdown(lead)]
-    parts += map(markdown_of, top)
+    parts += [section.markdown() for section in top]
     for section in sections:
-        parts += [f"## {inline_markdown(section.title)}\n\n", markdown_of(section)]
+        parts += [f"## {inline_markdown(section.title)}\n\n", section.markdown()]
     if footer:
         parts += ["---\n\n", paragraphs_markdown(footer)]
     return "".join(parts).rstrip("\n") + "\n"

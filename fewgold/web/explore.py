@@ -144,7 +144,7 @@ def _rest(view: View) -> dict[str, Any]:
         "costs": views.costs(view),
         "agreement": [] if study is None or study.raters is None else agreement(study),
         "left": len(campaign.pool) - view.status.sampled,
-        "learns": campaign.strategy.sampler.step is not None,
+        "learns": campaign._strategy.sampler.step is not None,
         "metrics": metrics,
         "scatters": [] if study is None else metrics[:_SCATTERS],
         "documents": None if study is None else study.documents,
@@ -214,7 +214,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
     def answers(request: Request, to: str | None = None) -> Response:
         form = formats.get(to or "csv")
         with looking(site, known) as view:
-            tasks, rated = view.campaign.tasks("all"), view.campaign.rated()
+            tasks, rated = view.campaign.tasks("all"), view.campaign.store.rated()
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
     @router.get("/tasks")

@@ -231,7 +231,7 @@ def _estimate_after(
     by_wave = functools.partial(partial_ratings, campaign.store, answers)
     try:
         count = most_informative(by_wave, max(started, default=0)) or waves
-        made = estimate(by_wave(count), campaign.estimator(), "at-random")
+        made = estimate(by_wave(count), campaign._estimator(), "at-random")
         return _row(len(answers), made.to_dict(campaign.settings.confidence))
     except FewgoldError:
         return None
@@ -243,7 +243,7 @@ def stopping_path(view: View) -> sequence.Path | None:
     stop, settings = view.status.stop, view.campaign.settings
     if stop is None or settings.tolerance is None:
         return None
-    found, upto = view.campaign.partial(waves_to_use(view.campaign)), stop["looked_at"]
+    found, upto = view.campaign._partial(waves_to_use(view.campaign)), stop["looked_at"]
     ratings = sequence.first(found.sample, upto).rate(found.scores[:upto], limits=settings.limits)
     return sequence.path(ratings, settings.tolerance, settings.confidence, rule=settings.rule)
 

@@ -352,7 +352,7 @@ def test_answers_go_round(place: Path, owner: TestClient, tmp_path: Path) -> Non
     from fewgold import formats
 
     with Campaign(place) as campaign:
-        wanted = sorted((r.segment, r.score, r.rater) for r in campaign.rated())
+        wanted = sorted((r.segment, r.score, r.rater) for r in campaign.store.rated())
     for name in ("csv", "jsonl", "label-studio"):
         sent = owner.get("/explore/answers", params={"to": name})
         file = tmp_path / f"back{formats.get(name).suffixes[0]}"
