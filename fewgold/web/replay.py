@@ -17,7 +17,7 @@ from fewgold.comparison.result import findings
 from fewgold.errors import DataError, FewgoldError
 from fewgold.plots.style import available
 from fewgold.web import replay_data
-from fewgold.web.files import DRAWING, IMAGES, Grid, Recent, download, drawn, frame_csv, known
+from fewgold.web.files import DRAWING, IMAGES, Recent, TextTable, download, drawn, frame_csv, known
 from fewgold.web.forms import Fields, Options, SentFiles, budgets, checked, listed, table_command
 from fewgold.web.jobs import Job, Jobs
 from fewgold.web.replay_data import Columns, Data, Tables, chosen, guess
@@ -166,7 +166,7 @@ def _interval(low: float, high: float, digits: int) -> str:
     return minus(f"{low:.{digits}f} to {high:.{digits}f}") if math.isfinite(low) else "unknown"
 
 
-def _compared(result: Comparison) -> Grid:
+def _compared(result: Comparison) -> TextTable:
     """Ranks, groups and scores, the best system first."""
     from fewgold.comparison.result import decimals
 
@@ -186,10 +186,12 @@ def _compared(result: Comparison) -> Grid:
         "which does not say that they are equal."
     )
     level = f"{100 * result.confidence:.10g}%"
-    return Grid("ranking", caption, ["rank", "system", "group", "score", level, "P(best)"], rows, 2)
+    return TextTable(
+        "ranking", caption, ["rank", "system", "group", "score", level, "P(best)"], rows, 2
+    )
 
 
-def _differences(result: Comparison) -> Grid:
+def _differences(result: Comparison) -> TextTable:
     """All pairs of systems, with what is significant."""
     from fewgold.comparison.result import decimals
 
@@ -211,10 +213,10 @@ def _differences(result: Comparison) -> Grid:
         "probability that the first is truly better. Where a difference is not shown, more "
         "ratings may show it."
     )
-    return Grid("differences", caption, heads, rows)
+    return TextTable("differences", caption, heads, rows)
 
 
-def _raters(result: Comparison) -> Grid:
+def _raters(result: Comparison) -> TextTable:
     """Raters, how well they agree and how each one differs from the others."""
     assert result.people is not None
     people, agree = result.people, ""
@@ -230,7 +232,7 @@ def _raters(result: Comparison) -> Grid:
         ]
         for row in every
     ]  # fmt: skip
-    return Grid("raters", caption, ["rater", "ratings", "mean", "bias", "±", "spread"], rows)
+    return TextTable("raters", caption, ["rater", "ratings", "mean", "bias", "±", "spread"], rows)
 
 
 class RocPage(Page):
@@ -283,7 +285,7 @@ class RocPage(Page):
         parts = [
             {
                 "metric": metric,
-                "grid": Grid(f"roc-{k}", f"{metric} {found.where}", found.heads, found.rows),
+                "grid": TextTable(f"roc-{k}", f"{metric} {found.where}", found.heads, found.rows),
                 "notes": found.notes,
             }
             for k, (metric, found) in enumerate(texts(frame, apart, result.confidence).items())
@@ -533,7 +535,7 @@ def _studies(fields: Fields, data: Data) -> tuple[dict[str, Study], list[str]]:
     )  # fmt: skip
 
 
-def _by_strategy(result: Simulation) -> Grid:
+def _by_strategy(result: Simulation) -> TextTable:
     from fewgold.simulation.result import decimals, ranked_cells
 
     table = result.ranking()
@@ -543,10 +545,12 @@ def _by_strategy(result: Simulation) -> Grid:
         cells = ranked_cells(row, digits, result.baseline)
         rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
     heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
-    return Grid("ranking", "Strategies over all pools and budgets, the best first.", heads, rows)
+    return TextTable(
+        "ranking", "Strategies over all pools and budgets, the best first.", heads, rows
+    )
 
 
-def _by_budget(result: Simulation) -> Grid:
+def _by_budget(result: Simulation) -> TextTable:
     from fewgold.report import number
     from fewgold.simulation.result import shown
 
@@ -566,7 +570,7 @@ def _by_budget(result: Simulation) -> Grid:
         "By budget, averaged over pools, ± Monte-Carlo error. ESS: ratings with which "
         f"{result.baseline} would have had the same mean squared error."
     )
-    return Grid("by-budget", caption, heads, rows)
+    return TextTable("by-budget", caption, heads, rows)
 
 
 #: Pages that show their result at once, and those that run as jobs.
