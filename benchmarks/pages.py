@@ -34,7 +34,7 @@ from fewgold.planning import (
     ratings_needed,
 )
 from fewgold.web import create_app
-from fewgold.web.plan_binary import GRIDS
+from fewgold.web.plan import GRIDS
 
 APP = create_app()
 STUDY: dict[str, Any] = {"alpha": 0.6, "rho": 0.9, "eta": 0.9, "metric": 10_000}

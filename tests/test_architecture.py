@@ -13,7 +13,7 @@ ROOT = Path(fewgold.__file__).parent
 
 PAGE = ROOT.parent / "docs" / "architecture.md"
 # The building blocks of reports; the other modules of that package are the report of a study.
-BLOCKS = {"sections", "layout"}
+BLOCKS = {"sections"}
 # Old names of modules, which only pass on the new ones.
 OLD = {"gaps", "reporting"}
 

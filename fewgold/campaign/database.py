@@ -25,26 +25,26 @@ T = TypeVar("T")
 # Errors of SQLite in words that people can act on
 
 _SAID = {
-    "locked": "another program has been writing to the campaign for too long. Try again when it "
-    "has ended",
-    "readonly": "the campaign cannot be written to: its file or folder is read-only. Copy it to a "
-    "folder of yours",
-    "full": "the campaign cannot be written to: there is no room left on the disk. Nothing of this "
-    "was stored; make room and try again",
-    "disk i/o": "the campaign cannot be read or written: the disk failed or is full. Nothing of "
-    "this was stored; make room and try again",
-    "unable to open": "the campaign cannot be opened: its file or folder may not be read or "
+    sqlite3.SQLITE_BUSY: "another program has been writing to the campaign for too long. Try again "
+    "when it has ended",
+    sqlite3.SQLITE_READONLY: "the campaign cannot be written to: its file or folder is read-only. "
+    "Copy it to a folder of yours",
+    sqlite3.SQLITE_FULL: "the campaign cannot be written to: there is no room left on the disk. "
+    "Nothing of this was stored; make room and try again",
+    sqlite3.SQLITE_IOERR: "the campaign cannot be read or written: the disk failed or is full. "
+    "Nothing of this was stored; make room and try again",
+    sqlite3.SQLITE_CANTOPEN: "the campaign cannot be opened: its file or folder may not be read or "
     "written. Copy it to a folder of yours",
 }
+_SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
 
 
 def sentence(error: Exception) -> DataError:
     """An error of SQLite as one that people can act on."""
-    told = str(error)
-    for part, said in _SAID.items():
-        if part in told.lower() and isinstance(error, sqlite3.OperationalError):
-            return DataError(f"{said} ({told}).")
-    return damaged(told, getattr(error, "sqlite_errorname", ""))
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the lowest byte is the kind of error
+    if code in _SAID:
+        return DataError(f"{_SAID[code]} ({error}).")
+    return damaged(str(error), getattr(error, "sqlite_errorname", ""))
 
 
 def damaged(why: str, code: str = "") -> DataError:

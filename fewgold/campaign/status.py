@@ -90,9 +90,9 @@ def status(campaign: Campaign) -> Status:
     notes: list[str] = []
     made = goal = stop = None
     if sampled > len(unrated):
-        partial = campaign.partial(waves_to_use(campaign))
+        partial = campaign._partial(waves_to_use(campaign))
         try:
-            found = estimate(partial, campaign.estimator(), "at-random")
+            found = estimate(partial, campaign._estimator(), "at-random")
             made = found.to_dict(settings.confidence) | {"gaps": int(partial.missing.size)}
             goal = _goal(campaign, made, partial.rated)
         except FewgoldError as error:

@@ -18,7 +18,7 @@ from fewgold import formats, registry
 from fewgold._version import __version__
 from fewgold.campaign.answers import Receipt, adopt, check_ids, check_systems, receive, scores
 from fewgold.campaign.database import FILE, database_path, now
-from fewgold.campaign.desk import HOLD, Desk
+from fewgold.campaign.desk import HOLD, Desk, segment, tasks
 from fewgold.campaign.settings import Settings, check_seed
 from fewgold.campaign.store import Store, Wave, wave_seed
 from fewgold.common.arrays import FloatArray
@@ -126,7 +126,7 @@ class Campaign:
         return self.store.pool
 
     @cached_property
-    def strategy(self) -> Estimator:
+    def _strategy(self) -> Estimator:
         """The estimator with its sampler."""
         return registry.strategy(self.settings.strategy, self.pool)
 
@@ -154,10 +154,10 @@ class Campaign:
                 f"{sum(w.n for w in waves)} segments were drawn already. Add further ones with "
                 "--more N (campaign.more(n))."
             )
-        step = self.strategy.sampler.step
+        step = self._strategy.sampler.step
         if step is None:
             return self._draw(budget, seed, before=0)
-        self.change(budget=self.strategy.sampler.count(self.pool, budget))
+        self.change(budget=self._strategy.sampler.count(self.pool, budget))
         return self._draw(step, seed, before=0)
 
     def more(self, budget: Budget, *, seed: int | None = None) -> Wave:
@@ -170,10 +170,10 @@ class Campaign:
             raise FewgoldError(
                 f"all {drawn} segments of the pool were drawn already: there is nothing to add."
             )
-        step = self.strategy.sampler.step
+        step = self._strategy.sampler.step
         if step is None:
             return self._draw(budget, seed, before)
-        count = self.strategy.sampler.count(self.pool, budget, drawn)
+        count = self._strategy.sampler.count(self.pool, budget, drawn)
         self.change(budget=max(self.settings.budget or 0, drawn) + count)
         return self._draw(step, seed, before)
 
@@ -182,9 +182,9 @@ class Campaign:
         own = wave_seed(self.settings.seed, number) if seed is None else check_seed(seed)
         given = None
         if before:  # only strategies that learn look at the scores
-            learns = self.strategy.sampler.step is not None
+            learns = self._strategy.sampler.step is not None
             given = self.ratings() if learns else Ratings(self.sample, np.zeros(self.sample.n))
-        sample = self.strategy.select(self.pool, budget, given=given, rng=own)
+        sample = self._strategy.select(self.pool, budget, given=given, rng=own)
         # What the waves make together does not depend on the scores of the new one.
         whole = sample.rate(np.zeros(sample.n)).sample
         spent = asdict(budget) if isinstance(budget, Cost) else budget
@@ -199,8 +199,6 @@ class Campaign:
         raters at once do not rate the same. A strategy that learns draws a further segment when
         all are rated, as long as the budget lasts.
         """
-        from fewgold.campaign.tasks import segment
-
         place = next_place(self, rater, hold)
         if place is None:
             self.store.sample()  # an error where nothing was drawn yet
@@ -242,10 +240,6 @@ class Campaign:
         """Every answer that counts, in the order of arrival: segment, score, rater, time, …"""
         return self.store.answers()
 
-    def rated(self) -> list[Rating]:
-        """Every answer that counts, as it would go to another tool."""
-        return self.store.rated()
-
     def scores(self, waves: int | None = None) -> FloatArray:
         """One score per sampled segment, in the order of `sample`, NaN where it has no answer."""
         return _scores(self.store.sample(waves), self.answers(), self.settings)
@@ -255,7 +249,7 @@ class Campaign:
         """Ids of sampled segments without an answer, in the order of drawing."""
         return tuple(self.sample.ids[np.isnan(self.scores())].tolist())
 
-    def partial(self, waves: int | None = None) -> PartialRatings:
+    def _partial(self, waves: int | None = None) -> PartialRatings:
         """The scores of the first waves, all by default, with gaps."""
         return partial_ratings(self.store, self.answers(), waves)
 
@@ -263,7 +257,7 @@ class Campaign:
         """One score per sampled segment; ``at-random`` takes gaps as made by chance."""
         if gaps not in ("wait", "at-random"):
             raise FewgoldError(f"gaps must be wait or at-random to get ratings; got {gaps!r}.")
-        return self.partial().complete() if gaps == "wait" else self.partial().at_random()
+        return self._partial().complete() if gaps == "wait" else self._partial().at_random()
 
     def estimate(
         self, gaps: str = "wait", *, estimator: Estimator | str | None = None,
@@ -287,12 +281,12 @@ class Campaign:
         """
         if gaps == "at-random" and waves is None:
             waves = waves_to_use(self)
-        found = self.partial(waves) if cut is None else self.partial(waves).cut(cut)
-        return estimate(found, self.estimator(estimator), gaps, self.settings.confidence)
+        found = self._partial(waves) if cut is None else self._partial(waves).cut(cut)
+        return estimate(found, self._estimator(estimator), gaps, self.settings.confidence)
 
-    def estimator(self, name: Estimator | str | None = None) -> Estimator:
+    def _estimator(self, name: Estimator | str | None = None) -> Estimator:
         """The strategy's own estimator, or another one, with the campaign's bound."""
-        return _with_bound(self.strategy, name, self.settings.bound, self.pool)
+        return _with_bound(self._strategy, name, self.settings.bound, self.pool)
 
     def status(self) -> Status:
         """How far it has come, the estimate so far, and what is still wanting."""
@@ -314,14 +308,12 @@ class Campaign:
         Ids and documents that could tell raters the system have other names, unless ``masked`` is
         False.
         """
-        from fewgold.campaign.tasks import tasks
-
         return tasks(self, which, context, masked)
 
 
 def next_place(campaign: Campaign, rater: str, hold: float = HOLD) -> int | None:
     """The place of the next segment for a rater; see `Campaign.next`."""
-    step = campaign.strategy.sampler.step
+    step = campaign._strategy.sampler.step
     while True:
         place = campaign.desk.claim(rater, hold)
         if place is not None or step is None:
@@ -429,9 +421,9 @@ def _report(
     from fewgold.report import study_report
 
     check_choice("gaps", gaps, ("wait", "at-random"))
-    settings, chosen = campaign.settings, campaign.estimator(estimator)
+    settings, chosen = campaign.settings, campaign._estimator(estimator)
     level = confidence or settings.confidence
-    partial = campaign.partial(waves_to_use(campaign) if gaps == "at-random" else None)
+    partial = campaign._partial(waves_to_use(campaign) if gaps == "at-random" else None)
     partial = partial if cut is None else partial.cut(cut)
     told: dict[str, Any] = {"commands": [_command(campaign, gaps, cut, estimator, confidence)]}
     if settings.tolerance is not None and cut is None:

@@ -18,25 +18,21 @@ from typer.core import TyperGroup
 
 from fewgold._version import __version__
 from fewgold.cli import (
-    alpha,
+    adequate,
+    begin,
     compare,
-    demo,
-    doctor,
     estimate,
-    export,
-    imports,
+    exchange,
     init,
     plan,
     reliability,
     report,
     reproduce,
-    roc,
     select,
     serve,
     simulate,
     status,
     stop,
-    strategies,
 )
 from fewgold.cli.console import BAD_DATA, fail
 from fewgold.cli.options import flag
@@ -76,20 +72,20 @@ app = typer.Typer(
     epilog="Try [bold]fewgold demo[/bold] first: it needs no data and no answers.",
 )
 _PANELS: dict[str, list[Callable[..., None]]] = {
-    "Begin here": [demo.demo, doctor.doctor, strategies.strategies],
+    "Begin here": [begin.demo, begin.doctor, begin.strategies],
     "A study, from the choice to the number": [
-        init.init, select.select, imports.import_answers, status.status, estimate.estimate,
-        report.report, export.export, serve.serve, stop.stop,
+        init.init, select.select, exchange.import_answers, status.status, estimate.estimate,
+        report.report, exchange.export, serve.serve, stop.stop,
     ],
     "Before and beyond": [
         plan.plan, simulate.simulate, compare.compare, reliability.reliability,
         reproduce.reproduce,
     ],
-    "Adequate or not": [alpha.alpha, roc.roc],
+    "Adequate or not": [adequate.alpha, adequate.roc],
 }  # fmt: skip
 for _panel, _commands in _PANELS.items():
     for _one in _commands:
-        _name = "import" if _one is imports.import_answers else _one.__name__
+        _name = "import" if _one is exchange.import_answers else _one.__name__
         app.command(_name, rich_help_panel=_panel)(_one)
 
 

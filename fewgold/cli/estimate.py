@@ -88,7 +88,7 @@ def estimate(
             if gaps == "at-random" and waves is None:
                 waves = waves_to_use(campaign)
             seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
-            partial, chosen = campaign.partial(waves), campaign.estimator(estimator)
+            partial, chosen = campaign._partial(waves), campaign._estimator(estimator)
             strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
             level = level or campaign.settings.confidence
     else:

@@ -193,7 +193,7 @@ def _save(
     """Write the tables as CSV, and a figure for each score where matplotlib is there."""
     from fewgold import io
     from fewgold.plots.style import available
-    from fewgold.report.layout import save_result
+    from fewgold.report.sections import save_result
 
     frames = {"curves": result.to_frame(), "fits": result.fits()}
     if len(result.systems) > 1:

@@ -10,7 +10,7 @@ import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import escape, notes, pairs, quoted, say, sheet_suffix, show
-from fewgold.cli.export import check_target, write_tasks
+from fewgold.cli.exchange import check_target, write_tasks
 from fewgold.cli.options import Json, Quiet, flag, option
 from fewgold.common.text import plain_value
 from fewgold.errors import DataError

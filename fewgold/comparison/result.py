@@ -30,7 +30,7 @@ from fewgold.comparison.ranks import (
 from fewgold.comparison.raters import Raters
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
-from fewgold.report.layout import figures_of, save_result
+from fewgold.report.sections import figures_of, save_result
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 # Those with "as" are for the pages of fewgold itself.
 from fewgold.common.text import number as number
-from fewgold.report.layout import markdown as markdown
-from fewgold.report.layout import page, write
 from fewgold.report.sections import BulletList as BulletList
 from fewgold.report.sections import Code as Code
 from fewgold.report.sections import Facts as Facts
-from fewgold.report.sections import Figure, Section, Table, Text
+from fewgold.report.sections import Figure, Section, Table, Text, page
 from fewgold.report.sections import Group as Group
 from fewgold.report.sections import Headline as Headline
 from fewgold.report.sections import Notes as Notes
+from fewgold.report.sections import markdown as markdown
+from fewgold.report.sections import write as write
 
 if TYPE_CHECKING:
     from fewgold.report.study_page import StudyReport, study_report
@@ -31,7 +31,6 @@ __all__ = [
     "Text",
     "page",
     "study_report",
-    "write",
 ]
 
 

@@ -1,40 +1,54 @@
-"""What a report is made of. All text is escaped; only the SVG of a figure is taken as it is."""
+"""What a report is made of: sections, and the page or the Markdown document around them.
+
+All text is escaped; only the SVG of a figure is taken as it is. A page loads nothing: style and
+script are inside.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
+from fewgold._version import __version__
 from fewgold.common.text import fixed, number
 from fewgold.errors import DataError
-from fewgold.io import neutral
+from fewgold.io import neutral, write_texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
 Format: TypeAlias = str | Callable[[Any], str]
 
 
-@runtime_checkable
-class Section(Protocol):
-    """Anything with a title that can write itself as HTML.
+class Section(ABC):
+    """A part of a report, with a title, that can write itself as HTML."""
 
-    One that is to stand in a Markdown document too has a method ``markdown() -> str``.
-    """
+    title: str
 
-    @property
-    def title(self) -> str: ...
+    @abstractmethod
+    def body(self) -> str:
+        """The HTML below the title."""
 
-    def body(self) -> str: ...
+    def markdown(self) -> str:
+        """The same as Markdown, for sections that are to stand in such a document too."""
+        raise DataError(
+            f"the section {self.title!r} ({type(self).__name__}) cannot stand in a Markdown "
+            "document. Give it a method markdown() that returns text, or write HTML."
+        )
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Section):
     """Paragraphs; what stands in `backticks` is set as code."""
 
     title: str
@@ -48,7 +62,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Facts(Section):
     """The few figures that matter most, large: pairs of a name and a value."""
 
     title: str
@@ -67,7 +81,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Section):
     """A frame, with its first column as the heads of the rows.
 
     Parameters
@@ -208,7 +222,7 @@ def _data_link(frame: pd.DataFrame) -> str:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Section):
     """A figure as inline SVG, such as `fewgold.plots.to_svg` gives, on a white card.
 
     ``alt`` is what a screen reader says in its place, if the SVG has no aria-label itself.
@@ -236,7 +250,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Headline:
+class Headline(Section):
     """The one number, large, with what it is above and how sure it is below."""
 
     title: str
@@ -256,7 +270,7 @@ class Headline:
 
 
 @dataclass(frozen=True)
-class Notes:
+class Notes(Section):
     """What a reader must know before using the number: a box that is hard to miss."""
 
     title: str
@@ -275,7 +289,7 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class BulletList:
+class BulletList(Section):
     """A plain list."""
 
     title: str
@@ -290,7 +304,7 @@ class BulletList:
 
 
 @dataclass(frozen=True)
-class Code:
+class Code(Section):
     """Text to copy: a click selects all of it, and where scripts run there is a button."""
 
     title: str
@@ -305,7 +319,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Section):
     """Parts under one heading, each under a smaller one of its own if it has a title.
 
     ``beside`` puts figures next to each other where there is room.
@@ -329,19 +343,8 @@ class Group:
         for part in self.parts:
             if part.title:
                 told.append(f"### {inline_markdown(part.title)}\n\n")
-            told.append(markdown_of(part))
+            told.append(part.markdown())
         return "".join(told)
-
-
-def markdown_of(section: Section) -> str:
-    """A section as Markdown, or a sentence about the method that it lacks."""
-    made = getattr(section, "markdown", None)
-    if made is None:
-        raise DataError(
-            f"the section {section.title!r} ({type(section).__name__}) cannot stand in a Markdown "
-            "document. Give it a method markdown() that returns text, or write HTML."
-        )
-    return str(made())
 
 
 # Text as HTML
@@ -442,3 +445,120 @@ def _width(text: str) -> int:
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
     )
+
+
+# The page around the sections
+
+_HERE = Path(__file__).parent
+
+
+def page(
+    title: str,
+    lead: str | Sequence[str] = "",
+    sections: Sequence[Section] = (),
+    footer: str | Sequence[str] = "",
+    *,
+    top: Sequence[Section] = (),
+) -> str:
+    """One HTML document: a title, a lead of one or several paragraphs, sections and a footer.
+
+    ``top`` are sections that come before the contents and without a heading, such as a `Headline`.
+
+    It works without a network and without scripts, on screens light and dark, wide and narrow,
+    and on paper.
+
+    >>> html = page("Results", "All is well.", [])
+    >>> html.startswith("<!doctype html>"), "<h1>Results</h1>" in html
+    (True, True)
+    """
+    style = (_HERE / "page.css").read_text(encoding="utf-8")
+    script = (_HERE / "page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    # Browsers then refuse every script but ours, and to load anything from elsewhere.
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    name = escape(title)
+    links = "".join(
+        f'<li><a href="#section-{i}">{escape(section.title)}</a></li>\n'
+        for i, section in enumerate(sections, 1)
+    )
+    contents = f'<nav aria-label="Contents">\n<ol>\n{links}</ol>\n</nav>\n'
+    body = "".join(
+        f'<section id="section-{i}" aria-labelledby="section-{i}-title">\n'
+        f'<h2 id="section-{i}-title">{escape(section.title)}</h2>\n{section.body()}</section>\n'
+        for i, section in enumerate(sections, 1)
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f'<meta name="generator" content="fewgold {__version__}">\n'
+        f"<title>{name}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f'<header>\n<h1>{name}</h1>\n<div class="lead">\n{paragraphs_html(lead)}</div>\n'
+        f"{''.join(section.body() for section in top)}</header>\n"
+        f"{contents if len(sections) > 1 else ''}<main>\n{body}</main>\n"
+        f"<footer>\n{paragraphs_html(footer)}</footer>\n"
+        f"<script>{script}</script>\n</body>\n</html>\n"
+    )
+
+
+def markdown(
+    title: str,
+    lead: str | Sequence[str] = "",
+    sections: Sequence[Section] = (),
+    footer: str | Sequence[str] = "",
+    *,
+    top: Sequence[Section] = (),
+) -> str:
+    """The same document as Markdown, for a terminal or a repository.
+
+    >>> print(markdown("Results", "All is *well*.", []))
+    # Results
+    <BLANKLINE>
+    All is \\*well\\*.
+    <BLANKLINE>
+    """
+    parts = [f"# {inline_markdown(title)}\n\n", paragraphs_markdown(lead)]
+    parts += [section.markdown() for section in top]
+    for section in sections:
+        parts += [f"## {inline_markdown(section.title)}\n\n", section.markdown()]
+    if footer:
+        parts += ["---\n\n", paragraphs_markdown(footer)]
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def write(path: str | Path, text: str) -> Path:
+    """Write a page or a Markdown document to a file, whole or not at all."""
+    target = Path(path)
+    write_texts({target: text})
+    return target
+
+
+def figures_of(draw: Callable[[str], Any], names: list[str]) -> dict[str, Any]:
+    """The figures of these names; none where matplotlib is not installed."""
+    from fewgold.plots.style import available
+
+    return {name: draw(name) for name in names} if available() else {}
+
+
+def save_result(
+    folder: str | Path,
+    frames: Mapping[str, pd.DataFrame],
+    texts: Mapping[str, str],
+    figures: Mapping[str, Any],
+    kinds: tuple[str, ...] = ("png",),
+) -> list[Path]:
+    """Write each table as CSV, each text under its name and each figure; returns the paths."""
+    from fewgold import plots
+
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    files = {place / f"{name}.csv": frame.to_csv(index=False) for name, frame in frames.items()}
+    files |= {place / name: text for name, text in texts.items()}
+    write_texts(files)
+    drawn = [
+        plots.save(figure, place / f"{name}.{kind}")
+        for name, figure in figures.items()
+        for kind in kinds
+    ]
+    return [*files, *drawn]

@@ -12,8 +12,8 @@ from fewgold.common.checks import check_confidence
 from fewgold.common.text import plain_frame, plain_value
 from fewgold.errors import DataError
 from fewgold.estimator import Estimator
-from fewgold.report.layout import markdown, page, write
 from fewgold.report.methods import methods, references
+from fewgold.report.sections import markdown, page, write
 from fewgold.report.study import StudyNumbers, checked_answers
 from fewgold.report.study_sections import commands, notes, sections, top
 from fewgold.sample import Ratings

@@ -14,7 +14,7 @@ import numpy as np
 
 from fewgold.common.arrays import FloatArray
 from fewgold.common.statistics import padded_share
-from fewgold.report.layout import save_result
+from fewgold.report.sections import save_result
 from fewgold.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fewgold import plots, report
 from fewgold.common.text import counted
-from fewgold.report.layout import figures_of, save_result
+from fewgold.report.sections import figures_of, save_result
 from fewgold.simulation.result import shown, span
 
 if TYPE_CHECKING:

@@ -1,5 +1,99 @@
-"""Pages for planning, annotating and exploring: ``fewgold serve``."""
+"""``fewgold serve``: pages for planning, annotating and exploring, behind one guard."""
 
-from fewgold.web.app import create_app
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from fewgold.errors import FewgoldError
+from fewgold.web import annotate, explore, plan, replay
+from fewgold.web.replay_data import NoTable
+from fewgold.web.site import HEADERS, LOOPBACK, Guard, Site, same
 
 __all__ = ["create_app"]
+
+_HERE = Path(__file__).parent
+
+
+def create_app(
+    campaign: str | Path | None = None, *, token: str | None = None,
+    hosts: frozenset[str] = LOOPBACK, port: int = 0, secure: bool = False,
+) -> FastAPI:  # fmt: skip
+    """The application, ready for any ASGI server.
+
+    Parameters
+    ----------
+    campaign
+        A campaign to annotate and to explore; without one there are the pages for planning.
+    token
+        Secret of the owner; a new one if none is given. It is ``app.state.site.token``.
+    hosts
+        Names under which the server answers.
+    port
+        Of the server, which tells its cookie from others on the same machine.
+    secure
+        True behind HTTPS: the cookie then travels nowhere else.
+    """
+    path = None if campaign is None else Path(campaign)
+    site = Site(path, token or secrets.token_urlsafe(24), f"fewgold_owner_{port}", secure)
+    app = FastAPI(title="fewgold", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.site = site
+    app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
+    for routes in (
+        plan.routes, annotate.routes, annotate.owner_routes, explore.routes, replay.routes
+    ):  # fmt: skip
+        app.include_router(routes(site))
+
+    @app.get("/", response_class=HTMLResponse)
+    def home(request: Request, token: str | None = None) -> Any:
+        if token is None:
+            return site.page(request, "home.html")
+        if not same(token, site.token):
+            raise HTTPException(403, "This address is not the one that fewgold serve printed.")
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(
+            site.cookie, site.token, httponly=True, samesite="lax", secure=site.secure, path="/"
+        )
+        return answer
+
+    @app.exception_handler(FewgoldError)
+    def mistake(request: Request, error: FewgoldError) -> HTMLResponse:
+        return site.page(request, "trouble.html", 400, sentence=error.message_for("web"))
+
+    @app.exception_handler(NoTable)
+    def no_table(request: Request, error: NoTable) -> Any:
+        if request.method == "GET" and not request.query_params.get("data"):
+            return RedirectResponse("/replay", 303)
+        sentence, back = error.message_for("web"), ("/replay", "Choose a table")
+        return site.page(request, "trouble.html", 404, sentence=sentence, back=back)
+
+    @app.exception_handler(StarletteHTTPException)
+    def trouble(request: Request, error: StarletteHTTPException) -> HTMLResponse:
+        return site.page(request, "trouble.html", error.status_code, sentence=str(error.detail))
+
+    @app.exception_handler(RequestValidationError)
+    def misfit(request: Request, error: RequestValidationError) -> HTMLResponse:
+        fields = ", ".join(sorted({str(e["loc"][-1]) for e in error.errors()}))
+        sentence = f"That cannot be read: {fields}. Go back and try again."
+        return site.page(request, "trouble.html", 400, sentence=sentence)
+
+    @app.exception_handler(Exception)
+    def fault(request: Request, error: Exception) -> HTMLResponse:
+        # Starlette asks this outside of all middleware and then raises the error again, so that
+        # the server writes it to stderr with its traceback.
+        sentence = (
+            "Something went wrong here; the server's window says what. Stored answers are safe."
+        )
+        page = site.page(request, "trouble.html", 500, sentence=sentence)
+        page.raw_headers += [*HEADERS, (b"cache-control", b"no-store")]
+        return page
+
+    app.add_middleware(Guard, hosts=hosts, cookie=site.cookie, token=site.token)
+    return app

@@ -22,9 +22,8 @@ from fastapi.responses import RedirectResponse, Response
 from fewgold import report
 from fewgold.campaign import Campaign
 from fewgold.campaign.database import now
-from fewgold.campaign.desk import Desk
+from fewgold.campaign.desk import Desk, members, segment
 from fewgold.campaign.study import next_place
-from fewgold.campaign.tasks import members, segment
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Rating, RatingScale
 from fewgold.pool import Pool
@@ -235,7 +234,7 @@ def _idle(campaign: Campaign, rater: str) -> tuple[str, int]:
     skipped, other = campaign.desk.left(rater)
     waves, most = campaign.waves, min(campaign.settings.budget or 0, len(campaign.pool))
     # A strategy that learns draws on when what is open was answered.
-    learns = campaign.strategy.sampler.step is not None and sum(w.n for w in waves) < most
+    learns = campaign._strategy.sampler.step is not None and sum(w.n for w in waves) < most
     if not waves:
         return "early", skipped
     if other or learns:

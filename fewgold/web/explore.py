@@ -18,19 +18,18 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.datastructures import UploadFile
 
 from fewgold import formats
+from fewgold.campaign.desk import WHICH
 from fewgold.campaign.settings import AMONG, REPEATS, RULES
 from fewgold.campaign.status import goal_line, stop_line
-from fewgold.campaign.tasks import WHICH
 from fewgold.common.checks import SCALES, as_limits
 from fewgold.common.temporary import TemporaryFolder
 from fewgold.common.text import fixed, plain_value
 from fewgold.errors import DataError, FewgoldError
 from fewgold.formats import Names
 from fewgold.plots.style import available
-from fewgold.report.figures import WITHOUT
+from fewgold.report.study_sections import WITHOUT
 from fewgold.web import explore_view as views
-from fewgold.web.explore_tables import TABLES, drawn_figure, roc_shown
-from fewgold.web.explore_view import Results, View, looking
+from fewgold.web.explore_view import TABLES, Results, View, drawn_figure, looking, roc_shown
 from fewgold.web.files import DRAWING, IMAGES, download, frame_csv, received
 from fewgold.web.forms import Fields, Sent, SentFiles
 from fewgold.web.site import Site
@@ -145,7 +144,7 @@ def _rest(view: View) -> dict[str, Any]:
         "costs": views.costs(view),
         "agreement": [] if study is None or study.raters is None else agreement(study),
         "left": len(campaign.pool) - view.status.sampled,
-        "learns": campaign.strategy.sampler.step is not None,
+        "learns": campaign._strategy.sampler.step is not None,
         "metrics": metrics,
         "scatters": [] if study is None else metrics[:_SCATTERS],
         "documents": None if study is None else study.documents,
@@ -215,7 +214,7 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
     def answers(request: Request, to: str | None = None) -> Response:
         form = formats.get(to or "csv")
         with looking(site, known) as view:
-            tasks, rated = view.campaign.tasks("all"), view.campaign.rated()
+            tasks, rated = view.campaign.tasks("all"), view.campaign.store.rated()
             return _written("answers", form, lambda path: form.write_ratings(tasks, rated, path))
 
     @router.get("/tasks")

@@ -50,7 +50,7 @@ class Recent:
 
 
 @dataclass(frozen=True)
-class Grid:
+class TextTable:
     """A table as text. ``words`` counts the columns that are text; those after it are figures."""
 
     id: str

@@ -1,22 +1,577 @@
-"""Compare and simulate on ratings that one has: the pages under /replay, for the owner."""
+"""Compare and simulate on ratings that one has: the pages under /replay, for the owner.
+
+Comparing systems, ROC curves, simulations and reliability are a `Page` each, which gives the
+numbers of the command of its name.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
+from fewgold.comparison.result import findings
 from fewgold.errors import DataError, FewgoldError
 from fewgold.plots.style import available
 from fewgold.web import replay_data
-from fewgold.web.files import DRAWING, IMAGES, Recent, download, drawn, frame_csv, known
-from fewgold.web.forms import Fields, SentFiles
+from fewgold.web.files import DRAWING, IMAGES, Recent, TextTable, download, drawn, frame_csv, known
+from fewgold.web.forms import Fields, Options, SentFiles, budgets, checked, listed, table_command
 from fewgold.web.jobs import Job, Jobs
-from fewgold.web.replay_data import Data, Tables, chosen, guess
-from fewgold.web.replay_pages import ComparePage, Page, ReliabilityPage, RocPage, SimulatePage
+from fewgold.web.replay_data import Columns, Data, Tables, chosen, guess
 from fewgold.web.site import Site
+
+if TYPE_CHECKING:
+    from fewgold.bayes import RocTable
+    from fewgold.comparison import Comparison
+    from fewgold.reliability import Reliability
+    from fewgold.simulation import Simulation
+    from fewgold.simulation.studies import Study
+    from fewgold.web.jobs import Progress, Work
+
+
+class Page(Protocol):
+    """A form, what it asks for, and how its result is shown."""
+
+    name: str
+
+    def form(self, fields: Fields, data: Data, columns: Columns) -> dict[str, Any]:
+        """What the template of the form needs besides the fields and the columns."""
+
+    def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
+        """What the form asks for, checked and ready to run, and what to know about it."""
+
+    def command(self, fields: Fields, data: Data) -> str | None:
+        """The command that gives the same numbers; None where a name cannot be typed there."""
+
+    def show(self, result: Any) -> dict[str, Any]:
+        """What the page shows; ``figures`` and ``tables`` name those that can be had."""
+
+    def plot(self, result: Any, kind: str) -> Any:
+        """A figure of the result."""
+        return result.plot(kind)
+
+    def frame(self, result: Any, table: str) -> Any:
+        """A table of the result, to download."""
+        return getattr(result, table)()
+
+
+def need(value: Any, what: str) -> None:
+    """Refuse a form in which a column is not chosen."""
+    if not value:
+        raise DataError(f"which column holds {what}? Choose it above.")
+
+
+def minus(text: str) -> str:
+    """With a true minus sign, as the command line prints."""
+    return text.replace("-", "−")
+
+
+class ComparePage(Page):
+    """Compare systems: the numbers of ``fewgold compare``."""
+
+    name = "compare"
+    FIGURES: ClassVar = {
+        "forest": (
+            "Scores by system",
+            "Each score by itself, with its interval. These intervals are no test of differences.",
+        ),
+        "differences": ("Differences of all pairs", "Row less column, with what is significant."),
+        "ranks": ("Ranks", "The ranks that each system may have, and how probable each is."),
+    }
+    TABLES = ("ranking", "scores", "differences", "rank_probabilities", "raters")
+
+    def form(self, fields: Fields, data: Data, columns: Columns) -> dict[str, Any]:
+        return {
+            "humans": checked(data.columns, columns.human),
+            "metrics": checked(data.columns, columns.metrics),
+        }
+
+    def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
+        from fewgold.comparison import compare
+
+        columns = chosen(fields, data)
+        need(columns.human, "the human scores")
+        need(columns.system, "the systems")
+        need(columns.id, "the segments")
+        rater = fields.column("rater", "raters", data)
+        # A column has one role; what people said must never slip in among the metrics.
+        lone = [c for c in (columns.system, columns.id, columns.document, rater) if c is not None]
+        taken = [*columns.human, *columns.metrics, *lone]
+        if (twice := next((c for c in taken if taken.count(c) > 1), None)) is not None:
+            raise DataError(
+                f"the column {twice!r} is chosen for two things. Choose another for one."
+            )
+        assert columns.system is not None and columns.id is not None
+        way = fields.choice("direction", "direction", ("", "higher", "lower"), "")
+        return lambda _: compare(
+            data.frame,
+            human=columns.human[0] if len(columns.human) == 1 else list(columns.human),
+            system=columns.system, id=columns.id, document=columns.document,
+            metrics=list(columns.metrics), rater=rater,
+            target=fields.choice("target", "target", ("", "pool", "process"), "") or None,
+            unit=fields.choice("unit", "unit", ("", "segment", "document"), "") or None,
+            correction=fields.choice("correction", "correction", ("holm", "fdr", "none"), "holm"),
+            level=fields.share("level", "the chance of error", "0.05"),
+            higher_is_better=None if not way else way == "higher",
+            limits=fields.limits(),
+            control="never" if fields.text("no_control") else "auto",
+            adjust_raters=bool(fields.text("adjust_raters")),
+            orientation={},
+        ), ()  # fmt: skip
+
+    def command(self, fields: Fields, data: Data) -> str | None:
+        columns = chosen(fields, data)
+        human, metrics = listed(columns.human), listed(columns.metrics)
+        if human is None or metrics is None:
+            return None
+        options: Options = [
+            ("--human", human), ("--system", columns.system or ""), ("--id", columns.id or ""),
+            ("--document", columns.document or "none"), ("--metrics", metrics or "none"),
+        ]  # fmt: skip
+        options += fields.options(
+            rater="", target="", unit="", correction="holm", level="0.05", limits=""
+        )
+        way = fields.text("direction")
+        options += [(f"--{way}-is-better", None)] if way else []
+        options += fields.options(("no_control", "adjust_raters"))
+        return table_command("compare", data, options)
+
+    def frame(self, result: Comparison, table: str) -> Any:
+        found = super().frame(result, table)
+        return found.reset_index() if table == "rank_probabilities" else found
+
+    def show(self, result: Comparison) -> dict[str, Any]:
+        facts, raters = result.facts, [] if result.people is None else [_raters(result)]
+        about = f"new {facts['unit']}s like these"
+        if facts["target"] == "pool":
+            about = f"all {facts['pool_size']} segments"
+        return {
+            "lead": f"{len(result.systems)} systems on {facts['n']} rated segments; the result is "
+            f"about {about}.",
+            "grids": [_compared(result), _differences(result), *raters],
+            "sentences": findings(result), "notes": result.remarks,
+            "signature": result.signature(), "figures": self.FIGURES,
+            "tables": [t for t in self.TABLES if t != "raters" or raters],
+        }  # fmt: skip
+
+
+def _number(value: float, digits: int, sign: str = "") -> str:
+    return "–" if math.isnan(value) else minus(f"{value:{sign}.{digits}f}")
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    return minus(f"{low:.{digits}f} to {high:.{digits}f}") if math.isfinite(low) else "unknown"
+
+
+def _compared(result: Comparison) -> TextTable:
+    """Ranks, groups and scores, the best system first."""
+    from fewgold.comparison.result import decimals
+
+    scores, ranking = result.scores(), result.ranking()
+    digits = decimals(float(scores["se"].min()))
+    both: Any = zip(ranking.itertuples(), scores.itertuples(), strict=True)
+    rows = [
+        [
+            "–".join(map(str, sorted({place.rank_low, place.rank_high}))),
+            own.system, str(place.group), _number(own.score, digits),
+            _interval(own.low, own.high, digits), f"{place.p_best:.3f}",
+        ]
+        for place, own in both
+    ]  # fmt: skip
+    caption = (
+        "Ranking, the best first. Systems of one group cannot be told apart with these ratings, "
+        "which does not say that they are equal."
+    )
+    level = f"{100 * result.confidence:.10g}%"
+    return TextTable(
+        "ranking", caption, ["rank", "system", "group", "score", level, "P(best)"], rows, 2
+    )
+
+
+def _differences(result: Comparison) -> TextTable:
+    """All pairs of systems, with what is significant."""
+    from fewgold.comparison.result import decimals
+
+    frame, level = result.differences(), f"{100 * result.confidence:.10g}%"
+    digits = decimals(float(frame["se"].min()))
+    every: Any = frame.itertuples()
+    rows = [
+        [
+            f"{row.first} − {row.second}", _number(row.difference, digits, "+"),
+            _interval(row.low, row.high, digits), f"{row.p_better:.3f}",
+            "< 0.001" if row.p_adjusted < 0.001 else f"{row.p_adjusted:.3f}",
+            "yes" if row.significant else "not shown",
+        ]
+        for row in every
+    ]  # fmt: skip
+    heads = ["difference", "first less second", level, "P(better)", "p, corrected", "significant"]
+    caption = (
+        "Differences of pairs, on the same segments where there are any. P(better): the "
+        "probability that the first is truly better. Where a difference is not shown, more "
+        "ratings may show it."
+    )
+    return TextTable("differences", caption, heads, rows)
+
+
+def _raters(result: Comparison) -> TextTable:
+    """Raters, how well they agree and how each one differs from the others."""
+    assert result.people is not None
+    people, agree = result.people, ""
+    if people.shared:
+        alpha, correlation = _number(people.alpha, 2), _number(people.correlation, 2)
+        agree = f"Krippendorff's α {alpha}, mean correlation {correlation}; "
+    caption = f"Raters: {agree}{people.shared} of {people.outputs} outputs rated by two or more."
+    every: Any = people.to_frame().itertuples()
+    rows = [
+        [
+            row.rater, str(row.ratings), _number(row.mean, 3), _number(row.bias, 3, "+"),
+            _number(row.bias_se, 3), _number(row.spread, 3),
+        ]
+        for row in every
+    ]  # fmt: skip
+    return TextTable("raters", caption, ["rater", "ratings", "mean", "bias", "±", "spread"], rows)
+
+
+class RocPage(Page):
+    """How well metrics tell adequate from inadequate, by system: ``fewgold roc``."""
+
+    name = "roc"
+
+    def form(self, fields: Fields, data: Data, columns: Columns) -> dict[str, Any]:
+        # In the embedded sets an MQM of at most 1 is adequate.
+        cut = "" if fields.sent or data.demo is None else "<=1"
+        return {"metrics": checked(data.columns, columns.metrics), "cut": cut}
+
+    def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
+        from fewgold.bayes import roc_table
+
+        columns = chosen(fields, data)
+        need(columns.human, "the human scores")
+        if not columns.metrics:
+            raise DataError("no metric is ticked. Tick at least one.")
+        return lambda _: roc_table(
+            data.frame, human=columns.human[-1], metrics=list(columns.metrics),
+            system=columns.system, adequate=fields.cut(),
+            rule=fields.choice("rule", "rule", ("equal", "information"), "equal"),
+            per_system=bool(fields.text("per_system")), strict=bool(fields.text("strict")),
+            confidence=fields.share("confidence", "the confidence", "0.95"), orientation={},
+        ), ()  # fmt: skip
+
+    def command(self, fields: Fields, data: Data) -> str | None:
+        columns = chosen(fields, data)
+        metrics = listed(columns.metrics)
+        if metrics is None:
+            return None
+        options: Options = [("--human", columns.human[-1]), *fields.options(adequate="")]
+        options += [("--metrics", metrics), ("--system", columns.system or "none")]
+        options += fields.options(("per_system", "strict"), rule="equal", confidence="0.95")
+        return table_command("roc", data, options)
+
+    def plot(self, result: RocTable, kind: str) -> Any:
+        return result.plot()
+
+    def frame(self, result: RocTable, table: str) -> Any:
+        return result.to_frame()
+
+    def show(self, result: RocTable) -> dict[str, Any]:
+        from fewgold.bayes.roc import texts
+
+        frame = result.to_frame()
+        several = bool((frame.groupby("metric")["system"].nunique() > 2).any())
+        apart = result.heterogeneity() if several else None
+        parts = [
+            {
+                "metric": metric,
+                "grid": TextTable(f"roc-{k}", f"{metric} {found.where}", found.heads, found.rows),
+                "notes": found.notes,
+            }
+            for k, (metric, found) in enumerate(texts(frame, apart, result.confidence).items())
+        ]
+        figures = ["roc"] if frame["auc"].notna().any() else []
+        return {"parts": parts, "figures": figures, "tables": ["roc"]}
+
+
+class ReliabilityPage(Page):
+    """How steady scores and rankings are by number of documents: ``fewgold reliability``."""
+
+    name = "reliability"
+    FIGURES: ClassVar = {
+        "sd": ("Spread by documents", "Of the first score: the bootstrap's, with the power law."),
+        "ranks": ("Ranks by documents", "How soon systems are ranked as in the end."),
+    }
+    ORDERS, DRAWS, MOST_ORDERS, MOST_DRAWS = "20", "500", 100, 5_000
+
+    def form(self, fields: Fields, data: Data, columns: Columns) -> dict[str, Any]:
+        return {"scores": checked(data.columns, columns.human)}
+
+    def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
+        from fewgold.reliability import reliability
+
+        orders = fields.whole("orders", "the number of orders", self.ORDERS, 1, self.MOST_ORDERS)
+        draws = fields.whole("draws", "the number of draws", self.DRAWS, 2, self.MOST_DRAWS)
+        seed = fields.whole("seed", "the seed", "0", 0, 2**53)
+        resample = fields.choice(
+            "resample", "kind of bootstrap", ("segments", "documents"), "segments"
+        )
+        if data.demo is not None:
+            raters = [c for c in data.columns if c.startswith("rater")]
+            frame = data.frame.assign(score=data.frame[raters].mean(axis=1)).drop(columns=raters)
+            columns = Columns(("score",), "system", "segment", "document", ())
+        else:
+            frame, columns = data.frame, chosen(fields, data)
+        need(columns.human, "the scores")
+        need(columns.document, "the documents")
+
+        def work(progress: Progress) -> Reliability:
+            return reliability(
+                frame, score=list(columns.human), document=columns.document,
+                system=columns.system, segment=columns.id, orders=orders, draws=draws,
+                resample=resample, rng=seed, gaps="drop" if fields.text("drop_gaps") else "error",
+                progress=progress,
+            )  # fmt: skip
+
+        return work, ()
+
+    def command(self, fields: Fields, data: Data) -> str | None:
+        options: Options = []
+        if data.demo is None:
+            columns = chosen(fields, data)
+            scores = listed(columns.human)
+            if scores is None:
+                return None
+            options += [("--score", scores), ("--document", columns.document or "")]
+            options += [("--system", columns.system or "none"), ("--segment", columns.id or "none")]
+            options += fields.options(("drop_gaps",))
+        for name, default in {"orders": self.ORDERS, "draws": self.DRAWS, "seed": "0"}.items():
+            options.append((f"--{name}", fields.text(name, default)))
+        options += fields.options(resample="segments")
+        return table_command("reliability", data, options)
+
+    def plot(self, result: Reliability, kind: str) -> Any:
+        return result.plot(kind, score=result.scores[0])
+
+    def frame(self, result: Reliability, table: str) -> Any:
+        return super().frame(result, "to_frame" if table == "curves" else table)
+
+    def show(self, result: Reliability) -> dict[str, Any]:
+        title, _, rest = result.summary().partition("\n")
+        several = len(result.systems) > 1
+        return {
+            "lead": title, "text": rest.strip("\n"),
+            "figures": {k: v for k, v in self.FIGURES.items() if several or k != "ranks"},
+            "tables": ["curves", "fits", *(["ranks"] if several else [])],
+        }  # fmt: skip
+
+
+_MOST_CELLS = 5_000
+_MOST_STRATEGIES = 60
+
+
+class SimulatePage(Page):
+    """Replay annotation and see which strategy comes closest to the truth."""
+
+    name = "simulate"
+    FIGURES: ClassVar = {
+        "ranking": ("Ranking", "How much lower the error is than the baseline's, and cells won."),
+        "error": ("Error by budget", "Mean of |estimate − truth|, averaged over pools."),
+        "relative": ("Error against the baseline", "The same over the baseline's error."),
+        "coverage": ("Coverage", "Share of the intervals that hold the truth."),
+        "bounds": ("Coverage of the bounds", "Of the baseline's estimates, by bound."),
+        "widths": ("Width of the bounds", "Half of the width of these intervals."),
+    }
+    BASELINE = "random+mean"
+    BUDGETS, DRAWS, MOST_DRAWS = "5%,10%,20%", "50", 500
+    #: Each idea by itself, then both together: what is ticked at first.
+    FIRST = (BASELINE, "docs-sys+mean", "random+cv-multi", "docs-sys+ridge", "docs-balanced+ridge")
+
+    def form(self, fields: Fields, data: Data, columns: Columns) -> dict[str, Any]:
+        from fewgold.registry import bound_names
+
+        names = _usual_strategies(data, columns)
+        ticked = _ticked(fields) if fields.sent else [n for n in self.FIRST if n in names]
+        return {
+            "by": columns.by,
+            "typed": ", ".join(name for name in ticked if name not in names),
+            "strategies": checked(names, ticked),
+            "bounds": checked(bound_names(), fields.many("bound")),
+            "metrics": checked(data.columns, columns.metrics),
+        }
+
+    def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
+        from fewgold import registry
+        from fewgold.simulation.run import check_strategy
+
+        names = _ticked(fields)
+        if not names:
+            raise FewgoldError("no strategy is ticked. Tick at least one.")
+        if len(names) > _MOST_STRATEGIES:
+            raise FewgoldError(f"that is too many strategies: {_MOST_STRATEGIES} at most.")
+        asked: dict[str, Any] = {
+            "strategies": names,
+            "bounds": [registry.bound(name) for name in fields.many("bound")],
+            "budgets": budgets(fields.text("budgets", self.BUDGETS)),
+            "draws": fields.whole("draws", "the number of draws", self.DRAWS, 2, self.MOST_DRAWS),
+            "rng": fields.whole("seed", "the seed", "0", 0, 2**53),
+            "baseline": fields.text("baseline") or self.BASELINE,
+            "confidence": fields.share("confidence", "the confidence", "0.95"),
+            "limits": fields.limits(),
+        }
+        passing = fields.cut()
+        studies, notes = _studies(fields, data)
+        if passing is not None:
+            studies = {
+                k: s._replace(gold=passing(s.gold).astype(float)) for k, s in studies.items()
+            }
+            asked["limits"] = (0.0, 1.0)
+        for name in (*names, asked["baseline"]):
+            check_strategy(name, studies)
+        cells = len(studies) * (len(names) + 1) * len(asked["budgets"])
+        if cells > _MOST_CELLS:
+            raise FewgoldError(
+                f"{len(studies)} pools, {len(names)} strategies and {len(asked['budgets'])} "
+                f"budgets make {cells} cells; {_MOST_CELLS} at most. Take fewer, or the command "
+                "line."
+            )
+
+        def work(progress: Progress) -> Simulation:
+            from fewgold.simulation import simulate
+
+            return simulate(studies, **asked, progress=progress)
+
+        return work, tuple(notes)
+
+    def command(self, fields: Fields, data: Data) -> str | None:
+        options: Options = []
+        columns = chosen(fields, data)
+        names, metrics = listed(_ticked(fields)), listed(columns.metrics)
+        by = listed([] if columns.by is None else [columns.by])
+        if names is None or metrics is None or by is None:
+            return None
+        if data.demo is None:
+            if columns.document is None and guess(data).document is not None:
+                return None  # the command takes documents where there are any
+            options += [("--human", columns.human[-1] if columns.human else "")]
+            options += [("--by", by)] if by else []
+            options += [("--id", columns.id or "")]
+            options += [("--document", columns.document)] if columns.document else []
+            options += [("--metrics", metrics or "none"), *fields.options(("rated_only",))]
+        options += [("--strategies", names), ("--budgets", fields.text("budgets", self.BUDGETS))]
+        options += [("--draws", fields.text("draws", self.DRAWS))]
+        options += [("--seed", fields.text("seed", "0"))]
+        options += fields.options(
+            baseline=self.BASELINE, confidence="0.95", limits="", adequate=""
+        )  # fmt: skip
+        bounds = listed(fields.many("bound"))
+        options += [("--bounds", bounds)] if bounds else []
+        return table_command("simulate", data, options)
+
+    def frame(self, result: Simulation, table: str) -> Any:
+        if table == "failures":
+            return result.failures
+        return super().frame(result, "to_frame" if table == "cells" else table)
+
+    def show(self, result: Simulation) -> dict[str, Any]:
+        from fewgold.simulation.result import failure_notes, legend
+
+        title, _, _ = result.summary().partition("\n")
+        figures = [k for k in self.FIGURES if result.bounds or k not in ("bounds", "widths")]
+        failed = ["failures"] if len(result.failures) else []
+        return {
+            "lead": title, "grids": [_by_strategy(result), _by_budget(result)],
+            "legend": legend(result), "notes": failure_notes(result, result.ranking()),
+            "signature": result.signature, "figures": {k: self.FIGURES[k] for k in figures},
+            "tables": ["ranking", "by_budget", "cells", *failed],
+        }  # fmt: skip
+
+
+def _usual_strategies(data: Data, columns: Columns) -> list[str]:
+    """What can be ticked: the usual strategies for such a pool."""
+    import numpy as np
+
+    from fewgold.datasets import demo_systems, load_demo
+    from fewgold.pool import Pool
+    from fewgold.registry import strategy_names
+
+    if data.demo is not None:
+        return strategy_names(load_demo(data.demo, system=demo_systems(data.demo)[0])[0])
+    ids = np.array(["a", "b"])
+    metrics = {m: np.array([0.0, 1.0]) for m in columns.metrics}
+    return strategy_names(Pool(ids, metrics, None if columns.document is None else ids))
+
+
+def _ticked(fields: Fields) -> list[str]:
+    """The strategies of the form: those ticked, and those typed."""
+    typed = [part.strip() for part in fields.text("more").split(",") if part.strip()]
+    return list(dict.fromkeys([*fields.many("strategy"), *typed]))
+
+
+def _studies(fields: Fields, data: Data) -> tuple[dict[str, Study], list[str]]:
+    from fewgold.datasets import demo_systems, load_demo
+    from fewgold.io.columns import roles
+    from fewgold.simulation import studies_from_table
+    from fewgold.simulation.studies import Study
+
+    if data.demo is not None:
+        return {s: Study(*load_demo(data.demo, system=s)) for s in demo_systems(data.demo)}, []
+    columns = chosen(fields, data)
+    need(columns.human, "the human scores")
+    need(columns.id, "the segments")
+    human = columns.human[-1]
+    if human in columns.metrics:
+        raise DataError(f"{human!r} holds the human scores, so it cannot be a metric as well.")
+    parts = [] if columns.by is None else [columns.by]
+    found = roles(
+        data.frame, id=columns.id, document=columns.document, metrics=list(columns.metrics),
+        texts=[], human=[human], other=[c for c in parts if c != columns.id],
+    ).columns  # fmt: skip
+    assert columns.id is not None
+    return studies_from_table(
+        data.frame, human=human, by=parts, rated_only=bool(fields.text("rated_only")),
+        id=columns.id, document=columns.document, metrics=list(columns.metrics),
+        cost=found["cost"], orientation={},
+    )  # fmt: skip
+
+
+def _by_strategy(result: Simulation) -> TextTable:
+    from fewgold.simulation.result import decimals, ranked_cells
+
+    table = result.ranking()
+    digits = decimals(table["abs_error_mc"])
+    rows = []
+    for row in table.to_dict("records"):
+        cells = ranked_cells(row, digits, result.baseline)
+        rows.append([row["strategy"], *(cells if row["cells"] else ["failed"] * len(cells))])
+    heads = ["strategy", "error", "sdev", "win %", "reduction %", "worth", "covers %"]
+    return TextTable(
+        "ranking", "Strategies over all pools and budgets, the best first.", heads, rows
+    )
+
+
+def _by_budget(result: Simulation) -> TextTable:
+    from fewgold.report import number
+    from fewgold.simulation.result import shown
+
+    rows = [
+        [
+            row["strategy"], shown(row["budget"]), f"{row['n']:.0f}",
+            number(row["abs_error"], row["abs_error_mc"]), number(row["ess"], row["ess_mc"]),
+            number(row["win"], percent=True),
+            number(row["coverage"], row["coverage_mc"], percent=True),
+            number(row["half_width"], row["half_width_mc"]),
+        ]
+        for row in result.by_budget().to_dict("records")
+        if row["cells"]
+    ]  # fmt: skip
+    heads = ["strategy", "budget", "ratings", "error", "ESS", "win", "covers", "half-width"]
+    caption = (
+        "By budget, averaged over pools, ± Monte-Carlo error. ESS: ratings with which "
+        f"{result.baseline} would have had the same mean squared error."
+    )
+    return TextTable("by-budget", caption, heads, rows)
+
 
 #: Pages that show their result at once, and those that run as jobs.
 AT_ONCE: tuple[Page, ...] = (ComparePage(), RocPage())

@@ -49,7 +49,7 @@ def test_odd_ids_get_their_own_answers(tmp_path: Path) -> None:
             assert dict(zip(again.sample.ids.tolist(), again.scores(), strict=True)) == truth
             for format in ("csv", "xlsx", "jsonl"):
                 path = tmp_path / f"{name}.{format}"
-                formats.get(format).write_ratings(again.tasks("all"), again.rated(), path)
+                formats.get(format).write_ratings(again.tasks("all"), again.store.rated(), path)
                 assert again.import_file(path).known == len(ODD)
 
 
@@ -90,8 +90,9 @@ def test_damaged_files_get_a_sentence(tmp_path: Path, campaign: Campaign, files:
         path = tmp_path / f"{k}.fewgold"
         path.write_bytes(hurt)
         for act in (
-            lambda s: s.status(), lambda s: s.tasks(), lambda s: s.rated(), lambda s: s.more(3),
-            lambda s: s.add([Rating(wave.ids[16], 7.0)]), lambda s: s.next("bob"),
+            lambda s: s.status(), lambda s: s.tasks(), lambda s: s.store.rated(),
+            lambda s: s.more(3), lambda s: s.next("bob"),
+            lambda s: s.add([Rating(wave.ids[16], 7.0)]),
         ):  # fmt: skip
             try:
                 with Campaign(path) as study:
@@ -128,6 +129,20 @@ def test_a_campaign_that_somebody_holds_is_waited_for(
         assert other.status().answers == 0  # one may look meanwhile
         campaign.store.database.execute("ROLLBACK")
         assert other.add([Rating(one, 5.0)]).stored == 1
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [("max_page_count = 1", "no room left on the disk"), ("query_only = ON", "is read-only")],
+)
+def test_a_campaign_that_cannot_be_written_says_why(
+    campaign: Campaign, order: str, said: str
+) -> None:
+    one = campaign.select(5).ids[0]
+    campaign.store.database.execute(f"PRAGMA {order}")
+    with pytest.raises(DataError, match=said):
+        campaign.add(Rating(one, 5.0, "ann", answer=f"{k}" * 100) for k in range(500))
+    assert campaign.answers().empty
 
 
 def test_places_with_odd_names(tmp_path: Path, pool: Pool) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from fewgold.campaign import Campaign
-from fewgold.cli import export
+from fewgold.cli import exchange
 
 Run = Callable[..., Any]
 
@@ -65,7 +65,7 @@ def test_nothing_is_drawn_if_the_sheet_cannot_be_written(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("init", "study", "pool.csv", "--seed", 3)
-    monkeypatch.setattr(export, "find_spec", lambda name: None)
+    monkeypatch.setattr(exchange, "find_spec", lambda name: None)
     assert "a .csv file" in run(
         "select", "study", "--budget", 20, "-o", "sheet.xlsx", code=3
     ).stderr  # fmt: skip

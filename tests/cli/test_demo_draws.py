@@ -8,7 +8,7 @@ import math
 from typer.testing import CliRunner
 
 from fewgold.cli import app
-from fewgold.cli.demo import demo
+from fewgold.cli.begin import demo
 
 
 def test_worth_is_good_to_three_percent_by_default() -> None:

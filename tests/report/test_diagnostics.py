@@ -11,8 +11,8 @@ from fewgold import Pool
 from fewgold.datasets import load_demo as load
 from fewgold.estimators import Mean, Ridge
 from fewgold.registry import strategy
-from fewgold.report.figures import weighted_line
 from fewgold.report.study import StudyNumbers, correlation, correlations, pulls
+from fewgold.report.study_sections import weighted_line
 from fewgold.sample import Ratings
 
 load_demo = cache(load)

@@ -24,9 +24,8 @@ from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.common.text import decimals
 from fewgold.formats import Rating
-from fewgold.web import create_app, explore, explore_tables, files
-from fewgold.web.explore_tables import TABLES
-from fewgold.web.explore_view import cut_hints, looks
+from fewgold.web import create_app, explore, explore_view, files
+from fewgold.web.explore_view import TABLES, cut_hints, looks
 from web.e2e.live import SCRIPT, small_pool
 
 WORSE = '=HYPERLINK("http://x")'
@@ -353,7 +352,7 @@ def test_answers_go_round(place: Path, owner: TestClient, tmp_path: Path) -> Non
     from fewgold import formats
 
     with Campaign(place) as campaign:
-        wanted = sorted((r.segment, r.score, r.rater) for r in campaign.rated())
+        wanted = sorted((r.segment, r.score, r.rater) for r in campaign.store.rated())
     for name in ("csv", "jsonl", "label-studio"):
         sent = owner.get("/explore/answers", params={"to": name})
         file = tmp_path / f"back{formats.get(name).suffixes[0]}"
@@ -473,7 +472,7 @@ def test_cells() -> None:
 
 def test_without_matplotlib(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explore, "available", lambda: False)
-    monkeypatch.setattr(explore_tables, "available", lambda: False)
+    monkeypatch.setattr(explore_view, "available", lambda: False)
     with client_of(place) as owner:
         page = owner.get("/explore").text
         assert "Figures need matplotlib" in page and "<img" not in page

@@ -104,7 +104,7 @@ def test_twenty_raters_at_once(tmp_path: Path, ratings: int) -> None:
     assert codes == {200: ratings * 11 // 10 + RATERS}
 
     with Campaign(path) as campaign:
-        stored = campaign.rated()
+        stored = campaign.store.rated()
         assert len(stored) == ratings
         assert len({r.segment for r in stored}) == ratings  # one rater was wanted for each
         assert {(r.rater, r.segment): r.score for r in stored} == {
@@ -118,7 +118,7 @@ def test_others_may_look_while_it_is_served(tmp_path: Path) -> None:
     """A process that opens the campaign and closes it takes nothing away from the server."""
     path = tmp_path / "study"
     secrets = begun(path, 20)
-    look = f"from fewgold.campaign import Campaign as C\nwith C({str(path)!r}) as c: print(len(c.rated()))"  # noqa: E501
+    look = f"from fewgold.campaign import Campaign as C\nwith C({str(path)!r}) as c: print(len(c.store.rated()))"  # noqa: E501
     with Server(path) as server:
         rater = Rater(0, secrets[0], server.port)
         rater.work(2)
@@ -126,4 +126,4 @@ def test_others_may_look_while_it_is_served(tmp_path: Path) -> None:
         assert int(told.stdout) == 2
         rater.work(2)
     with Campaign(path) as campaign:
-        assert len(campaign.rated()) == 4
+        assert len(campaign.store.rated()) == 4

@@ -34,9 +34,7 @@ from fewgold.planning import (
 )
 from fewgold.report import number
 from fewgold.web import create_app
-from fewgold.web import plan_binary as _plan_map
-from fewgold.web import plan_binary as binary
-from fewgold.web import plan_scores as scores
+from fewgold.web import plan as pages
 from fewgold.web.drawing import Axis, luminance, shade
 from fewgold.web.forms import Form
 
@@ -105,7 +103,7 @@ def shell(line):
 
 def of(sent):
     """The study as the library takes it, written here once more."""
-    v = {name: field.default for name, field in binary.FIELDS.items()} | sent
+    v = {name: field.default for name, field in pages.BINARY_FIELDS.items()} | sent
     study = {"alpha": float(v["alpha"]), "human": int(v["human"]), "metric": int(v["metric"])}
     study |= {"rho": float(v["rho"]), "eta": float(v["eta"]), "known": v["rates"] == "known"}
     study["paired"] = int(v["paired"]) if v["paired"] else None
@@ -254,7 +252,7 @@ def test_the_heat_map_of_sizes_is_the_table_of_the_library(client):
     assert page.count('stroke-width="2.5"') == 1
 
 
-@pytest.mark.parametrize(("x", "y"), list(itertools.combinations(binary.AXES, 2)))
+@pytest.mark.parametrize(("x", "y"), list(itertools.combinations(pages.AXES, 2)))
 def test_every_heat_map_agrees_with_its_python_lines(client, x, y):
     sent = {"x": x, "y": y, "human": "320", "metric": "900", "rho": "0.45", "eta": "0.75"}
     page = get(client, "/plan/binary/map", **sent, alpha="0.35", level="0.03", power="0.85")
@@ -329,7 +327,10 @@ def test_what_was_shown_stays_while_a_value_is_missing(client):
 
 def test_what_is_sent_is_escaped_and_cut(client):
     nasty = '"><script>alert(1)</script>' + "x" * 500
-    for path, fields in (("/plan/binary", binary.FIELDS), ("/plan/scores", scores.FIELDS)):
+    for path, fields in (
+        ("/plan/binary", pages.BINARY_FIELDS),
+        ("/plan/scores", pages.SCORES_FIELDS),
+    ):
         page = get(client, path, **dict.fromkeys(fields, nasty))
         assert "<script>alert" not in page
         assert "x" * 60 not in page
@@ -380,7 +381,7 @@ def test_the_address_restores_the_view(client, path, sent):
     link = piece.headers["HX-Replace-Url"]
     assert urlsplit(link).path == path
     state = {k: v[0] for k, v in parse_qs(urlsplit(link).query, keep_blank_values=True).items()}
-    fields = binary.FIELDS if path.endswith("binary") else scores.FIELDS
+    fields = pages.BINARY_FIELDS if path.endswith("binary") else pages.SCORES_FIELDS
     assert state == {name: sent.get(name, field.default) for name, field in fields.items()}
     page = client.get(link).text
     shared = html.unescape(re.search(r'id="link"[^>]* value="([^"]*)"', page)[1])
@@ -426,8 +427,8 @@ OUTLOOKS = [
 @pytest.mark.parametrize("sent", OUTLOOKS)
 def test_ratings_by_strategy_are_those_of_the_library(client, sent):
     page = get(client, "/plan/scores/results", **sent)
-    v = {name: field.default for name, field in scores.FIELDS.items()} | sent
-    v = {n: t if scores.FIELDS[n].choices else float(t) if t else None for n, t in v.items()}
+    v = {name: field.default for name, field in pages.SCORES_FIELDS.items()} | sent
+    v = {n: t if pages.SCORES_FIELDS[n].choices else float(t) if t else None for n, t in v.items()}
     size = None if v["size"] is None else int(v["size"])
     goal = Goal(**{v["goal"]: v["wanted"]}, confidence=v["confidence"], power=v["power"])
     if v["known"] == "scale":
@@ -471,9 +472,9 @@ def test_any_values_have_an_answer_or_a_sentence(client):
     rng = np.random.default_rng(20)
     for _ in range(10):
         for path, fields in (
-            ("/plan/binary/results", binary.FIELDS),
-            ("/plan/binary/needed", binary.FIELDS),
-            ("/plan/scores/results", scores.FIELDS),
+            ("/plan/binary/results", pages.BINARY_FIELDS),
+            ("/plan/binary/needed", pages.BINARY_FIELDS),
+            ("/plan/scores/results", pages.SCORES_FIELDS),
         ):
             sent = {}
             for name, field in fields.items():
@@ -518,12 +519,12 @@ def test_axes():
 
 def test_numbers_are_read_strictly():
     for text_ in ("1e3", "1_000", "٣", "0x10", "+5", "1,000"):
-        form = Form.of(binary.FIELDS, {"human": text_})
+        form = Form.of(pages.BINARY_FIELDS, {"human": text_})
         assert form["human"] is None, text_
         assert "human" in form.errors
     for text_ in ("inf", "1_0.5", "0,5"):
-        assert "alpha" in Form.of(binary.FIELDS, {"alpha": text_}).errors
-    assert Form.of(binary.FIELDS, {"human": " 70 "})["human"] == 70
+        assert "alpha" in Form.of(pages.BINARY_FIELDS, {"alpha": text_}).errors
+    assert Form.of(pages.BINARY_FIELDS, {"human": " 70 "})["human"] == 70
 
 
 def test_a_budget_beyond_all_bounds_gets_a_sentence(client: TestClient) -> None:
@@ -538,7 +539,7 @@ def test_what_takes_long_gets_a_sentence(
 ) -> None:
     """These pages are open to everybody: nobody may keep the server busy for long."""
     large = {"human": "1000000", "metric": "1000000", "rho": "0.999", "eta": "0.999"}
-    monkeypatch.setattr(_plan_map, "_PATIENCE", 0.0)
+    monkeypatch.setattr(pages, "_PATIENCE", 0.0)
     assert "takes more than the 0 seconds" in get(client, "/plan/binary/map", x="paired", **large)
     page = get(client, "/plan/binary/needed", **large)
     assert "takes longer than a page has" in page and "ratings_needed" in page
@@ -547,8 +548,8 @@ def test_what_takes_long_gets_a_sentence(
 
 
 def test_large_maps_are_those_of_the_library():
-    form = binary.read({"human": "60000", "x": "level", "y": "power"})
-    found = _plan_map.heat_map(form)
+    form = pages.read_binary({"human": "60000", "x": "level", "y": "power"})
+    found = pages.heat_map(form)
     wanted = measurable_difference(
         alpha=0.6, rho=0.9, eta=0.9, human=60_000, metric=10_000,
         power=np.array(found["rows"])[:, None], level=list(found["columns"]),

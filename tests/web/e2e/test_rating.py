@@ -18,7 +18,7 @@ Visit = Callable[..., Any]
 
 def stored(path: Path) -> list[tuple[str, str, float]]:
     with Campaign(path) as campaign:
-        return [(r.rater, r.segment, r.score) for r in campaign.rated()]
+        return [(r.rater, r.segment, r.score) for r in campaign.store.rated()]
 
 
 def shown(page: Any) -> str:
@@ -91,7 +91,7 @@ def test_undo_skip_and_comment_by_keyboard(
         onward(page, first)
         assert stored(path) == [("ann", first, 45.0)]
         with Campaign(path) as campaign:
-            assert campaign.rated()[0].details["comment"] == f"so so {live.SCRIPT}"
+            assert campaign.store.rated()[0].details["comment"] == f"so so {live.SCRIPT}"
         skipped = shown(page)
         page.keyboard.press("s")
         assert onward(page, skipped) not in (skipped, first)

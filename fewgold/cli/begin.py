@@ -1,19 +1,25 @@
-"""``fewgold demo``: the whole way on embedded data, where the truth is known."""
+"""Begin here: ``fewgold demo``, ``doctor`` and ``strategies``."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-from fewgold.cli import options, parse
-from fewgold.cli.console import emit, pairs, progress, show
-from fewgold.cli.options import Json, Output, Quiet, option
+import typer
+
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, notes, pairs, progress, show, to_json
+from fewgold.cli.options import Json, Output, Quiet, argument, flag, option
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from fewgold.common.arrays import FloatArray
+    from fewgold.pool import Pool
+
+
+# The whole way on embedded data, where the truth is known
 
 PLAIN = "random+mean"
 #: What the table compares: each idea by itself, then both together.
@@ -128,10 +134,10 @@ def demo(
         "strategies": rows,
         "intervals": intervals,
     }
-    emit("json" if json else output, result, rows, lambda out: _show(out, result))
+    emit("json" if json else output, result, rows, lambda out: _show_demo(out, result))
 
 
-def _show(out: Console, result: dict[str, Any]) -> None:
+def _show_demo(out: Console, result: dict[str, Any]) -> None:
     study, n, name = result["study"], result["n"], result["strategy"]
     out.print("[bold]How good is a system, if only a few of its outputs can be rated?[/bold]")
     out.print(
@@ -239,3 +245,121 @@ def _save(folder: str, kind: str, system: str, json: bool) -> None:
     names = [str(path) for path in files]
     told = f"[bold]Wrote {names[0]}[/bold] ({len(pool)} segments) and {names[1]}."
     show(json, {"files": names, "segments": len(pool)}, lambda out: out.print(told))
+
+
+# What a file is, what is wrong with it, and the command to run next
+
+
+def doctor(
+    file: str = argument(
+        ..., "FILE", "A table, a sheet, a campaign, an export of an annotation tool, or a folder."
+    ),
+    human: str | None = option(
+        None, "COLUMN", "Human scores, if the name does not tell; A,B are a rater each."
+    ),
+    id: options.Id = None,
+    document: options.Document = None,
+    system: options.System = None,
+    texts: options.Texts = None,
+    metrics: options.Metrics = None,
+    json: Json = False,
+    quiet: bool = flag(False, "--quiet", "Only the findings and the next command.", "-q"),
+) -> None:
+    """Say what a file is, what it supports, what is wrong, and what to run next.
+
+    Exit code 0: fine; 1: usable, but read the warnings; 3: not usable as it is.
+
+    [bold]fewgold doctor scores.csv[/bold]
+    """
+    from fewgold.doctor import examine
+
+    told = options.named(id=id, document=document, metrics=metrics, system=system, texts=texts)
+    found = examine(file, human=parse.names(human) if human is not None else None, **told)
+    if json:
+        print(to_json(found.to_dict()))
+    else:
+        print(found.brief() if quiet else found.summary())
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
+
+
+# What can be chosen, a line each
+
+
+def strategies(
+    pool_file: str | None = argument(
+        None, "[POOL]", "Table of segments: say what is recommended for it."
+    ),
+    id: str | None = option(None, "COLUMN", "Column of ids, if not called so."),
+    output: Output = "text",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """List the ways to choose segments, to estimate, and to make intervals.
+
+    A strategy is SAMPLER+ESTIMATOR.
+
+    Example: [bold]fewgold strategies pool.csv[/bold]
+    """
+    from fewgold import registry
+    from fewgold.report.descriptions import ESTIMATORS, SAMPLERS, short_line
+
+    pool = None
+    if pool_file is not None:
+        from fewgold import sheets
+        from fewgold.io.columns import roles
+
+        found = input.unrated(roles(input.read_table(pool_file, quiet), id=id))
+        notes(found.notes(), quiet)
+        pool = sheets.build_pool(found.table, found.columns)
+    best = registry.RECOMMENDED if pool is None else registry.recommended(pool)
+    rows = [
+        {"kind": kind, "name": n, "about": short_line(n, known, make), "see": ""}
+        for kind, names, known, make in (
+            ("sampler", registry.sampler_names(), SAMPLERS, registry.sampler),
+            ("estimator", registry.estimator_names(pool), ESTIMATORS, registry.estimator),
+        )
+        for n in names
+    ]
+    bounds = [registry.bound(n) for n in registry.bound_names()]
+    rows += [
+        {"kind": "bound", "name": b.name, "about": f"{b.kind}: {b.assumes}", "see": b.reference}
+        for b in bounds
+    ]
+    record = {"recommended": best, "strategies": rows}
+    how = "json" if json else output
+    emit(how, record, rows, lambda out: _show_strategies(out, rows, best, pool))
+
+
+def _show_strategies(
+    out: Console, rows: list[dict[str, str]], best: str, pool: Pool | None
+) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    titles = {
+        "sampler": "Samplers choose the segments to rate",
+        "estimator": "Estimators turn ratings and metrics into a score",
+        "bound": "Bounds make the interval (fewgold estimate --bound NAME)",
+    }
+    first, _, second = best.partition("+")
+    for kind, title in titles.items():
+        out.print(f"[bold]{title}[/bold]")
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="cyan", no_wrap=True)
+        table.add_column()
+        for row in rows:
+            # The variants of the paper are for those who reproduce it: a line is enough.
+            if row["kind"] == kind and not row["name"].endswith("-printed"):
+                star = " *" if row["name"] in (first, second, "auto") else "  "
+                table.add_row(f" {star}{row['name']}", Text(row["about"]))
+        out.print(table)
+        out.print()
+    where = "for this pool" if pool is not None else "where there are metrics"
+    out.print(f"A strategy joins two with a plus. Recommended {where}: [green]{best}[/green] (*).")
+    if pool is None:
+        out.print("cv-METRIC corrects by a single metric, such as docs-sys+cv-comet.")
+        out.print(
+            "alpha-METRIC takes a metric of 0 and 1; alpha-comet>=0.5, alpha-comet:bins others."
+        )
+    out.print("Names that end in -printed follow the paper to the letter: --json lists them.")
