@@ -21,7 +21,7 @@ from fewgold.errors import DataError, FewgoldError
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class AnswerPatterns:
     """What was answered, sorted into patterns.
 
     Parameters
@@ -154,7 +154,7 @@ class Model:
         return np.clip(theta, _EDGE, 1 - _EDGE)
 
 
-class Draws(NamedTuple):
+class ChainDraws(NamedTuple):
     """What chains of T sweeps left: (B, C, T) adequate items of unknown class, (B, C, T, 2R) rates,
     and (B, P) mean chances that an item of a pattern is adequate."""
 
@@ -165,7 +165,7 @@ class Draws(NamedTuple):
 
 def sweep(
     model: Model, theta: FloatArray, length: int, rng: np.random.Generator
-) -> tuple[FloatArray, Draws]:
+) -> tuple[FloatArray, ChainDraws]:
     """``length`` sweeps on from ``theta`` (B, C, 1 + 2R): the last rates, and the draws."""
     r = model.raters
     one, zero = (np.asarray(v == model.patterns.T, dtype=np.float64) for v in (1, 0))
@@ -197,7 +197,7 @@ def sweep(
         theta = new
         adequate[..., t] = up[..., 0]
         rates[..., t, :] = theta[..., 1:]
-    return theta, Draws(adequate, rates, chance.mean(1) / length)
+    return theta, ChainDraws(adequate, rates, chance.mean(1) / length)
 
 
 #: Chains have met where R-hat is no larger (Vehtari et al. 2021).
@@ -209,7 +209,7 @@ _MEMORY = 40_000_000  # rates that are kept
 
 def run(
     model: Model, *, effective: int, seed: int, chains: int = 16, first: int = 500
-) -> tuple[Draws, Health, int]:
+) -> tuple[ChainDraws, Health, int]:
     """Sweeps, doubled until every R-hat is at most 1.01 and there are enough effective draws.
 
     Enough is ``effective`` of the number of adequate items, and 400 of each rate. The last half of
@@ -230,7 +230,7 @@ def run(
         length *= 2
 
 
-def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) -> Answers:
+def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) -> AnswerPatterns:
     """Check the labels and count them."""
     table = _numbers("labels", labels)
     if table.ndim != 2:
@@ -261,7 +261,7 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
     cells = [(table[known == c] == y).sum(0) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]
     patterns = np.where(patterns < 0, np.nan, patterns)
     given = answers.sum(0)
-    return Answers(names, humans, patterns, counts, which, known, np.stack(cells), given)
+    return AnswerPatterns(names, humans, patterns, counts, which, known, np.stack(cells), given)
 
 
 def _numbers(name: str, values: Any) -> FloatArray:
@@ -370,7 +370,7 @@ class RaterPosterior(Posterior):
     above_chance: bool = field(default=True, kw_only=True)
     effective: int = field(default=2000, kw_only=True)
     seed: int = field(default=0, kw_only=True)
-    _answers: Answers = field(init=False, repr=False)
+    _answers: AnswerPatterns = field(init=False, repr=False)
     shape = ()
 
     def __post_init__(self) -> None:
@@ -400,7 +400,7 @@ class RaterPosterior(Posterior):
         return Model(seen.patterns, seen.counts[None], a[None], b[None], humans)
 
     @cached_property
-    def _run(self) -> tuple[Draws, Health, int]:
+    def _run(self) -> tuple[ChainDraws, Health, int]:
         return run(self._model, effective=self.effective, seed=self.seed)
 
     @property

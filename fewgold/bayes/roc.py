@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc, expit, logit, ndtri
 
-from fewgold.bayes.counts import check_two_classes, hit_rates, paired
-from fewgold.bayes.table import ALL, BinaryTable, read_binary
+from fewgold.bayes.counts import ALL, BinaryTable, check_two_classes, hit_rates, paired, read_binary
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.text import cell

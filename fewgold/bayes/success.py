@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold.bayes.counts import Counts, hit_rates
+from fewgold.bayes.counts import ALL, BinaryTable, Counts, hit_rates, read_binary
 from fewgold.bayes.estimator import worse_than_chance
 from fewgold.bayes.finite import PoolPosterior, posterior_of
 from fewgold.bayes.posterior import AlphaPosterior, Posterior
 from fewgold.bayes.priors import Priors
 from fewgold.bayes.roc import RULES, choose_cut
-from fewgold.bayes.table import ALL, BinaryTable, read_binary
 from fewgold.common.arrays import BoolArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import check_choice, check_confidence, check_count
 from fewgold.cut import Cut, binary
