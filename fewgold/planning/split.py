@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from fewgold.bayes import Counts, Priors, moments
 from fewgold.common.arrays import FloatArray
 from fewgold.errors import BudgetError, FewgoldError
-from fewgold.planning.difference import standard_errors
+from fewgold.planning.binary import standard_errors
 from fewgold.planning.setting import Setting
 
 if TYPE_CHECKING:

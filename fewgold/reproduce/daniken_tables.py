@@ -12,7 +12,7 @@ from scipy.special import betainc, ndtri
 from fewgold.bayes import AlphaPosterior, Counts, probability_greater
 from fewgold.common.arrays import RNGLike
 from fewgold.planning import Setting, measurable_difference
-from fewgold.planning.difference import Sampled
+from fewgold.planning.binary import Sampled
 from fewgold.reproduce.daniken_printed import Grid, Order
 
 if TYPE_CHECKING:
