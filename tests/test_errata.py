@@ -18,7 +18,7 @@ from fewgold.estimators import Mean
 from fewgold.planning import Setting, information, measurable_difference
 from fewgold.pool import Pool
 from fewgold.reliability.bootstrap import segment_means
-from fewgold.reliability.fits import CubicFit, PowerFit, power_fit
+from fewgold.reliability.result import CubicFit, PowerFit, power_fit
 from fewgold.samplers import Incremental, SimpleRandom
 
 ROOT = Path(__file__).parent.parent
