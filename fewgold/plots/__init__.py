@@ -13,11 +13,10 @@ from fewgold.plots.documents import (
 )
 from fewgold.plots.heatmap import heat, significance_matrix
 from fewgold.plots.lines import budget_curves, coverage_curves, curves, error_curves, width_curves
-from fewgold.plots.output import save, to_svg
 from fewgold.plots.ranks import forest, rank_intervals, ranking
 from fewgold.plots.roc import roc_curves, roc_panels
 from fewgold.plots.study import interval_path, interval_rows, scatter_fit, two_distributions
-from fewgold.plots.style import PALETTE
+from fewgold.plots.style import PALETTE, save, to_svg
 
 __all__ = [
     "PALETTE",
