@@ -122,7 +122,7 @@ def test_002_overlap_counts_twice() -> None:
     """
     for more, claimed in ((300, 0.91), (0, 0.84)):
         setting = Setting(alpha=0.6, rho=0.9, eta=0.9, human=300, metric=more)
-        counts = setting.sampled(4000, rng=0)
+        counts = setting._sampled(4000, rng=0)
         apart, sd_apart = moments(counts)
         twice = Counts(
             tp=counts.tp,

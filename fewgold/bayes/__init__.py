@@ -5,7 +5,7 @@ from fewgold.bayes.cells import CellPosterior, PreferencePosterior, bins, outcom
 from fewgold.bayes.comparison import Significance, probability_greater, significance
 from fewgold.bayes.counts import Counts, patterns
 from fewgold.bayes.estimator import BinaryPosterior, RatedPosterior
-from fewgold.bayes.finite import CELLS, PoolPosterior, ProcessPosterior
+from fewgold.bayes.finite import CELLS, PoolPosterior
 from fewgold.bayes.posterior import AlphaPosterior, Posterior
 from fewgold.bayes.priors import Pooled, Priors, RaterPriors, Separate, Trend
 from fewgold.bayes.raters import RaterPosterior
@@ -24,7 +24,6 @@ __all__ = [
     "Posterior",
     "PreferencePosterior",
     "Priors",
-    "ProcessPosterior",
     "RatedPosterior",
     "RaterPosterior",
     "RaterPriors",

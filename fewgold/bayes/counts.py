@@ -115,8 +115,8 @@ class Counts:
     Examples
     --------
     >>> counts = Counts(tp=43, fn=18, fp=12, tn=29, metric_ones=540, metric_total=1000)
-    >>> int(counts.paired_total), int(counts.adequate)
-    (102, 61)
+    >>> counts.flipped()
+    Counts(tp=18, fn=43, fp=29, tn=12, metric_ones=460, metric_total=1000)
     """
 
     human_ones: IntArray | int = 0
@@ -219,7 +219,7 @@ class Counts:
         return int(self.tp), int(self.fn), int(self.fp), int(self.tn)
 
     @property
-    def paired_total(self) -> IntArray:
+    def _paired_total(self) -> IntArray:
         """Items that both rated."""
         return np.asarray(self.tp + self.fn + self.fp + self.tn)
 
@@ -229,12 +229,12 @@ class Counts:
         return np.asarray(self.metric_total - self.metric_ones)
 
     @property
-    def adequate(self) -> IntArray:
+    def _adequate(self) -> IntArray:
         """Adequate items among those that tell about the success rate."""
         return np.asarray(self.human_ones + (self.tp + self.fn) * (self.pairs == "sample"))
 
     @property
-    def inadequate(self) -> IntArray:
+    def _inadequate(self) -> IntArray:
         """Inadequate items among those that tell about the success rate."""
         alone = np.asarray(self.human_total) - np.asarray(self.human_ones)
         return np.asarray(alone + (self.fp + self.tn) * (self.pairs == "sample"))

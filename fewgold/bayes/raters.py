@@ -404,12 +404,12 @@ class RaterPosterior(Posterior):
         return run(self._model, effective=self.effective, seed=self.seed)
 
     @property
-    def rhat(self) -> float:
+    def _rhat(self) -> float:
         """Worst R-hat over α and all rates: 1 where the chains have met."""
         return float(self._run[1].rhat.max())
 
     @property
-    def ess(self) -> float:
+    def _ess(self) -> float:
         """How many independent draws of α the chains are worth."""
         return float(self._run[1].ess[0, 0])
 
@@ -514,11 +514,11 @@ class RaterPosterior(Posterior):
                 f"{len(seen.names)} raters and {seen.which.size} items: is the table turned? Rows "
                 "are items, columns are raters"
             )
-        if self.rhat > MET:
+        if self._rhat > MET:
             found.append(
-                f"the chains have not met after {self._run[2]} sweeps: R-hat is {self.rhat:.3f}, "
-                f"and they are worth {self.ess:.0f} independent draws; the answers tell little, so "
-                "have more of them, or gold items"
+                f"the chains have not met after {self._run[2]} sweeps: R-hat is {self._rhat:.3f}, "
+                f"and they are worth {self._ess:.0f} independent draws; the answers tell little, "
+                "so have more of them, or gold items"
             )
         return tuple(found)
 
@@ -531,7 +531,7 @@ class RaterPosterior(Posterior):
         return {
             **super().to_dict(confidence), "target": self.target,
             "raters": self.raters(confidence).to_dict(orient="records"),
-            "rhat": self.rhat, "ess": self.ess, "notes": list(self.notes),
+            "rhat": self._rhat, "ess": self._ess, "notes": list(self.notes),
         }  # fmt: skip
 
     @property
@@ -542,5 +542,5 @@ class RaterPosterior(Posterior):
         return (
             f"{of}from {int(seen.answered.sum())} answers of {len(seen.names)} raters to "
             f"{int(seen.counts.sum()) + gold} items, {gold} of them gold\n"
-            f"R-hat {self.rhat:.3f}, {self.ess:.0f} effective draws"
+            f"R-hat {self._rhat:.3f}, {self._ess:.0f} effective draws"
         )

@@ -178,7 +178,7 @@ class Comparison:
         """The notes, and what the results themselves warn of."""
         found = list(self.notes)
         sign = -1 if self.higher_is_better else 1
-        scores = sign * np.array([float(self.estimates[k].value) for k in self.order])
+        scores = sign * np.array([float(self.estimates[k].value) for k in self._order])
         if (np.diff(scores) < 0).any():
             found.append(
                 "the ranking goes by differences, which are surer; scores, each estimated by "
@@ -194,7 +194,7 @@ class Comparison:
         return tuple(found)
 
     @cached_property
-    def order(self) -> IntArray:
+    def _order(self) -> IntArray:
         """Systems from best to worst, as positions in ``systems``."""
         return order_of(self.pairs.value, self.higher_is_better)
 
@@ -210,7 +210,7 @@ class Comparison:
         return better(self.pairs.value, sure, self.level, self.higher_is_better)
 
     @cached_property
-    def p_better(self) -> FloatArray:
+    def _p_better(self) -> FloatArray:
         """P(row better than column), ½ on the diagonal: (S, S)."""
         less = self.pairs.less()
         chance = 1 - less if self.higher_is_better else less
@@ -226,7 +226,7 @@ class Comparison:
         import pandas as pd
 
         rows = []
-        for k in self.order:
+        for k in self._order:
             made = self.estimates[k]
             low, high = made.interval(self.confidence)
             method = made.method.removesuffix("-higher").removesuffix("-lower")
@@ -249,7 +249,7 @@ class Comparison:
         import pandas as pd
 
         above = np.triu_indices(len(self.systems), 1)
-        first, second = at = self.order[above[0]], self.order[above[1]]
+        first, second = at = self._order[above[0]], self._order[above[1]]
         value, half = self.pairs.value[at], self._half_widths[at]
         columns = {
             "first": [self.systems[k] for k in first],
@@ -259,7 +259,7 @@ class Comparison:
             "low": value - half,
             "high": value + half,
             "df": self.pairs.df[at],
-            "p_better": self.p_better[at],
+            "p_better": self._p_better[at],
             "p": self.pairs.p_values()[at],
             "p_adjusted": self._adjusted[at],
             "significant": self._adjusted[at] <= self.level,
@@ -298,22 +298,22 @@ class Comparison:
         import pandas as pd
 
         low, high = rank_intervals(self._beats)
-        group = groups_of(self._beats, self.order)
+        group = groups_of(self._beats, self._order)
         chance = self.rank_probabilities().to_numpy()
         size = len(self.systems)
         sign = 1 if self.higher_is_better else -1
         return pd.DataFrame(
             {
                 "rank": np.arange(1, size + 1),
-                "system": [self.systems[k] for k in self.order],
-                "group": group[self.order],
-                "rank_low": low[self.order],
-                "rank_high": high[self.order],
+                "system": [self.systems[k] for k in self._order],
+                "group": group[self._order],
+                "rank_low": low[self._order],
+                "rank_high": high[self._order],
                 "mean_rank": chance @ np.arange(1, size + 1),
                 "p_best": chance[:, 0],
-                "advantage": sign * self.pairs.value.sum(-1)[self.order] / (size - 1),
-                "wins": self._beats.sum(-1)[self.order],
-                "losses": self._beats.sum(-2)[self.order],
+                "advantage": sign * self.pairs.value.sum(-1)[self._order] / (size - 1),
+                "wins": self._beats.sum(-1)[self._order],
+                "losses": self._beats.sum(-2)[self._order],
             }
         )
 
@@ -321,8 +321,8 @@ class Comparison:
         """P(the system has rank k), systems as rows and ranks as columns."""
         import pandas as pd
 
-        chance = self._chances[self.order]
-        names = [self.systems[k] for k in self.order]
+        chance = self._chances[self._order]
+        names = [self.systems[k] for k in self._order]
         ranks = pd.Index(np.arange(1, len(names) + 1), name="rank")
         return pd.DataFrame(chance, index=pd.Index(names, name="system"), columns=ranks)
 
@@ -445,8 +445,8 @@ class Comparison:
         if kind == "ranks":
             chances = self.rank_probabilities()
             return plots.rank_intervals(self.ranking(), chances, ax, confidence=self.confidence)
-        at = np.ix_(self.order, self.order)
-        names = [self.systems[k] for k in self.order]
+        at = np.ix_(self._order, self._order)
+        names = [self.systems[k] for k in self._order]
         value, half = self.pairs.value[at], self._half_widths[at]
         depth = (self._adjusted[at][..., None] <= np.array(_LEVELS)).sum(-1)
         np.fill_diagonal(depth, 0)
@@ -460,7 +460,7 @@ class Comparison:
             for rows in zip(value, half, strict=True)
         ]
         return plots.significance_matrix(
-            pd.DataFrame(self.p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
+            pd.DataFrame(self._p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
             means=self.scores()["score"].to_numpy(), cells=cells,
             said=f"row less column, ± for {100 * self.confidence:.10g}%",
             note=_CORRECTED[self.correction][0],

@@ -10,15 +10,10 @@ from fewgold.planning.binary import (
     simulated_power,
 )
 from fewgold.planning.goal import Goal, Plan
-from fewgold.planning.scores import (
-    Outlook,
-    difference_studies,
-    plan,
-    plan_from_history,
-    plan_worst_case,
-)
+from fewgold.planning.scores import Outlook, plan, plan_from_history, plan_worst_case
+from fewgold.planning.scores import difference_studies as difference_studies
 from fewgold.planning.setting import Setting
-from fewgold.planning.split import Split, asymptotic_sd, best_split, break_even, information
+from fewgold.planning.split import Split, best_split, break_even, information
 
 __all__ = [
     "Goal",
@@ -26,11 +21,9 @@ __all__ = [
     "Plan",
     "Setting",
     "Split",
-    "asymptotic_sd",
     "best_split",
     "break_even",
     "detection_power",
-    "difference_studies",
     "difference_table",
     "information",
     "measurable_difference",

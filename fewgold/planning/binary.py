@@ -47,7 +47,7 @@ class Sampled:
     def of(cls, setting: Setting, draws: int, rng: RNGLike = None) -> Sampled:
         """Draw studies of a setting."""
         check_count("draws", draws, 2)
-        return cls(setting, *setting.moments(setting.sampled(draws, rng)))
+        return cls(setting, *setting._moments(setting._sampled(draws, rng)))
 
     @property
     def draws(self) -> int:

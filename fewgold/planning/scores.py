@@ -181,7 +181,7 @@ class Outlook:
         sd, spent, per = self._accuracy(strategy)
         return goal.least(sd, self.size, spent=spent, per=per)
 
-    def reached(self, strategy: str, n: int, goal: Goal) -> float:
+    def _reached(self, strategy: str, n: int, goal: Goal) -> float:
         """The half-width, or the difference, that ``n`` ratings achieve."""
         sd, spent, per = self._accuracy(strategy)
         if n == self.size:
@@ -231,7 +231,7 @@ def plan(goal: Goal, outlook: Outlook, strategies: Sequence[str] | None = None) 
     needs = []
     for name in names:
         n = outlook.ratings(name, goal)
-        reached = partial(outlook.reached, name, goal=goal)
+        reached = partial(outlook._reached, name, goal=goal)
         whole = ALL_OF_THEM if n == outlook.size else ""
         needs.append(with_curve(name, n, outlook.size, reached, whole))
     told = [f"sd {outlook.sd:.4g}"]
@@ -275,7 +275,7 @@ def plan_worst_case(goal: Goal, limits: Limits, size: int | None = None, cost: f
         n = smallest_enough(lambda k: reached(k) <= goal.size, 1, most)
         needs.append(with_curve("hoeffding", n, size, reached))
     n = sd.ratings(BASELINE, goal)
-    needs.append(with_curve("worst sd", n, size, partial(sd.reached, BASELINE, goal=goal)))
+    needs.append(with_curve("worst sd", n, size, partial(sd._reached, BASELINE, goal=goal)))
     source = f"knowing only that scores lie between {ends[0]:g} and {ends[1]:g}"
     notes = ("real scores need far fewer: plan again with an sd, a pilot or last year's ratings",)
     return Plan(goal, tuple(needs), size, cost, source, notes)

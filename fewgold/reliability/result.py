@@ -213,13 +213,13 @@ class Reliability:
         return self.data.systems
 
     @property
-    def orders(self) -> int:
+    def _orders(self) -> int:
         """How many orders of the documents."""
         return int(self.segments.shape[0])
 
     @property
     def _order_text(self) -> str:
-        return "file order" if self.file_order else counted(self.orders, "random order")
+        return "file order" if self.file_order else counted(self._orders, "random order")
 
     @cached_property
     def _effects(self) -> DesignEffects:
@@ -242,7 +242,7 @@ class Reliability:
         """
         import pandas as pd
 
-        every = list(range(self.orders))
+        every = list(range(self._orders))
         frames = []
         for s, m, keys in self._cells():
             for orders in [[o] for o in every] if by_order else [every]:
@@ -279,10 +279,6 @@ class Reliability:
     def power(self, score: str | None = None, system: str | None = None) -> PowerFit:
         """The power law through the spread of a score and system, over all orders."""
         return power_fit(self.at, self._curve(*self._cell(score, system)))
-
-    def cubic(self, score: str | None = None, system: str | None = None) -> CubicFit:
-        """The cubic through the spread of a score and system, over all orders."""
-        return cubic_fit(self.at, self._curve(*self._cell(score, system)))
 
     def _curve(self, s: int, m: int) -> FloatArray:
         """What is fitted: the spread of a score and system by number, over all orders."""
@@ -386,7 +382,7 @@ class Reliability:
             cells += [number(curve[k], percent=self.relative, digits=2) for k in places]
             cells += [number(fit["b"], digits=2), number(fit["r2"])]
             x_min = number(fit["x_min"], digits=2)
-            if self.orders > 1:
+            if self._orders > 1:
                 low, high = (number(fit[f"x_min_{end}"], digits=2) for end in ("low", "high"))
                 x_min += f" ({low}–{high})"
             rows.append([*cells, x_min, number(fit["x_max"], digits=2)])
@@ -432,7 +428,7 @@ class Reliability:
         found: dict[str, Any] = {
             "scores": list(data.scores), "systems": list(data.systems),
             "documents": len(data.documents), "segments": int(data.sizes.sum()),
-            "left_out": data.left_out, "orders": "file" if self.file_order else self.orders,
+            "left_out": data.left_out, "orders": "file" if self.file_order else self._orders,
             "draws": self.draws, "resample": self.resample, "relative": self.relative,
             "x_i": self.x_i, "epsilon": self.epsilon, "confidence": self.confidence,
             "curves": self.to_frame().to_dict("records"),
