@@ -111,7 +111,7 @@ def main() -> None:
     slices = grid_slices(alphas)
     exact = AlphaPosterior(one).pdf(alphas)
     # The same posterior: the ratio of slices to density, α's own factor put in, is constant.
-    factor = slices * alphas**one.adequate * (1 - alphas) ** one.inadequate / exact
+    factor = slices * alphas**one._adequate * (1 - alphas) ** one._inadequate / exact
     print(f"Grid and density agree to {np.ptp(factor) / factor.mean():.1e}.\n")
     grid = best_of(repeats, lambda: grid_slices(alphas)) * 2000 / SLICES
     pools = PoolPosterior(many)

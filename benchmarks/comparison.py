@@ -22,7 +22,7 @@ from _common import need, read, table
 
 from fewgold.bounds import Student
 from fewgold.bounds.approximate import student_quantile
-from fewgold.comparison import shared_pairs
+from fewgold.comparison.pairs import shared_pairs
 from fewgold.datasets import load_real, real_systems
 from fewgold.estimators import Ridge
 from fewgold.pool import Pool

@@ -45,7 +45,7 @@ def sampler(counts: Counts, draws: int) -> Any:
 
     def model() -> None:
         alpha, rho, eta = (numpyro.sample(name, dist.Beta(1, 1)) for name in ("a", "r", "e"))
-        paired = int(counts.paired_total)
+        paired = int(counts._paired_total)
         adequate = int(counts.tp) + int(counts.fn)
         observed = {
             "human": (alpha, counts.human_ones, counts.human_total),

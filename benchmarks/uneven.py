@@ -68,7 +68,9 @@ def main() -> None:
     methods = {
         "fewgold, `docs-balanced+ridge`": ours(Balanced()),
         "fewgold, `docs-uneven+ridge`": ours(Balanced(chances=Chances())),
-        "fewgold, `docs-uneven+ridge`, a quarter uniform": ours(Balanced(chances=Chances(uniform=0.25))),
+        "fewgold, `docs-uneven+ridge`, a quarter uniform": ours(
+            Balanced(chances=Chances(uniform=0.25))
+        ),
     }
     try:
         methods |= {"glide-py, active": glide(0.0), "glide-py, half uniform": glide(0.5)}
@@ -86,7 +88,17 @@ def main() -> None:
     base = next(iter(methods))
     heads = ["", *(f"{kind} {what}" for kind in kinds for what in ("RMSE", "relative"))]
     rows = [
-        [name, *(f for kind in kinds for f in (f"{error[name, kind]:.4f}", f"{error[name, kind] / error[base, kind]:.2f}"))]
+        [
+            name,
+            *(
+                f
+                for kind in kinds
+                for f in (
+                    f"{error[name, kind]:.4f}",
+                    f"{error[name, kind] / error[base, kind]:.2f}",
+                )
+            ),
+        ]
         for name in methods
     ]
     table(heads, rows)

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Agreement",
     "Answers",
-    "Components",
     "krippendorff",
-    "krippendorff_nominal",
 ]
 
 

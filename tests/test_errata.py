@@ -18,7 +18,7 @@ from fewgold.estimators import Mean
 from fewgold.planning import Setting, information, measurable_difference
 from fewgold.pool import Pool
 from fewgold.reliability.bootstrap import segment_means
-from fewgold.reliability.fits import CubicFit, PowerFit, power_fit
+from fewgold.reliability.result import CubicFit, PowerFit, power_fit
 from fewgold.samplers import Incremental, SimpleRandom
 
 ROOT = Path(__file__).parent.parent
@@ -122,7 +122,7 @@ def test_002_overlap_counts_twice() -> None:
     """
     for more, claimed in ((300, 0.91), (0, 0.84)):
         setting = Setting(alpha=0.6, rho=0.9, eta=0.9, human=300, metric=more)
-        counts = setting.sampled(4000, rng=0)
+        counts = setting._sampled(4000, rng=0)
         apart, sd_apart = moments(counts)
         twice = Counts(
             tp=counts.tp,

@@ -1,13 +1,12 @@
 """Bayesian models of adequate/inadequate ratings and of metrics that make mistakes."""
 
 from fewgold.bayes.batch import moments
-from fewgold.bayes.cells import CellPosterior, bins, tally
+from fewgold.bayes.cells import CellPosterior, PreferencePosterior, bins, outcomes, tally
 from fewgold.bayes.comparison import Significance, probability_greater, significance
 from fewgold.bayes.counts import Counts, patterns
 from fewgold.bayes.estimator import BinaryPosterior, RatedPosterior
-from fewgold.bayes.finite import CELLS, PoolPosterior, ProcessPosterior
+from fewgold.bayes.finite import CELLS, PoolPosterior
 from fewgold.bayes.posterior import AlphaPosterior, Posterior
-from fewgold.bayes.preferences import PreferencePosterior, outcomes
 from fewgold.bayes.priors import Pooled, Priors, RaterPriors, Separate, Trend
 from fewgold.bayes.raters import RaterPosterior
 from fewgold.bayes.roc import Roc, RocPoint, RocTable, choose_cut, choose_cuts, roc_table
@@ -25,7 +24,6 @@ __all__ = [
     "Posterior",
     "PreferencePosterior",
     "Priors",
-    "ProcessPosterior",
     "RatedPosterior",
     "RaterPosterior",
     "RaterPriors",

@@ -253,7 +253,7 @@ class RatedPosterior(Posterior):
     def _hits(self) -> dict[str, float | None]:
         """Share of rated adequate and inadequate segments that a metric of 0 and 1 recognises."""
         counts = getattr(self.posterior, "counts", None)
-        if self.shape or counts is None or not int(counts.paired_total):
+        if self.shape or counts is None or not int(counts._paired_total):
             return {}
         rho, eta = (None if np.isnan(rate) else rate for rate in hit_rates(*counts._cells))
         return {"rho": rho, "eta": eta}
@@ -434,7 +434,7 @@ class BinaryPosterior(Estimator):
         )  # fmt: skip
         known = None
         if self.pairs == "calibration":
-            known = Counts(human_ones=counts.tp + counts.fn, human_total=counts.paired_total)
+            known = Counts(human_ones=counts.tp + counts.fn, human_total=counts._paired_total)
         posterior = posterior_of(counts, self.priors, self.target, known=known)
         return posterior, labels.how, (*labels.notes, *worse_than_chance(metric, counts))
 

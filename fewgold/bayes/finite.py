@@ -72,7 +72,7 @@ class PoolPosterior(Posterior):
     known: Counts = Counts()
 
     def __post_init__(self) -> None:
-        mixed = np.any((self.counts.metric_total > 0) | (self.counts.paired_total > 0))
+        mixed = np.any((self.counts.metric_total > 0) | (self.counts._paired_total > 0))
         if self.unrated and mixed:
             raise FewgoldError(
                 "unrated= is for tests with human ratings alone; with a metric the unrated items "
@@ -107,7 +107,7 @@ class PoolPosterior(Posterior):
     @property
     def _rated(self) -> Any:
         """Items of the test set that humans rated."""
-        return self.counts.adequate + self.counts.inadequate + self.known.human_total
+        return self.counts._adequate + self.counts._inadequate + self.known.human_total
 
     @property
     def _size(self) -> Any:
@@ -125,7 +125,7 @@ class PoolPosterior(Posterior):
         # number of adequate items is as likely beforehand, every number in the rest is so too.
         priors = replace(self._priors, alpha=(1.0, 1.0)) if self._picked else self._priors
         table = shapes(self.counts, priors)
-        columns = [*table, self._size, self.counts.adequate + self.known.human_ones]
+        columns = [*table, self._size, self.counts._adequate + self.known.human_ones]
         flat = np.stack([np.ravel(column).astype(np.float64) for column in columns], axis=-1)
         rows, where = np.unique(flat, axis=0, return_inverse=True)
         *fields, size, adequate = rows.T.copy()
@@ -178,7 +178,7 @@ class PoolPosterior(Posterior):
         if self.unrated:
             unrated = np.full(sizes.size, float(self.unrated))
             mean, variance = _beta_binomial_moments(table.a0, table.b0, unrated)
-        elif flat.all() and not self._priors.known and not self._picked:
+        elif flat.all() and self._priors._known_rates is None and not self._picked:
             # s is the sum of two independent numbers
             ones = _beta_binomial_moments(table.ar, table.be, table.m)
             zeros = _beta_binomial_moments(table.br, table.ae, table.k)

@@ -75,7 +75,7 @@ def shapes(counts: Counts, priors: Priors) -> Shapes:
     if isinstance(rho, tuple) and isinstance(eta, tuple):
         cells = (counts.tp, rho[0]), (counts.fn, rho[1]), (counts.tn, eta[0]), (counts.fp, eta[1])
         hits = tuple(ones * count + prior for count, prior in cells)
-    rate = ones * counts.adequate + a, ones * counts.inadequate + b
+    rate = ones * counts._adequate + a, ones * counts._inadequate + b
     return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts._metric_zeros))
 
 

@@ -268,7 +268,7 @@ class AlphaPosterior(Posterior):
         c, rates = self.counts, self.priors._known_rates
         idle = "; rho + eta = 1, so those of the metric tell nothing"
         return (
-            f"from {int(c.human_total)} human, {int(c.paired_total)} paired and "
+            f"from {int(c.human_total)} human, {int(c._paired_total)} paired and "
             f"{int(c.metric_total)} metric ratings{idle if rates and sum(rates) <= 1 else ''}"
         )
 
@@ -302,7 +302,7 @@ class AlphaPosterior(Posterior):
         """The densities of some of the distinct posteriors."""
         rows, where = self._distinct
         made: dict[int, Curve] = {}
-        if self.method != "quadrature" and not self.priors.known:
+        if self.method != "quadrature" and self.priors._known_rates is None:
             made = {int(chosen[k]): p for k, p in batch_panels(rows.draw(chosen)).items()}
         mean, sd = (x.ravel() for x in self._moments) if len(made) < chosen.size else ((), ())
         for k in chosen:
@@ -374,7 +374,7 @@ class AlphaPosterior(Posterior):
 
     def _rate(self, name: str, shape: Shapes) -> RatePosterior:
         self._check_single(name)
-        if self.priors.known:
+        if self.priors._known_rates is not None:
             rate = getattr(self.priors, name)
             raise FewgoldError(f"{name} is known to be {rate:g}: it has no posterior.")
         return RatePosterior(quadrature.rho_curve(shape))
@@ -393,7 +393,7 @@ class AlphaPosterior(Posterior):
         1.0
         """
         self._check_single("joint")
-        if self.priors.known:
+        if self.priors._known_rates is not None:
             raise FewgoldError("rho and eta are known: they have no joint density.")
         one, two = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (rho, eta)))
         inside = ((one >= 0) & (one <= 1) & (two >= 0) & (two <= 1)).ravel()

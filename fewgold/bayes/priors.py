@@ -35,8 +35,8 @@ class Priors:
 
     Examples
     --------
-    >>> Priors(rho=0.7, eta=0.8).known
-    True
+    >>> Priors(rho=0.7, eta=0.8)
+    Priors(alpha=(1.0, 1.0), rho=0.7, eta=0.8)
     """
 
     alpha: Beta = (1.0, 1.0)
@@ -59,14 +59,13 @@ class Priors:
             )
 
     @property
-    def known(self) -> bool:
-        """True when the hit rates of the metric are given numbers."""
-        return not isinstance(self.rho, tuple)
-
-    @property
     def _known_rates(self) -> tuple[float, float] | None:
         """ρ and η where they are given numbers."""
-        return cast(tuple[float, float], (self.rho, self.eta)) if self.known else None
+        return (
+            cast(tuple[float, float], (self.rho, self.eta))
+            if not isinstance(self.rho, tuple)
+            else None
+        )
 
     def flipped(self) -> Priors:
         """The priors when 0 and 1 of the metric change places, as in `Counts.flipped`.

@@ -60,7 +60,7 @@ _INTERPOLATED, _INTERPOLATES = (24, 48), 3e-8
 Rate = tuple[FloatArray, FloatArray]
 
 
-class Segment(NamedTuple):
+class LineSegment(NamedTuple):
     """What is inside for a given outer rate: factors (u + v s)^c and (u + v (1 − s))^c of s."""
 
     rising: list[tuple[float, FloatArray, FloatArray]]
@@ -79,7 +79,7 @@ class Segment(NamedTuple):
         return out
 
 
-def _segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> Segment:
+def _segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> LineSegment:
     """The segment that is left when x (0), y (1) or z (2) has the value ``rate``."""
     a, b = alpha
     one, none = np.ones_like(rate[0]), np.zeros_like(rate[0])
@@ -88,17 +88,17 @@ def _segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> Segment:
         mine, other = (a, b) if outer == 0 else (b, a)
         rising = [(float(up - 1), none, one), (float(shape.m), mine * rate[0], other * one)]
         falling = [(float(down - 1), none, one), (float(shape.k), mine * rate[1], other * one)]
-        return Segment(rising, falling, none)
+        return LineSegment(rising, falling, none)
     length = np.minimum(np.minimum(*rate), np.minimum(a, b))  # of the segment, in units of z
     dx, dy = length / a, length / b
     x_low, x_rest = (np.maximum(0.0, 1 - r / a) for r in (rate[1], rate[0]))
     y_low, y_rest = (np.maximum(0.0, 1 - r / b) for r in (rate[1], rate[0]))
     rising = [(float(shape.ar - 1), x_low, dx), (float(shape.ae - 1), y_rest, dy)]
     falling = [(float(shape.br - 1), x_rest, dx), (float(shape.be - 1), y_low, dy)]
-    return Segment(rising, falling, np.log(np.maximum(length, TINY)) - np.log(a) - np.log(b))
+    return LineSegment(rising, falling, np.log(np.maximum(length, TINY)) - np.log(a) - np.log(b))
 
 
-def _inner(segment: Segment, like: FloatArray) -> FloatArray:
+def _inner(segment: LineSegment, like: FloatArray) -> FloatArray:
     """Log terms (..., n) of the integral along each segment, (...) of the shape of ``like``."""
     x, w = gauss_legendre(_NODES)
     low, high = mass_window(segment.log, like.shape, _DROP)
@@ -108,12 +108,12 @@ def _inner(segment: Segment, like: FloatArray) -> FloatArray:
 
 def _outer_rule(
     shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray
-) -> tuple[FloatArray, Segment, FloatArray]:
+) -> tuple[FloatArray, LineSegment, FloatArray]:
     """Nodes θ (n, …) of the outer integral at each α (n,), what is inside, and log weights."""
     kernels = ((shape.ar, shape.br), (shape.be, shape.ae), (shape.m + 1, shape.k + 1))
     up, down = (float(power) - 0.5 for power in kernels[outer])  # with the measure of θ
 
-    def line(theta: FloatArray) -> tuple[Segment, FloatArray]:
+    def line(theta: FloatArray) -> tuple[LineSegment, FloatArray]:
         s, c = np.sin(theta) ** 2, np.cos(theta) ** 2
         ends = (alpha[:, None], beta[:, None])
         segment = _segment_at(shape, outer, ends, (s, c))

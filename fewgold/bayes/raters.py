@@ -21,7 +21,7 @@ from fewgold.errors import DataError, FewgoldError
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class AnswerPatterns:
     """What was answered, sorted into patterns.
 
     Parameters
@@ -154,7 +154,7 @@ class Model:
         return np.clip(theta, _EDGE, 1 - _EDGE)
 
 
-class Draws(NamedTuple):
+class ChainDraws(NamedTuple):
     """What chains of T sweeps left: (B, C, T) adequate items of unknown class, (B, C, T, 2R) rates,
     and (B, P) mean chances that an item of a pattern is adequate."""
 
@@ -165,7 +165,7 @@ class Draws(NamedTuple):
 
 def sweep(
     model: Model, theta: FloatArray, length: int, rng: np.random.Generator
-) -> tuple[FloatArray, Draws]:
+) -> tuple[FloatArray, ChainDraws]:
     """``length`` sweeps on from ``theta`` (B, C, 1 + 2R): the last rates, and the draws."""
     r = model.raters
     one, zero = (np.asarray(v == model.patterns.T, dtype=np.float64) for v in (1, 0))
@@ -197,7 +197,7 @@ def sweep(
         theta = new
         adequate[..., t] = up[..., 0]
         rates[..., t, :] = theta[..., 1:]
-    return theta, Draws(adequate, rates, chance.mean(1) / length)
+    return theta, ChainDraws(adequate, rates, chance.mean(1) / length)
 
 
 #: Chains have met where R-hat is no larger (Vehtari et al. 2021).
@@ -209,7 +209,7 @@ _MEMORY = 40_000_000  # rates that are kept
 
 def run(
     model: Model, *, effective: int, seed: int, chains: int = 16, first: int = 500
-) -> tuple[Draws, Health, int]:
+) -> tuple[ChainDraws, Health, int]:
     """Sweeps, doubled until every R-hat is at most 1.01 and there are enough effective draws.
 
     Enough is ``effective`` of the number of adequate items, and 400 of each rate. The last half of
@@ -230,7 +230,7 @@ def run(
         length *= 2
 
 
-def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) -> Answers:
+def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) -> AnswerPatterns:
     """Check the labels and count them."""
     table = _numbers("labels", labels)
     if table.ndim != 2:
@@ -261,7 +261,7 @@ def read_answers(labels: Any, gold: ArrayLike | None, metric: ArrayLike | None) 
     cells = [(table[known == c] == y).sum(0) for c, y in ((1, 1), (1, 0), (0, 0), (0, 1))]
     patterns = np.where(patterns < 0, np.nan, patterns)
     given = answers.sum(0)
-    return Answers(names, humans, patterns, counts, which, known, np.stack(cells), given)
+    return AnswerPatterns(names, humans, patterns, counts, which, known, np.stack(cells), given)
 
 
 def _numbers(name: str, values: Any) -> FloatArray:
@@ -370,7 +370,7 @@ class RaterPosterior(Posterior):
     above_chance: bool = field(default=True, kw_only=True)
     effective: int = field(default=2000, kw_only=True)
     seed: int = field(default=0, kw_only=True)
-    _answers: Answers = field(init=False, repr=False)
+    _answers: AnswerPatterns = field(init=False, repr=False)
     shape = ()
 
     def __post_init__(self) -> None:
@@ -400,16 +400,16 @@ class RaterPosterior(Posterior):
         return Model(seen.patterns, seen.counts[None], a[None], b[None], humans)
 
     @cached_property
-    def _run(self) -> tuple[Draws, Health, int]:
+    def _run(self) -> tuple[ChainDraws, Health, int]:
         return run(self._model, effective=self.effective, seed=self.seed)
 
     @property
-    def rhat(self) -> float:
+    def _rhat(self) -> float:
         """Worst R-hat over α and all rates: 1 where the chains have met."""
         return float(self._run[1].rhat.max())
 
     @property
-    def ess(self) -> float:
+    def _ess(self) -> float:
         """How many independent draws of α the chains are worth."""
         return float(self._run[1].ess[0, 0])
 
@@ -514,11 +514,11 @@ class RaterPosterior(Posterior):
                 f"{len(seen.names)} raters and {seen.which.size} items: is the table turned? Rows "
                 "are items, columns are raters"
             )
-        if self.rhat > MET:
+        if self._rhat > MET:
             found.append(
-                f"the chains have not met after {self._run[2]} sweeps: R-hat is {self.rhat:.3f}, "
-                f"and they are worth {self.ess:.0f} independent draws; the answers tell little, so "
-                "have more of them, or gold items"
+                f"the chains have not met after {self._run[2]} sweeps: R-hat is {self._rhat:.3f}, "
+                f"and they are worth {self._ess:.0f} independent draws; the answers tell little, "
+                "so have more of them, or gold items"
             )
         return tuple(found)
 
@@ -531,7 +531,7 @@ class RaterPosterior(Posterior):
         return {
             **super().to_dict(confidence), "target": self.target,
             "raters": self.raters(confidence).to_dict(orient="records"),
-            "rhat": self.rhat, "ess": self.ess, "notes": list(self.notes),
+            "rhat": self._rhat, "ess": self._ess, "notes": list(self.notes),
         }  # fmt: skip
 
     @property
@@ -542,5 +542,5 @@ class RaterPosterior(Posterior):
         return (
             f"{of}from {int(seen.answered.sum())} answers of {len(seen.names)} raters to "
             f"{int(seen.counts.sum()) + gold} items, {gold} of them gold\n"
-            f"R-hat {self.rhat:.3f}, {self.ess:.0f} effective draws"
+            f"R-hat {self._rhat:.3f}, {self._ess:.0f} effective draws"
         )

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc, expit, logit, ndtri
 
-from fewgold.bayes.counts import check_two_classes, hit_rates, paired
-from fewgold.bayes.table import ALL, BinaryTable, read_binary
+from fewgold.bayes.counts import ALL, BinaryTable, check_two_classes, hit_rates, paired, read_binary
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice, check_confidence
 from fewgold.common.text import cell
@@ -276,21 +275,6 @@ class Roc:
         """Every candidate, laxest first."""
         return sweep(self.ones, self.zeros, self.scores, self.sign)
 
-    @property
-    def thresholds(self) -> FloatArray:
-        """Candidates: the scores that occur, from the one that gives the most 1s."""
-        return self._sweep.at
-
-    @property
-    def rho(self) -> FloatArray:
-        """ρ, the true positive rate, at each threshold."""
-        return np.asarray(self._sweep.tp / self._adequate)
-
-    @property
-    def eta(self) -> FloatArray:
-        """η, the true negative rate, at each threshold."""
-        return np.asarray(1 - self._sweep.fp / self._inadequate)
-
     def chosen(self, rule: str = "equal") -> RocPoint:
         """The point that a rule of `choose_cut` chooses."""
         check_choice("rule", rule, RULES)
@@ -299,7 +283,7 @@ class Roc:
                 f"the metric gives {self.scores[0]:g} to all items, so no threshold tells them "
                 "apart."
             )
-        return self.at(Cut(self.sign, float(self.thresholds[best(self._sweep, rule)])))
+        return self.at(Cut(self.sign, float(self._sweep.at[best(self._sweep, rule)])))
 
     def at(self, cut: Cut | str) -> RocPoint:
         """The point of any cut, whatever its sign."""

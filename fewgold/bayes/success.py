@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold.bayes.counts import Counts, hit_rates
+from fewgold.bayes.counts import ALL, BinaryTable, Counts, hit_rates, read_binary
 from fewgold.bayes.estimator import worse_than_chance
 from fewgold.bayes.finite import PoolPosterior, posterior_of
 from fewgold.bayes.posterior import AlphaPosterior, Posterior
 from fewgold.bayes.priors import Priors
 from fewgold.bayes.roc import RULES, choose_cut
-from fewgold.bayes.table import ALL, BinaryTable, read_binary
 from fewgold.common.arrays import BoolArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import check_choice, check_confidence, check_count
 from fewgold.cut import Cut, binary
@@ -227,10 +226,10 @@ def success_rates_of(
     [0.597, 0.042]
     """
     check_choice("target", target, ("pool", "process"))
-    ones, rated = int(counts.adequate), int(counts.adequate + counts.inadequate)
+    ones, rated = int(counts._adequate), int(counts._adequate + counts._inadequate)
     outside = counts.pairs == "calibration"  # the paired items are no part of the test set
     said = int(counts.metric_ones) + (0 if outside else int(counts.tp + counts.fp))
-    scored = int(counts.metric_total) + (0 if outside else int(counts.paired_total))
+    scored = int(counts.metric_total) + (0 if outside else int(counts._paired_total))
     rho, eta = hit_rates(*counts._cells)
     facts: dict[str, Any] = {
         "items": rated + int(counts.metric_total), "rated": rated,
@@ -238,9 +237,9 @@ def success_rates_of(
         "naive": said / scored if scored else np.nan, "rho": rho, "eta": eta,
     }  # fmt: skip
     notes: tuple[str, ...] = ()
-    if priors is not None and priors.known:
+    if priors is not None and priors._known_rates is not None:
         facts |= {"rho": priors.rho, "eta": priors.eta}
-    elif scored and not int(counts.paired_total):
+    elif scored and not int(counts._paired_total):
         notes = (
             "nobody rated items that the metric rated too, so nothing tells how often it is right: "
             "the answer is that of the priors",
@@ -459,7 +458,7 @@ def _count_systems(
 def _at_its_word(own: Counts) -> Counts:
     """The metric's labels in the place of human ones."""
     ones = own.metric_ones + own.tp + own.fp
-    return Counts(human_ones=ones, human_total=own.metric_total + own.paired_total)
+    return Counts(human_ones=ones, human_total=own.metric_total + own._paired_total)
 
 
 def _corrections(
@@ -469,7 +468,7 @@ def _corrections(
     own = counts[name]
     yield "own", own, None
     alone = Counts(
-        human_ones=own.adequate, human_total=own.adequate + own.inadequate,
+        human_ones=own._adequate, human_total=own._adequate + own._inadequate,
         metric_ones=own.metric_ones, metric_total=own.metric_total,
     )  # fmt: skip
     if len(counts) > 1:
@@ -502,9 +501,9 @@ def _estimate_row(how: str, posterior: Any) -> dict[str, Any]:
     """A row but for the truth; ρ and η are those of the paired items, or the known ones."""
     counts, priors = posterior.counts, posterior.priors
     rho, eta = hit_rates(*counts._cells)
-    if priors is not None and priors.known:
+    if priors is not None and priors._known_rates is not None:
         rho, eta = priors._known_rates
-    rated, scored = int(counts.adequate + counts.inadequate), int(counts.metric_total)
+    rated, scored = int(counts._adequate + counts._inadequate), int(counts.metric_total)
     if how == "naive":
         rated, scored = 0, rated
     row = {"how": how, "rho": rho, "eta": eta, "rated": rated, "scored": scored}

@@ -15,9 +15,8 @@ from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import Limits, as_limits, as_names, check_choice, check_confidence
 from fewgold.comparison.designs import setting, system_estimates
 from fewgold.comparison.pairs import Pairs, factors, gapped_pairs, shared_counts, shared_pairs
-from fewgold.comparison.ranks import CORRECTIONS
 from fewgold.comparison.raters import Raters, adjusted_spread, bias_variance, mixes, rater_effects
-from fewgold.comparison.result import Comparison
+from fewgold.comparison.result import CORRECTIONS, Comparison
 from fewgold.comparison.table import Scored, ScoreTable, direction, read
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import LinearEstimate

@@ -22,7 +22,7 @@ MARGIN = 0.03
 _LEAST_UNITS = 20
 
 
-class Control(NamedTuple):
+class CommonSlopes(NamedTuple):
     """Slopes (..., p), what is left of the unit deviations (..., S, u), and the share taken away.
 
     Where the control is not worth it, slopes are 0 and the deviations those of the scores.
@@ -33,7 +33,7 @@ class Control(NamedTuple):
     gain: FloatArray
 
 
-def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> Control:
+def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> CommonSlopes:
     """Slopes that make the mean variance of all differences least, and what they leave over.
 
     One slope per metric for all systems, not one per pair: it is fitted to S − 1 times as many
@@ -80,7 +80,7 @@ def common_slopes(design: Design, scores: FloatArray, metrics: FloatArray) -> Co
         left = np.where(better[..., None, None], np.moveaxis(missed, -1, -2), left)
     gain = 1 - best / np.where(total > 0, total, 1.0)
     use = (gain > MARGIN) & (total > 0) & (units >= max(_LEAST_UNITS, 2 * p + 2))
-    return Control(
+    return CommonSlopes(
         np.where(use[..., None], slopes, 0.0),
         np.where(use[..., None, None], left, y),
         np.where(use, gain, 0.0),

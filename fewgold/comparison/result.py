@@ -1,4 +1,4 @@
-"""The result of a comparison: scores, differences, ranking, text and plots."""
+"""The result of a comparison: scores, significant differences, groups and ranks; text and plots."""
 
 from __future__ import annotations
 
@@ -20,13 +20,6 @@ from fewgold.common.checks import check_choice
 from fewgold.common.statistics import adjusted_pairs
 from fewgold.common.text import plain_value
 from fewgold.comparison.pairs import Pairs
-from fewgold.comparison.ranks import (
-    better,
-    groups_of,
-    order_of,
-    rank_intervals,
-    rank_probabilities,
-)
 from fewgold.comparison.raters import Raters
 from fewgold.errors import DataError
 from fewgold.estimate import LinearEstimate
@@ -35,6 +28,86 @@ from fewgold.report.sections import figures_of, save_result
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+# From differences of pairs to significant ones, groups and ranks ---
+
+DRAWS = 20_000
+
+
+def order_of(value: FloatArray, higher: bool) -> IntArray:
+    """Systems from best to worst by their mean difference to the others: (..., S)."""
+    mean = value.mean(-1)
+    return np.asarray(np.argsort(-mean if higher else mean, axis=-1, kind="stable"))
+
+
+def groups_of(beats: BoolArray, order: IntArray) -> IntArray:
+    """Group of each system, 1 the best: (..., S), in the order of the systems.
+
+    A new group starts only where every system above is significantly better than every one below.
+    """
+    size = order.shape[-1]
+    rows = np.take_along_axis(beats, order[..., :, None], axis=-2)
+    ranked = np.take_along_axis(rows, order[..., None, :], axis=-1)
+    groups = np.ones(order.shape, dtype=np.int64)
+    for k in range(1, size):
+        groups[..., k:] += np.asarray(ranked[..., :k, k:].all((-1, -2)))[..., None]
+    found = np.empty_like(groups)
+    np.put_along_axis(found, order, groups, axis=-1)
+    return found
+
+
+def rank_intervals(beats: BoolArray) -> tuple[IntArray, IntArray]:
+    """First and last rank that each system may have: (..., S) both.
+
+    All these intervals contain the true ranks with the family-wise confidence of the tests: a
+    system is behind those that beat it, and before those that it beats.
+    """
+    size = beats.shape[-1]
+    return np.asarray(1 + beats.sum(-2)), np.asarray(size - beats.sum(-1))
+
+
+def rank_probabilities(pairs: Pairs, higher: bool, seed: int = 0) -> FloatArray:
+    """P(system has rank k), systems as rows: (S, S), by draws around the estimates.
+
+    The systems' true scores are drawn from the multivariate Student distribution about the
+    estimates whose differences have the variances of the pairs. Pairs with the same scores
+    everywhere are drawn as equal, and ties are broken at random.
+    """
+    value = pairs.value
+    size = len(value)
+    known = np.isfinite(pairs.variance)
+    finite = np.where(known, pairs.variance, 0.0)
+    unknown = 1e8 * (float(np.abs(value).max()) ** 2 + float(finite.max())) + 1e-300
+    spread = np.where(known, finite, unknown)  # any order is as likely
+    # Covariance of the scores about their mean, from the variances of differences (Torgerson 1952);
+    # with gaps it may have negative eigenvalues, which are set to 0.
+    centre = np.eye(size) - 1 / size
+    values, axes = np.linalg.eigh(-0.5 * centre @ spread @ centre)
+    root = axes * np.sqrt(np.clip(values, 0.0, None))
+    off = ~np.eye(size, dtype=bool)
+    df = max(float(pairs.df[off].min()), 1.0)
+    rng = np.random.default_rng(seed)
+    scale = np.sqrt(rng.chisquare(df, (DRAWS, 1)) / df)
+    drawn = value.mean(-1) + rng.standard_normal((DRAWS, size)) @ root.T / scale
+    drawn = drawn + rng.random(drawn.shape) * 1e-9 * (np.abs(drawn).max() + 1e-300)
+    places = np.argsort(-drawn if higher else drawn, axis=-1)
+    counts = np.zeros((size, size))
+    for k in range(size):
+        counts[:, k] = np.bincount(places[:, k], minlength=size)
+    return counts / DRAWS
+
+
+CORRECTIONS = ("holm", "fdr", "none")
+
+
+def better(value: FloatArray, adjusted: FloatArray, level: float, higher: bool) -> BoolArray:
+    """True where the row is significantly better than the column: (..., S, S)."""
+    ahead = value > 0 if higher else value < 0
+    return np.asarray((adjusted <= level) & ahead)
+
+
+# The result ---
 
 #: Names of plots, and what is said of each correction.
 PLOTS = ("forest", "differences", "ranks")
@@ -105,7 +178,7 @@ class Comparison:
         """The notes, and what the results themselves warn of."""
         found = list(self.notes)
         sign = -1 if self.higher_is_better else 1
-        scores = sign * np.array([float(self.estimates[k].value) for k in self.order])
+        scores = sign * np.array([float(self.estimates[k].value) for k in self._order])
         if (np.diff(scores) < 0).any():
             found.append(
                 "the ranking goes by differences, which are surer; scores, each estimated by "
@@ -121,7 +194,7 @@ class Comparison:
         return tuple(found)
 
     @cached_property
-    def order(self) -> IntArray:
+    def _order(self) -> IntArray:
         """Systems from best to worst, as positions in ``systems``."""
         return order_of(self.pairs.value, self.higher_is_better)
 
@@ -137,7 +210,7 @@ class Comparison:
         return better(self.pairs.value, sure, self.level, self.higher_is_better)
 
     @cached_property
-    def p_better(self) -> FloatArray:
+    def _p_better(self) -> FloatArray:
         """P(row better than column), ½ on the diagonal: (S, S)."""
         less = self.pairs.less()
         chance = 1 - less if self.higher_is_better else less
@@ -153,7 +226,7 @@ class Comparison:
         import pandas as pd
 
         rows = []
-        for k in self.order:
+        for k in self._order:
             made = self.estimates[k]
             low, high = made.interval(self.confidence)
             method = made.method.removesuffix("-higher").removesuffix("-lower")
@@ -176,7 +249,7 @@ class Comparison:
         import pandas as pd
 
         above = np.triu_indices(len(self.systems), 1)
-        first, second = at = self.order[above[0]], self.order[above[1]]
+        first, second = at = self._order[above[0]], self._order[above[1]]
         value, half = self.pairs.value[at], self._half_widths[at]
         columns = {
             "first": [self.systems[k] for k in first],
@@ -186,7 +259,7 @@ class Comparison:
             "low": value - half,
             "high": value + half,
             "df": self.pairs.df[at],
-            "p_better": self.p_better[at],
+            "p_better": self._p_better[at],
             "p": self.pairs.p_values()[at],
             "p_adjusted": self._adjusted[at],
             "significant": self._adjusted[at] <= self.level,
@@ -225,22 +298,22 @@ class Comparison:
         import pandas as pd
 
         low, high = rank_intervals(self._beats)
-        group = groups_of(self._beats, self.order)
+        group = groups_of(self._beats, self._order)
         chance = self.rank_probabilities().to_numpy()
         size = len(self.systems)
         sign = 1 if self.higher_is_better else -1
         return pd.DataFrame(
             {
                 "rank": np.arange(1, size + 1),
-                "system": [self.systems[k] for k in self.order],
-                "group": group[self.order],
-                "rank_low": low[self.order],
-                "rank_high": high[self.order],
+                "system": [self.systems[k] for k in self._order],
+                "group": group[self._order],
+                "rank_low": low[self._order],
+                "rank_high": high[self._order],
                 "mean_rank": chance @ np.arange(1, size + 1),
                 "p_best": chance[:, 0],
-                "advantage": sign * self.pairs.value.sum(-1)[self.order] / (size - 1),
-                "wins": self._beats.sum(-1)[self.order],
-                "losses": self._beats.sum(-2)[self.order],
+                "advantage": sign * self.pairs.value.sum(-1)[self._order] / (size - 1),
+                "wins": self._beats.sum(-1)[self._order],
+                "losses": self._beats.sum(-2)[self._order],
             }
         )
 
@@ -248,8 +321,8 @@ class Comparison:
         """P(the system has rank k), systems as rows and ranks as columns."""
         import pandas as pd
 
-        chance = self._chances[self.order]
-        names = [self.systems[k] for k in self.order]
+        chance = self._chances[self._order]
+        names = [self.systems[k] for k in self._order]
         ranks = pd.Index(np.arange(1, len(names) + 1), name="rank")
         return pd.DataFrame(chance, index=pd.Index(names, name="system"), columns=ranks)
 
@@ -372,8 +445,8 @@ class Comparison:
         if kind == "ranks":
             chances = self.rank_probabilities()
             return plots.rank_intervals(self.ranking(), chances, ax, confidence=self.confidence)
-        at = np.ix_(self.order, self.order)
-        names = [self.systems[k] for k in self.order]
+        at = np.ix_(self._order, self._order)
+        names = [self.systems[k] for k in self._order]
         value, half = self.pairs.value[at], self._half_widths[at]
         depth = (self._adjusted[at][..., None] <= np.array(_LEVELS)).sum(-1)
         np.fill_diagonal(depth, 0)
@@ -387,7 +460,7 @@ class Comparison:
             for rows in zip(value, half, strict=True)
         ]
         return plots.significance_matrix(
-            pd.DataFrame(self.p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
+            pd.DataFrame(self._p_better[at], index=names, columns=names), depth, ax, levels=_LEVELS,
             means=self.scores()["score"].to_numpy(), cells=cells,
             said=f"row less column, ± for {100 * self.confidence:.10g}%",
             note=_CORRECTED[self.correction][0],

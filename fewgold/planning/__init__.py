@@ -1,19 +1,19 @@
 """How many ratings a study needs, before any are made."""
 
-from fewgold.planning.binary import plan_binary
-from fewgold.planning.difference import (
+from fewgold.planning.binary import (
     detection_power,
     difference_table,
     measurable_difference,
+    plan_binary,
     ratings_needed,
     sample_estimates,
     simulated_power,
 )
 from fewgold.planning.goal import Goal, Plan
-from fewgold.planning.history import difference_studies, plan_from_history
-from fewgold.planning.scores import Outlook, plan, plan_worst_case
+from fewgold.planning.scores import Outlook, plan, plan_from_history, plan_worst_case
+from fewgold.planning.scores import difference_studies as difference_studies
 from fewgold.planning.setting import Setting
-from fewgold.planning.split import Split, asymptotic_sd, best_split, break_even, information
+from fewgold.planning.split import Split, best_split, break_even, information
 
 __all__ = [
     "Goal",
@@ -21,11 +21,9 @@ __all__ = [
     "Plan",
     "Setting",
     "Split",
-    "asymptotic_sd",
     "best_split",
     "break_even",
     "detection_power",
-    "difference_studies",
     "difference_table",
     "information",
     "measurable_difference",

@@ -1,23 +1,389 @@
-"""How many human ratings a success rate takes, without a metric and with one beside them."""
+"""Planning adequate/inadequate ratings: the difference that a study can detect, and its size.
+
+Studies of two systems are described by the keywords of `Setting`; both are rated with as many
+items, in the same way, and independently.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
 
 from fewgold.bayes import Counts, PoolPosterior, Priors
-from fewgold.common.statistics import smallest_enough
-from fewgold.errors import FewgoldError
-from fewgold.planning.difference import (
-    fewest,
-    measurable_difference,
-    ratings_needed,
-    standard_errors,
-)
+from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
+from fewgold.common.checks import check_choice, check_count
+from fewgold.common.statistics import padded_share, smallest_enough
+from fewgold.errors import DesignError, FewgoldError
 from fewgold.planning.goal import Goal, Plan, with_curve
-from fewgold.planning.setting import check_rate
+from fewgold.planning.setting import Setting, check_rate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Posterior means and sds of α over random studies.
+
+    Attributes
+    ----------
+    setting
+        The study that was drawn.
+    means, sds
+        Posterior mean and sd of each draw: (*shape, draws).
+    """
+
+    setting: Setting
+    means: FloatArray
+    sds: FloatArray
+
+    @classmethod
+    def of(cls, setting: Setting, draws: int, rng: RNGLike = None) -> Sampled:
+        """Draw studies of a setting."""
+        check_count("draws", draws, 2)
+        return cls(setting, *setting._moments(setting._sampled(draws, rng)))
+
+    @property
+    def draws(self) -> int:
+        """Number of studies drawn."""
+        return int(self.means.shape[-1])
+
+    @property
+    def bias(self) -> FloatArray:
+        """Mean of posterior mean − α. With uniform priors and humans alone (1 − 2α)/(n + 2)."""
+        return np.asarray(self.means.mean(-1) - self.setting.alpha)
+
+    @property
+    def bias_spread(self) -> FloatArray:
+        """Its sd from study to study: the standard error of the posterior mean."""
+        return np.asarray(self.means.std(-1, ddof=1))
+
+    @property
+    def bias_mc(self) -> FloatArray:
+        """Monte-Carlo error of `bias`."""
+        return np.asarray(self.bias_spread / np.sqrt(self.draws))
+
+    @property
+    def sd(self) -> FloatArray:
+        """Mean of the posterior sd."""
+        return np.asarray(self.sds.mean(-1))
+
+    @property
+    def sd_spread(self) -> FloatArray:
+        """Its sd from study to study."""
+        return np.asarray(self.sds.std(-1, ddof=1))
+
+    @property
+    def sd_mc(self) -> FloatArray:
+        """Monte-Carlo error of `sd`."""
+        return np.asarray(self.sd_spread / np.sqrt(self.draws))
+
+    def frame(self) -> pd.DataFrame:
+        """One row per setting: sizes, rates, and the results."""
+        import pandas as pd
+
+        s = self.setting
+        sizes = {"human": s.alone + s.both, "paired": s.both, "metric": s.metric}
+        rates = {"alpha": s.alpha, "rho": s.rho, "eta": s.eta}
+        names = ("bias", "bias_spread", "bias_mc", "sd", "sd_spread", "sd_mc")
+        columns = rates | sizes | {name: getattr(self, name) for name in names}
+        return pd.DataFrame({name: np.ravel(value) for name, value in columns.items()})
+
+
+def sample_estimates(*, draws: int = 200, rng: RNGLike = None, **study: Any) -> Sampled:
+    """Bias and sd of the estimate of α, with their spread, over studies drawn at random.
+
+    Parameters
+    ----------
+    draws
+        Studies to draw for each setting; 50 in the thesis.
+    rng
+        A seed or a generator.
+    **study
+        Rates and sizes: see `Setting`.
+
+    References
+    ----------
+    von Däniken (2023), Algorithm 2. Its line 6 draws the true negatives with ρ; here it is η. What
+    it calls ``vars`` are standard deviations.
+
+    Examples
+    --------
+    >>> found = sample_estimates(
+    ...     alpha=0.9, rho=0.9, eta=0.9, human=100, metric=[0, 5000], draws=400, rng=0
+    ... )
+    >>> print(found.frame()[["metric", "bias", "bias_mc", "sd", "sd_spread"]].round(4))
+       metric    bias  bias_mc      sd  sd_spread
+    0       0 -0.0109   0.0015  0.0306     0.0039
+    1    5000 -0.0055   0.0012  0.0238     0.0024
+    """
+    return Sampled.of(Setting(**study), draws, rng)
+
+
+def measurable_difference(
+    *,
+    level: ArrayLike = 0.05,
+    power: ArrayLike | None = None,
+    method: str = "expected",
+    draws: int = 200,
+    rng: RNGLike = None,
+    **study: Any,
+) -> FloatArray:
+    """The difference between two success rates that is significant, or found with some power.
+
+    All numbers may be arrays; they broadcast.
+
+    Without ``power`` this is ε_γ = √2 σ z of the papers, σ being the posterior sd: the *observed*
+    difference from which on a two-sided test is significant. **A true difference of that size is
+    found in only one of two studies**: its power is ½. To plan a study, say ``power=0.8``; then it
+    is √2 σ (z_{1−γ/2} + z_{0.8}), 1.43 times as much.
+
+    Parameters
+    ----------
+    level
+        Significance level γ of the two-sided test.
+    power
+        Chance to find the difference, in the right direction.
+    method
+        ``"expected"``: σ at the expected counts (von Däniken et al. 2022). ``"sampled"``: the mean
+        of σ over ``draws`` random studies (von Däniken 2023); `sample_estimates` says more.
+    draws, rng
+        For the sampled method.
+    **study
+        Rates and sizes of each of the two systems: see `Setting`. ``alpha`` lies midway between
+        them. By default all human ratings are paired with ratings of the metric.
+
+    References
+    ----------
+    von Däniken et al. (2022), On the effectiveness of automated metrics for text generation
+    systems, section 4 and appendix B. von Däniken (2023), section 5.3, whose Tables 5.8 and 5.9
+    leave out the √2.
+
+    Examples
+    --------
+    How much do 10,000 ratings of a metric add to 100 or 1000 human ones?
+
+    >>> study = dict(alpha=0.6, rho=0.9, eta=0.9, human=[[100], [1000]], metric=[0, 10_000])
+    >>> measurable_difference(**study).round(3)
+    array([[0.134, 0.086],
+           [0.043, 0.028]])
+    >>> measurable_difference(**study, power=0.8).round(3)
+    array([[0.191, 0.123],
+           [0.061, 0.04 ]])
+    """
+    check_choice("method", method, ("expected", "sampled"))
+    factor, setting = standard_errors(level, power), Setting(**study)
+    sd = Sampled.of(setting, draws, rng).sd if method == "sampled" else setting.sd()
+    return np.asarray(factor * sd)[()]
+
+
+def standard_errors(level: ArrayLike, power: ArrayLike | None = None) -> FloatArray:
+    """√2 (z_{1−γ/2} + z_power): a difference in posterior sds of one system."""
+    gamma = np.asarray(level, dtype=np.float64)
+    if not np.all((gamma > 0) & (gamma < 1)):
+        raise FewgoldError(f"level must lie between 0 and 1, such as 0.05; got {level!r}.")
+    z = -ndtri(gamma / 2)
+    if power is None:
+        return np.asarray(np.sqrt(2) * z)
+    wanted = np.asarray(power, dtype=np.float64)
+    if not np.all((wanted > gamma / 2) & (wanted < 1)):
+        raise FewgoldError(
+            f"power must lie between level/2, which no difference at all has, and 1; got {power!r}."
+        )
+    return np.asarray(np.sqrt(2) * (z + ndtri(wanted)))
+
+
+def ratings_needed(
+    difference: float,
+    *,
+    alpha: float,
+    human: int | None = None,
+    metric: int | None = None,
+    power: float | None = None,
+    **study: Any,
+) -> int:
+    """The fewest human ratings, or ratings of the metric, that measure a difference.
+
+    Parameters
+    ----------
+    difference
+        What is to be significant or, with ``power``, to be found.
+    alpha, power, **study
+        As in `measurable_difference`.
+    human, metric
+        Give one of them, and the other is what is asked for. Without either, people alone rate.
+
+    Notes
+    -----
+    Counts are whole, so that one rating more may be a little worse. What comes back is enough, and
+    one less is not; next to 0 and 1 a dip at still fewer may be missed. More metric ratings help
+    only so far: their errors must be known as well. Where no number of them is enough, the error
+    says what could be reached.
+
+    Examples
+    --------
+    >>> ratings_needed(0.05, alpha=0.6), ratings_needed(0.05, alpha=0.6, power=0.8)
+    (735, 1505)
+    >>> ratings_needed(0.05, alpha=0.6, rho=0.9, eta=0.9, human=400)
+    1101
+    """
+    if not 0 < difference < 1:
+        raise FewgoldError(f"difference must lie between 0 and 1; got {difference!r}.")
+    if not difference / 2 <= alpha <= 1 - difference / 2:
+        raise FewgoldError(
+            f"two success rates around {alpha:g} cannot differ by {difference:g}: one would lie "
+            "outside 0 to 1. Give an alpha midway between those you expect."
+        )
+    return fewest(difference, alpha=alpha, human=human, metric=metric, power=power, **study)
+
+
+_MOST = 10_000_000  # ratings
+_GRID = 16  # sizes tried at once
+
+
+def fewest(
+    difference: float,
+    *,
+    alpha: float,
+    human: int | None = None,
+    metric: int | None = None,
+    power: float | None = None,
+    **study: Any,
+) -> int:
+    """As `ratings_needed`, also for other targets than a difference, such as a half-width."""
+    if human is not None and metric is not None:
+        raise FewgoldError(
+            f"give human or metric, and the other is what is looked for; got human={human!r} and "
+            f"metric={metric!r}."
+        )
+    name = "human" if human is None else "metric"
+
+    def measured(sizes: IntArray) -> FloatArray:
+        people, rest = (sizes, metric or 0) if human is None else (human, sizes)
+        return measurable_difference(alpha=alpha, human=people, metric=rest, power=power, **study)
+
+    ladder = np.unique(np.r_[0, np.geomspace(1, _MOST, 25).round().astype(np.int64)])
+    reached = measured(ladder)
+    if not (reached <= difference).any():
+        raise DesignError(
+            f"no number of {name} ratings measures a difference of {difference:g}: {_MOST:,} of "
+            f"them measure {reached.min():.4f}. Ask for more ratings of the other kind, or a "
+            "better metric."
+        )
+    first = int((reached <= difference).argmax())
+    low, high = (int(ladder[first - 1]) if first else -1), int(ladder[first])
+    while high - low > 1:  # low is too few, high is enough
+        sizes = np.unique(np.linspace(low, high, _GRID + 1).round().astype(np.int64))[1:]
+        at = int((measured(sizes) <= difference).argmax())
+        low, high = (int(sizes[at - 1]) if at else low), int(sizes[at])
+    return high
+
+
+#: The sizes of Tables 11 to 14 of von Däniken et al. (2022).
+HUMAN = (0, 100, 250, 500, 1000, 2500, 5000, 10_000)
+METRIC = (0, 1000, 2500, 5000, 10_000, 50_000, 100_000)
+
+
+def difference_table(
+    *, human: Sequence[int] = HUMAN, metric: Sequence[int] = METRIC, **study: Any
+) -> pd.DataFrame:
+    """Measurable differences: one row per number of human ratings, one column per metric size.
+
+    Parameters
+    ----------
+    human, metric
+        The sizes; those of the paper by default.
+    **study
+        ``alpha``, ``rho``, ``eta`` and all else that `measurable_difference` takes, as single
+        numbers. ``paired`` is the same in all cells, if given.
+
+    Examples
+    --------
+    >>> table = difference_table(alpha=0.6, rho=0.9, eta=0.9, human=[100, 1000])
+    >>> print(table.rename_axis(None).round(3))
+    metric  0       1000    2500    5000    10000   50000   100000
+    100      0.134   0.091   0.088   0.087   0.086   0.086   0.086
+    1000     0.043   0.036   0.032   0.030   0.028   0.027   0.026
+    """
+    import pandas as pd
+
+    for name, sizes in (("human", human), ("metric", metric)):
+        if np.ndim(sizes) != 1 or not len(sizes):
+            raise FewgoldError(f"{name} must be a list of sizes; got {sizes!r}.")
+    found = measurable_difference(human=np.asarray(human)[:, None], metric=metric, **study)
+    if np.ndim(found) != 2:
+        raise FewgoldError(
+            f"a table has single numbers for all but human and metric; got an array that makes it "
+            f"{np.ndim(found)}-dimensional. Use measurable_difference for those."
+        )
+    rows, columns = pd.Index(list(human), name="human"), pd.Index(list(metric), name="metric")
+    return pd.DataFrame(found, index=rows, columns=columns)
+
+
+def detection_power(difference: ArrayLike, *, level: ArrayLike = 0.05, **study: Any) -> FloatArray:
+    """Chance that two systems which differ by ``difference`` come out significantly so.
+
+    In the right direction, by the normal approximation: the inverse of `measurable_difference`
+    with ``power=``. ``study`` are rates and sizes: see `Setting`. `simulated_power` draws whole
+    studies instead, and shows how good the approximation is with few ratings.
+
+    Examples
+    --------
+    >>> detection_power([0.02, 0.05, 0.1], alpha=0.6, human=1000).round(2)
+    array([0.15, 0.63, 1.  ])
+    """
+    z = standard_errors(level) / np.sqrt(2)
+    sd = Setting(**study).sd()
+    gap = np.abs(np.asarray(difference, dtype=np.float64)) / (np.sqrt(2) * sd)
+    return np.asarray(ndtr(gap - z))[()]
+
+
+class SimulatedPower(NamedTuple):
+    """Share of simulated studies that found the difference, and its Monte-Carlo error."""
+
+    power: float
+    mc: float
+
+
+def simulated_power(
+    difference: float,
+    *,
+    alpha: float,
+    level: float = 0.05,
+    draws: int = 2000,
+    rng: RNGLike = None,
+    **study: Any,
+) -> SimulatedPower:
+    """Power by drawing studies of two systems with rates alpha ± difference/2.
+
+    Each pair of studies is tested as in the papers: |μ1 − μ2| > z √(σ1² + σ2²). ``study`` are the
+    other rates and the sizes: see `Setting`.
+
+    Examples
+    --------
+    >>> found = simulated_power(0.05, alpha=0.6, human=1000, rng=0)
+    >>> round(found.power, 2), round(found.mc, 2)
+    (0.62, 0.01)
+    """
+    ends = alpha + abs(difference) / 2, alpha - abs(difference) / 2
+    if not (ends[1] >= 0 and ends[0] <= 1):
+        raise FewgoldError(
+            f"both rates, alpha ± difference/2, must lie between 0 and 1; got {ends[1]:g} and "
+            f"{ends[0]:g}."
+        )
+    generator = as_rng(rng)
+    high, low = (sample_estimates(alpha=end, draws=draws, rng=generator, **study) for end in ends)
+    z = float(standard_errors(level)) / np.sqrt(2)
+    return SimulatedPower(*padded_share(high.means - low.means > z * np.hypot(high.sds, low.sds)))
+
+
+# How many human ratings a success rate takes, without a metric and with one beside them ---
 
 
 def _reached(goal: Goal, human: int, *, size: int | None, **study: Any) -> float:

@@ -77,7 +77,7 @@ class Setting:
                 'calibration_share goes with pairs="calibration": of a random sample the share is '
                 "alpha."
             )
-        if self.priors.known and not self.known:
+        if self.priors._known_rates is not None and not self.known:
             raise FewgoldError(
                 "the priors say that rho and eta are known. Say so with known=True, and give them "
                 "as rho= and eta=."
@@ -122,7 +122,7 @@ class Setting:
         return np.shape(self.alpha)
 
     @property
-    def chance(self) -> FloatArray:
+    def _chance(self) -> FloatArray:
         """Chance that the metric gives a 1: p = αρ + (1 − α)(1 − η)."""
         return np.asarray(self.alpha * self.rho + (1 - self.alpha) * (1 - self.eta))
 
@@ -134,10 +134,10 @@ class Setting:
         """
         adequate = _round(self.share * self.both)
         tp, tn = _round(self.rho * adequate), _round(self.eta * (self.both - adequate))
-        ones = _round(self.chance * self.metric)
+        ones = _round(self._chance * self.metric)
         return self._counts(_round(self.alpha * self.alone), adequate, tp, tn, ones)
 
-    def sampled(self, draws: int, rng: RNGLike = None) -> Counts:
+    def _sampled(self, draws: int, rng: RNGLike = None) -> Counts:
         """Counts of ``draws`` studies drawn at random: (*shape, draws).
 
         Algorithm 2 of von Däniken (2023), with η in its line 6, where ρ is printed.
@@ -155,7 +155,7 @@ class Setting:
             adequate = np.broadcast_to(_round(self.share * self.both)[..., None], size)
         tp, tn = draw(adequate, self.rho), draw(both - adequate, self.eta)
         alone = draw(self.alone[..., None], self.alpha)
-        ones = draw(self.metric[..., None], self.chance)
+        ones = draw(self.metric[..., None], self._chance)
         return self._counts(alone, adequate, tp, tn, ones)
 
     def _counts(
@@ -168,7 +168,7 @@ class Setting:
             metric_total=self.metric.reshape(shape), pairs=self.pairs,
         )  # fmt: skip
 
-    def moments(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
+    def _moments(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """Posterior mean and sd of α for counts of these settings (or of draws of them)."""
         shape = self.shape + (1,) * (len(counts.shape) - len(self.shape))
         keys = [self.metric, self.rho, self.eta] if self.known else [self.metric]
@@ -184,7 +184,7 @@ class Setting:
 
     def sd(self) -> FloatArray:
         """Posterior sd of α at the expected counts."""
-        return self.moments(self.expected())[1]
+        return self._moments(self.expected())[1]
 
 
 def _round(x: FloatArray) -> IntArray:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from fewgold.bayes import Counts, Priors, moments
 from fewgold.common.arrays import FloatArray
 from fewgold.errors import BudgetError, FewgoldError
-from fewgold.planning.difference import standard_errors
+from fewgold.planning.binary import standard_errors
 from fewgold.planning.setting import Setting
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _expected_sd(setting: Setting, human: int, metric: int) -> float:
         (ra, rb), (ea, eb) = setting.priors.rho, setting.priors.eta
         hits = (ra + up * rho, rb + up * (1 - rho))
         priors = Priors(priors.alpha, hits, (ea + down * eta, eb + down * (1 - eta)))
-    expected = float(setting.chance) * metric
+    expected = float(setting._chance) * metric
     # Ratings of the metric are whole: few of them are rounded both ways, and the variances
     # weighted by how near each is.
     low = np.floor(expected) if metric < _FEW else np.rint(expected)

@@ -4,6 +4,7 @@ Each function takes a plain frame and, if you like, the axes to draw on; without
 figure of its own, which no window or global state knows of.
 """
 
+# Those with "as" are for the reports and pages of fewgold itself.
 from fewgold.plots.documents import (
     documents_for_half_width,
     mean_by_documents,
@@ -11,25 +12,27 @@ from fewgold.plots.documents import (
     reliability_curves,
     tangent,
 )
-from fewgold.plots.heatmap import heat, significance_matrix
-from fewgold.plots.lines import budget_curves, coverage_curves, curves, error_curves, width_curves
-from fewgold.plots.output import save, to_svg
+from fewgold.plots.heatmap import heat
+from fewgold.plots.heatmap import significance_matrix as significance_matrix
+from fewgold.plots.lines import budget_curves as budget_curves
+from fewgold.plots.lines import coverage_curves, curves, error_curves
+from fewgold.plots.lines import width_curves as width_curves
 from fewgold.plots.ranks import forest, rank_intervals, ranking
 from fewgold.plots.roc import roc_curves, roc_panels
-from fewgold.plots.study import interval_path, interval_rows, scatter_fit, two_distributions
-from fewgold.plots.style import PALETTE
+from fewgold.plots.study import interval_path as interval_path
+from fewgold.plots.study import interval_rows as interval_rows
+from fewgold.plots.study import scatter_fit as scatter_fit
+from fewgold.plots.study import two_distributions as two_distributions
+from fewgold.plots.style import PALETTE as PALETTE
+from fewgold.plots.style import save, to_svg
 
 __all__ = [
-    "PALETTE",
-    "budget_curves",
     "coverage_curves",
     "curves",
     "documents_for_half_width",
     "error_curves",
     "forest",
     "heat",
-    "interval_path",
-    "interval_rows",
     "mean_by_documents",
     "rank_intervals",
     "rank_stability",
@@ -38,10 +41,6 @@ __all__ = [
     "roc_curves",
     "roc_panels",
     "save",
-    "scatter_fit",
-    "significance_matrix",
     "tangent",
     "to_svg",
-    "two_distributions",
-    "width_curves",
 ]

@@ -255,7 +255,7 @@ def tangent(
     zoom = ax.inset_axes((0.36, 0.4, 0.6, 0.56)) if far > 6 * near else ax
     if zoom is not ax:
         style.axes_for(zoom, height=0)
-        ax.grid(False)  # it would show between the style.numbers of the window
+        ax.grid(False)  # it would show between the numbers of the window
     for k, (name, part) in enumerate(parts.items()):
         colour, _, marker = style.line_style(k)
         law = laws[name]

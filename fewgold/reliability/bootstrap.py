@@ -10,8 +10,7 @@ import numpy as np
 from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng, batches
 from fewgold.common.checks import check_choice, check_confidence, check_count
 from fewgold.errors import FewgoldError
-from fewgold.reliability.fits import EPSILON
-from fewgold.reliability.result import Reliability
+from fewgold.reliability.result import EPSILON, Reliability
 from fewgold.reliability.scores import DocumentScores, ScoreColumns, read_scores
 
 _CELLS = 100_000  # numbers at a time: what fits the cache is counted twice as fast

@@ -7,14 +7,22 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from fewgold.common.arrays import FloatArray
 from fewgold.common.checks import check_confidence, check_count
+from fewgold.common.statistics import smallest_enough
 from fewgold.common.text import cell, number
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
-from fewgold.reliability.clusters import Clusters, clusters, fewest_documents, half_width_of
 from fewgold.reliability.result import WIDTH, aligned, shortened
-from fewgold.reliability.scores import ONE, DocumentScores, ScoreColumns, read_scores
+from fewgold.reliability.scores import (
+    ONE,
+    DesignEffects,
+    DocumentScores,
+    ScoreColumns,
+    design_effects,
+    read_scores,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +33,7 @@ class DocumentsNeeded:
     """How many documents give a half-width, for each score and system. See `documents_needed`."""
 
     data: DocumentScores
-    found: Clusters
+    found: DesignEffects
     half_width: float
     confidence: float
     population: int | None
@@ -192,8 +200,8 @@ def documents_needed(
         size = int(scores.sizes.size)
     elif population is not None:
         size = check_count("population", population, 2)
-    found = clusters(scores)
-    documents = np.vectorize(fewest_documents, otypes=[float])(
+    found = design_effects(scores)
+    documents = np.vectorize(_fewest_documents, otypes=[float])(
         found.between, half_width, confidence, size
     )
     return DocumentsNeeded(scores, found, float(half_width), confidence, size, against, documents)
@@ -212,3 +220,27 @@ def _differences(scores: DocumentScores, against: str) -> DocumentScores:
         systems=tuple(scores.systems[k] for k in others),
         values=scores.values[:, others] - scores.values[:, [base]],
     )
+
+
+_MOST = 10**9  # documents; beyond that the answer is "never"
+
+
+def half_width_of(
+    between: FloatArray, documents: Any, confidence: float, population: int | None
+) -> FloatArray:
+    """Student's quantile times the standard error of the mean over d documents."""
+    left = 1.0 if population is None else 1 - documents / population
+    quantile = stdtrit(documents - 1, (1 + confidence) / 2)
+    return np.asarray(quantile * between * np.sqrt(left / documents))
+
+
+def _fewest_documents(
+    between: float, target: float, confidence: float, population: int | None
+) -> float:
+    """The fewest documents whose half-width is at most the target; NaN where none are enough."""
+
+    def enough(d: int) -> bool:
+        return float(half_width_of(np.asarray(between), d, confidence, population)) <= target
+
+    most = _MOST if population is None else population
+    return float(smallest_enough(enough, 2, most)) if enough(most) else float("nan")

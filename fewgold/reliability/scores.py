@@ -1,4 +1,4 @@
-"""Scores of segments in documents, the same segments for every system."""
+"""Scores of segments in documents: read from a table, and how alike those of a document are."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fewgold import io
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.common.checks import check_choice, no_number
+from fewgold.common.statistics import intraclass_correlation
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.pool import Pool
 
@@ -244,3 +245,44 @@ def _cube(values: FloatArray, team: IntArray, unit: IntArray, repeat: str, alone
     cube = np.full((len(values), shape[0] * shape[1]), np.nan)
     cube[:, cell] = values
     return cube.reshape(len(values), *shape)
+
+
+@dataclass(frozen=True, eq=False)
+class DesignEffects:
+    """Effect of documents on the variance of a mean, for each score and system: (scores, systems).
+
+    Attributes
+    ----------
+    value
+        The mean over all segments.
+    sd
+        Standard deviation of segments.
+    between
+        Standard deviation of a document's contribution: that of (total − value·size) over the
+        mean size. The mean of d documents, drawn from many, has the standard error between/√d.
+    icc
+        Intraclass correlation by analysis of variance: 0 where segments of a document are no more
+        alike than others, 1 where they are all the same; NaN if all documents have one segment.
+    deff
+        Design effect: variance with whole documents over that of as many single segments.
+    """
+
+    value: FloatArray
+    sd: FloatArray
+    between: FloatArray
+    icc: FloatArray
+    deff: FloatArray
+
+
+def design_effects(scores: DocumentScores) -> DesignEffects:
+    """Work out the figures of `DesignEffects` (Cochran 1977, ch. 9A; Lohr 2022, ch. 5)."""
+    d, n = scores.sizes.size, scores.sizes.sum()
+    value = scores.means
+    deviations = scores.values - value[..., None]
+    excess = np.add.reduceat(deviations, scores.starts, axis=-1)  # total − value·size
+    variance = (deviations**2).sum(-1) / (n - 1)
+    between = (excess**2).sum(-1) / (d - 1) / (n / d) ** 2
+    icc = intraclass_correlation(scores.values, np.repeat(np.arange(d), scores.sizes))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        deff = between / d / (variance / n)
+    return DesignEffects(value, np.sqrt(variance), np.sqrt(between), icc, deff)

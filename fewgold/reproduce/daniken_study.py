@@ -19,8 +19,8 @@ from fewgold.bayes import AlphaPosterior, Counts, probability_greater
 from fewgold.common.arrays import RNGLike
 from fewgold.common.checks import check_count
 from fewgold.planning import Setting, measurable_difference
-from fewgold.planning.difference import Sampled
-from fewgold.report.layout import figures_of
+from fewgold.planning.binary import Sampled
+from fewgold.report.sections import figures_of
 from fewgold.reproduce.findings import Reproduction, printed_tables, wrapped
 
 if TYPE_CHECKING:

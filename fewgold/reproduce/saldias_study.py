@@ -15,7 +15,7 @@ from fewgold import plots, report
 from fewgold.common.checks import as_names
 from fewgold.common.text import cell
 from fewgold.errors import DataError
-from fewgold.report.layout import figures_of
+from fewgold.report.sections import figures_of
 from fewgold.reproduce.findings import (
     FAILS,
     HOLDS,

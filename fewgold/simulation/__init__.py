@@ -1,11 +1,11 @@
 """Which strategy would have worked best, on data that are rated already."""
 
 from fewgold.simulation.result import Simulation
-from fewgold.simulation.run import DEFAULT_BUDGETS, running_on, simulate
+from fewgold.simulation.run import DEFAULT_BUDGETS as DEFAULT_BUDGETS
+from fewgold.simulation.run import running_on, simulate
 from fewgold.simulation.studies import studies_from_table
 
 __all__ = [
-    "DEFAULT_BUDGETS",
     "Simulation",
     "running_on",
     "simulate",

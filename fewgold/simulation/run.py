@@ -25,10 +25,16 @@ from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
 from fewgold.estimators import Mean
 from fewgold.samplers import Budget, Cost, SimpleRandom
-from fewgold.simulation.cells import Cell, budget_label
+from fewgold.simulation.cells import (
+    Cell,
+    CellStore,
+    Task,
+    all_data_digest,
+    as_estimator,
+    budget_label,
+)
 from fewgold.simulation.result import Simulation, shown
 from fewgold.simulation.studies import Study, as_studies
-from fewgold.simulation.task import CellStore, Task, all_data_digest, as_estimator
 
 #: 5 % to 50 % in steps of 5 %, as in Saldías et al. (2022).
 DEFAULT_BUDGETS: tuple[float, ...] = tuple(k / 20 for k in range(1, 11))

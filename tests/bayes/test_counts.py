@@ -17,9 +17,9 @@ def test_labels_are_counted():
     assert repr(counts) == (
         "Counts(human_ones=2, human_total=3, tp=1, fn=1, fp=1, tn=1, metric_ones=3, metric_total=4)"
     )
-    assert counts.adequate == 4
-    assert counts.inadequate == 3
-    assert counts.paired_total == 4
+    assert counts._adequate == 4
+    assert counts._inadequate == 3
+    assert counts._paired_total == 4
     assert counts._metric_zeros == 1
 
 
@@ -36,7 +36,7 @@ def test_a_calibration_set_tells_nothing_about_the_rate():
     kinds = [
         Counts(human_ones=1, human_total=3, tp=5, fp=4, pairs=p) for p in ("sample", "calibration")
     ]
-    assert [(int(c.adequate), int(c.inadequate)) for c in kinds] == [(6, 6), (1, 2)]
+    assert [(int(c._adequate), int(c._inadequate)) for c in kinds] == [(6, 6), (1, 2)]
     assert [float(shapes(c, Priors()).ar) for c in kinds] == [6.0, 6.0]
 
 

@@ -12,8 +12,8 @@ from fewgold.bayes import (
     Counts,
     PoolPosterior,
     Priors,
-    ProcessPosterior,
 )
+from fewgold.bayes.finite import ProcessPosterior
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.estimate import Estimate

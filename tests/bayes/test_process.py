@@ -11,9 +11,9 @@ from fewgold.bayes import (
     Counts,
     PoolPosterior,
     Priors,
-    ProcessPosterior,
     RaterPosterior,
 )
+from fewgold.bayes.finite import ProcessPosterior
 from fewgold.errors import FewgoldError
 
 

@@ -42,7 +42,7 @@ def simulated(n=200, alpha=0.6, rates=(0.9, 0.8, 0.75), seed=5):
 def near(found, posterior, sd=None):
     """Within 4.5 Monte Carlo errors of the posterior mean."""
     sd = float(posterior.sd) if sd is None else sd
-    return pytest.approx(found, abs=4.5 * sd / np.sqrt(posterior.ess))
+    return pytest.approx(found, abs=4.5 * sd / np.sqrt(posterior._ess))
 
 
 @pytest.mark.sweep
@@ -90,7 +90,7 @@ def test_prior_cut_off_below_chance():
         rows, **shapes, size=100_000, rng=np.random.default_rng(0)
     )
     posterior = RaterPosterior(rows, priors=RaterPriors(**shapes), effective=3000)
-    allowed = 4.5 * np.hypot(error, sd / np.sqrt(posterior.ess))
+    allowed = 4.5 * np.hypot(error, sd / np.sqrt(posterior._ess))
     assert posterior.mean == pytest.approx(mean, abs=allowed)
     # The sd of a spread of that shape is off by less than 0.7 of that of a mean.
     assert posterior.sd == pytest.approx(sd, abs=allowed)

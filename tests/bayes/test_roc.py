@@ -128,9 +128,9 @@ def test_the_curve_is_that_of_scikit_learn(rows: list[tuple[int, int]], sign: st
     curve = roc.curve()
     assert set(zip(curve["fpr"], curve["tpr"], strict=True)) <= set(zip(fpr, tpr, strict=True))
     assert np.trapezoid(curve["tpr"], curve["fpr"]) == pytest.approx(roc.auc, abs=1e-12)
-    for at, rho, eta, k in zip(
-        roc.thresholds, roc.rho, roc.eta, roc._sweep.information, strict=True
-    ):
+    table = roc._sweep
+    rates = table.tp / (human == 1).sum(), 1 - table.fp / (human == 0).sum()
+    for at, rho, eta, k in zip(table.at, *rates, table.information, strict=True):
         one = Cut(sign, at)(metric)
         point = roc.at(Cut(sign, at))
         assert rho == pytest.approx(one[human == 1].mean())

@@ -17,7 +17,7 @@ import typer
 
 from fewgold import Simulation
 from fewgold.cli import parse
-from fewgold.simulation import page
+from fewgold.simulation import result as simulation_result
 from waiting import PATIENCE, until
 
 Run = Callable[..., Any]
@@ -27,7 +27,7 @@ QUICK = ("--strategies", "random,docs-prop,random+cv-comet", "--budgets", "10%,3
 def test_from_a_table_to_a_folder(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Two figures of six will do: drawing is what takes long.
     monkeypatch.setattr(
-        page, "_figures", lambda done: {k: done.plot(k) for k in ("error", "coverage")}
+        simulation_result, "_figures", lambda done: {k: done.plot(k) for k in ("error", "coverage")}
     )
     done = run("simulate", "pool.csv", *QUICK, "-o", "out")
     assert "random+cv-comet" in done.stdout and "covers %" in done.stdout

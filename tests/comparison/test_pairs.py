@@ -8,10 +8,9 @@ from scipy import stats
 
 from fewgold.bounds import Student
 from fewgold.common.statistics import adjusted_p_values, adjusted_pairs
-from fewgold.comparison import shared_pairs
 from fewgold.comparison.designs import plain_design
-from fewgold.comparison.pairs import STRENGTHS, Pairs, common_slopes
-from fewgold.comparison.ranks import (
+from fewgold.comparison.pairs import STRENGTHS, Pairs, common_slopes, shared_pairs
+from fewgold.comparison.result import (
     better,
     groups_of,
     order_of,

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fewgold.simulation import page as simulation_page
+from fewgold.simulation import result as simulation_result
 from sessions import has_session, played, undated
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +113,7 @@ def test_example_with_little_to_do(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(simulation_page, "_figures", lambda done: {"error": done.plot("error")})
+    monkeypatch.setattr(simulation_result, "_figures", lambda done: {"error": done.plot("error")})
     script = tmp_path / f"{name}.py"
     code = EXAMPLES[name].read_text(encoding="utf-8")
     script.write_text(_shortened(name, code), encoding="utf-8")

@@ -8,7 +8,6 @@ from fewgold.bayes import AlphaPosterior, Counts, Priors, moments, probability_g
 from fewgold.errors import DesignError, FewgoldError
 from fewgold.planning import (
     Setting,
-    asymptotic_sd,
     break_even,
     detection_power,
     difference_table,
@@ -17,6 +16,7 @@ from fewgold.planning import (
     sample_estimates,
     simulated_power,
 )
+from fewgold.planning.split import asymptotic_sd
 
 STUDY = {"alpha": 0.6, "rho": 0.9, "eta": 0.8, "human": 200, "metric": 3000}
 
@@ -81,9 +81,9 @@ def test_calibration_share() -> None:
     found = measurable_difference(**study, calibration_share=[0.5, 0.99])
     assert found[0] < found[1]
     setting = Setting(**study, calibration_share=0.5)
-    drawn = setting.sampled(7, rng=0)
+    drawn = setting._sampled(7, rng=0)
     assert np.all(drawn.tp + drawn.fn == 100)
-    assert np.ptp(Setting(**study).sampled(30, rng=0).tp) > 0
+    assert np.ptp(Setting(**study)._sampled(30, rng=0).tp) > 0
 
 
 def test_priors() -> None:
@@ -139,7 +139,7 @@ def test_bias_of_humans_alone() -> None:
 
 def test_true_negatives_go_by_eta() -> None:
     """Errata of Algorithm 2, line 6: with ρ in its place the counts would say η = ρ."""
-    counts = Setting(alpha=0.5, rho=0.95, eta=0.6, human=1000).sampled(300, rng=0)
+    counts = Setting(alpha=0.5, rho=0.95, eta=0.6, human=1000)._sampled(300, rng=0)
     share = counts.tn / (counts.tn + counts.fp)
     assert share.mean() == pytest.approx(0.6, abs=0.005)
     assert (counts.tp / (counts.tp + counts.fn)).mean() == pytest.approx(0.95, abs=0.005)

@@ -5,7 +5,8 @@ import pytest
 
 from fewgold.bayes import Counts, Priors, moments
 from fewgold.errors import BudgetError, FewgoldError
-from fewgold.planning import asymptotic_sd, best_split, break_even
+from fewgold.planning import best_split, break_even
+from fewgold.planning.split import asymptotic_sd
 
 
 def sd_of(alpha, rho, eta, n, m, known=False):

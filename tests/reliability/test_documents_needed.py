@@ -12,7 +12,7 @@ from scipy.stats import f_oneway, t
 from fewgold.common.text import plain_value as plain
 from fewgold.errors import FewgoldError, UnknownNameError
 from fewgold.reliability import documents_needed
-from fewgold.reliability.clusters import half_width_of
+from fewgold.reliability.documents import half_width_of
 from reference import reliability as slow
 
 

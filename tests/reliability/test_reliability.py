@@ -17,7 +17,7 @@ from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.reliability import bootstrap as resample
 from fewgold.reliability import reliability
 from fewgold.reliability.bootstrap import rank_agreement
-from fewgold.reliability.fits import CubicFit, PowerFit, cubic_fit, power_fit
+from fewgold.reliability.result import CubicFit, PowerFit, cubic_fit, power_fit
 from reference import reliability as slow
 
 
@@ -143,7 +143,7 @@ def test_rows_may_come_in_any_order(table: pd.DataFrame) -> None:
     found = reliability(mixed, score="human", draws=9, at=[6], rng=2, **NAMES)
     order = [found.systems.index(name) for name in want.systems]
     assert found.data.means[0, order] == pytest.approx(want.data.means[0])
-    assert found.clusters.icc[0, order] == pytest.approx(want.clusters.icc[0])
+    assert found._effects.icc[0, order] == pytest.approx(want._effects.icc[0])
     by_place = reliability(table, score="human", draws=9, document="doc", system="team", rng=2)
     with_ids = reliability(table, score="human", draws=9, rng=2, **NAMES)
     assert np.array_equal(by_place.sd, with_ids.sd)

@@ -27,7 +27,7 @@ from fewgold.errors import BudgetError, DataError, FewgoldError, UnknownNameErro
 from fewgold.estimate import Interval
 from fewgold.estimators import ControlVariates, Mean
 from fewgold.samplers import ByColumn, Cost, Sampler, SimpleRandom, Stratified
-from fewgold.simulation import page, studies_from_table
+from fewgold.simulation import result, studies_from_table
 from fewgold.simulation.cells import Score, over_known, ratio
 from fewgold.simulation.studies import Study
 from fewgold.testing import toy_pool
@@ -687,7 +687,7 @@ def test_default_strategies_suit_the_pool() -> None:
 
 
 def test_waves_and_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "_figures", lambda done: {"error": done.plot("error")})
+    monkeypatch.setattr(result, "_figures", lambda done: {"error": done.plot("error")})
     pool, gold = _toy()
     priced = fg.Pool(pool.ids, pool.metrics, pool.documents, cost=np.linspace(1, 3, 120))
     sim = fg.simulate(priced, gold, ["docs-prop"], [Cost(50.0), 0.2], draws=30)
@@ -1011,7 +1011,7 @@ def test_page_and_files(
 ) -> None:
     # Three figures of six will do: drawing is what takes long.
     few = ("error", "bounds", "widths")
-    monkeypatch.setattr(page, "_figures", lambda done: {kind: done.plot(kind) for kind in few})
+    monkeypatch.setattr(result, "_figures", lambda done: {kind: done.plot(kind) for kind in few})
     written = sim.save(tmp_path / "out")
     names = {p.name for p in written}
     assert {"cells.csv", "ranking.csv", "report.html", "error.png", "failures.csv"} <= names

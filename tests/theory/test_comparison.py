@@ -20,9 +20,10 @@ import pytest
 from fewgold.bounds.approximate import student_quantile
 from fewgold.common.arrays import codes_of
 from fewgold.common.statistics import adjusted_pairs
-from fewgold.comparison import analysis, compare, shared_pairs
+from fewgold.comparison import analysis, compare
 from fewgold.comparison.designs import plain_design
-from fewgold.comparison.ranks import better, groups_of, order_of, rank_intervals
+from fewgold.comparison.pairs import shared_pairs
+from fewgold.comparison.result import better, groups_of, order_of, rank_intervals
 from fewgold.datasets import data_folder, real_frame
 from fewgold.design import Design
 from fewgold.pool import Pool

@@ -103,7 +103,7 @@ def test_drawn_documents_are_honest_and_segments_are_not(documents: int) -> None
     told = {"orders": orders, "draws": 400, "at": [documents], "rng": SEED, "relative": False}
     whole = reliability(frame, resample="documents", **told, **DEMO)
     single = reliability(frame, **told, **DEMO)
-    between, deff = whole.clusters.between[0], whole.clusters.deff[0]
+    between, deff = whole._effects.between[0], whole._effects.deff[0]
     honest = np.sqrt((whole.sd[0, :, :, 0] ** 2).mean(-1))
     short = np.sqrt((single.sd[0, :, :, 0] ** 2).mean(-1))
     assert honest == pytest.approx(between / sqrt(documents), rel=0.15)
@@ -121,7 +121,7 @@ def test_intervals_of_drawn_documents_hold_and_of_segments_do_not() -> None:
         full = found.data.means[..., None, None]
         covered[what] = ((found.low <= full) & (full <= found.high)).mean()
     # Short by √deff, and the first 20 of 130 documents are nearer to the mean by √(1 − 20/130).
-    reach = 1.96 / np.sqrt(found.clusters.deff * (1 - 20 / 130))
+    reach = 1.96 / np.sqrt(found._effects.deff * (1 - 20 / 130))
     short = float((2 * norm.cdf(reach) - 1).mean())
     # Systems meet the same documents, so that the error is as of one of them.
     slack = 4 * sqrt(0.1 * 0.9 / orders)

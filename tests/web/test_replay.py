@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from fewgold.cli import app as cli
 from fewgold.datasets import demo_frame
-from fewgold.simulation import page as _page
+from fewgold.simulation import result as simulation_result
 from fewgold.web import create_app, files, forms, replay_data
 from waiting import PATIENCE, until
 
@@ -183,7 +183,9 @@ def test_simulation_says_what_the_command_line_says(
     owner: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One figure of six will do, here and there: drawing is what takes long.
-    monkeypatch.setattr(_page, "_figures", lambda done: {"coverage": done.plot("coverage")})
+    monkeypatch.setattr(
+        simulation_result, "_figures", lambda done: {"coverage": done.plot("coverage")}
+    )
     form = {
         "data": "demo-ende", "go": "1", "strategy": ["random+mean", "random+cv-multi"],
         "more": "docs-sys+mean", "budgets": "5%:10%:5%", "draws": "4", "seed": "7",
