@@ -1,15 +1,17 @@
-"""Uneven chances where a judge gives a probability of pass or fail, beside glide-py's active sampler.
+"""Uneven chances by a judge's probability of a pass, beside glide-py's active sampler.
 
-    python benchmarks/uneven.py [--draws 2000]
+    python benchmarks/uneven.py [--draws 1000]
 
 N = 2000 outputs, n = 150 ratings of 0 or 1, and one judge that says how probable a pass is: sharp
 and right about itself, middling, or overconfident (its log odds are three times what they should
-be). The figure is the root mean squared error of the estimated share of passes; "relative" divides it by that
-of `docs-balanced+ridge` for the same judge. glide-py needs Python 3.12 or newer; without it its rows are left out.
+be). The figure is the root mean squared error of the estimated share of passes; "relative" divides
+it by that of `docs-balanced+ridge` for the same judge. glide-py needs Python 3.12 or newer; without
+it its rows are left out.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 
@@ -63,14 +65,18 @@ def glide(uniform: float) -> Callable[[FloatArray, FloatArray, int], float]:
     return estimate
 
 
+def options_parser() -> argparse.ArgumentParser:
+    parser = arguments(__doc__)
+    parser.add_argument("--draws", type=int, default=1000)
+    return parser
+
+
 def main() -> None:
-    options = read(_arguments(), draws=40)
+    options = read(options_parser(), draws=40)
     methods = {
         "fewgold, `docs-balanced+ridge`": ours(Balanced()),
         "fewgold, `docs-uneven+ridge`": ours(Balanced(chances=Chances())),
-        "fewgold, `docs-uneven+ridge`, a quarter uniform": ours(
-            Balanced(chances=Chances(uniform=0.25))
-        ),
+        "the same, a quarter uniform": ours(Balanced(chances=Chances(uniform=0.25))),
     }
     try:
         methods |= {"glide-py, active": glide(0.0), "glide-py, half uniform": glide(0.5)}
@@ -87,27 +93,11 @@ def main() -> None:
     error = {key: float(np.sqrt(np.mean(np.square(e)))) for key, e in errors.items()}
     base = next(iter(methods))
     heads = ["", *(f"{kind} {what}" for kind in kinds for what in ("RMSE", "relative"))]
-    rows = [
-        [
-            name,
-            *(
-                f
-                for kind in kinds
-                for f in (
-                    f"{error[name, kind]:.4f}",
-                    f"{error[name, kind] / error[base, kind]:.2f}",
-                )
-            ),
-        ]
-        for name in methods
-    ]
+    rows = []
+    for name in methods:
+        cells = [(error[name, kind], error[name, kind] / error[base, kind]) for kind in kinds]
+        rows.append([name, *(f for rmse, part in cells for f in (f"{rmse:.4f}", f"{part:.2f}"))])
     table(heads, rows)
-
-
-def _arguments():
-    parser = arguments(__doc__)
-    parser.add_argument("--draws", type=int, default=1000)
-    return parser
 
 
 if __name__ == "__main__":

@@ -278,7 +278,7 @@ def doctor(
     if json:
         print(to_json(found.to_dict()))
     else:
-        print(found.brief() if quiet else found.summary())
+        print(found._brief() if quiet else found.summary())
     if found.exit_code:
         raise typer.Exit(found.exit_code)
 
