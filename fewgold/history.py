@@ -49,6 +49,16 @@ class Study:
             )
         object.__setattr__(self, "scores", scores)
 
+    def holds(self, pool: Pool, scores: FloatArray) -> bool:
+        """Whether these are ratings of that very pool: the same segments with the same scores."""
+        known = dict(zip(_keys(pool), scores.tolist(), strict=True))
+        both = [
+            (known[key], own)
+            for key, own in zip(_keys(self.pool), self.scores.tolist(), strict=True)
+            if key in known and np.isfinite(own)
+        ]
+        return bool(both) and all(one == other for one, other in both)
+
 
 @dataclass(frozen=True)
 class History:
@@ -83,8 +93,12 @@ class History:
         rated = sum(int(np.isfinite(s.scores).sum()) for s in studies)
         if rated < _FEWEST:
             raise DataError(
-                f"a history needs at least {_FEWEST} ratings to learn from; got {rated}. Do "
-                "without it, or add ratings of other systems or years."
+                f"a history needs at least {_FEWEST} ratings to learn from; got {rated}.",
+                hints={
+                    "python": "Do without it, or add ratings of other systems or years.",
+                    "cli": "Leave out --history, or add ratings of other systems or years to its "
+                    "file.",
+                },
             )
         object.__setattr__(self, "studies", studies)
 
@@ -122,7 +136,11 @@ class History:
         """The pool with the metric ``history`` and an expected spread for each segment."""
         if METRIC in pool.metrics:
             raise DataError(
-                f"the pool has a metric called {METRIC!r} already. Rename it, or leave it out."
+                f"the pool has a metric called {METRIC!r} already.",
+                hints={
+                    "python": "Rename it, or leave it out.",
+                    "cli": "Rename the column, or list the others with --metrics.",
+                },
             )
         names = self.shared_metrics(pool)
         studies = [s for s in self._studies if np.isfinite(s.scores).sum() > 1]
@@ -141,8 +159,8 @@ class History:
         predicted, spread = _fit(x[rated], y[rated], codes_of(documents[rated]), new)
         if np.ptp(predicted) == 0:
             raise DataError(
-                "the earlier ratings say nothing about this pool: their predictions are all alike. "
-                "Do without the history."
+                "the earlier ratings say nothing about this pool: their predictions are all alike.",
+                hints={"python": "Do without the history.", "cli": "Leave out --history."},
             )
         if self.same_segments and here.any() and not known:
             # One earlier study: nothing to learn from how its segments carry over, but they do.
@@ -155,6 +173,18 @@ class History:
     @property
     def _studies(self) -> tuple[Study, ...]:
         return tuple(s for s in self.studies if isinstance(s, Study))
+
+    def same_rated(self, pool: Pool) -> int:
+        """How many segments of the pool were rated before, and count as such."""
+        if not self.same_segments:
+            return 0
+        rated = {
+            key
+            for s in self._studies
+            for key, score in zip(_keys(s.pool), s.scores.tolist(), strict=True)
+            if np.isfinite(score)
+        }
+        return sum(key in rated for key in _keys(pool))
 
     def shared_metrics(self, pool: Pool) -> list[str]:
         """The metrics that the pool and every study have."""

@@ -52,6 +52,10 @@ class Population(Protocol):
     @property
     def _total_cost(self) -> float: ...
     @property
+    def _has_spread(self) -> bool:
+        """Whether it is known how far each rating is expected to stray from the metrics."""
+
+    @property
     def _known_n_documents(self) -> int | None:
         """The number of documents, or None where counting them would take a pass over files."""
 
@@ -407,6 +411,10 @@ class Pool:
     def _total_cost(self) -> float:
         assert self.cost is not None
         return float(self.cost.sum())
+
+    @property
+    def _has_spread(self) -> bool:
+        return self.spread is not None
 
     @property
     def _known_n_documents(self) -> int | None:

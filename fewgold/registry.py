@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from typing import Any, cast
 
 from fewgold.bounds import BOUNDS, as_bound
-from fewgold.errors import UnknownNameError
+from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
@@ -40,6 +40,8 @@ __all__ = [
 
 #: What we recommend where the pool has metrics, where it has none, and where it stays on disk.
 RECOMMENDED = "docs-balanced+ridge"
+#: Where it is known beforehand how far ratings are expected to stray from the metrics.
+UNEVEN = "docs-uneven+ridge"
 ON_DISK = "docs-sys+ridge"
 WITHOUT_METRICS = "docs-sys+mean"
 
@@ -175,11 +177,17 @@ def bound(name: str) -> Bound:
     return as_bound(name, {**BOUNDS, **plugins})
 
 
-def strategy(name: str, pool: Population | None = None) -> Estimator:
+def strategy(
+    name: str, pool: Population | None = None, *, uniform: float | None = None
+) -> Estimator:
     """An estimator with its sampler, from a name such as ``docs-prop+cv-knn``.
 
-    A sampler alone takes the mean; an estimator alone takes its usual sampler.
+    A sampler alone takes the mean; an estimator alone takes its usual sampler. ``uniform`` is the
+    share of equal chances in the mixture of a sampler with uneven ones.
     """
+    if uniform is not None:
+        made = strategy(name, pool)
+        return made.with_sampler(with_uniform(made.sampler, uniform))
     first, plus, second = name.strip().partition("+")
     if second:
         return estimator(second, pool).with_sampler(sampler(first))
@@ -188,6 +196,24 @@ def strategy(name: str, pool: Population | None = None) -> Estimator:
     if not plus and first in estimator_names(pool):
         return estimator(first, pool)
     raise UnknownNameError("strategy", name, strategy_names(pool), _HINT)
+
+
+def with_uniform(sampler: Sampler, uniform: float) -> Sampler:
+    """A sampler with uneven chances, with this share of equal ones in the mixture."""
+    if isinstance(sampler, TwoWave):
+        return replace(sampler, uniform=uniform)
+    chances = getattr(sampler, "chances", None)
+    if chances is None:
+        names = [n for n in _SAMPLERS if n.endswith("-uneven")]
+        raise DesignError(
+            f"{sampler.name} draws every segment with the same chance, so that there is nothing to "
+            "mix.",
+            hints={
+                "python": f"Leave out uniform=, or take one of {', '.join(names)}.",
+                "cli": f"Leave out --uniform, or take --strategy {UNEVEN}.",
+            },
+        )
+    return cast("Sampler", replace(cast("Any", sampler), chances=replace(chances, uniform=uniform)))
 
 
 def strategy_names(pool: Population | None = None) -> list[str]:
@@ -214,6 +240,8 @@ def strategy_names(pool: Population | None = None) -> list[str]:
         "docs-whole+ridge",
         "docs-balanced+mean",
         RECOMMENDED,
+        UNEVEN,
+        "docs-two-wave+ridge",
     ]
     if pool is None:
         return names
@@ -229,6 +257,10 @@ def strategy_names(pool: Population | None = None) -> list[str]:
 
 def recommended(pool: Population) -> str:
     """The strategy that we recommend for this pool."""
+    if pool._has_spread:
+        if pool.metrics:
+            return UNEVEN
+        return "docs-sys-uneven+mean" if pool.has_documents else "random-uneven+mean"
     if pool.metrics and pool._can_use(Balanced()):
         return RECOMMENDED
     if pool.metrics:

@@ -150,6 +150,39 @@ def build_pool(table: Any, columns: Mapping[str, Any]) -> Pool:
     return Pool.from_table(table, **columns)
 
 
+def added_columns(pool: Pool, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """What a pool has that its table lacks, exactly: the spread, and metrics made elsewhere."""
+    own = columns.get("metrics") or ()
+    made = {
+        name: {"values": values.tolist(), "orientation": pool.orientation.get(name)}
+        for name, values in pool.metrics.items()
+        if name not in own
+    }
+    found = {"metrics": made, "spread": None if pool.spread is None else pool.spread.tolist()}
+    return {k: v for k, v in found.items() if v}
+
+
+def with_added(pool: Pool, added: Mapping[str, Any] | None) -> Pool:
+    """The pool with the columns of `added_columns`; as it is if it has another size by now.
+
+    `check_pool` then says what changed.
+    """
+    if not added:
+        return pool
+    metrics = added.get("metrics") or {}
+    columns = [m["values"] for m in metrics.values()] + [added.get("spread")]
+    if any(values is not None and len(values) != len(pool) for values in columns):
+        return pool
+    signs = {k: m["orientation"] for k, m in metrics.items() if m["orientation"] is not None}
+    values = {k: np.array(m["values"], dtype=np.float64) for k, m in metrics.items()}
+    return replace(
+        pool,
+        metrics={**pool.metrics, **values},
+        orientation={**pool.orientation, **signs},
+        spread=added.get("spread"),
+    )
+
+
 def as_recorded(table: Any, columns: Mapping[str, Any]) -> Any:
     """The table with names as a side file has them: old ones may have spaces around."""
     listed = [
@@ -175,6 +208,9 @@ def save_sample(
     text: str | None = None,
     given: str | Path | None = None,
     options: Sequence[str] | None = None,
+    history: str | Path | None = None,
+    uniform: float | None = None,
+    chances: str | None = None,
 ) -> Path:
     """Write the sheet to rate and its side file, and return the path of the side file.
 
@@ -206,6 +242,11 @@ def save_sample(
         The rated sheet that this one continues.
     options
         The options of ``fewgold select`` that draw these segments again, for `commands`.
+    history
+        The file of earlier ratings that told the expected spread, for `commands`.
+    uniform, chances
+        The share of equal chances in uneven ones, if it was said, for top-ups; and where they come
+        from, in a sentence for reports.
     """
     if sample.indices.ndim != 1:
         raise DataError("a batch of draws cannot be rated. Save one of them: sample.draw(k).")
@@ -226,6 +267,9 @@ def save_sample(
     text = sheet(sample, score, separator, in_order=in_order) if text is None else text
     where = _places(pool_path, side.parent)
     engine, _ = sample.pool._source
+    added = added_columns(sample.pool, columns) if engine == "memory" else {}
+    signs = dict(sample.pool.orientation)
+    signs = {k: v for k, v in signs.items() if k not in added.get("metrics", ())}
     record: dict[str, Any] = {
         "schema": SCHEMA,
         "fewgold": __version__,
@@ -240,8 +284,9 @@ def save_sample(
             "size": len(sample.pool),
             "fingerprint": sample.pool.fingerprint,
             "digests": sample.pool._digests(),
-            "columns": {**columns, "orientation": dict(sample.pool.orientation)},
+            "columns": {**columns, "orientation": signs},
             **({} if engine == "memory" else {"engine": engine}),
+            **({"added": added} if added else {}),
         },
         "sample": drawn(sample.pool, sample.indices, sample.design),
         "given": None if sample.given is None else rated(sample.given),
@@ -254,6 +299,9 @@ def save_sample(
         record["systems"] = dict(systems)
     if options is not None:
         record["select"] = {"given": _places(given, side.parent), "options": list(options)}
+        if history is not None:
+            record["select"]["history"] = _places(history, side.parent)
+    record |= {k: v for k, v in {"uniform": uniform, "chances": chances}.items() if v is not None}
     if name == "-":
         io.write_texts({side: pretty(record)})
         sys.stdout.write(text)
@@ -373,6 +421,8 @@ def commands(sheet: str | Path, pool: str | None = None, record: Record | None =
         given = told["given"] and _seen_from_here(told["given"], side.parent)
         copy = Path(sheet).with_name(f"{Path(sheet).stem}-again{Path(sheet).suffix}")
         words = ["fewgold", "select", *files, *(["--given", given] if given else [])]
+        if told.get("history"):
+            words += ["--history", _seen_from_here(told["history"], side.parent)]
         words += [*told["options"], "-o", _seen_from_here(copy.as_posix(), Path())]
     before = commands(given, pool) if given and design_path(given).is_file() else []
     return [*before, shlex.join(words)]
@@ -437,7 +487,8 @@ def load_pool(
             how = io.column_of(table[name], name).read_as if name in table.columns else ""
             if how and tell is not None:
                 tell(io.read_as_sentence(name, how))
-        return build_pool(table, dict(record["pool"]["columns"]))
+        pool = build_pool(table, dict(record["pool"]["columns"]))
+        return with_added(pool, record["pool"].get("added"))
 
 
 def pool_table(

@@ -119,6 +119,7 @@ CREATE TABLE segments (
 CREATE TABLE metrics (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, orientation INTEGER, scores BLOB NOT NULL
 );
+CREATE TABLE spread (expected BLOB NOT NULL);
 CREATE TABLE waves (
     number INTEGER PRIMARY KEY, drawn_at TEXT NOT NULL, strategy TEXT NOT NULL,
     sampler TEXT NOT NULL, seed INTEGER NOT NULL, budget TEXT NOT NULL, n INTEGER NOT NULL,

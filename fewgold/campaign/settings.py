@@ -59,6 +59,9 @@ class Settings:
         by default, since it would sway them.
     budget
         Ratings to be had in all, for strategies that hand out one segment at a time.
+    uniform, chances
+        With uneven chances: the share of equal ones, if it was said, and where they come from, in
+        a sentence for reports.
     fingerprint, created_at, version
         Of the pool, the beginning, and the fewgold that began it.
     """
@@ -82,6 +85,8 @@ class Settings:
     created_at: str = ""
     version: str = ""
     higher_is_better: bool | None = None
+    uniform: float | None = None
+    chances: str = ""
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)

@@ -33,7 +33,7 @@ from fewgold.campaign.database import (
     transaction,
 )
 from fewgold.campaign.settings import Settings, load_settings, save_settings
-from fewgold.common.arrays import IntArray, codes_of
+from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.errors import DataError
 from fewgold.formats import Keys, Rating
 from fewgold.pool import Pool
@@ -376,6 +376,8 @@ def save_pool(database: sqlite3.Connection, pool: Pool) -> None:
             for place, (name, scores) in enumerate(pool.metrics.items())
         ],
     )
+    if pool.spread is not None:
+        database.execute("INSERT INTO spread VALUES (?)", (pool.spread.astype(_FLOAT).tobytes(),))
 
 
 def _load_pool(database: sqlite3.Connection) -> Pool:
@@ -387,14 +389,22 @@ def _load_pool(database: sqlite3.Connection) -> Pool:
     metrics = database.execute(
         "SELECT name, orientation, scores FROM metrics ORDER BY place"
     ).fetchall()
+    known = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'spread'").fetchone()
+    # Campaigns of earlier versions have no such table.
+    spread = database.execute("SELECT expected FROM spread").fetchone() if known else None
+
+    def floats(exact: bytes) -> FloatArray:
+        return np.frombuffer(exact, dtype=_FLOAT).astype(np.float64)
+
     return Pool(
         ids=_labels(ids),
-        metrics={name: np.frombuffer(v, dtype=_FLOAT).astype(np.float64) for name, _, v in metrics},
+        metrics={name: floats(v) for name, _, v in metrics},
         documents=None if documents[0] is None else _labels(documents),
         system=None if system[0] is None else _labels(system),
         cost=None if cost[0] is None else np.array(cost, dtype=np.float64),
         texts={name: _labels([row[name] for row in shown]) for name in shown[0]},
         orientation={name: sign for name, sign, _ in metrics if sign is not None},
+        spread=None if spread is None else floats(spread[0]),
     )
 
 

@@ -81,7 +81,7 @@ class Campaign:
         place = database_path(path)
         check_ids(pool)
         chosen = strategy or registry.recommended(pool)
-        made = registry.strategy(chosen, pool)
+        made = registry.strategy(chosen, pool, uniform=settings.get("uniform"))
         given = Settings(
             name=name or (place.parent.name if place.parent == Path(path) else place.stem),
             strategy=chosen if "+" in chosen else f"{made.sampler.name}+{made.name}",
@@ -91,6 +91,8 @@ class Campaign:
             version=__version__,
             **settings,
         )
+        if (chances := getattr(made.sampler, "chances", None)) is not None:
+            chances.check_scale(pool, given.limits)
         _check_bound(made, given, pool)
         Store.create(path, pool, given)
         return cls(path)
@@ -128,7 +130,8 @@ class Campaign:
     @cached_property
     def _strategy(self) -> Estimator:
         """The estimator with its sampler."""
-        return registry.strategy(self.settings.strategy, self.pool)
+        settings = self.settings
+        return registry.strategy(settings.strategy, self.pool, uniform=settings.uniform)
 
     @property
     def waves(self) -> list[Wave]:
@@ -142,7 +145,7 @@ class Campaign:
 
     def change(self, **values: Any) -> None:
         """Change settings that do not touch what was drawn, and note it in the journal."""
-        fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name"}
+        fixed = {"strategy", "seed", "fingerprint", "created_at", "version", "name", "uniform"}
         if wrong := sorted(fixed & set(values)):
             raise FewgoldError(f"{', '.join(wrong)} cannot be changed once a campaign has begun.")
         self.store.change(replace(self.settings, **values), values)
@@ -428,6 +431,8 @@ def _report(
     told: dict[str, Any] = {"commands": [_command(campaign, gaps, cut, estimator, confidence)]}
     if settings.tolerance is not None and cut is None:
         told["tolerance"] = settings.tolerance
+    if settings.chances:
+        told["chances"] = settings.chances
     if settings.system is not None:
         told["system"] = settings.system
     if gaps == "at-random" and partial.missing.size:

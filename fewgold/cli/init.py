@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import input, options, parse
+from fewgold.cli import input, options, parse, uneven
 from fewgold.cli.console import escape, note, notes, pairs, quoted, sheet_suffix, show
 from fewgold.cli.options import Json, Quiet, argument, described, option
 
@@ -95,6 +95,10 @@ def init(
     system: options.System = None,
     texts: options.Texts = None,
     orientation: options.Orientation = None,
+    uncertainty: uneven.Uncertainty = None,
+    history: uneven.HistoryFile = None,
+    history_human: uneven.HistoryHuman = None,
+    uniform: uneven.Uniform = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -105,9 +109,8 @@ def init(
 
     Example: [bold]fewgold init study pool.csv --limits 0,100 --tolerance 2[/bold]
     """
-    from fewgold import sheets
+    from fewgold import registry, sheets
     from fewgold.campaign import Campaign
-    from fewgold.io.columns import roles
 
     level, ends = parse.confidence(confidence), parse.limits(limits)
     scale = limits.strip() if limits is not None and "," not in limits else ends
@@ -124,7 +127,10 @@ def init(
     named = options.named(
         id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
     )
-    found = input.unrated(roles(table, **named, orientation=parse.orientation(orientation)))
+    found, column_of_spread = uneven.roles_beside(
+        table, uncertainty, **named, orientation=parse.orientation(orientation)
+    )
+    found = input.unrated(found)
     table = found.table
     input.single_system(table, found)
     notes(found.notes(), quiet)
@@ -134,12 +140,19 @@ def init(
             "folder of mt-metrics-eval --only-system NAME takes one; of a table keep its rows.",
             quiet,
         )
-    pool = sheets.build_pool(table, found.columns)
+    pool, spread = sheets.build_pool(table, found.columns), None
+    if column_of_spread is not None:
+        spread = column_of_spread.spread(table, pool.ids)
+    informed = uneven.inform(pool, column_of_spread, spread, history, history_human, quiet)
+    pool = informed.pool
+    strategy_name = strategy or registry.recommended(pool)
+    chances = uneven.chances_of(registry.strategy(strategy_name, pool, uniform=uniform).sampler)
     with Campaign.create(
-        campaign, pool, name=name, strategy=strategy, seed=seed, limits=scale, tolerance=tolerance,
+        campaign, pool, name=name, strategy=strategy_name, seed=seed, limits=scale, tolerance=tolerance,
         confidence=level, bound=bound, rule=rule, each=each, repeats=repeats,
         among=among, question=question, system=only_system,
-        higher_is_better=higher_is_better,
+        higher_is_better=higher_is_better, uniform=uniform,
+        chances=uneven.sentence(informed, chances) or "",
     ) as made:  # fmt: skip
         settings = made.settings
         if settings.higher_is_better is None:
@@ -167,10 +180,12 @@ def init(
             "guessed": found.guessed,
             "notes": found.notes(),
         }
-    show(json, result, lambda out: _show(out, result))
+        if told := uneven.lines(informed, chances):
+            result["chances"] = uneven.as_record(informed, chances)
+    show(json, result, lambda out: _show(out, result, told))
 
 
-def _show(out: Console, result: dict[str, Any]) -> None:
+def _show(out: Console, result: dict[str, Any], chances: list[tuple[str, str]]) -> None:
     from fewgold.formats import RatingScale
 
     documents = f" in {result['pool_documents']} documents" if result["pool_documents"] else ""
@@ -179,6 +194,7 @@ def _show(out: Console, result: dict[str, Any]) -> None:
         ("pool", f"{result['pool_size']} segments{documents}, copied into it"),
         ("strategy", result["strategy"] + (" (recommended)" if result["recommended"] else "")),
         ("metrics", escape(", ".join(result["metrics"]) or "none")),
+        *((name, escape(told)) for name, told in chances),
         ("raters see", escape(", ".join(result["texts"]) or "ids only: name texts with --texts")),
         ("seed", str(result["seed"])),
     ]

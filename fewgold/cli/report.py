@@ -81,7 +81,10 @@ def report(
             made = study_report(
                 ratings, chosen, strategy=record["strategy"], title=title or Path(file).stem,
                 confidence=level or 0.95, unrated=partial.missing.tolist(),
-                context={"commands": [*sheets.commands(file, pool, record), again]},
+                context={
+                    "commands": [*sheets.commands(file, pool, record), again],
+                    "chances": record.get("chances"),
+                },
             )  # fmt: skip
     except DataError as error:
         if error.code == "unrated":

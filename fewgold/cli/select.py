@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewgold.cli import input, options, parse
+from fewgold.cli import input, options, parse, uneven
 from fewgold.cli.console import escape, notes, pairs, quoted, say, sheet_suffix, show
 from fewgold.cli.exchange import check_target, write_tasks
 from fewgold.cli.options import Json, Quiet, flag, option
@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fewgold.campaign import Campaign
-    from fewgold.pool import Population
-    from fewgold.sample import Ratings
+    from fewgold.common.arrays import FloatArray
+    from fewgold.pool import Pool, Population
+    from fewgold.sample import Ratings, Sample
+    from fewgold.samplers import Sampler
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
-# Where the sheet goes and what is printed; --given is a file, whose place is kept by itself.
-_NOT_DRAWING = ("out", "design", "force", "json", "quiet", "given")
+# Where the sheet goes and what is printed; --given and --history are files, whose places are kept by
+# themselves.
+_NOT_DRAWING = ("out", "design", "force", "json", "quiet", "given", "history")
 
 
 def select(
@@ -74,6 +77,10 @@ def select(
     system: options.System = None,
     texts: options.Texts = None,
     orientation: options.Orientation = None,
+    uncertainty: uneven.Uncertainty = None,
+    history: uneven.HistoryFile = None,
+    history_human: uneven.HistoryHuman = None,
+    uniform: uneven.Uniform = None,
     score_column: str = option("score", "NAME", "Column of the sheet that raters fill in."),
     design: str | None = option(
         None, "FILE", "Side file. Default: FILE.design.json beside the sheet."
@@ -118,6 +125,8 @@ def select(
             "--strategy": strategy, "--design": design, "--in-order": in_order or None,
             "--shared": shared or None, "--force": force or None, "--memory": memory,
             "--order": order, "--engine": None if engine == "auto" else engine,
+            "--uncertainty": uncertainty, "--history": history, "--uniform": uniform,
+            "--history-human": history_human,
         })  # fmt: skip
         _select_wave(
             pool_file, out, budget=budget, cost_budget=cost_budget, risk=risk, more=more,
@@ -136,17 +145,31 @@ def select(
             "-o - writes the sheet to stdout: "
             + ("leave out --json." if json else "say where the design goes with --design FILE.")
         )
-    sources = {Path(p).resolve() for p in (*pool_files, given) if p not in (None, "-")}
+    sources = {Path(p).resolve() for p in (*pool_files, given, history) if p not in (None, "-")}
     targets = (Path(out), sheets.design_path(out), Path(design or out))
     if sources & {path.resolve() for path in targets}:
-        raise typer.BadParameter("the sheet and its design must not overwrite POOL or --given.")
+        raise typer.BadParameter(
+            "the sheet and its design must not overwrite POOL, --given or --history."
+        )
     if shared and (given is not None or in_order):
         raise typer.BadParameter("--shared goes without --given and --in-order.")
     named = options.named(
         id=id, document=document, metrics=metrics, cost=cost, system=system, texts=texts
     )
     signs = parse.orientation(orientation)
+    known = {"--uncertainty": uncertainty, "--history": history, "--history-human": history_human}
+    foreseen = [name for name, value in known.items() if value is not None]
     on_disk = input.stays_on_disk(pool_files, engine)
+    if on_disk and foreseen:
+        raise typer.BadParameter(
+            f"{' and '.join(foreseen)} need a pool that is loaded: one file, with --engine memory "
+            "if it is large."
+        )
+    if shared and history is not None:
+        raise typer.BadParameter(
+            "--shared goes without --history, which is about one system. An --uncertainty column "
+            "will do: it is averaged over the systems."
+        )
     if on_disk and shared:
         raise typer.BadParameter(
             "--shared needs one file that is loaded; if it is large, with --engine memory."
@@ -154,7 +177,7 @@ def select(
     if not on_disk and (memory, order) != (None, None):
         raise typer.BadParameter("--memory and --order are for pools that stay on disk.")
     if given is not None:
-        if signs or any(v is not None for v in named.values()):
+        if signs or foreseen or any(v is not None for v in named.values()):
             raise typer.BadParameter("--given brings the columns with it: leave their options out.")
         opened = _open_given(given, pool_files, on_disk, memory, quiet)
     elif on_disk:
@@ -168,12 +191,13 @@ def select(
         stored = StoredPool(pool_files, engine=started, **columns)
         opened = _Opened(stored, columns, dict(found.guessed), found.notes())
     else:
-        opened = _open_table(pool_file, named, signs, shared, quiet)
+        opened = _open_table(pool_file, named, signs, shared, quiet, known)
     pool, columns, rated = opened.pool, opened.columns, opened.rated
     settled: dict[str, str | None] = {}
     if given is None:
         settled = {k: columns[k] for k in ("id", "document", "cost", "system")}
         settled |= {k: options.listed(columns[k]) for k in ("metrics", "texts")}
+        settled["uncertainty"] = opened.uncertainty
     notes(opened.notes, quiet)
     name = strategy or opened.strategy or registry.recommended(pool)
     amount = parse.budget(budget, cost_budget, risk, len(pool) - (rated.n if rated else 0))
@@ -181,7 +205,8 @@ def select(
         import secrets
 
         seed = secrets.randbelow(10**6)
-    chosen = registry.strategy(name, pool)
+    uniform = opened.uniform if uniform is None else uniform
+    chosen = registry.strategy(name, pool, uniform=uniform)
     if "+" not in name:  # a sampler or an estimator alone: say what goes with it
         name = f"{chosen.sampler.name}+{chosen.name}"
     sample = chosen.select(pool, amount, given=rated, rng=seed)
@@ -190,6 +215,8 @@ def select(
             "--in-order is for one plain random sample: give --strategy random, and leave out "
             "--given. Its budget may be 100%; stopping early is what saves ratings."
         )
+    informed = uneven.Informed(pool, opened.foreseen, opened.icc)
+    chances = uneven.chances_of(chosen.sampler)
     kept: dict[str, Any] = {
         "strategy": name,
         "columns": columns,
@@ -199,6 +226,9 @@ def select(
         "design": design,
         "overwrite": force,
         "given": given,
+        "history": history,
+        "uniform": uniform,
+        "chances": opened.chances or uneven.sentence(informed, chances),
         "options": options.typed(
             context, _NOT_DRAWING, {"strategy": name, "seed": str(seed), **settled}
         ),
@@ -234,10 +264,21 @@ def select(
         "files": files,
         "engine": reader,
     }
+    told = uneven.lines(informed, chances)
+    if told:
+        result["chances"] = uneven.as_record(informed, chances)
+    more_to_say = [
+        *([uneven.RANKS_SUIT] if chances is not None and chances.follow_ranks(pool) else []),
+        *_first_wave(chosen.sampler, rated, pool_file, out),
+        *_worth_of_units(sample, opened.icc),
+    ]
     if out == "-":
         say(f"{sample.n} of {len(pool)} segments, {name}, seed {seed}; design in {side}", quiet)
     else:
-        show(json, result, lambda screen: _show(screen, result, score_column, pool_file))
+        show(
+            json, result,
+            lambda screen: _show(screen, result, score_column, pool_file, told, more_to_say),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -251,14 +292,23 @@ class _Opened:
     table: Any = None  # as it was read, where it was loaded
     rated: Ratings | None = None
     strategy: str | None = None
+    # What is known beforehand of the spread of ratings, and how the chances were made
+    foreseen: dict[str, Any] = field(default_factory=dict)
+    uncertainty: str | None = None
+    uniform: float | None = None
+    chances: str | None = None
+    icc: float | None = None
 
 
 def _open_table(
-    file: str, named: dict[str, Any], signs: dict[str, int], shared: bool, quiet: bool
-) -> _Opened:
-    from fewgold.io.columns import roles
-
-    found = input.unrated(roles(input.read_table(file, quiet), **named, orientation=signs))
+    file: str, named: dict[str, Any], signs: dict[str, int], shared: bool, quiet: bool,
+    known: dict[str, str | None],
+) -> _Opened:  # fmt: skip
+    table = input.read_table(file, quiet)
+    found, column = uneven.roles_beside(
+        table, known["--uncertainty"], **named, orientation=signs
+    )  # fmt: skip
+    found = input.unrated(found)
     columns = found.columns
     if shared:
         if columns["system"] is None:
@@ -267,8 +317,29 @@ def _open_table(
     else:
         input.single_system(found.table, found)
         from fewgold.sheets import build_pool as build
-    pool = build(found.table, columns)
-    return _Opened(pool, columns, dict(found.guessed), found.notes(), found.table)
+    pool, spread = build(found.table, columns), None
+    if column is not None:
+        spread = column.spread(found.table, found.table[columns["id"]])
+        spread = _by_segment(pool, found.table[columns["id"]], spread) if shared else spread
+    made = uneven.inform(
+        pool, column, spread, known["--history"], known["--history-human"], quiet
+    )  # fmt: skip
+    return _Opened(
+        made.pool, columns, dict(found.guessed), found.notes(), found.table,
+        foreseen=made.record, icc=made.icc,
+        uncertainty=None if column is None else f"{column.name}:{column.kind}",
+    )  # fmt: skip
+
+
+def _by_segment(pool: Pool, ids: Any, spread: FloatArray) -> FloatArray:
+    """The mean spread over the systems of each segment of a joint pool."""
+    import numpy as np
+    import pandas as pd
+
+    from fewgold.comparison.table import label
+
+    mean = pd.Series(spread).groupby([label("id", i) for i in ids.tolist()]).mean()
+    return np.asarray(mean.loc[[label("id", i) for i in pool.ids.tolist()]])
 
 
 def _open_given(
@@ -288,10 +359,72 @@ def _open_given(
     earlier = sheets.load_sample(record, pool)
     rated = sheets.read_ratings(given, earlier, score=record["score_column"])
     columns = dict(record["pool"]["columns"])
-    return _Opened(pool, columns, rated=rated, strategy=record["strategy"])
+    return _Opened(
+        pool, columns, rated=rated, strategy=record["strategy"], uniform=record.get("uniform"),
+        chances=record.get("chances"),
+    )  # fmt: skip
 
 
-def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> None:
+def _first_wave(
+    sampler: Sampler, rated: Ratings | None, pool_file: str, out: str
+) -> list[str]:  # fmt: skip
+    """What comes after the first wave of a sampler that learns the spread from it."""
+    from fewgold.samplers import TwoWave
+
+    if not isinstance(sampler, TwoWave) or rated is not None:
+        return []
+    return [
+        "This is the first wave, drawn with equal chances. When it is rated, draw the second one, "
+        "which goes where these ratings stray most from the metrics: fewgold select "
+        f"{quoted(pool_file)} --given {quoted(out)} --budget N -o second.csv. A first wave of "
+        f"{sampler.share:.0%} of all ratings does well."
+    ]
+
+
+# How alike segments of one document are rated, typically: from 0.10 to 0.24 for MQM scores of
+# translations, more for captions.
+_TYPICAL_ICC = 0.2
+
+
+def _worth_of_units(sample: Sample, icc: float | None) -> list[str]:
+    """What it costs to rate segments that stand together, by the design effect 1 + (m − 1) icc.
+
+    m is the number of segments that a segment shares its document or chunk with, itself included,
+    on average (Kish 1965, section 5.4).
+    """
+    import numpy as np
+
+    units = sample.design.units
+    if units is None or sample.n < 2:
+        return []
+    sizes = np.unique(units, return_counts=True)[1]
+    members = float((sizes**2).sum() / sizes.sum())
+    known = icc
+    if sample.given is not None and sample.pool.documents is not None:
+        from fewgold.common.statistics import intraclass_correlation
+
+        given = sample.given
+        measured = float(
+            intraclass_correlation(given.scores, sample.pool.codes[given.sample.indices])
+        )
+        known = min(max(measured, 0.0), 1.0) if np.isfinite(measured) else icc
+    share = _TYPICAL_ICC if known is None else known
+    effect = 1 + (members - 1) * share
+    where = "typically" if known is None else "in the ratings so far"
+    whole = sample.info.sampler == "docs-whole"
+    cheaper = "--strategy docs-chunks3, or docs-balanced" if whole else "--strategy docs-balanced"
+    return [
+        f"{sample.n} segments in {'whole documents' if whole else 'chunks'} are worth about "
+        f"{max(round(sample.n / effect), 1)} scattered ones, because segments of one document are "
+        f"rated alike (intraclass correlation {where} {share:.2f}). Cheaper: {cheaper} with the "
+        "text around each segment shown to raters (a campaign, and fewgold export --context)."
+    ]
+
+
+def _show(
+    out: Console, result: dict[str, Any], score: str, pool_file: str,
+    chances: list[tuple[str, str]], remarks: list[str],
+) -> None:  # fmt: skip
     further = " further" if result["rated_before"] else ""
     spread = ""
     if result["documents"]:
@@ -305,6 +438,7 @@ def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> N
     lines = [
         ("strategy", result["strategy"] + (" (recommended)" if result["recommended"] else "")),
         ("metrics", escape(", ".join(result["columns"]["metrics"]) or "none")),
+        *((name, escape(told)) for name, told in chances),
         ("seed", f"{result['seed']} (--seed {result['seed']} draws the same segments again)"),
     ]
     if result["rated_before"]:
@@ -320,6 +454,9 @@ def _show(out: Console, result: dict[str, Any], score: str, pool_file: str) -> N
     ]
     pairs(out, lines)
     out.print()
+    for remark in remarks:
+        out.print(escape(remark))
+        out.print()
     if result["step"]:
         out.print(
             f"{result['strategy']} learns from the ratings where to go next: draw few segments at "

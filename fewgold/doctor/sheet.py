@@ -148,7 +148,8 @@ def _pool_findings(record: sheets.Record, blind: bool) -> Iterator[Finding]:
         with sheets.intact(record.path):
             columns = dict(record["pool"]["columns"])
             build = shared_sheets.build_joint_pool if blind else sheets.build_pool
-            sheets.load_sample(record, build(table, columns))
+            pool = sheets.with_added(build(table, columns), record["pool"].get("added"))
+            sheets.load_sample(record, pool)
     except FewgoldError as error:
         yield finding("pool-changed", why=str(error))
 

@@ -46,6 +46,8 @@ def methods(study: StudyNumbers) -> str:
     ]
     for name in study.samplers:
         sentences.append(_cited(describe_sampler(name, _doc(study.estimator.sampler))))
+    if study.context.get("chances"):
+        sentences.append(str(study.context["chances"]))
     told = [f"strategy {study.strategy}"]
     if study.seeds:
         told.append(f"{'seed' if len(study.seeds) == 1 else 'seeds'} {listed(study.seeds)}")

@@ -21,7 +21,7 @@ import numpy as np
 
 from fewgold.common.arrays import FloatArray
 from fewgold.errors import BudgetError, DataError, DesignError
-from fewgold.pool import Pool
+from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings
 
 #: The expected spread of the rating of every segment, (N,) and not negative, from the pool.
@@ -30,6 +30,8 @@ Spread: TypeAlias = Callable[[Pool], FloatArray]
 # The spread of error counts by rank of the predicted score, best output first, relative to its
 # mean: a line that suits several years of MQM ratings.
 _LEAST, _SLOPE = 0.42, 1.16
+# Scales up to this length are pass or fail, or Likert: ratings do not crowd at their good end.
+_SHORT = 10.0
 # Ratings of an earlier wave below which they say too little about spreads.
 _FEWEST = 20
 # Penalties of the prediction; of the slope of log spreads; and where predictions count as extreme,
@@ -114,9 +116,36 @@ class Chances:
     def __post_init__(self) -> None:
         if not 0 < self.uniform <= 1:
             raise DesignError(
-                "uniform is the share of equal chances in the mixture, above 0 and up to 1; got "
-                f"{self.uniform!r}."
+                "the share of equal chances in the mixture must lie above 0 and up to 1; got "
+                f"{self.uniform!r}.",
+                hints={
+                    "python": "Give uniform=0.5 for half and half.",
+                    "cli": "Give --uniform 0.5 for half and half.",
+                },
             )
+
+    def follow_ranks(self, pool: Population) -> bool:
+        """Whether nothing but the rank of the metrics decides on the chances in this pool."""
+        own = isinstance(self.spread, ExpectedSpread) and not pool._has_spread
+        return own or isinstance(self.spread, RankSpread)
+
+    def check_scale(self, pool: Population, limits: tuple[float, float] | None) -> None:
+        """Refuse to follow the rank of the metrics where the rating scale is known and short."""
+        if limits is None or limits[1] - limits[0] > _SHORT or not self.follow_ranks(pool):
+            return
+        raise DesignError(
+            f"without an expected spread, uneven chances follow the rank of the metrics, which "
+            f"suits error counts but not a scale from {limits[0]:g} to {limits[1]:g}: ratings do "
+            "not vary most where the metrics are worst.",
+            hints={
+                "python": "Give the pool a spread (Pool.with_spread, spread_of_probability, "
+                "History.inform), or take docs-balanced or docs-two-wave.",
+                "cli": "Name a column with --uncertainty (a judge's probability will do), give "
+                "earlier ratings with --history, or take --strategy docs-balanced+ridge or "
+                "docs-two-wave+ridge.",
+                "web": "Choose docs-balanced+ridge or docs-two-wave+ridge.",
+            },
+        )
 
     def inclusion(self, pool: Pool, n: int) -> FloatArray:
         """The chance of each segment to be among ``n``: (N,), with sum n and none above 1."""

@@ -135,6 +135,7 @@ class TwoWave(Sampler):
             raise DesignError(
                 f"share is the part of the first wave, between 0 and 1; got {self.share!r}."
             )
+        Chances(uniform=self.uniform)  # which says what is wrong with the share
 
     @property
     def name(self) -> str:

@@ -211,6 +211,10 @@ class StoredPool:
         return self.n_documents if self._scan.counted_documents else None
 
     @property
+    def _has_spread(self) -> bool:
+        return False
+
+    @property
     def _has_cost(self) -> bool:
         return self._scan.columns.cost is not None
 

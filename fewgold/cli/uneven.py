@@ -1,0 +1,336 @@
+"""What tells beforehand how far ratings will stray: ``--uncertainty``, ``--history``, ``--uniform``.
+
+Commands that draw (`select`, `init`, `simulate`) hand over what was typed; they get a pool with an
+expected spread, and the sentences that say where it comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import input, parse
+from fewgold.cli.options import described
+from fewgold.common.text import counted, listed
+from fewgold.errors import DataError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.common.arrays import FloatArray
+    from fewgold.history import History
+    from fewgold.io.columns import Roles
+    from fewgold.pool import Pool, Population
+    from fewgold.samplers import Chances, Sampler
+
+_PANEL = "Rate more where it matters"
+
+
+def _uniform(text: str | float) -> float:
+    share = parse.rate(text)
+    if not 0 < share <= 1:
+        raise typer.BadParameter(
+            f"the share of equal chances must lie above 0 and up to 1, such as 0.5; got {text!r}."
+        )
+    return share
+
+
+Uncertainty = Annotated[
+    str | None,
+    described(
+        "COLUMN",
+        "Expected spread of each rating, or a judge's probability of a pass. COLUMN:spread or "
+        "COLUMN:probability says which.",
+        panel=_PANEL,
+    ),
+]
+HistoryFile = Annotated[
+    str | None,
+    described("FILE", "Table of earlier ratings: last year's, or other systems'.", panel=_PANEL),
+]
+HistoryHuman = Annotated[
+    str | None, described("COLUMN", "Human scores in --history.", panel=_PANEL)
+]
+Uniform = Annotated[
+    float | None,
+    described(
+        "SHARE",
+        "Share of equal chances in the mixture, such as 0.5 (default) or 50%.",
+        panel=_PANEL,
+        parser=_uniform,
+    ),
+]
+
+# Words in the name of a column that tell what it holds. A judge's confidence c in its verdict is
+# the probability of a pass or of a fail, and c (1 − c) is the same for both.
+_KINDS = {
+    "spread": ("uncertainty", "uncertain", "spread", "sd", "std", "stdev", "sigma", "entropy"),
+    "probability": ("probability", "prob", "confidence"),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that tells the expected spread, and how it is taken."""
+
+    name: str
+    kind: str
+    either: bool = False  # whether its values fit both kinds
+
+    def spread(self, table: pd.DataFrame, ids: Any) -> FloatArray:
+        """The expected spread of every row."""
+        import numpy as np
+
+        from fewgold import io
+        from fewgold.samplers import spread_of_probability
+
+        values = io.column_of(table[self.name], self.name).values
+        bad = ~np.isfinite(values) | (values < 0)
+        if self.kind == "probability":
+            bad |= values > 1
+        if bad.any():
+            what = "from 0 to 1" if self.kind == "probability" else "of at least 0"
+            first = list(ids)[int(bad.argmax())]
+            raise DataError(
+                f"--uncertainty needs a number {what} in every row of {self.name!r}; rows without "
+                f"one: {int(bad.sum())}, first that of id {first}. Fill them in, or leave out "
+                "--uncertainty."
+            )
+        spread = spread_of_probability(values) if self.kind == "probability" else values
+        if not spread.any():
+            raise DataError(
+                f"--uncertainty: the expected spread is 0 in every row of {self.name!r}, so that "
+                "it favours no segment. Name another column, or leave out --uncertainty."
+            )
+        return np.asarray(spread)
+
+    @property
+    def sentence(self) -> str:
+        """How the column is taken, for output and reports."""
+        if self.kind == "probability":
+            return f"column {self.name}, a judge's probability q of a pass: √(q(1 − q))"
+        return f"column {self.name}, as it is"
+
+    @property
+    def other(self) -> str | None:
+        """What to give to take it the other way, if its values allow that."""
+        kind = "spread" if self.kind == "probability" else "probability"
+        return f"{self.name}:{kind}" if self.either else None
+
+
+def roles_beside(
+    table: pd.DataFrame, uncertainty: str | None, **named: Any
+) -> tuple[Roles, Column | None]:
+    """The roles of the columns, and the one of ``--uncertainty``.
+
+    A spread is no metric unless it was named as one: it says nothing about how good an output is.
+    """
+    import numpy as np
+
+    from fewgold import io
+    from fewgold.io.columns import roles
+
+    found = roles(table, **named)
+    if uncertainty is None:
+        return found, None
+    names = [str(c) for c in table.columns]
+    name, kind = uncertainty, ""
+    if uncertainty not in names:
+        head, _, tail = uncertainty.rpartition(":")
+        if tail in _KINDS and head:
+            name, kind = head, tail
+    if name not in names:
+        raise UnknownNameError("column of --uncertainty", name, names)
+    values = io.column_of(table[name], name).values
+    within = bool(((values >= 0) & (values <= 1))[np.isfinite(values)].all())
+    if not kind:
+        words = set(io.parts(name))
+        told = [k for k, known in _KINDS.items() if words & set(known)]
+        likely = "probability" if name in found.metrics and within else "spread"
+        kind = told[0] if len(told) == 1 else likely
+    if kind == "spread" and not named.get("metrics") and name in found.metrics:
+        found = roles(table, **{**named, "other": [*named.get("other", ()), name]})
+    return found, Column(name, kind, within)
+
+
+@dataclass(frozen=True)
+class Informed:
+    """A pool, what is known beforehand of its ratings, and how."""
+
+    pool: Any  # a pool of either kind
+    record: dict[str, Any]
+    icc: float | None = None
+
+
+def inform(
+    pool: Pool,
+    column: Column | None,
+    spread: FloatArray | None,
+    history: str | None,
+    history_human: str | None,
+    quiet: bool,
+) -> Informed:
+    """The pool with all that is known beforehand; a column outweighs the spread of a history."""
+    record: dict[str, Any] = {}
+    icc = None
+    if history is not None:
+        earlier = read_history(history, history_human, pool, quiet)
+        pool, record["history"] = earlier.history.inform(pool), earlier.told(pool)
+        icc = earlier.icc
+    elif history_human is not None:
+        raise typer.BadParameter("--history-human belongs to --history.")
+    if column is not None and spread is not None:
+        pool = pool.with_spread(spread)
+        record["uncertainty"] = {"column": column.name, "kind": column.kind}
+        record["uncertainty"] |= {"sentence": column.sentence, "other": column.other}
+    return Informed(pool, record, icc)
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """Earlier ratings from a file."""
+
+    file: str
+    history: History
+
+    @property
+    def icc(self) -> float | None:
+        """How alike ratings of one document are, over all studies; None where nothing tells."""
+        import numpy as np
+
+        from fewgold.common.statistics import intraclass_correlation
+
+        found = []
+        for study in self.history._studies:
+            rated = np.isfinite(study.scores)
+            if study.pool.documents is not None and rated.sum() > 2:
+                value = intraclass_correlation(study.scores[rated], study.pool.codes[rated])
+                found += [float(value)] * bool(np.isfinite(value))
+        return min(max(float(np.mean(found)), 0.0), 1.0) if found else None
+
+    def told(self, pool: Pool) -> dict[str, Any]:
+        """Figures and a sentence about what it gives to a pool."""
+        import numpy as np
+
+        studies = self.history._studies
+        rated = sum(int(np.isfinite(s.scores).sum()) for s in studies)
+        metrics = self.history.shared_metrics(pool)
+        same = self.history.same_rated(pool)
+        sentence = f"{counted(rated, 'rating')} in {self.file}"
+        if len(studies) > 1:
+            sentence += f" of {len(studies)} systems"
+        sentence += f", by the common {'metric' if len(metrics) == 1 else 'metrics'} "
+        sentence += listed(metrics)
+        if same:
+            sentence += f"; the same segments as here, whose earlier ratings count too: {same}"
+        return {
+            "file": self.file, "ratings": rated, "systems": len(studies), "metrics": metrics,
+            "same_segments": same, "sentence": sentence,
+        }  # fmt: skip
+
+
+def read_history(file: str, human: str | None, pool: Pool, quiet: bool) -> Earlier:
+    """Earlier ratings from any table that fewgold reads, fully or partly rated."""
+    import numpy as np
+
+    from fewgold.history import History
+    from fewgold.io.columns import roles
+    from fewgold.sheets import mean_of_known
+
+    table = input.read_table(file, quiet)
+    names = [str(c) for c in table.columns]
+    metrics = [m for m in pool.metrics if m in names]
+    if not metrics:
+        raise DataError(
+            f"--history: {file} and the pool have no metric in common. The pool has "
+            f"{', '.join(pool.metrics) or 'none'}; {file} has the columns {', '.join(names)}. "
+            "Score both with the same metric, or rename columns so that they agree."
+        )
+    found = roles(table, metrics=metrics, texts=[], human=parse.names(human) or None)
+    found.some_humans("--history-human")
+    found = found.per_output()
+    scores = mean_of_known(np.array([found.cells[name].values for name in found.human]))
+    label = "earlier score"
+    several = found.system is not None and bool(found.table[found.system].nunique() > 1)
+    history = History.from_table(
+        found.table.assign(**{label: scores}), human=label, id=str(found.id),
+        metrics=list(found.metrics), document=found.document,
+        system=found.system if several else None,
+    )  # fmt: skip
+    return Earlier(file, history)
+
+
+def without_own(earlier: Earlier, pool: Pool, gold: FloatArray, name: str) -> Earlier:
+    """The history without the very ratings that a simulation replays: they would tell the truth."""
+    kept = [s for s in earlier.history._studies if not s.holds(pool, gold)]
+    if not kept:
+        raise DataError(
+            f"--history: {earlier.file} holds the ratings of {name} that are replayed and no "
+            "others. Give ratings of other systems or another year."
+        )
+    return replace(earlier, history=replace(earlier.history, studies=kept))
+
+
+# What the output and reports say
+
+
+def chances_of(sampler: Sampler) -> Chances | None:
+    """The uneven chances with which a sampler draws; None for equal ones."""
+    found: Chances | None = getattr(sampler, "chances", None)
+    return found
+
+
+RANKS = "the rank of the metrics: the worse an output seems, the likelier it is drawn"
+RANKS_SUIT = (
+    "To follow the rank of the metrics suits scores whose good end is the end of the scale, such as error counts; not pass or "
+    "fail, nor Likert scales. --uncertainty COLUMN or --history FILE tell more."
+)
+
+
+def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
+    """What was taken for what, as pairs for a screen."""
+    record = informed.record
+    found = []
+    if "history" in record:
+        found.append(("history", record["history"]["sentence"]))
+    if "uncertainty" in record:
+        told = record["uncertainty"]
+        other = f" (otherwise: --uncertainty {told['other']})" if told["other"] else ""
+        found.append(("spread", f"{told['sentence']}{other}"))
+    elif "history" in record:
+        found.append(("spread", "as the earlier ratings tell"))
+    elif chances is not None and chances.follow_ranks(informed.pool):
+        found.append(("spread", RANKS))
+    if chances is not None:
+        found.append(("chances", f"{1 - chances.uniform:.0%} by spread, {chances.uniform:.0%} equal"))
+    return found
+
+
+def as_record(informed: Informed, chances: Chances | None) -> dict[str, Any]:
+    """The same for JSON."""
+    return {
+        **informed.record,
+        "uniform": None if chances is None else chances.uniform,
+        "follow_ranks": chances is not None and chances.follow_ranks(informed.pool),
+    }
+
+
+def sentence(informed: Informed, chances: Chances | None) -> str | None:
+    """How the chances were made, for the methods section of a report."""
+    if chances is None:
+        return None
+    record = informed.record
+    if "uncertainty" in record:
+        source = f"was read from the {record['uncertainty']['sentence']}"
+    elif "history" in record:
+        source = f"was learnt from earlier ratings ({record['history']['sentence']})"
+    elif chances.follow_ranks(informed.pool):
+        source = f"followed {RANKS}"
+    else:
+        source = "was given with the pool"
+    return (
+        f"The expected spread {source}; {1 - chances.uniform:.0%} of each chance followed it and "
+        f"{chances.uniform:.0%} was the same for all segments."
+    )
