@@ -135,7 +135,7 @@ class Ridge(Estimator):
 
 
 def _enough(design: Design, p: int) -> tuple[BoolArray, BoolArray]:
-    """Whether ratings are plenty to choose a strength for p slopes, and enough to average over them.
+    """Whether ratings are plenty, to choose a strength for p slopes, or enough to average over all.
 
     With fewer than plenty, one strength is chosen by chance, and the standard error would not show
     it. Units drawn as a whole, such as documents, count once: their segments are alike.
