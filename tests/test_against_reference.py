@@ -377,6 +377,32 @@ def test_ridge_of_many_metrics_batches_and_follows_the_scale(sampler, signs):
     np.testing.assert_allclose(turned.se, 2 * made.se, rtol=1e-8)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_averages_of_a_balanced_sample_count_the_errors_beside_its_variates(seed):
+    """A variate that explains much makes the strengths that explain it no better."""
+    n, p = 24, 14
+    pool, gold = many_metrics(p)
+    rows = SimpleRandom().draw(pool, n, rng=seed).indices
+    x, y = pool.standardised().T[rows], gold[rows]
+    dev = centred(x, y)
+    variates = np.stack([dev[1:4].sum(0), dev[4] - dev[5]])
+    errors, slopes = [], []
+    for strength in STRENGTHS:
+        inverse = np.linalg.inv(dev[1:] @ dev[1:].T + strength * np.eye(p))
+        slopes.append(inverse @ dev[1:] @ dev[0])
+        hat = dev[1:].T @ inverse @ dev[1:]
+        error = (dev[0] - hat @ dev[0]) / (1 - np.diag(hat) - 1 / n)
+        explained = variates.T @ np.linalg.lstsq(variates.T, error, rcond=None)[0]
+        errors.append(((error - explained) ** 2).sum())
+    share = (min(errors) / np.array(errors)) ** (n / 8)
+    expected = share / share.sum() @ np.array(slopes)
+    weights = np.full(n, 1 / n)
+    fit = ridge_slopes(dev, np.zeros(p), weights, choose=False, balance=variates)
+    np.testing.assert_allclose(fit.beta, expected, rtol=1e-7, atol=1e-10)
+    without = ridge_slopes(dev, np.zeros(p), weights, choose=False)
+    assert np.abs(fit.beta - without.beta).max() > 1e-4
+
+
 def test_averaged_slopes_keep_to_the_known_signs():
     pool, gold = many_metrics(40)
     for seed in range(4):

@@ -44,9 +44,10 @@ class Ridge(Estimator):
     leverage h and the weight w of a rating.
 
     That takes 2p + 2 degrees of freedom for p metrics. With fewer, but 20 ratings at the least,
-    slopes are averaged over all strengths with weights in proportion to PRESS^(−n/8), so dozens of
-    metrics may be given with as few ratings as metrics, or fewer. With fewer still the plain mean
-    is used, and a note says so.
+    slopes are averaged over all strengths with weights in proportion to PRESS^(−n/8), where a
+    balanced sample counts only the errors beside its balanced variates. So dozens of metrics may be
+    given with as few ratings as metrics, or fewer. With fewer still the plain mean is used, and a
+    note says so.
 
     Where the orientation of a metric is known (given with the pool, or a common metric) its slope
     may not have the wrong sign, which saves ratings that would be spent on learning it.
@@ -102,7 +103,10 @@ class Ridge(Estimator):
         dev /= scale[..., None]  # so that a metric's variance is about 1
         orientation = np.array([float(sample.pool.orientation.get(m, 0)) for m in names])
         signs, weights = self._signs(dev, orientation), sample.design.weights
-        fit = ridge_slopes(dev, signs, weights, choose=plenty)
+        balance = sample.design.balance
+        if balance is not None:
+            balance = sample.design.scatter(balance)
+        fit = ridge_slopes(dev, signs, weights, choose=plenty, balance=balance)
         beta = np.where(enough[..., None], fit.beta, 0.0)
         if self.higher_is_better is not None and enough.all() and not beta.any():
             notes = ("no metric helps in the stated direction; is higher_is_better right?",)
@@ -154,12 +158,17 @@ class RidgeFit(NamedTuple):
 
 
 def ridge_slopes(
-    dev: FloatArray, signs: FloatArray, weights: FloatArray, choose: BoolArray | bool = True
+    dev: FloatArray,
+    signs: FloatArray,
+    weights: FloatArray,
+    choose: BoolArray | bool = True,
+    balance: FloatArray | None = None,
 ) -> RidgeFit:
     """The fit at the strength of least leave-one-out error, or an average over strengths.
 
     ``dev`` (..., 1 + p, n) holds the centred score and metrics, ``weights`` (..., n) the weights of
-    the ratings in the mean. Where ``choose`` (...) is False the fits of all strengths are averaged.
+    the ratings in the mean. Where ``choose`` (...) is False the fits of all strengths are averaged,
+    by the errors that are left beside ``balance`` (..., q, n), centred balanced variates.
     """
     batch, (columns, n) = dev.shape[:-2], dev.shape[-2:]
     p = columns - 1
@@ -167,17 +176,18 @@ def ridge_slopes(
     allowed = np.broadcast_to(signs, (*batch, p)).reshape(-1, p)
     shares = np.broadcast_to(weights, (*batch, n)).reshape(-1, n)
     sure = np.broadcast_to(choose, batch).reshape(-1)
+    known = np.empty((len(flat), 0, n)) if balance is None else balance.reshape(len(flat), -1, n)
     shapes = ((p,), (n,), (p, p))
     found = [np.empty((len(flat), *shape)) for shape in shapes]
     for part in batches(len(flat), _CELLS // (n * len(STRENGTHS))):
-        some = _fit_all_strengths(flat[part], allowed[part], shares[part], sure[part])
+        some = _fit_all_strengths(flat[part], allowed[part], shares[part], sure[part], known[part])
         for whole, values in zip(found, some, strict=True):
             whole[part] = values
     return RidgeFit(*(a.reshape(*batch, *s) for a, s in zip(found, shapes, strict=True)))
 
 
 def _fit_all_strengths(
-    dev: FloatArray, signs: FloatArray, weights: FloatArray, choose: BoolArray
+    dev: FloatArray, signs: FloatArray, weights: FloatArray, choose: BoolArray, balance: FloatArray
 ) -> RidgeFit:
     """All strengths of some draws (draws, 1 + p, n) side by side; the best of each, or a mixture.
 
@@ -199,7 +209,7 @@ def _fit_all_strengths(
     slopes = shrink * (cross[:, None] @ axes)
     beta = slopes @ np.swapaxes(axes, -1, -2)
     leverage = shrink @ np.square(turned)
-    loss = _left_out_error(y[:, None] - slopes @ turned, leverage, weights[:, None])
+    errors = _left_out_errors(y[:, None] - slopes @ turned, leverage, weights[:, None])
     wrong = (beta * signs[:, None] < 0).any(-1)
     draw, at = np.nonzero(wrong)
     if draw.size:
@@ -207,8 +217,8 @@ def _fit_all_strengths(
         held = _constrained(z[draw], ridged, cross[draw], beta[draw, at], signs[draw])
         beta[draw, at], leverage[draw, at] = held.beta, held.leverage
         residuals = y[draw] - (held.beta[:, None] @ z[draw])[:, 0]
-        loss[draw, at] = _left_out_error(residuals, held.leverage, weights[draw])
-    mix = _mixture(loss, y.shape[-1], choose)
+        errors[draw, at] = _left_out_errors(residuals, held.leverage, weights[draw])
+    mix = _mixture(errors, choose, balance)
     free = np.where(wrong, 0.0, mix)[:, None]
     inverse = (axes * (free @ shrink)) @ np.swapaxes(axes, -1, -2)
     if draw.size:
@@ -219,27 +229,36 @@ def _fit_all_strengths(
     return RidgeFit((mix @ beta)[:, 0] * top, (mix @ leverage)[:, 0], inverse)
 
 
-def _left_out_error(residuals: FloatArray, leverage: FloatArray, weights: FloatArray) -> FloatArray:
-    """Sum of squared leave-one-out errors (PRESS), e / (1 − h − w): the mean takes the weight w."""
-    error = residuals / np.clip(1.0 - leverage - weights, 1e-6, None)
-    return np.asarray(np.vecdot(error, error))
+def _left_out_errors(
+    residuals: FloatArray, leverage: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Leave-one-out errors, e / (1 − h − w): the mean takes the weight w."""
+    return np.asarray(residuals / np.clip(1.0 - leverage - weights, 1e-6, None))
 
 
-def _mixture(loss: FloatArray, n: int, choose: BoolArray) -> FloatArray:
-    """How much each strength counts for (draws, strengths), by its leave-one-out error.
+def _mixture(errors: FloatArray, choose: BoolArray, balance: FloatArray) -> FloatArray:
+    """How much each strength counts for (draws, strengths), by errors (draws, strengths, n).
 
     All or nothing where one is chosen, else in proportion to PRESS^(−n/8): with errors of variance
     PRESS/n, −n/2 log PRESS is the log likelihood of the ratings, each predicted by the others. A
     quarter of it: few ratings exaggerate how much strengths differ. On real sets n/2 and n/4 had
     larger errors at n = 20 and standard errors that were too small.
+
+    A balanced sample has little to gain from slopes: the average counts only the errors that are
+    left when balanced variates (draws, q, n) are regressed out.
     """
-    best = loss.argmin(-1)
+    loss = np.vecdot(errors, errors)
     mix = np.zeros(loss.shape)
-    mix[np.arange(len(loss)), best] = 1.0
+    mix[np.arange(len(loss)), loss.argmin(-1)] = 1.0
     if choose.all():
         return mix
+    if balance.size:
+        gram = balance @ np.swapaxes(balance, -1, -2)
+        along = errors @ np.swapaxes(balance, -1, -2) @ np.linalg.pinv(gram, hermitian=True)
+        left = errors - along @ balance
+        loss = np.vecdot(left, left)
     logs = np.log(np.maximum(loss, 1e-24))  # scores are about 1 in size: less is rounding errors
-    likelihood = np.exp(n / 8 * (logs.min(-1, keepdims=True) - logs))
+    likelihood = np.exp(errors.shape[-1] / 8 * (logs.min(-1, keepdims=True) - logs))
     return np.where(choose[:, None], mix, likelihood / likelihood.sum(-1, keepdims=True))
 
 
