@@ -19,6 +19,7 @@ from reference.estimation import (
     printed_multiple,
     printed_scalar,
     regression_estimate,
+    ridge_averaged,
     ridge_leave_one_out,
     ridge_signed,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "printed_multiple",
     "printed_scalar",
     "regression_estimate",
+    "ridge_averaged",
     "ridge_leave_one_out",
     "ridge_signed",
     "simple_variance",
