@@ -7,9 +7,8 @@ import pytest
 
 from fewgold import Pool
 from fewgold.estimators import Mean
-from fewgold.samplers import Balanced
-from fewgold.samplers import balanced as _cube
-from fewgold.samplers.balanced import cube, cube_in_zones, zones
+from fewgold.samplers import Balanced, balanced
+from fewgold.samplers.balanced import balance_variates, cube
 from reference import cube_tree
 from sweeps import quick
 
@@ -26,19 +25,21 @@ CASES = {
 }
 
 
-def in_zones(columns, chance, bounds, rng):
-    """The same zones and chances for every draw of a batch."""
-    draws = len(columns)
-    return cube_in_zones(columns, np.tile(chance, (draws, 1)), np.tile(bounds, (draws, 1)), rng)
+def in_zones(variates, chance, bounds, rng, draws=1):
+    """The same line for every draw of a batch: (draws, L), True for places taken."""
+    size = len(chance)
+    zone = np.searchsorted(bounds, np.arange(size), side="right")
+    lines = (np.broadcast_to(a, (draws, size)) for a in (np.arange(size), chance, zone))
+    return cube(variates, *lines, rng)
 
 
 @pytest.mark.parametrize("chance", [[0.5] * 4, [0.2, 0.3, 0.5, 0.9, 0.1], [0.0, 1.0, 0.4, 0.6]])
 @pytest.mark.parametrize("p", [0, 1, 2, 5])
 def test_inclusion_probabilities_of_units_by_the_whole_tree(chance, p):
-    """Unequal chances, also nought and one, with a whole number in total."""
+    """Unequal chances, also 0 and 1, with a whole number in total."""
     chance = np.array(chance)
-    columns = np.random.default_rng(4).normal(size=(1, chance.size, p))
-    tree = cube_tree(lambda rng: cube(columns, chance[None], rng)[0])
+    variates = np.random.default_rng(4).normal(size=(p, chance.size))
+    tree = cube_tree(lambda rng: in_zones(variates, chance, [0], rng)[0])
     assert sum(prob for _, prob in tree) == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(sum(prob * taken for taken, prob in tree), chance, atol=1e-8)
     assert {int(taken.sum()) for taken, _ in tree} == {round(chance.sum())}
@@ -47,8 +48,8 @@ def test_inclusion_probabilities_of_units_by_the_whole_tree(chance, p):
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_inclusion_probabilities_by_the_whole_tree(case):
     chance, bounds, p = np.array(case[0]), np.array(case[1]), case[2]
-    columns = np.random.default_rng(3).normal(size=(1, chance.size, p))
-    tree = cube_tree(lambda rng: in_zones(columns, chance, bounds, rng)[0])
+    variates = np.random.default_rng(3).normal(size=(p, chance.size))
+    tree = cube_tree(lambda rng: in_zones(variates, chance, bounds, rng)[0])
     total = sum(prob for _, prob in tree)
     assert total == pytest.approx(1.0, abs=1e-12)
     included = sum(prob * taken for taken, prob in tree)
@@ -63,43 +64,85 @@ def test_inclusion_probabilities_by_the_whole_tree(case):
 def test_ties_and_constant_variates_do_no_harm():
     chance, bounds = np.full(8, 0.5), np.array([0, 4, 8])
     for column in (np.zeros(8), np.ones(8), np.repeat([0.0, 1.0], 4), np.tile([0.0, 1.0], 4)):
-        columns = np.stack([column, column], -1)[None]
-        tree = cube_tree(lambda rng, c=columns: in_zones(c, chance, bounds, rng)[0])
+        variates = np.stack([column, column])
+        tree = cube_tree(lambda rng, v=variates: in_zones(v, chance, bounds, rng)[0])
         included = sum(prob * taken for taken, prob in tree)
         np.testing.assert_allclose(included, chance, atol=1e-8)
 
 
+@pytest.mark.parametrize("trades", [2, 3])
+def test_several_blocks_by_the_whole_tree(trades, monkeypatch):
+    """Blocks that leave places undecided, zones that are cut by them, and a second round."""
+    monkeypatch.setattr(balanced, "_TRADES", trades)
+    chance = np.array([0.25, 0.5, 0.75, 0.5, 0.5, 0.5, 0.7, 0.9, 0.4])
+    bounds = np.array([0, 4, 6])
+    variates = np.random.default_rng(8).normal(size=(1, chance.size))
+    tree = cube_tree(lambda rng: in_zones(variates, chance, bounds, rng)[0])
+    assert sum(prob for _, prob in tree) == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(sum(prob * taken for taken, prob in tree), chance, atol=1e-8)
+    for taken, _ in tree:
+        np.testing.assert_array_equal(np.add.reduceat(taken.astype(int), bounds), [2, 1, 2])
+
+
 def test_balance_is_kept_up_to_the_last_zones():
-    """Totals may move only in the landing phase, when fewer than p + 1 zones are open."""
+    """Totals may move only with the last p trades of a draw."""
     rng = np.random.default_rng(0)
     count, width, p = 60, 10, 3
     chance, bounds = np.full(count * width, 0.1), np.arange(0, count * width + 1, width)
-    columns = rng.normal(size=(200, count * width, p))
-    taken = in_zones(columns, chance, bounds, rng)
-    off = (columns * (taken - chance)[..., None]).sum(1)
-    # Simple draws within zones would be off by about √60; landing involves about p zones.
+    variates = rng.normal(size=(p, count * width))
+    taken = in_zones(variates, chance, bounds, rng, draws=400)
+    off = variates @ (taken - chance).T
+    # Simple draws within zones would be off by about √60; the last trades involve about p zones.
     assert np.sqrt((off**2).mean()) < np.sqrt(p + 1) * 1.5
     assert np.sqrt(count * 0.9) > 3 * np.sqrt((off**2).mean())
 
 
-@pytest.mark.parametrize(
-    ("stretch", "batch"), [(4000, 700), (24, 21), pytest.param(24, 7, marks=pytest.mark.slow)]
-)
-def test_inclusion_by_many_draws(stretch, batch, monkeypatch):
-    """Also where a long line is balanced in stretches side by side, as for a few draws."""
-    monkeypatch.setattr(_cube, "_STRETCH", stretch)
+def test_the_last_trades_keep_what_balance_they_can():
+    """Two trades, two equations: the direction that changes both totals least is known.
+
+    The first pair differs by 1 and the second by −1 in the first variate, so that both up or both
+    down keeps it. One up and one down would keep the second variate, which counts half.
+    """
+    variates = np.array([[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0]])
+    tree = cube_tree(lambda rng: in_zones(variates, np.full(4, 0.5), [0, 2], rng)[0])
+    likely = [taken for taken, prob in tree if prob > 1e-6]
+    assert len(likely) == 2
+    for taken in likely:
+        assert variates[0] @ (taken - 0.5) == 0
+        assert abs(variates[1] @ (taken - 0.5)) == 1
+
+
+@pytest.mark.parametrize(("trades", "side"), [(8, 1024), (2, 5)])
+def test_inclusion_by_many_draws(trades, side, monkeypatch):
+    """Also where blocks are small and few of them work at a time."""
+    monkeypatch.setattr(balanced, "_TRADES", trades)
+    monkeypatch.setattr(balanced, "_SIDE_BY_SIDE", side)
     rng = np.random.default_rng(7)
     draws, count = 4200, 24
     chance = np.repeat(np.where(np.arange(count) % 2, 0.25, 0.5), 4)
     bounds = np.arange(0, 4 * count + 1, 4)
-    columns = np.broadcast_to(rng.normal(size=(chance.size, 2)), (batch, chance.size, 2))
-    taken = np.concatenate([in_zones(columns, chance, bounds, rng) for _ in range(draws // batch)])
+    variates = rng.normal(size=(2, chance.size))
+    taken = in_zones(variates, chance, bounds, rng, draws)
     error = np.sqrt(chance * (1 - chance) / draws)
     assert (np.abs(taken.mean(0) - chance) < 5 * error).all()
     np.testing.assert_array_equal(
         np.add.reduceat(taken.astype(float), bounds[:-1], axis=1),
         np.broadcast_to(np.where(np.arange(count) % 2, 1.0, 2.0), (draws, count)),
     )
+
+
+def test_a_cost_that_copies_a_metric_adds_no_equation():
+    """An equation that follows from others would leave directions to rounding errors."""
+    rng = np.random.default_rng(2)
+    metrics = {f"m{k}": rng.normal(size=200) for k in range(3)}
+    pool = Pool(np.arange(200), metrics, cost=3 + metrics["m1"])
+    variates = balance_variates(pool, 8)
+    assert variates.shape == (3, 200)
+    np.testing.assert_allclose(variates @ variates.T / 200, np.eye(3), atol=1e-8)
+    cost = pool.cost - pool.cost.mean()
+    assert np.corrcoef(variates[0], cost)[0, 1] == pytest.approx(1.0)
+    other = Pool(np.arange(200), metrics, cost=3 + rng.normal(size=200))
+    assert balance_variates(other, 8).shape == (4, 200)
 
 
 def test_the_leading_components_are_balanced():
@@ -116,7 +159,7 @@ def test_the_leading_components_are_balanced():
 
 @pytest.mark.parametrize("n", quick([5, 17, 40], [5]))
 def test_every_segment_has_the_same_chance(n):
-    """The sampler as a whole: documents of very unequal sizes, large ones cut into zones."""
+    """The sampler as a whole, with documents of very unequal sizes."""
     draws = 12_000
     documents = np.repeat(np.arange(6), [1, 2, 3, 9, 15, 30])
     metrics = {"m": np.random.default_rng(1).normal(size=60)}
@@ -130,17 +173,6 @@ def test_every_segment_has_the_same_chance(n):
         got = (documents[rows] == d).sum(-1)
         assert got.min() >= np.floor(n * size / 60)
         assert got.max() <= np.ceil(n * size / 60)
-
-
-@pytest.mark.parametrize("size", [1, 2, 5, 13, 50, 101, 1418])
-def test_zones_hold_what_is_due(size):
-    for n in {1, 2, 3, size // 3, size // 2, size - 1, size} & set(range(1, size + 1)):
-        borders, due = zones(size, n)
-        assert borders[0] == 0
-        assert borders[-1] == size
-        assert due.sum() == n
-        assert (due >= 1).all()
-        assert (due <= np.diff(borders)).all()
 
 
 def balanced_pool(size, p, seed=0):
