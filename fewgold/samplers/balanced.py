@@ -23,6 +23,7 @@ from fewgold.common.checks import check_count
 from fewgold.design import Design, DesignKind, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
+from fewgold.samplers.chances import Chances
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
 from fewgold.samplers.systematic import NEIGHBOURS
 
@@ -46,14 +47,19 @@ class Balanced(Sampler):
     segments allow. Where a control variate must estimate its slope from few ratings, a balanced
     sample needs none: what the metrics explain linearly is no longer left to chance.
 
-    Every segment has the same chance, exactly n/N, so the mean is unbiased.
+    Every segment has exactly the chance that it is due: n/N, so that the mean is unbiased, or one
+    that follows the expected spread of its rating (``chances``). Weights are then in proportion to
+    one over the chance, and what is balanced are the weighted means and the sum of the weights.
 
     Parameters
     ----------
     by
         What is to be spread; documents where the pool has them, if None.
     components
-        Variates to balance, at most: the cost, where there is one, then principal components.
+        Variates to balance, at most: the sum of uneven weights, the cost, where there is one, then
+        principal components.
+    chances
+        Uneven chances; equal ones if None.
 
     References
     ----------
@@ -63,13 +69,15 @@ class Balanced(Sampler):
 
     by: Stratifier | None = None
     components: int = 8
+    chances: Chances | None = None
 
     def __post_init__(self) -> None:
         check_count("components", self.components, least=0)
 
     @property
     def name(self) -> str:
-        return f"{'docs' if self.by is None else getattr(self.by, 'label', 'strata')}-balanced"
+        by = "docs" if self.by is None else getattr(self.by, "label", "strata")
+        return f"{by}-balanced" if self.chances is None else f"{by}-uneven"
 
     def _codes(self, pool: Pool) -> IntArray:
         if self.by is not None:
@@ -80,13 +88,22 @@ class Balanced(Sampler):
 
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         size, codes = len(pool), self._codes(pool)
-        variates = balance_variates(pool, min(self.components, n // _RATINGS_PER_VARIATE))
-        counts = document_counts(codes, variates, n, draws, rng)
+        most = min(self.components, n // _RATINGS_PER_VARIATE)
+        inclusion = np.full(size, n / size)
+        if self.chances is not None:
+            inclusion = self.chances.inclusion(pool, n)
+        uneven = bool(np.ptp(inclusion) > _EPS)
+        variates = balance_variates(pool, most - uneven)
+        parts = contributions(variates, inclusion) if uneven and most else variates
+        dues = Dues.of(codes, inclusion)
+        more = dues.rounded_up(parts, draws, rng)
         order = shuffled(codes, draws, rng)
         zone = codes[order]
-        chance = np.take_along_axis(counts / np.bincount(codes), zone, axis=-1)
-        chosen = cube(variates, order, chance, zone, rng)
+        up = np.take_along_axis(more, zone, axis=-1)
+        chosen = cube(parts, order, np.where(up, dues.high[order], dues.low[order]), zone, rng)
         rows = order[chosen].reshape(draws, n)
+        if uneven:
+            return _uneven_design(variates if most else None, inclusion, rows)
         one = Design(
             kind=DesignKind.BALANCED,
             size=size,
@@ -98,19 +115,107 @@ class Balanced(Sampler):
         return rows, replace(batch_design(one, draws), balance=balance)
 
 
-def document_counts(
-    codes: IntArray, variates: FloatArray, n: int, draws: int, rng: Generator
-) -> IntArray:
-    """How many segments each document gets: its due n N_h/N, rounded up or down: (draws, H)."""
+def _uneven_design(
+    variates: FloatArray | None, inclusion: FloatArray, rows: IntArray
+) -> tuple[IntArray, Design]:
+    """Rows, those taken for sure at the end, and their design; ``variates`` were balanced.
+
+    A fixed number of segments with weights of a fixed sum means that the chances are in balance.
+    """
+    n, size = rows.shape[-1], inclusion.size
+    # One group for all, since a few neighbours of very different weights say little about each
+    # other; and one for segments that are taken for sure, which leave nothing to chance.
+    sure = inclusion >= 1 - _EPS
+    rows = np.take_along_axis(rows, np.argsort(sure[rows], axis=-1, kind="stable"), axis=-1)
+    groups = (np.arange(n) >= n - int(sure.sum())).astype(np.int64)
+    groups -= groups.min()
+    own = inclusion[rows]
+    balance = None
+    if variates is not None:
+        level = (inclusion * (size / n) - 1)[None]
+        balance = np.moveaxis(np.concatenate([level, variates])[:, rows], 0, -2)
+    weights = 1 / own
+    return rows, Design(
+        kind=DesignKind.BALANCED,
+        size=size,
+        weights=weights / weights.sum(-1, keepdims=True),
+        inclusion=own,
+        groups=np.broadcast_to(groups, rows.shape),
+        balance=balance,
+    )
+
+
+@dataclass(frozen=True)
+class Dues:
+    """How many segments each document is due, and the chances of its segments given its number.
+
+    With d the sum of the chances π in a document and f the fractional part of d, the document gets
+    ⌈d⌉ with chance f and ⌊d⌋ otherwise. Given ⌈d⌉ chances are min(1, c π), with c so that they sum
+    to it; given ⌊d⌋ they are (π − f min(1, c π)) / (1 − f), so that the mixture is π. These lie
+    between 0 and π: if k are capped, the others sum to at least d − k, so that f c ≤
+    f (⌈d⌉ − k) / (d − k) ≤ 1, since d = ⌈d⌉ − 1 + f; and c ≥ 1.
+    """
+
+    codes: IntArray
+    part: FloatArray  # (H,) f, the chance of a document to be rounded up
+    low: FloatArray  # (N,) chances in a document rounded down
+    high: FloatArray  # (N,) chances in a document rounded up
+
+    @classmethod
+    def of(cls, codes: IntArray, inclusion: FloatArray) -> Dues:
+        due = np.bincount(codes, inclusion)
+        least = np.floor(due + 1e-9)
+        part = np.clip(due - least, 0.0, 1.0)
+        part[part < 1e-9] = 0.0
+        high = capped_within(inclusion, codes, least + (part > 0))
+        f = part[codes]
+        low = np.clip((inclusion - f * high) / (1 - f), 0.0, 1.0)
+        return cls(codes, part, low, high)
+
+    def rounded_up(self, variates: FloatArray, draws: int, rng: Generator) -> BoolArray:
+        """Documents that get one segment more, chosen in balance: (draws, H)."""
+        step = self.high - self.low
+        means = np.array([np.bincount(self.codes, v * step) for v in variates])
+        line = rng.permuted(np.tile(np.arange(self.part.size), (draws, 1)), axis=-1)
+        means = means.reshape(-1, self.part.size)
+        more = cube(means, line, self.part[line], np.zeros_like(line), rng)
+        out = np.zeros(line.shape, dtype=bool)
+        np.put_along_axis(out, line, more, axis=-1)
+        return out
+
+
+def capped_within(mass: FloatArray, codes: IntArray, counts: FloatArray) -> FloatArray:
+    """Chances in proportion to ``mass``, none above 1, that sum to each document's count: (N,).
+
+    Water-filling as in `fewgold.samplers.chances.capped`, for all documents at once.
+    """
+    order = np.lexsort((-mass, codes))
+    falling, own = mass[order], codes[order]
     sizes = np.bincount(codes)
-    due = n * sizes / codes.size
-    least = np.floor(due + 1e-9)
-    means = np.array([np.bincount(codes, v) / sizes for v in variates]).reshape(-1, sizes.size)
-    line = rng.permuted(np.tile(np.arange(sizes.size), (draws, 1)), axis=-1)
-    more = cube(means, line, np.clip(due - least, 0.0, 1.0)[line], np.zeros_like(line), rng)
-    counts = np.tile(least, (draws, 1))
-    np.put_along_axis(counts, line, least[line] + more, axis=-1)
-    return counts.astype(np.int64)
+    start = np.cumsum(sizes) - sizes
+    rank = np.arange(mass.size) - start[own]
+    total = np.append(0.0, np.cumsum(falling))
+    left = total[(start + sizes)[own]] - total[:-1]  # mass of this one and all after it
+    over = (counts[own] - rank) * falling > left * (1 + 1e-9)
+    sure = np.minimum.reduceat(np.where(over, sizes[own], rank), start)
+    rest = np.bincount(own, np.where(rank < sure[own], 0.0, falling))
+    scale = (counts - sure) / np.where(rest > 0, rest, 1.0)
+    out = np.empty(mass.size)
+    out[order] = np.where(rank < sure[own], 1.0, np.minimum(falling * scale[own], 1.0))
+    return out
+
+
+def contributions(variates: FloatArray, inclusion: FloatArray) -> FloatArray:
+    """What a segment adds to the sum of the weights and to weighted means: 1/π and z/π, (p, N).
+
+    Centred, since the number of segments is fixed, and as in `balance_variates` without what others
+    explain.
+    """
+    inverse = inclusion.mean() / inclusion
+    parts = np.concatenate([inverse[None], variates * inverse])
+    parts -= parts.mean(-1, keepdims=True)
+    spread = parts.std(-1, keepdims=True)
+    return np.round(_independent(parts / np.where(spread > 0, spread, 1.0)), 9)
 
 
 def balance_variates(pool: Pool, most: int) -> FloatArray:

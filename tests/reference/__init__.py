@@ -25,6 +25,7 @@ from reference.estimation import (
 from reference.sampling import (
     balanced_variance,
     best_rounding_cost,
+    chances_given_count,
     cluster_variance,
     collapsed_variance,
     line_variance,
@@ -44,6 +45,7 @@ __all__ = [
     "batch_of",
     "bernstein_half",
     "best_rounding_cost",
+    "chances_given_count",
     "cluster_variance",
     "collapsed_variance",
     "cube_tree",
