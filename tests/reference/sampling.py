@@ -149,16 +149,6 @@ def neyman(mass, sizes, n):
     return out
 
 
-def best_rounding_cost(share, sizes, n, least=0):
-    """The smallest Σ|n_h - n'_h| over all whole n'_h that sum to n, by trying all of them."""
-    ranges = [range(min(least, s), s + 1) for s in sizes]
-    return min(
-        sum(abs(a - b) for a, b in zip(share, counts, strict=True))
-        for counts in product(*ranges)
-        if sum(counts) == n
-    )
-
-
 def chances_given_count(chances):
     """Fraction f of the due of a document, and the chances of its segments rounded up and down.
 
@@ -180,3 +170,13 @@ def chances_given_count(chances):
         sure |= more
     up = [1.0 if i in sure else c * scale for i, c in enumerate(chances)]
     return f, up, [(c - f * u) / (1 - f) for c, u in zip(chances, up, strict=True)]
+
+
+def best_rounding_cost(share, sizes, n, least=0):
+    """The smallest Σ|n_h - n'_h| over all whole n'_h that sum to n, by trying all of them."""
+    ranges = [range(min(least, s), s + 1) for s in sizes]
+    return min(
+        sum(abs(a - b) for a, b in zip(share, counts, strict=True))
+        for counts in product(*ranges)
+        if sum(counts) == n
+    )
