@@ -26,6 +26,7 @@ from reference.estimation import (
 from reference.sampling import (
     balanced_variance,
     best_rounding_cost,
+    chances_given_count,
     cluster_variance,
     collapsed_variance,
     line_variance,
@@ -46,6 +47,7 @@ __all__ = [
     "batch_of",
     "bernstein_half",
     "best_rounding_cost",
+    "chances_given_count",
     "cluster_variance",
     "collapsed_variance",
     "cube_tree",
