@@ -1,6 +1,7 @@
 """Speed as ratios, for docs/speed.md: each pair runs in one process, on the same data.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py [--repeats 9]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py --balanced
     OPENBLAS_NUM_THREADS=1 python benchmarks/speed.py --scaling     # writes docs/scaling.svg
 
 A simulation of 100 draws of 100 out of 1000 segments with 7 metrics, against a loop over the draws
@@ -230,6 +231,30 @@ def ratios(repeats: int) -> None:
     table(["times faster", "first", "next", "goal", "ms"], rows)
 
 
+def balanced(repeats: int, quick: bool) -> None:
+    """How many times as long as a draw by document a balanced one takes, in processor time."""
+    cases: list[tuple[int, int, int | None, float | None]] = [
+        (1_000, 100, None, None), (1_000, 100, 100, 20), (10_000, 1_000, None, None),
+        (1_000_000, 1_000, None, 15), (1_000_000, 100_000, None, 15),
+    ]  # fmt: skip
+    rows = []
+    for size, n, draws, goal in cases[:3] if quick else cases:
+        pool, _ = make_pool(size)
+        times = [np.inf, np.inf]
+        for _ in range(repeats):  # in turns, as above
+            for k, sampler in enumerate((Stratified(), Balanced())):
+                start = time.process_time()
+                sampler.draw(pool, n, draws=draws, rng=0)
+                times[k] = min(times[k], time.process_time() - start)
+        rows.append([
+            f"{n:,} of {size:,}", str(draws or 1), f"{1000 * times[0]:.2f}",
+            f"{1000 * times[1]:.1f}", f"{times[1] / times[0]:.1f}",
+            "" if goal is None else f"{goal}",
+        ])  # fmt: skip
+    header = ["segments", "draws", "docs-prop, ms", "docs-balanced, ms", "times as long", "at most"]
+    table(header, rows)
+
+
 # Scaling --------------------------------------------------------------------------------------
 
 DRAWS = (25, 50, 100, 200, 400, 800, 1600)
@@ -295,6 +320,7 @@ def scaling(repeats: int, path: Path) -> None:
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--balanced", action="store_true", help="balanced draws by size")
     parser.add_argument("--scaling", action="store_true", help="cost against draws and N·n")
     parser.add_argument("--plot", type=Path, default=SVG, help="where --scaling draws its figure")
     return parser
@@ -304,6 +330,8 @@ def main() -> None:
     options = read(arguments(), repeats=1)
     if options.scaling:
         scaling(min(options.repeats, 5), options.plot)
+    elif options.balanced:
+        balanced(min(options.repeats, 5), options.quick)
     else:
         ratios(options.repeats)
 

@@ -18,7 +18,7 @@ def people(tasks: formats.Tasks, rater: str) -> list[formats.Rating]:
 
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
-    with Campaign.create(folder / "study", pool, seed=1, limits="mqm", tolerance=0.4) as study:
+    with Campaign.create(folder / "study", pool, seed=1, limits="mqm", tolerance=0.3) as study:
         # Monday: choose, and write what Label Studio imports.
         study.select(80)
         tool = formats.get("label-studio")

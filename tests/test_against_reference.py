@@ -22,6 +22,7 @@ from reference import (
     printed_multiple,
     printed_scalar,
     regression_estimate,
+    ridge_averaged,
     ridge_leave_one_out,
     ridge_signed,
     simple_variance,
@@ -295,7 +296,7 @@ def test_ridge_takes_the_strength_of_least_leave_one_out_error(seed):
     losses = [ridge_leave_one_out(y, x, s * n) for s in STRENGTHS]
     best = STRENGTHS[int(np.argmin(losses))]
     fit = Theirs(alpha=best * n).fit(x, y)
-    beta, leverage, inverse = ridge_slopes(centred(x, y), np.zeros(4))
+    beta, leverage, inverse = ridge_slopes(centred(x, y), np.zeros(4), np.full(n, 1 / n))
     np.testing.assert_allclose(inverse @ (centred(x, y)[1:] @ centred(x, y)[0]), beta, rtol=1e-9)
     np.testing.assert_allclose(beta, fit.coef_, rtol=1e-8, atol=1e-10)
     own = x - x.mean(0)
@@ -315,7 +316,7 @@ def test_ridge_leaves_ratings_out_of_the_mean_as_well(seed):
     hats = {s: own @ np.linalg.inv(own.T @ own + s * n * np.eye(4)) @ own.T for s in STRENGTHS}
     forgetful = {s: (((left - h @ left) / (1 - np.diag(h))) ** 2).sum() for s, h in hats.items()}
     assert min(forgetful, key=forgetful.get) != best
-    fit = ridge_slopes(centred(x, y), np.zeros(4))
+    fit = ridge_slopes(centred(x, y), np.zeros(4), np.full(n, 1 / n))
     np.testing.assert_allclose(own @ fit.beta, hats[best] @ left, rtol=1e-8)
 
 
@@ -329,6 +330,104 @@ def test_ridge_needs_twice_as_many_degrees_of_freedom_as_slopes_and_two(names, e
         made = Ridge(metrics=names, signs=False).estimate(ratings)
         assert np.array_equal(made.residuals, ratings.scores) != enough
         assert any("too few for slopes" in note for note in made.notes) != enough
+
+
+def many_metrics(p, size=200, seed=4, documents=40):
+    """A pool with p judges that see the same quality, each with noise of its own, and more."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=size)
+    metrics = {f"judge{k}": quality + rng.uniform(0.5, 3) * rng.normal(size=size) for k in range(p)}
+    gold = 3 + quality + 0.3 * metrics["judge0"] + 0.5 * rng.normal(size=size)
+    orientation = dict.fromkeys(metrics, 1)
+    pool = Pool(np.arange(size), metrics, np.arange(size) % documents, orientation=orientation)
+    return pool, gold
+
+
+@pytest.mark.parametrize(("n", "p"), [(20, 9), (24, 14), (20, 46), (66, 46)])
+def test_ridge_averages_over_strengths_where_metrics_are_many(n, p):
+    pool, gold = many_metrics(p)
+    for seed in range(2):
+        ratings = rated(SimpleRandom(), n, rng=seed, pool=pool, gold=gold)
+        z, rows = pool.standardised().T, ratings.sample.indices
+        penalties = [s * n for s in STRENGTHS]
+        slopes, value, se = ridge_averaged(ratings.scores, z[rows], z, penalties)
+        made = Ridge(signs=False).estimate(ratings)
+        np.testing.assert_allclose(made.residuals, ratings.scores - z[rows] @ slopes, rtol=1e-8)
+        assert made.value == pytest.approx(value, rel=1e-9)
+        assert made.se == pytest.approx(se, rel=1e-7)
+        assert not made.notes
+
+
+@pytest.mark.parametrize("signs", [True, False])
+@pytest.mark.parametrize(
+    "sampler", [SimpleRandom(), Balanced(), Stratified()], ids=lambda s: s.name
+)
+def test_ridge_of_many_metrics_batches_and_follows_the_scale(sampler, signs):
+    pool, gold = many_metrics(40, documents=5)
+    ratings = rated(sampler, 44, pool=pool, gold=gold, draws=4)
+    ridge = Ridge(signs=signs)
+    made = ridge.estimate(ratings)
+    assert np.any(made.residuals != ratings.scores, axis=-1).all()
+    for k in range(4):
+        alone = ridge.estimate(ratings.draw(k))
+        assert alone.value == made.value[k]
+        assert alone.se == made.se[k]
+    turned = ridge.estimate(ratings.sample.rate(100 - 2 * ratings.scores))
+    np.testing.assert_allclose(turned.value, 100 - 2 * made.value, rtol=1e-10)
+    np.testing.assert_allclose(turned.se, 2 * made.se, rtol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_averages_of_a_balanced_sample_count_the_errors_beside_its_variates(seed):
+    """A variate that explains much makes the strengths that explain it no better."""
+    n, p = 24, 14
+    pool, gold = many_metrics(p)
+    rows = SimpleRandom().draw(pool, n, rng=seed).indices
+    x, y = pool.standardised().T[rows], gold[rows]
+    dev = centred(x, y)
+    variates = np.stack([dev[1:4].sum(0), dev[4] - dev[5]])
+    errors, slopes = [], []
+    for strength in STRENGTHS:
+        inverse = np.linalg.inv(dev[1:] @ dev[1:].T + strength * np.eye(p))
+        slopes.append(inverse @ dev[1:] @ dev[0])
+        hat = dev[1:].T @ inverse @ dev[1:]
+        error = (dev[0] - hat @ dev[0]) / (1 - np.diag(hat) - 1 / n)
+        explained = variates.T @ np.linalg.lstsq(variates.T, error, rcond=None)[0]
+        errors.append(((error - explained) ** 2).sum())
+    share = (min(errors) / np.array(errors)) ** (n / 8)
+    expected = share / share.sum() @ np.array(slopes)
+    weights = np.full(n, 1 / n)
+    fit = ridge_slopes(dev, np.zeros(p), weights, choose=False, balance=variates)
+    np.testing.assert_allclose(fit.beta, expected, rtol=1e-7, atol=1e-10)
+    without = ridge_slopes(dev, np.zeros(p), weights, choose=False)
+    assert np.abs(fit.beta - without.beta).max() > 1e-4
+
+
+def test_averaged_slopes_keep_to_the_known_signs():
+    pool, gold = many_metrics(40)
+    for seed in range(4):
+        ratings = rated(SimpleRandom(), 30, rng=seed, pool=pool, gold=gold)
+        dev = centred(pool.standardised().T[ratings.sample.indices], ratings.scores)
+        fit = ridge_slopes(dev, np.ones(40), np.full(30, 1 / 30), choose=False)
+        assert (fit.beta >= 0).all()
+        assert (fit.beta > 0).any()
+        # The matrix and the leverages belong to these slopes: the fits are linear in the scores.
+        np.testing.assert_allclose(fit.inverse @ (dev[1:] @ dev[0]), fit.beta, atol=1e-9)
+        leverage = ((fit.inverse @ dev[1:]) * dev[1:]).sum(0)
+        np.testing.assert_allclose(fit.leverage, leverage, atol=1e-9)
+
+
+@pytest.mark.parametrize(("sampler", "n", "used"), [
+    (SimpleRandom(), 19, False), (SimpleRandom(), 20, True), (Clusters(), 90, False),
+    (Clusters(), 120, True),
+])  # fmt: skip
+def test_ridge_of_many_metrics_needs_twenty_ratings_or_units(sampler, n, used):
+    """Documents of 5 segments: 90 segments are 18 documents, 120 are 24."""
+    pool, gold = many_metrics(60)
+    ratings = rated(sampler, n, pool=pool, gold=gold)
+    made = Ridge().estimate(ratings)
+    assert np.array_equal(made.residuals, ratings.scores) != used
+    assert any("too few for slopes" in note for note in made.notes) != used
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -22,7 +22,7 @@ from fewgold.samplers import Sampler, SimpleRandom
 # Ratings that must be informative about a slope, at the least.
 _LEAST_INFORMATIVE = 5
 # Numbers to work on at a time: few enough for the processor's own memory.
-_CELLS = 1 << 16
+_CELLS = 1 << 17
 # Largest row sum of an inverse, in units of the trace, at which it is still trusted.
 _ILL_CONDITIONED = 1e5
 
@@ -183,10 +183,11 @@ class RegressionFit(NamedTuple):
 def regression_fit(ratings: Ratings, controls: FloatArray) -> RegressionFit:
     """The slopes of least variance on controls over the pool (p, N), some draws at a time."""
     design, rows, y = ratings.sample.design, ratings.sample.indices, ratings.scores
-    if y.ndim == 1:
-        return _fit(design, rows, y, controls)
+    at_once = _CELLS // (y.shape[-1] * (1 + len(controls)))
+    if y.ndim == 1 or len(y) <= at_once:
+        return _fit(design if y.ndim == 1 else design._of_draws(slice(None)), rows, y, controls)
     fit = RegressionFit(np.empty(y.shape), np.empty(y.shape[:-1]), np.empty(y.shape))
-    for part in batches(len(y), _CELLS // (y.shape[-1] * (1 + len(controls)))):
+    for part in batches(len(y), at_once):
         some = _fit(design._of_draws(part), rows[part], y[part], controls)
         for whole, values in zip(fit, some, strict=True):
             whole[part] = values  # type: ignore[index]
@@ -199,7 +200,14 @@ def _fit(design: Design, rows: IntArray, y: FloatArray, controls: FloatArray) ->
     np.take(controls, rows, axis=1, out=columns[1:], mode="clip")  # "raise" would copy once more
     columns = np.moveaxis(columns, 0, -2)
     beta, n_slopes, g = regression_slopes(design, columns)
-    return RegressionFit(y - (beta[..., None, :] @ columns[..., 1:, :])[..., 0, :], n_slopes, g)
+    return RegressionFit(y - combine(beta, columns[..., 1:, :]), n_slopes, g)
+
+
+def combine(coefficients: FloatArray, columns: FloatArray) -> FloatArray:
+    """Weighted sum of columns: (..., p) and (..., p, n) to (..., n)."""
+    if columns.shape[-2] == 1:  # a product of matrices takes longer
+        return np.asarray(coefficients * columns[..., 0, :])
+    return np.asarray((coefficients[..., None, :] @ columns)[..., 0, :])
 
 
 def regression_slopes(
@@ -223,8 +231,11 @@ def regression_slopes(
     # only; nor for one that only two or three ratings are informative about, such as a metric that
     # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
     rounding = 1e-20 * np.vecdot(z, z) * design._max_squared_influence[..., None]
-    squared = np.square(dev)
-    several = _LEAST_INFORMATIVE * np.vecdot(squared, squared) <= np.square(squares)
+    fourth = np.empty(squares.shape)
+    for k in range(p):  # one by one: a copy of all of them would leave the processor's cache
+        squared = np.square(dev[..., k, :])
+        np.vecdot(squared, squared, out=fourth[..., k])
+    several = _LEAST_INFORMATIVE * fourth <= np.square(squares)
     informative = (squares > rounding) & several
     enough = design._slope_df >= max(3 * p, p + 2)
     inverse = inverse_of(gram, np.asarray(informative))
@@ -250,8 +261,8 @@ def g_weights(
     ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, divided by ``scale``, and
     ``inverse`` (..., p, p) leads from their products with those of y to the slopes.
     """
-    off = (design.means(z) / scale)[..., None, :]
-    g = (off @ inverse @ dev)[..., 0, :]
+    off = design.means(z) / scale
+    g = combine(combine(off, inverse), dev)
     g *= design._root_fpc
     np.subtract(1.0, g, out=g)
     if design.units is None:

@@ -3,11 +3,12 @@
 Inclusion probabilities are moved to 0 or 1 by a martingale, so that each keeps its expectation.
 A step goes along a direction that leaves all totals as they are, as far as it can in one of the
 two senses, chosen so that the expected move is 0; it decides at least one unit. When too few
-undecided units are left for all totals, the last variates are given up first. Many samples are
-drawn at once.
+undecided units are left to keep all totals, steps go where the totals change least. Many small
+blocks of many samples take their steps at once.
 
-Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91; Hasler and
-Tillé (2014), Fast balanced sampling for highly stratified population, CSDA 74.
+Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91; Chauvet and
+Tillé (2006), A fast algorithm for balanced sampling, Computational Statistics 21; Hasler and Tillé
+(2014), Fast balanced sampling for highly stratified population, CSDA 74.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from fewgold.common.checks import check_count
 from fewgold.design import Design, DesignKind, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
+from fewgold.samplers.chances import Chances
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
 from fewgold.samplers.systematic import NEIGHBOURS
 
-# Segments in a zone, at the least, where documents must be cut to have zones enough.
-_ZONE = 12
-# Zones for each slot of the cube, below which documents are cut: the last zones land unbalanced.
-_ZONES_PER_SLOT = 6
 # Ratings for each balanced variate, at the least: the variance loses a degree of freedom for each.
 _RATINGS_PER_VARIATE = 8
 _EPS = 1e-9
-# Lines longer than this are balanced in several stretches side by side, to save steps.
-_STRETCH = 4000
+_CLOSE = 1e-15
+# Trades in a block, at the least, where there are few balance equations.
+_TRADES = 8
+# Blocks to work on at once: their tables should fit into the processor's cache.
+_SIDE_BY_SIDE = 1024
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,19 @@ class Balanced(Sampler):
     segments allow. Where a control variate must estimate its slope from few ratings, a balanced
     sample needs none: what the metrics explain linearly is no longer left to chance.
 
-    Every segment has the same chance, exactly n/N, so the mean is unbiased.
+    Every segment has exactly the chance that it is due: n/N, so that the mean is unbiased, or one
+    that follows the expected spread of its rating (``chances``). Weights are then in proportion to
+    one over the chance, and what is balanced are the weighted means and the sum of the weights.
 
     Parameters
     ----------
     by
         What is to be spread; documents where the pool has them, if None.
     components
-        Variates to balance, at most: the cost, where there is one, then principal components.
+        Variates to balance, at most: the sum of uneven weights, the cost, where there is one, then
+        principal components.
+    chances
+        Uneven chances; equal ones if None.
 
     References
     ----------
@@ -63,13 +69,15 @@ class Balanced(Sampler):
 
     by: Stratifier | None = None
     components: int = 8
+    chances: Chances | None = None
 
     def __post_init__(self) -> None:
         check_count("components", self.components, least=0)
 
     @property
     def name(self) -> str:
-        return f"{'docs' if self.by is None else getattr(self.by, 'label', 'strata')}-balanced"
+        by = "docs" if self.by is None else getattr(self.by, "label", "strata")
+        return f"{by}-balanced" if self.chances is None else f"{by}-uneven"
 
     def _codes(self, pool: Pool) -> IntArray:
         if self.by is not None:
@@ -80,22 +88,22 @@ class Balanced(Sampler):
 
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         size, codes = len(pool), self._codes(pool)
-        variates = balance_variates(pool, min(self.components, n // _RATINGS_PER_VARIATE))
-        counts = document_counts(codes, variates, n, draws, rng)
+        most = min(self.components, n // _RATINGS_PER_VARIATE)
+        inclusion = np.full(size, n / size)
+        if self.chances is not None:
+            inclusion = self.chances.inclusion(pool, n)
+        uneven = bool(np.ptp(inclusion) > _EPS)
+        variates = balance_variates(pool, most - uneven)
+        parts = contributions(variates, inclusion) if uneven and most else variates
+        dues = Dues.of(codes, inclusion)
+        more = dues.rounded_up(parts, draws, rng)
         order = shuffled(codes, draws, rng)
-        sizes = np.bincount(codes)
-        slots = len(variates) + 1
-        if sizes.size < _ZONES_PER_SLOT * slots:
-            bounds, chance = _cut_documents(codes[order], counts)
-        else:
-            starts = codes[order][:, 1:] != codes[order][:, :-1]
-            inner = np.nonzero(starts)[1].reshape(draws, sizes.size - 1) + 1
-            ends = np.full((draws, 1), size)
-            bounds = np.concatenate([np.zeros_like(ends), inner, ends], axis=-1)
-            chance = np.take_along_axis(counts / sizes, codes[order], axis=-1)
-        chosen = cube_in_zones(np.moveaxis(variates[:, order], 0, -1), chance, bounds, rng)
-        position = np.nonzero(chosen)[1].reshape(draws, n)
-        rows = np.take_along_axis(order, position, axis=-1)
+        zone = codes[order]
+        up = np.take_along_axis(more, zone, axis=-1)
+        chosen = cube(parts, order, np.where(up, dues.high[order], dues.low[order]), zone, rng)
+        rows = order[chosen].reshape(draws, n)
+        if uneven:
+            return _uneven_design(variates if most else None, inclusion, rows)
         one = Design(
             kind=DesignKind.BALANCED,
             size=size,
@@ -107,58 +115,115 @@ class Balanced(Sampler):
         return rows, replace(batch_design(one, draws), balance=balance)
 
 
-def document_counts(
-    codes: IntArray, variates: FloatArray, n: int, draws: int, rng: Generator
-) -> IntArray:
-    """How many segments each document gets: its due n N_h/N, rounded up or down: (draws, H)."""
-    sizes = np.bincount(codes)
-    due = n * sizes / codes.size
-    least = np.floor(due + 1e-9)
-    means = (
-        np.stack([np.bincount(codes, v) for v in variates], -1) / sizes[:, None]
-        if len(variates)
-        else np.empty((sizes.size, 0))
-    )
-    line = rng.permuted(np.tile(np.arange(sizes.size), (draws, 1)), axis=-1)
-    more = cube(means[line], np.clip(due - least, 0.0, 1.0)[line], rng)
-    counts = np.tile(least, (draws, 1))
-    np.put_along_axis(counts, line, least[line] + more, axis=-1)
-    return counts.astype(np.int64)
+def _uneven_design(
+    variates: FloatArray | None, inclusion: FloatArray, rows: IntArray
+) -> tuple[IntArray, Design]:
+    """Rows, those taken for sure at the end, and their design; ``variates`` were balanced.
 
-
-def _cut_documents(codes: IntArray, counts: IntArray) -> tuple[IntArray, FloatArray]:
-    """Borders of zones and chances along the line, with large documents cut into several zones.
-
-    Segments of a document stand in random order, so that a zone is a random part of it and the
-    chances, which differ slightly between zones of whole segments, are the same on average.
+    A fixed number of segments with weights of a fixed sum means that the chances are in balance.
     """
-    draws, size = codes.shape
-    bounds, chance = [], np.zeros((draws, size))
-    for line, own, p in zip(codes, counts, chance, strict=True):
-        borders = [0]
-        ends = np.append(np.flatnonzero(np.diff(line)) + 1, size)
-        for start, end in zip(np.append(0, ends[:-1]), ends, strict=True):
-            cuts, taken = zones(int(end - start), int(own[line[start]]))
-            borders.extend((start + cuts[1:]).tolist())
-            p[start:end] = np.repeat(taken / np.diff(cuts), np.diff(cuts))
-        bounds.append(borders)
-    most = max(map(len, bounds))
-    return np.array([b + [size] * (most - len(b)) for b in bounds]), chance
+    n, size = rows.shape[-1], inclusion.size
+    # One group for all, since a few neighbours of very different weights say little about each
+    # other; and one for segments that are taken for sure, which leave nothing to chance.
+    sure = inclusion >= 1 - _EPS
+    rows = np.take_along_axis(rows, np.argsort(sure[rows], axis=-1, kind="stable"), axis=-1)
+    groups = (np.arange(n) >= n - int(sure.sum())).astype(np.int64)
+    groups -= groups.min()
+    own = inclusion[rows]
+    balance = None
+    if variates is not None:
+        level = (inclusion * (size / n) - 1)[None]
+        balance = np.moveaxis(np.concatenate([level, variates])[:, rows], 0, -2)
+    weights = 1 / own
+    return rows, Design(
+        kind=DesignKind.BALANCED,
+        size=size,
+        weights=weights / weights.sum(-1, keepdims=True),
+        inclusion=own,
+        groups=np.broadcast_to(groups, rows.shape),
+        balance=balance,
+    )
 
 
-def zones(size: int, n: int) -> tuple[IntArray, IntArray]:
-    """Borders of zones on a line (G + 1,), and how many segments to take of each (G,)."""
-    if n == 0:
-        return np.array([0, size]), np.array([0])
-    each = max(1, -(-_ZONE * n // size))
-    count = max(n // each, 1)
-    due = np.arange(count + 1) * n // count
-    borders = np.round(due * (size / n)).astype(np.int64)
-    return borders, np.diff(due)
+@dataclass(frozen=True)
+class Dues:
+    """How many segments each document is due, and the chances of its segments given its number.
+
+    With d the sum of the chances π in a document and f the fractional part of d, the document gets
+    ⌈d⌉ with chance f and ⌊d⌋ otherwise. Given ⌈d⌉ chances are min(1, c π), with c so that they sum
+    to it; given ⌊d⌋ they are (π − f min(1, c π)) / (1 − f), so that the mixture is π. These lie
+    between 0 and π: if k are capped, the others sum to at least d − k, so that f c ≤
+    f (⌈d⌉ − k) / (d − k) ≤ 1, since d = ⌈d⌉ − 1 + f; and c ≥ 1.
+    """
+
+    codes: IntArray
+    part: FloatArray  # (H,) f, the chance of a document to be rounded up
+    low: FloatArray  # (N,) chances in a document rounded down
+    high: FloatArray  # (N,) chances in a document rounded up
+
+    @classmethod
+    def of(cls, codes: IntArray, inclusion: FloatArray) -> Dues:
+        due = np.bincount(codes, inclusion)
+        least = np.floor(due + 1e-9)
+        part = np.clip(due - least, 0.0, 1.0)
+        part[part < 1e-9] = 0.0
+        high = capped_within(inclusion, codes, least + (part > 0))
+        f = part[codes]
+        low = np.clip((inclusion - f * high) / (1 - f), 0.0, 1.0)
+        return cls(codes, part, low, high)
+
+    def rounded_up(self, variates: FloatArray, draws: int, rng: Generator) -> BoolArray:
+        """Documents that get one segment more, chosen in balance: (draws, H)."""
+        step = self.high - self.low
+        means = np.array([np.bincount(self.codes, v * step) for v in variates])
+        line = rng.permuted(np.tile(np.arange(self.part.size), (draws, 1)), axis=-1)
+        means = means.reshape(-1, self.part.size)
+        more = cube(means, line, self.part[line], np.zeros_like(line), rng)
+        out = np.zeros(line.shape, dtype=bool)
+        np.put_along_axis(out, line, more, axis=-1)
+        return out
+
+
+def capped_within(mass: FloatArray, codes: IntArray, counts: FloatArray) -> FloatArray:
+    """Chances in proportion to ``mass``, none above 1, that sum to each document's count: (N,).
+
+    Water-filling as in `fewgold.samplers.chances.capped`, for all documents at once.
+    """
+    order = np.lexsort((-mass, codes))
+    falling, own = mass[order], codes[order]
+    sizes = np.bincount(codes)
+    start = np.cumsum(sizes) - sizes
+    rank = np.arange(mass.size) - start[own]
+    total = np.append(0.0, np.cumsum(falling))
+    left = total[(start + sizes)[own]] - total[:-1]  # mass of this one and all after it
+    over = (counts[own] - rank) * falling > left * (1 + 1e-9)
+    sure = np.minimum.reduceat(np.where(over, sizes[own], rank), start)
+    rest = np.bincount(own, np.where(rank < sure[own], 0.0, falling))
+    scale = (counts - sure) / np.where(rest > 0, rest, 1.0)
+    out = np.empty(mass.size)
+    out[order] = np.where(rank < sure[own], 1.0, np.minimum(falling * scale[own], 1.0))
+    return out
+
+
+def contributions(variates: FloatArray, inclusion: FloatArray) -> FloatArray:
+    """What a segment adds to the sum of the weights and to weighted means: 1/π and z/π, (p, N).
+
+    Centred, since the number of segments is fixed, and as in `balance_variates` without what others
+    explain.
+    """
+    inverse = inclusion.mean() / inclusion
+    parts = np.concatenate([inverse[None], variates * inverse])
+    parts -= parts.mean(-1, keepdims=True)
+    spread = parts.std(-1, keepdims=True)
+    return np.round(_independent(parts / np.where(spread > 0, spread, 1.0)), 9)
 
 
 def balance_variates(pool: Pool, most: int) -> FloatArray:
-    """Leading principal components of the metrics, standardised, and the cost: (p, N)."""
+    """The cost and the leading principal components of the metrics, standardised: (p, N).
+
+    Each is taken less what those before it explain, and left out if nothing remains: an equation
+    that follows from others would leave the choice of a direction to rounding errors.
+    """
     size = len(pool)
     if most < 1 or not (pool.metrics or pool.cost is not None):
         return np.empty((0, size))
@@ -177,198 +242,241 @@ def balance_variates(pool: Pool, most: int) -> FloatArray:
         parts.extend(axes / np.sqrt(values[lead])[:, None] @ z)
     # Rounded, so that a seed gives the same sample on every machine: the last digits of matrix
     # products differ between them, and who is decided first may hang on such a digit.
-    return np.asarray(np.round(np.stack(parts), 9)) if parts else np.empty((0, size))
+    return np.round(_independent(np.array(parts).reshape(-1, size)), 9)
 
 
-def cube(columns: FloatArray, chance: FloatArray, rng: Generator) -> BoolArray:
-    """Draw units with a fixed total: (draws, units), True for those taken.
-
-    ``columns`` (draws, units, p) are the variates to balance, most important first; ``chance``
-    (draws, units) the inclusion probabilities, with a whole number in total.
-    """
-    state = chance.copy()
-    draws, size = state.shape
-    slots = columns.shape[-1] + 2
-    window = np.zeros((draws, slots), dtype=np.int64)
-    filled = np.zeros((draws, slots), dtype=bool)
-    coming = np.zeros(draws, dtype=np.int64)
-    line = np.arange(draws)[:, None]
-    while True:
-        # Fill free slots with the next undecided unit of each draw.
-        while (free := ~filled & (coming < size)[:, None]).any():
-            row = np.flatnonzero(free.any(-1))
-            slot = free[row].argmax(-1)
-            window[row, slot] = coming[row]
-            p = state[row, coming[row]]
-            filled[row, slot] = (p > _EPS) & (p < 1 - _EPS)
-            coming[row] += 1
-        live = np.flatnonzero(filled.any(-1))
-        if not live.size:
-            return np.asarray(state > 0.5)
-        opened, unit = filled[live], window[live]
-        ones = np.ones((*unit.shape, 1))
-        u = _direction(np.concatenate([ones, columns[line[live], unit]], axis=-1), opened)
-        p = np.where(opened, state[line[live], unit], 0.5)
-        alone = opened.sum(-1) == 1
-        p = np.where(alone[:, None], np.round(p), _step(u, 1 - p, p, p, rng))
-        rows, slot = np.nonzero(opened)
-        state[live[rows], unit[rows, slot]] = p[rows, slot]
-        filled[live] = opened & (p > 0) & (p < 1)
+def _independent(variates: FloatArray) -> FloatArray:
+    """Standardised variates less what those before them explain, without those fully explained."""
+    kept: list[FloatArray] = []
+    for variate in variates:
+        rest = variate.copy()
+        for other in kept:
+            rest -= np.mean(rest * other) * other
+        spread = np.sqrt(np.mean(rest**2))
+        if spread > 1e-3:
+            kept.append(rest / spread)
+    return np.array(kept).reshape(-1, variates.shape[-1])
 
 
-def cube_in_zones(
-    columns: FloatArray, chance: FloatArray, bounds: IntArray, rng: Generator
+def cube(
+    variates: FloatArray, unit: IntArray, chance: FloatArray, zone: IntArray, rng: Generator
 ) -> BoolArray:
-    """Draw from zones of a line, a fixed number in each: (draws, N), True for the units taken.
+    """Draw places on lines, a fixed number in each zone: (draws, L), True for those taken.
 
-    In each of p + 1 zones a pair of undecided units trades probability, one up and one down: zone
-    totals hold, and p balance equations leave one direction for the p + 1 trades.
+    Each round cuts what is undecided along the lines into blocks with about twice as many trades
+    as balance equations, and decides as many places in each block as its equations leave free.
+    Blocks work side by side. What they leave undecided makes the blocks of the next round, so that
+    balance is lost only with the last p trades of a draw.
 
-    Along the line ``columns`` (draws, N, p) are the variates, most important first, and ``chance``
-    (draws, N) the inclusion probabilities, with a whole number in each zone; ``bounds``
-    (draws, G + 1) are the borders of the zones, which may be empty.
+    Parameters
+    ----------
+    variates
+        (p, U) what to balance, most important first.
+    unit
+        (draws, L) the column of ``variates`` that stands at each place.
+    chance
+        (draws, L) inclusion probabilities, with a whole number in each zone.
+    zone
+        (draws, L) number of the zone of each place, never falling along a line.
+    rng
+        Makes the decisions.
     """
-    size = columns.shape[1]
-    zones_cube = _ZoneCube(columns, chance.copy(), bounds, max(1, size // _STRETCH))
-    while zones_cube.open.any():
-        zones_cube.step(rng)
-    return np.asarray(zones_cube.state > 0.5)
+    draws, size = chance.shape
+    # One long line of all draws, and at its end a place that fills up blocks.
+    state = np.append(chance.ravel(), 0.0)
+    unit = np.append(unit.ravel(), 0)
+    zone = (zone + np.arange(draws)[:, None] * (int(zone.max(initial=0)) + 1)).ravel()
+    left, p = np.arange(draws * size), len(variates)
+    trades = max(-(-5 * p // 2), _TRADES)
+    # Rounds as long as there are more trades than equations, then the last p trades.
+    for least, work in ((p, _decide), (0, _land)):
+        while True:
+            left = _undecided(left, zone, state)
+            blocks = _blocks(left, zone[left], left // size, least, trades, state.size - 1)
+            count = blocks.free.shape[-1]
+            if not count:
+                break
+            for start in range(0, count, _SIDE_BY_SIDE):
+                part = slice(start, start + _SIDE_BY_SIDE)
+                own = _Blocks(blocks.free[:, part], blocks.zone[:, part], blocks.held[:, part])
+                work(state, variates, unit, own, rng)
+    return np.asarray(state[:-1].reshape(draws, size) > 0.5)
 
 
-class _ZoneCube:
-    """The state of all draws: which pairs trade, and which zones are still to come."""
-
-    def __init__(
-        self, columns: FloatArray, state: FloatArray, bounds: IntArray, stretches: int
-    ) -> None:
-        self.state, self.bounds = state, bounds
-        # One long line of all draws: a single index is quicker than two.
-        self.long, self.columns = state.reshape(-1), columns.reshape(state.size, -1)
-        draws, zones = bounds.shape[0], bounds.shape[1] - 1
-        stretches = max(1, min(stretches, zones // 8))
-        cuts = np.linspace(0, zones, stretches + 1).astype(np.int64)
-        self.line = np.repeat(np.arange(draws), stretches)
-        self.start = self.line * state.shape[1]
-        self.zone, self.last = np.tile(cuts[:-1], draws), np.tile(cuts[1:], draws)
-        shape = (self.line.size, columns.shape[-1] + 1)
-        self.first = np.zeros(shape, dtype=np.int64)
-        self.second = np.zeros(shape, dtype=np.int64)
-        self.end = np.zeros(shape, dtype=np.int64)
-        self.open = np.zeros(shape, dtype=bool)
-        self._refill()
-
-    def _refill(self) -> None:
-        """Give each free slot the next zone that still has something to decide."""
-        while (free := ~self.open & (self.zone < self.last)[:, None]).any():
-            row = np.flatnonzero(free.any(-1))
-            slot = free[row].argmax(-1)
-            line, zone = self.line[row], self.zone[row]
-            start, end = self.bounds[line, zone], self.bounds[line, zone + 1]
-            p = self.state[line, np.minimum(start, self.state.shape[1] - 1)]
-            self.first[row, slot], self.second[row, slot] = start, start + 1
-            self.end[row, slot] = end
-            self.open[row, slot] = (end - start > 1) & (p > _EPS) & (p < 1 - _EPS)
-            self.zone[row] += 1
-
-    def step(self, rng: Generator) -> None:
-        live = np.flatnonzero(self.open.any(-1))
-        opened, first, second = self.open[live], self.first[live], self.second[live]
-        shut = ~opened
-        some = shut.any()
-        if some:
-            first[shut] = second[shut] = 0
-        start = self.start[live, None]
-        a, b = start + first, start + second
-        gap = self.columns.take(a, axis=0)
-        gap -= self.columns.take(b, axis=0)
-        u = _direction(gap, opened)
-        pa, pb = self.long.take(a), self.long.take(b)
-        total = pa + pb
-        pa = _step(u, np.minimum(1 - pa, pb), np.minimum(pa, 1 - pb), pa, rng)
-        pb = _snap(total - pa)
-        if some:
-            self.long[a[opened]], self.long[b[opened]] = pa[opened], pb[opened]
-        else:
-            self.long[a], self.long[b] = pa, pb
-        # The decided units of each pair give way to the next ones of its zone.
-        done_a, done_b = ((pa == 0) | (pa == 1)) & opened, ((pb == 0) | (pb == 1)) & opened
-        first = np.where(done_a, second + done_b, first)
-        second = second + done_a + done_b
-        end = self.end[live]
-        over = opened & (second >= end)
-        self.first[live], self.second[live] = first, second
-        if over.any():
-            # What is left of a finished zone is whole up to rounding errors.
-            where = (start + first)[over & (first < end)]
-            self.long[where] = np.round(self.long[where])
-            self.open[live] = opened & ~over
-            self._refill()
+def _undecided(left: IntArray, zone: IntArray, state: FloatArray) -> IntArray:
+    """The places of ``left`` that are still open. One that is alone in its zone is settled."""
+    chance = state[left]
+    left = left[(chance > _EPS) & (chance < 1 - _EPS)]
+    first = _changes(zone[left])
+    alone = first & np.append(first[1:], True)
+    # What is left of a zone is whole up to rounding errors.
+    state[left[alone]] = np.round(state[left[alone]])
+    return np.asarray(left[~alone])
 
 
-def _step(
-    u: FloatArray, rise: FloatArray, fall: FloatArray, p: FloatArray, rng: Generator
-) -> FloatArray:
-    """Probabilities after a random step along ``u`` that has no drift.
+def _changes(label: IntArray) -> BoolArray:
+    """True where a label differs from the one before, and for the first."""
+    return np.append(np.ones(min(label.size, 1), dtype=bool), label[1:] != label[:-1])
 
-    ``rise`` and ``fall`` say how far each may go up and down.
+
+@dataclass
+class _Blocks:
+    """Places by block, all of them filled up to the same number: (places, blocks).
+
+    In each zone of a block one place is held: a trade moves probability between it and one of the
+    free places of its zone, so that totals of zones stay as they are.
     """
-    size = np.abs(u)
-    still = size <= 1e-12
-    if some := still.any():
-        size[still] = 1.0
-    up, down = rise / size, fall / size
-    if some:
-        up[still] = down[still] = np.inf
-    ahead = u > 0
-    forward = np.where(ahead, up, down).min(-1)
-    backward = np.where(ahead, down, up).min(-1)
-    ahead = rng.random(len(u)) * (forward + backward) < backward
-    return _snap(p + np.where(ahead, forward, -backward)[:, None] * u)
+
+    free: IntArray
+    zone: IntArray  # of each free place: a row of ``held``
+    held: IntArray
 
 
-def _snap(p: FloatArray) -> FloatArray:
-    return np.asarray(np.where(p < _EPS, 0.0, np.where(p > 1 - _EPS, 1.0, p)))
+def _blocks(
+    left: IntArray, zone: IntArray, line: IntArray, least: int, size: int, filler: int
+) -> _Blocks:
+    """Cut what is left of draws with more than ``least`` trades into blocks of about ``size``."""
+    first = _changes(zone)
+    trades = np.bincount(line, ~first).astype(np.int64)
+    trades[trades <= least] = 0
+    count = np.where(trades > 0, np.maximum(trades // size, 1), 0)
+    going = count[line] > 0
+    if not going.all():
+        left, line, first = left[going], line[going], first[going]
+    # The place that is held in a zone belongs to the block of the first trade of the zone.
+    rank = np.cumsum(~first) - ~first - (np.cumsum(trades) - trades)[line]
+    share = count / np.maximum(trades, 1)
+    block = (np.cumsum(count) - count)[line] + (rank * share[line]).astype(np.int64)
+    held = first | _changes(block)
+    alone = held & np.append(held[1:], True)
+    if alone.any():
+        left, block, held = left[~alone], block[~alone], held[~alone]
+    blocks = int(count.sum())
 
+    def places(mine: BoolArray) -> tuple[IntArray, int]:
+        """The number of each within its block, and how many a block has at most."""
+        own = np.bincount(block[mine], minlength=blocks)
+        return np.cumsum(mine) - 1 - (np.cumsum(own) - own)[block], int(own.max(initial=0))
 
-def _direction(equations: FloatArray, opened: BoolArray) -> FloatArray:
-    """Unit vectors (rows, slots) orthogonal to the columns of (rows, slots, slots - 1).
-
-    Rows with k < slots open slots keep the first k - 1 equations and drop the others; closed slots
-    get an equation of their own that holds them still.
-    """
-    rows, slots = opened.shape
-    if slots == 1:
-        return np.ones((rows, 1))
-    count = opened.sum(-1)
-    if (count == slots).all():
-        return _orthogonal(equations)
-    order = np.argsort(~opened, axis=-1, kind="stable")
-    equations = np.take_along_axis(equations, order[..., None], axis=1)
-    column = np.arange(slots - 1)
-    shut = np.arange(slots)[:, None] == column + 1
-    keep = column < (count - 1)[:, None]
-    equations = np.where(
-        keep[:, None, :],
-        np.where((np.arange(slots) < count[:, None])[..., None], equations, 0.0),
-        shut[None].astype(np.float64),
+    (row, zones), (place, most) = places(held), places(~held)
+    made = _Blocks(
+        free=np.full((most, blocks), filler),
+        zone=np.full((most, blocks), zones),
+        held=np.full((zones + 1, blocks), filler),
     )
-    null = _orthogonal(equations)
-    u = np.empty_like(null)
-    np.put_along_axis(u, order, null, axis=-1)
-    return np.where(opened, u, 0.0)
+    mine = np.flatnonzero(held)
+    made.held[row[mine], block[mine]] = left[mine]
+    mine = np.flatnonzero(~held)
+    where = place[mine], block[mine]
+    made.free[where], made.zone[where] = left[mine], row[mine]
+    return made
 
 
-def _orthogonal(equations: FloatArray) -> FloatArray:
-    """Unit vectors (rows, slots) orthogonal to all columns of (rows, slots, slots - 1)."""
-    # The last column of a complete QR, whatever the rank: only the reflections are asked for, and
-    # applied to the last axis.
-    vectors, scale = np.linalg.qr(equations, mode="raw")
-    u = np.zeros(equations.shape[:2])
-    u[:, -1] = 1.0
-    for j in range(equations.shape[-1] - 1, -1, -1):
-        below = vectors[:, j, j + 1 :]
-        part = np.vecdot(below, u[:, j + 1 :])
-        part *= scale[:, j]
-        u[:, j] = -part
-        u[:, j + 1 :] -= part[:, None] * below
-    return u
+def _decide(
+    state: FloatArray, variates: FloatArray, unit: IntArray, blocks: _Blocks, rng: Generator
+) -> None:
+    """Decide as many places of each block as there are trades beyond the p balance equations.
+
+    As in the simplex method, p trades and the held places are basic: they follow from the others,
+    x_basic = constant − T x_other. The others take a random step without drift one after another,
+    which decides that trade or a basic place. In the latter case the two change their parts.
+    """
+    free, zone, held = blocks.free.copy(), blocks.zone.copy(), blocks.held
+    p, (trades, count) = len(variates), free.shape
+    lane = np.arange(count)
+    table = variates.take(unit[free], axis=1)
+    table -= variates.take(unit[held[zone, lane]], axis=1)
+    product = np.empty_like(table)  # memory that is taken anew for each step costs more than sums
+    # Gauss–Jordan elimination, each equation solved for the trade that it depends on most.
+    for i in range(p):
+        best = (np.abs(table[i, i:]).argmax(0) + i) * count + lane
+        for array in (table, free, zone):
+            long = array.reshape(*array.shape[:-2], -1)
+            largest = long.take(best, axis=-1)
+            long[..., best] = array[..., i, :]
+            array[..., i, :] = largest
+        pivot = table[i, i]
+        # An equation that others imply asks for nothing, and its trade waits for the next round.
+        sound = np.abs(pivot) > _EPS
+        scale = 1 / np.where(sound, pivot, 1.0)
+        factor = np.where(sound, table[:, i] * scale, 0.0)
+        factor[i] = np.where(sound, 1 - scale, 1.0)
+        later = table[:, i + 1 :]
+        later -= np.multiply(factor[:, None], later[i], out=product[:, i + 1 :])
+    t = np.zeros((trades - p, p + len(held), count))
+    flat = t.reshape(trades - p, -1)
+    t[:, :p] = table[:, p:].swapaxes(0, 1)
+    at = (p + zone) * count + lane
+    flat[np.arange(trades - p)[:, None], at[p:]] = 1.0
+    for i in range(p):
+        flat[:, at[i]] -= t[:, i]
+    basic, other = np.concatenate([free[:p], held]), free[p:]
+    x, y = state[basic], state[other]
+    product = np.empty_like(t)
+    for j in range(trades - p):
+        column = t[j]
+        np.clip(x, _CLOSE, 1 - _CLOSE, out=x)
+        inverse, above, below = _reach(x, column)
+        forward = np.minimum(above.min(0), 1 - y[j])
+        backward = np.minimum(-below.max(0), y[j])
+        ahead = rng.random(count) * (forward + backward) < backward
+        step = np.where(ahead, forward, -backward)
+        hit = np.where(ahead, above, below) == step
+        which = hit.argmax(0) * count + lane
+        swap = hit.take(which)
+        x -= step * column
+        y[j] += step
+        scale = np.where(swap, inverse.take(which), 0.0)
+        change = column * scale
+        change.reshape(-1)[which] -= scale
+        later = flat[j + 1 :].take(which, axis=-1)
+        t[j + 1 :] -= np.multiply(later[:, None], change, out=product[j + 1 :])
+        for inside, outside in ((basic, other), (x, y)):
+            leaving = inside.take(which)
+            inside.reshape(-1)[which] = np.where(swap, outside[j], leaving)
+            outside[j] = np.where(swap, leaving, outside[j])
+    state[other] = np.round(y)
+    state[basic] = x
+    state[-1] = 0.0
+
+
+def _land(
+    state: FloatArray, variates: FloatArray, unit: IntArray, blocks: _Blocks, rng: Generator
+) -> None:
+    """One step of the last trades of each draw, in the direction that changes the totals least.
+
+    An earlier variate counts twice as much as the next one.
+    """
+    free, zone, held = blocks.free, blocks.zone, blocks.held
+    lane, filled = np.arange(free.shape[-1]), free < state.size - 1
+    scaled = variates * np.sqrt(0.5 ** np.arange(len(variates)))[:, None]
+    gap = scaled.take(unit[free], axis=1) - scaled.take(unit[held[zone, lane]], axis=1)
+    gap = np.moveaxis(gap, -1, 0)
+    gram = np.swapaxes(gap, -1, -2) @ gap
+    rank = np.arange(len(free))
+    # Among directions that are equally good the first trades decide, and not rounding errors.
+    gram[:, rank, rank] += np.where(filled, 1e-6 * rank[:, None], 1e9).T
+    u = np.linalg.eigh(gram)[1][..., 0].T * filled
+    # The largest part is positive: libraries differ in the sense of a vector.
+    u *= np.sign(u[np.abs(u).round(6).argmax(0), lane])
+    back = np.zeros(held.shape)
+    for k in rank:
+        back[zone[k], lane] -= u[k]
+    place, u = np.concatenate([free, held]), np.concatenate([u, back])
+    x = np.clip(state[place], _CLOSE, 1 - _CLOSE)
+    _, above, below = _reach(x, -u)
+    forward, backward = above.min(0), -below.max(0)
+    ahead = rng.random(lane.size) * (forward + backward) < backward
+    state[place] = x + np.where(ahead, forward, -backward) * u
+    state[-1] = 0.0
+
+
+def _reach(x: FloatArray, column: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """1/column, and steps forwards and backwards at which x − step · column is decided.
+
+    x lies inside of 0 and 1, so that a place that the step does not move sets it no limit.
+    """
+    inverse = 1 / np.where(np.abs(column) > _EPS, column, 1e-40)
+    to_0 = x * inverse
+    to_1 = to_0 - inverse
+    return inverse, np.maximum(to_0, to_1), np.minimum(to_0, to_1)

@@ -104,8 +104,7 @@ class _Choice:
 
     def __lt__(self, bound):
         chance = np.atleast_1d(np.asarray(bound / self.scale, dtype=float))
-        assert chance.size == 1, "walk one draw at a time"
-        return np.array([self.walk.choose(float(chance[0]))])
+        return np.array([self.walk.choose(float(c)) for c in chance])
 
 
 class _Walk(np.random.Generator):
@@ -125,6 +124,8 @@ class _Walk(np.random.Generator):
         return _Choice(self)
 
     def choose(self, chance):
+        if chance <= 0 or chance >= 1:
+            return chance >= 1
         step = len(self.taken)
         yes = self.script[step] if step < len(self.script) else True
         self.taken.append(yes)

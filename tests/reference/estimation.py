@@ -79,6 +79,30 @@ def ridge_leave_one_out(y, x, penalty):
     return total
 
 
+def ridge_averaged(y, x, pool_x, penalties):
+    """Ridge slopes of all penalties, weighted by PRESS^(-n/8), on a simple random sample.
+
+    Returns slopes, value and standard error; the hat matrix is that of the averaged fit.
+    """
+    from sklearn.linear_model import Ridge
+
+    n, size = len(y), len(pool_x)
+    errors = np.array([ridge_leave_one_out(y, x, penalty) for penalty in penalties])
+    share = (errors.min() / errors) ** (n / 8)
+    share = share / share.sum()
+    slopes = sum(s * Ridge(alpha=a).fit(x, y).coef_ for s, a in zip(share, penalties, strict=True))
+    own, off = x - x.mean(0), x.mean(0) - pool_x.mean(0)
+    inverse = sum(
+        s * np.linalg.inv(own.T @ own + a * np.eye(x.shape[1]))
+        for s, a in zip(share, penalties, strict=True)
+    )
+    left = y - (x - pool_x.mean(0)) @ slopes
+    g = 1 - n * own @ inverse @ off
+    leverage = np.diag(own @ inverse @ own.T)
+    residuals = g * (left - left.mean()) / (1 - leverage)
+    return slopes, left.mean(), math.sqrt((1 - n / size) / n * residuals.var(ddof=1))
+
+
 def ridge_signed(y, x, penalty, signs):
     """Ridge slopes with signs, as bounded least squares on augmented data; x, y centred."""
     from scipy.optimize import lsq_linear

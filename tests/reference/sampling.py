@@ -149,6 +149,29 @@ def neyman(mass, sizes, n):
     return out
 
 
+def chances_given_count(chances):
+    """Fraction f of the due of a document, and the chances of its segments rounded up and down.
+
+    Rounded up: all are scaled to sum to the count; those above 1 are set to 1 and the rest is
+    scaled again, until none is above 1. Rounded down: what makes the mixture right.
+    """
+    due = sum(chances)
+    least = int(due + 1e-9)
+    f = max(due - least, 0.0)
+    if f < 1e-9:
+        return 0.0, list(chances), list(chances)
+    count, sure = least + 1, set()
+    while True:
+        rest = sum(c for i, c in enumerate(chances) if i not in sure)
+        scale = (count - len(sure)) / rest if rest else 0.0
+        more = {i for i, c in enumerate(chances) if i not in sure and c * scale > 1 + 1e-12}
+        if not more:
+            break
+        sure |= more
+    up = [1.0 if i in sure else c * scale for i, c in enumerate(chances)]
+    return f, up, [(c - f * u) / (1 - f) for c, u in zip(chances, up, strict=True)]
+
+
 def best_rounding_cost(share, sizes, n, least=0):
     """The smallest Σ|n_h - n'_h| over all whole n'_h that sum to n, by trying all of them."""
     ranges = [range(min(least, s), s + 1) for s in sizes]
