@@ -57,7 +57,8 @@ class Study:
             for key, own in zip(_keys(self.pool), self.scores.tolist(), strict=True)
             if key in known and np.isfinite(own)
         ]
-        return bool(both) and all(one == other for one, other in both)
+        pairs = np.array(both).reshape(-1, 2)
+        return bool(both) and bool(np.allclose(pairs[:, 0], pairs[:, 1], rtol=1e-9, atol=0.0))
 
 
 @dataclass(frozen=True)

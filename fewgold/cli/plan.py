@@ -14,6 +14,7 @@ from fewgold.errors import DataError
 
 if TYPE_CHECKING:
     from fewgold.planning import Goal, Outlook, Plan
+    from fewgold.simulation.studies import Study
 
 _GOAL = "What is wanted"
 _GUESS = "From a guess"
@@ -63,6 +64,12 @@ def plan(
         "Of the ratings in DATA, as for select: a column, or 10+0.5*words.",
         panel=_DATA,
     ),
+    uncertainty: str | None = option(
+        None,
+        "COLUMN",
+        "In DATA: expected spread of each rating, or a judge's probability, as for select.",
+        panel=_DATA,
+    ),
     strategies: str | None = option(None, "A+B,…", "To compare; see fewgold strategies."),
     draws: int = option(200, "D", "Studies to replay.", panel=_DATA, min=20),
     seed: int = option(0, "S", "Of the replay.", panel=_DATA, min=0),
@@ -109,6 +116,7 @@ def plan(
     [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
     """
     from fewgold import planning
+    from fewgold.cli.simulate import rated_studies
 
     how = "json" if json else output
     if budget is not None:
@@ -136,6 +144,8 @@ def plan(
         )
     if assurance is not None and pilot is None:
         raise typer.BadParameter("--assurance goes with --pilot, whose sd may be too small.")
+    if uncertainty is not None and history is None:
+        raise typer.BadParameter("--uncertainty names a column of the table of --history.")
     names = parse.names(strategies) or None
     if alpha is not None:
         found = planning.plan_binary(
@@ -145,7 +155,8 @@ def plan(
     elif (ends := parse.limits(limits)) is not None:
         found = planning.plan_worst_case(goal, ends, size, rating_cost)
     elif history is not None:
-        found = _from_history(goal, history, human, cost, names, size, draws, seed, quiet)
+        studies = rated_studies(history, human, quiet, cost=cost, uncertainty=uncertainty)
+        found = _from_history(goal, studies, names, size, draws, seed, quiet)
     else:
         if sd is not None:
             outlook = planning.Outlook(
@@ -206,14 +217,12 @@ def _from_pilot(
 
 
 def _from_history(
-    goal: Goal, history: str, human: str | None, cost: str | None, names: list[str] | None,
-    size: int | None, draws: int, seed: int, quiet: bool,
+    goal: Goal, studies: dict[str, Study], names: list[str] | None, size: int | None, draws: int,
+    seed: int, quiet: bool,
 ) -> Plan:  # fmt: skip
     """The plan by replaying studies on ratings that are there."""
     from fewgold import planning, registry
-    from fewgold.cli.simulate import rated_studies
 
-    studies = rated_studies(history, human, quiet, cost=cost)
     if goal.difference is not None:
         studies = planning.difference_studies(studies)
     if names is None:  # the plain strategy, the metrics alone, and what we recommend

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fewgold.cli import input, options, parse
+from fewgold.cli import input, options, parse, uneven
 from fewgold.cli.console import (
     emit,
     note,
@@ -65,6 +66,10 @@ def simulate(
     metrics: options.Metrics = None,
     cost: str | None = option(None, "COST", "As for select.", panel=options.COLUMNS),
     orientation: str | None = option(None, "A=+1,B=-1", "As for select.", panel=options.COLUMNS),
+    uncertainty: uneven.Uncertainty = None,
+    history: uneven.HistoryFile = None,
+    history_human: uneven.HistoryHuman = None,
+    uniform: uneven.Uniform = None,
     rated_only: bool = flag(False, "--rated-only", "Leave out rows without a human score."),
     output: Output = "text",
     json: Json = False,
@@ -97,10 +102,16 @@ def simulate(
     studies = rated_studies(
         data, human, quiet, by=by, orientation=orientation, rated_only=rated_only, id=id,
         document=document, metrics=parse.names(metrics) or None, cost=cost,
+        uncertainty=uncertainty,
     )  # fmt: skip
+    if history is not None:
+        studies = _with_history(studies, history, history_human, quiet)
+    elif history_human is not None:
+        raise typer.BadParameter("--history-human belongs to --history.")
     if passing is not None:
         studies = {k: s._replace(gold=passing(s.gold).astype(float)) for k, s in studies.items()}
         asked["limits"] = (0.0, 1.0)
+    asked["strategies"] = _chosen(asked["strategies"], studies, asked["limits"], uniform)
     store = None if out is None else out / "cells"
     with progress_bars(quiet) as bars, running_on(backend, scheduler, n_jobs), resumable(store):
         bar = partial(bars, "simulating") if bars else None
@@ -115,11 +126,64 @@ def simulate(
         "failures": result.failures.to_dict("records"),
         "files": [str(path) for path in written],
     }
+    if len(gains := result.uneven()):
+        record["uneven"] = gains.to_dict("records")
     rows: Any = (ranking if how == "latex" else frame).to_dict("records")
     emit(how, record, rows, lambda _: print_summary(result.summary(), written))
     lost = [s for s in result.strategies if all(c.failure for c in result.cells if c.strategy == s)]
     if lost:  # the table has the reasons; scripts need to know
         raise typer.Exit(1)
+
+
+def _chosen(
+    names: list[str] | None, studies: dict[str, Study], limits: tuple[float, float] | None,
+    uniform: float | None,
+) -> Any:  # fmt: skip
+    """The strategies to compare, of which the usual ones must suit the rating scale."""
+    from fewgold import registry
+    from fewgold.errors import DesignError
+    from fewgold.simulation.run import check_scale, check_strategy, usual_strategies
+
+    if names is None:
+        usual, fitting = usual_strategies(studies), []
+        for name in usual:
+            with suppress(DesignError):
+                check_scale(name, studies, limits)
+                fitting.append(name)
+        names = None if fitting == usual and uniform is None else fitting
+    else:
+        for name in names:
+            check_strategy(name, studies)
+            check_scale(name, studies, limits)
+    if names is None or uniform is None:
+        return names
+    made: dict[str, Any] = {}
+    for name in names:
+        made[name] = name
+        with suppress(DesignError):  # equal chances
+            made[name] = registry.strategy(name, uniform=uniform)
+    if all(isinstance(one, str) for one in made.values()):
+        raise typer.BadParameter(
+            f"--uniform is for strategies with uneven chances, such as {registry.UNEVEN}."
+        )
+    return made
+
+
+def _with_history(
+    studies: dict[str, Study], file: str, human: str | None, quiet: bool
+) -> dict[str, Study]:
+    """Studies whose pools know what earlier ratings tell, never those that are replayed."""
+    read: dict[tuple[str, ...], uneven.Earlier] = {}
+    found = {}
+    for name, study in studies.items():
+        key = tuple(study.pool.metrics)
+        if key not in read:
+            read[key] = uneven.read_history(file, human, study.pool, quiet)
+        earlier = uneven.without_own(read[key], study.pool, study.gold, name)
+        found[name] = study._replace(pool=earlier.history.inform(study.pool))
+        own = "" if len(studies) == 1 else f" of {name}"
+        note(f"history{own}: {earlier.told(study.pool)['sentence']}", quiet)
+    return found
 
 
 def rated_studies(
@@ -130,6 +194,7 @@ def rated_studies(
     by: str | None = None,
     orientation: str | None = None,
     rated_only: bool = False,
+    uncertainty: str | None = None,
     **named: Any,
 ) -> dict[str, Study]:
     """Rated pools from a table whose columns are said or guessed, or embedded ones."""
@@ -139,13 +204,19 @@ def rated_studies(
     from fewgold.simulation.studies import Study
 
     if data.startswith(_DEMO) and not Path(data).exists():
+        if uncertainty is not None:
+            raise typer.BadParameter(
+                "--uncertainty names a column of a table. Write the data with fewgold demo --save "
+                "FOLDER to try it."
+            )
         kind = data.removeprefix(_DEMO)
         return {s: Study(*load_demo(kind, system=s)) for s in demo_systems(kind)}
     parts = parse.names(by)
-    found = input.understand(
-        input.read_table(data, quiet), quiet, **named, texts=[], human=parse.names(human) or None,
-        other=parts, orientation=parse.orientation(orientation),
+    found, column = uneven.roles_beside(
+        input.read_table(data, quiet), uncertainty, **named, texts=[],
+        human=parse.names(human) or None, other=parts, orientation=parse.orientation(orientation),
     )  # fmt: skip
+    notes(found.notes(), quiet)
     humans = found.some_humans()
     if found.rater not in (None, *parts) and not parts:
         one = found.per_output()
@@ -159,6 +230,11 @@ def rated_studies(
         note(f"ids repeat, so each {parts[0]} is a pool of its own (--by)", quiet)
     if columns.get("cost") is not None:
         table = io.with_cost(table, columns["cost"])
+    if column is not None:
+        spread = "expected spread"
+        table = table.assign(**{spread: column.spread(table, table[columns["id"]])})
+        columns["spread"] = spread
+        note(f"expected spread: {column.sentence}", quiet)
     studies, told = studies_from_table(
         table, human=humans, by=parts, rated_only=rated_only, **columns
     )

@@ -63,12 +63,7 @@ Uniform = Annotated[
     ),
 ]
 
-# Words in the name of a column that tell what it holds. A judge's confidence c in its verdict is
-# the probability of a pass or of a fail, and c (1 − c) is the same for both.
-_KINDS = {
-    "spread": ("uncertainty", "uncertain", "spread", "sd", "std", "stdev", "sigma", "entropy"),
-    "probability": ("probability", "prob", "confidence"),
-}
+_KINDS = ("spread", "probability")
 
 
 @dataclass(frozen=True)
@@ -130,7 +125,7 @@ def roles_beside(
     import numpy as np
 
     from fewgold import io
-    from fewgold.io.columns import roles
+    from fewgold.io.columns import roles, sureness
 
     found = roles(table, **named)
     if uncertainty is None:
@@ -146,10 +141,8 @@ def roles_beside(
     values = io.column_of(table[name], name).values
     within = bool(((values >= 0) & (values <= 1))[np.isfinite(values)].all())
     if not kind:
-        words = set(io.parts(name))
-        told = [k for k, known in _KINDS.items() if words & set(known)]
         likely = "probability" if name in found.metrics and within else "spread"
-        kind = told[0] if len(told) == 1 else likely
+        kind = sureness(name) or likely
     if kind == "spread" and not named.get("metrics") and name in found.metrics:
         found = roles(table, **{**named, "other": [*named.get("other", ()), name]})
     return found, Column(name, kind, within)
@@ -284,8 +277,9 @@ def chances_of(sampler: Sampler) -> Chances | None:
 
 RANKS = "the rank of the metrics: the worse an output seems, the likelier it is drawn"
 RANKS_SUIT = (
-    "To follow the rank of the metrics suits scores whose good end is the end of the scale, such as error counts; not pass or "
-    "fail, nor Likert scales. --uncertainty COLUMN or --history FILE tell more."
+    "To follow the rank of the metrics suits scores whose good end is the end of the scale, such "
+    "as error counts; not pass or fail, nor Likert scales. --uncertainty COLUMN or --history FILE "
+    "tell more."
 )
 
 
@@ -304,7 +298,9 @@ def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
     elif chances is not None and chances.follow_ranks(informed.pool):
         found.append(("spread", RANKS))
     if chances is not None:
-        found.append(("chances", f"{1 - chances.uniform:.0%} by spread, {chances.uniform:.0%} equal"))
+        found.append(
+            ("chances", f"{1 - chances.uniform:.0%} by spread, {chances.uniform:.0%} equal")
+        )
     return found
 
 

@@ -70,7 +70,8 @@ def able(seen: Seen) -> Able:
         findings=() if problem is None else (problem,),
     )  # fmt: skip
     supports = [
-        *_strategies(fit), *([] if pool is None else [_bounds(seen, fit)]), *_studies(seen, fit)
+        *_strategies(fit), *([] if pool is None else [_bounds(seen, fit), *_uneven(seen, fit)]),
+        *_studies(seen, fit),
     ]  # fmt: skip
     return replace(fit, supports=tuple(supports))
 
@@ -146,6 +147,98 @@ def _bounds(seen: Seen, fit: Able) -> Support:
         f"approximate ones always; guaranteed ones (star, betting, …) with {guess} and a sample "
         "drawn with --strategy random+mean",
     )  # fmt: skip
+
+
+# Ratings of a system below which they do not tell whether uneven chances pay, and the share of the
+# segments for which that is worked out.
+_ENOUGH, _SHARE = 100, 0.1
+
+
+def _uneven(seen: Seen, fit: Able) -> list[Support]:
+    """Whether it pays to rate more where ratings stray further from the metrics."""
+    from fewgold.io.columns import sureness
+
+    sure = [
+        name
+        for name in map(str, seen.table.columns)
+        if sureness(name) and name not in seen.humans and _fits(seen.cells[name].values, name)
+    ]
+    named = f"--uncertainty {sure[0]}" if sure else ""
+    if seen.rater is not None and seen.rater in (keys(seen) or ()):
+        return []
+    gain = _gain(seen, sure[0] if sure else None) if fit.rated and seen.usable_metrics else None
+    if gain is not None:
+        less, how = gain
+        use = f"with {named}" if how == "column" else f"--strategy {registry.UNEVEN}"
+        if less < 0.02:
+            what = f"by “{sure[0]}”" if how == "column" else "by the rank of the metrics"
+            return [Support("uneven chances", False, f"{what} they would not have paid here")]
+        said = f"about {less:.0%} less error on these ratings, {use}; fewgold simulate tells more"
+        return [Support("uneven chances", True, said)]
+    if sure and not fit.rated:
+        said = f"“{sure[0]}” may tell where ratings vary most: fewgold select {named}"
+        return [Support("uneven chances", True, f"{said}; so may earlier ratings: --history FILE")]
+    if fit.crossed and fit.rated and _unrated_systems(seen):
+        said = "the ratings of the other systems tell where those of a new one vary: --history FILE"
+        return [Support("uneven chances", True, said)]
+    return []
+
+
+def _fits(values: NDArray[np.float64], name: str) -> bool:
+    """Whether a column holds what its name says: numbers of 0 or more, or probabilities."""
+    from fewgold.io.columns import sureness
+
+    top = 1.0 if sureness(name) == "probability" else math.inf
+    return bool(np.isfinite(values).all() and values.min() >= 0 and 0 < values.max() <= top)
+
+
+def _unrated_systems(seen: Seen) -> bool:
+    labels = np.array(seen.labels(str(seen.system)))
+    rated = np.isfinite(seen.scores())
+    return any(not rated[labels == name].any() for name in set(labels.tolist()))
+
+
+def _gain(seen: Seen, column: str | None) -> tuple[float, str] | None:
+    """By how much uneven chances would have cut the error, and by what: a column, or the ranks.
+
+    With e what ratings stray from a regression on the metrics, the squared error at n of N is about
+    Σ e² (1/π − 1) / N², against Σ e² (N/n − 1) / N² with equal chances. None where too few ratings
+    tell, or where the scale is too short for ranks and no column tells.
+    """
+    from fewgold.io.columns import sureness
+    from fewgold.samplers import Chances, RankSpread, spread_of_probability
+
+    scores = seen.scores()
+    systems = np.array(seen.labels(seen.system) if seen.system else [""] * seen.rows)
+    uneven = equal = 0.0
+    how = "ranks" if column is None else "column"
+    for name in dict.fromkeys(systems.tolist()):
+        rows = np.flatnonzero((systems == name) & np.isfinite(scores))
+        metrics = {m: seen.cells[m].values[rows] for m in seen.usable_metrics}
+        metrics = {m: v for m, v in metrics.items() if np.isfinite(v).all() and np.ptp(v) > 0}
+        y = scores[rows]
+        if rows.size < _ENOUGH or not metrics or np.ptp(y) == 0:
+            continue
+        pool = Pool(np.arange(rows.size), metrics)
+        chances = Chances(RankSpread())
+        if column is not None:
+            own = seen.cells[column].values[rows]
+            spread = spread_of_probability(own) if sureness(column) == "probability" else own
+            if not spread.any():
+                continue
+            pool, chances = pool.with_spread(spread), Chances()
+        elif np.ptp(y) <= _LONG:
+            continue
+        x = np.vstack([np.ones(rows.size), pool.standardised()]).T
+        e = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+        n = max(round(_SHARE * rows.size), 1)
+        uneven += float((e**2 * (1 / chances.inclusion(pool, n) - 1)).sum()) / e.var()
+        equal += float((e**2).sum() * (rows.size / n - 1)) / e.var()
+    return None if equal == 0 else (1 - math.sqrt(uneven / equal), how)
+
+
+# Scores that span no more are taken for pass or fail, or for a Likert scale.
+_LONG = 10.0
 
 
 def _studies(seen: Seen, fit: Able) -> list[Support]:

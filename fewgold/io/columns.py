@@ -88,6 +88,25 @@ def parts(name: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", spaced.lower())
 
 
+# Words in the name of a column that say how sure a rating is. A judge's confidence c in its verdict
+# is the probability of a pass or of a fail, and √(c(1 − c)) is the same for both.
+_SURENESS = {
+    "spread": ("uncertainty", "uncertain", "spread", "sd", "std", "stdev", "sigma", "entropy"),
+    "probability": ("probability", "prob", "confidence"),
+}
+
+
+def sureness(name: str) -> str | None:
+    """What the name of a column says about ratings: their ``spread``, or a ``probability``.
+
+    >>> sureness("judge_prob"), sureness("uncertainty"), sureness("comet")
+    ('probability', 'spread', None)
+    """
+    words = set(parts(name))
+    found = [kind for kind, known in _SURENESS.items() if words & set(known)]
+    return found[0] if len(found) == 1 else None
+
+
 def looks_human(name: str, known_metric: bool = False) -> bool:
     """True for a column that may hold human scores: it must never slip in among the metrics.
 

@@ -90,6 +90,32 @@ SAMPLERS = {
             "Computational Statistics and Data Analysis 74",
         ),
     ),
+    "docs-uneven": Description(
+        "as docs-balanced, likelier where ratings are expected to stray",
+        "Segments were drawn by the cube method so that their metrics average as they do in the "
+        "pool and they are spread over the documents, with a larger chance where the rating was "
+        "expected to stray further from what the metrics predict; ratings are weighted by one "
+        "over their chance.",
+        "A rating tells more where it can be predicted less, and the weights keep the score right "
+        "whatever was expected.",
+        (
+            "Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91",
+            NEYMAN,
+            MODEL_ASSISTED,
+        ),
+    ),
+    "docs-two-wave": Description(
+        "a balanced first wave; its ratings tell where the next go (use --given)",
+        "A first wave was drawn with equal chances, balanced on metrics and documents. How far its "
+        "ratings strayed from what the metrics predict decided on the chances of the second wave; "
+        "given the first, these are known, and ratings are weighted by one over their chance.",
+        "Nothing has to be known beforehand about where ratings vary most.",
+        (
+            "Deville and Tillé (2004), Efficient balanced sampling: the cube method, Biometrika 91",
+            NEYMAN,
+            MODEL_ASSISTED,
+        ),
+    ),
     "docs-whole": Description(
         "whole documents, for raters who need context",
         "Documents in random order were taken whole until the budget was spent.",
@@ -113,6 +139,20 @@ SAMPLERS = {
         "biased.",
         (SALDIAS,),
     ),
+}
+_UNEVEN = (
+    " A segment had a larger chance where the rating was expected to stray further from what the "
+    "metrics predict, and ratings are weighted by one over their chance."
+)
+SAMPLERS |= {
+    f"{name}-uneven": replace(
+        SAMPLERS[name],
+        short=f"as {name}, likelier where ratings are expected to stray",
+        does=SAMPLERS[name].does.replace(", every set of them equally likely", "") + _UNEVEN,
+        why="A rating tells more where it can be predicted less.",
+        papers=(*SAMPLERS[name].papers, NEYMAN, MODEL_ASSISTED),
+    )
+    for name in ("random", "metrics-prop", "docs-sys")
 }
 # Variants that differ in nothing but the line for lists
 SAMPLERS |= {

@@ -30,6 +30,8 @@ _FIRST = (
     *("abs_error", "abs_error_sd", "bias", "rmse", "win", "coverage", "half_width", "slack"),
     *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "se_ratio", "cost"),
 )
+# Samplers with uneven chances, and what draws like them with equal ones; others end in -uneven.
+_TWINS = {"docs-uneven": "docs-balanced", "docs-two-wave": "docs-balanced"}
 BY_BOUND = tuple(f"{part}_" for part in PARTS)
 KINDS = ("error", "relative", "coverage", "ranking", "bounds", "widths")
 
@@ -184,6 +186,32 @@ class Simulation:
         self._averages[names] = table.fillna({"cells": 0, "compared": 0})
         return self._averages[names].copy()
 
+    def uneven(self) -> pd.DataFrame:
+        """How much lower the error of uneven chances is than that of equal ones, over all cells.
+
+        One row for each strategy with uneven chances whose twin with equal ones was simulated too;
+        ``gain_mc`` is the Monte-Carlo standard error.
+        """
+        import pandas as pd
+
+        rows = []
+        for name in self.strategies:
+            sampler, plus, estimator = name.partition("+")
+            twin = f"{_TWINS.get(sampler, sampler.removesuffix('-uneven'))}{plus}{estimator}"
+            if twin == name or twin not in self.strategies:
+                continue
+            found = []
+            for one in (c for c in self.cells if c.strategy == name and c.failure is None):
+                other = self._by_key[one.pool, twin, one.budget]
+                if other.failure is None:
+                    made = figures(one, other, plain=False)
+                    found.append((made["reduction"], made["reduction_mc"]))
+            gains = np.array([pair for pair in found if np.isfinite(pair[0])])
+            if gains.size:
+                error = float(np.sqrt((gains[:, 1] ** 2).sum())) / len(gains)
+                rows.append((name, twin, float(gains[:, 0].mean()), error, len(gains)))
+        return pd.DataFrame(rows, columns=["strategy", "equal", "gain", "gain_mc", "cells"])
+
     @property
     def failures(self) -> pd.DataFrame:
         """Cells in which a strategy or a bound failed, and why."""
@@ -213,7 +241,7 @@ class Simulation:
         if self.bounds:
             lines += ["", *_intervals(table, self)]
         lines.append("")
-        for note in (legend(self), *failure_notes(self, table)):
+        for note in (legend(self), *uneven_notes(self), *failure_notes(self, table)):
             lines += textwrap.wrap(note, 80, break_on_hyphens=False)
         return "\n".join([*lines, self.signature])
 
@@ -370,6 +398,24 @@ def legend(simulation: Simulation) -> str:
     return said
 
 
+def uneven_notes(simulation: Simulation) -> list[str]:
+    """Whether uneven chances beat equal ones on these data, in sentences."""
+    notes = []
+    for row in simulation.uneven().to_dict("records"):
+        gain, error = row["gain"], row["gain_mc"]
+        way = "below" if gain >= 0 else "above"
+        verdict = "more draws would tell whether that is chance"
+        if abs(gain) > 2 * error:
+            verdict = "uneven chances pay on these data"
+            if gain < 0:
+                verdict = "equal chances are the better choice on these data"
+        notes.append(
+            f"The error of {row['strategy']} is {100 * abs(gain):.1f} % ± {100 * error:.1f} "
+            f"(Monte-Carlo error) {way} that of {row['equal']}: {verdict}."
+        )
+    return notes
+
+
 def failure_notes(simulation: Simulation, table: pd.DataFrame) -> list[str]:
     """Which strategies and bounds failed in some cells, in sentences."""
     notes = []
@@ -500,6 +546,7 @@ def page(simulation: Simulation) -> str:
             f" Closest to the truth: {best['strategy']}, whose error is {gain} below that of "
             f"{simulation.baseline} at the same budget."
         )
+    lead = " ".join([lead, *uneven_notes(simulation)])
     drawn = []
     for kind, ax in _figures(simulation).items():
         title, caption, alt = PLOTS[kind]

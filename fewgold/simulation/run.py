@@ -154,10 +154,7 @@ def _strategies(
     given: Strategies | None, studies: Mapping[str, Study], baseline: str
 ) -> dict[str, Estimator | str]:
     if given is None:
-        lists = (registry.strategy_names(study.pool) for study in studies.values())
-        given = list(dict.fromkeys(name for names in lists for name in names))
-        if all(np.isin(study.gold, (0, 1)).all() for study in studies.values()):
-            given.append("random+alpha")
+        given = usual_strategies(studies)
     if isinstance(given, str | Estimator):
         given = [given]
     named: dict[str, Estimator | str] = {}
@@ -181,6 +178,15 @@ def _strategies(
         check_strategy(baseline, studies)
         named = {baseline: baseline, **named}
     return named
+
+
+def usual_strategies(studies: Mapping[str, Study]) -> list[str]:
+    """What a simulation on these data compares by default."""
+    lists = (registry.strategy_names(study.pool) for study in studies.values())
+    names = list(dict.fromkeys(name for names in lists for name in names))
+    if all(np.isin(study.gold, (0, 1)).all() for study in studies.values()):
+        names.append("random+alpha")
+    return names
 
 
 def _unusual_settings(
@@ -231,6 +237,16 @@ def check_strategy(made: Estimator | str, studies: Mapping[str, Study]) -> None:
         except UnknownNameError:
             if k == len(studies) - 1:
                 raise
+
+
+def check_scale(
+    made: Estimator | str, studies: Mapping[str, Study], limits: tuple[float, float] | None
+) -> None:
+    """Raises for uneven chances by the rank of metrics on a rating scale that they do not suit."""
+    for study in studies.values():
+        chances = getattr(as_estimator(made, study.pool).sampler, "chances", None)
+        if chances is not None:
+            chances.check_scale(study.pool, limits)
 
 
 def _budgets(given: Iterable[Budget] | Budget) -> list[Budget]:

@@ -402,7 +402,7 @@ class SimulatePage(Page):
 
     def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
         from fewgold import registry
-        from fewgold.simulation.run import check_strategy
+        from fewgold.simulation.run import check_scale, check_strategy
 
         names = _ticked(fields)
         if not names:
@@ -428,6 +428,7 @@ class SimulatePage(Page):
             asked["limits"] = (0.0, 1.0)
         for name in (*names, asked["baseline"]):
             check_strategy(name, studies)
+            check_scale(name, studies, asked["limits"])
         cells = len(studies) * (len(names) + 1) * len(asked["budgets"])
         if cells > _MOST_CELLS:
             raise FewgoldError(
@@ -474,14 +475,15 @@ class SimulatePage(Page):
         return super().frame(result, "to_frame" if table == "cells" else table)
 
     def show(self, result: Simulation) -> dict[str, Any]:
-        from fewgold.simulation.result import failure_notes, legend
+        from fewgold.simulation.result import failure_notes, legend, uneven_notes
 
         title, _, _ = result.summary().partition("\n")
         figures = [k for k in self.FIGURES if result.bounds or k not in ("bounds", "widths")]
         failed = ["failures"] if len(result.failures) else []
         return {
             "lead": title, "grids": [_by_strategy(result), _by_budget(result)],
-            "legend": legend(result), "notes": failure_notes(result, result.ranking()),
+            "legend": legend(result),
+            "notes": [*uneven_notes(result), *failure_notes(result, result.ranking())],
             "signature": result.signature, "figures": {k: self.FIGURES[k] for k in figures},
             "tables": ["ranking", "by_budget", "cells", *failed],
         }  # fmt: skip
