@@ -59,6 +59,13 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
     ("Pool.from_table", "texts"): (
         "document", lambda t: list(Pool.from_table(ONE, id="segment", texts=t).texts),
     ),
+    ("History.from_table", "metrics"): (
+        "comet",
+        lambda m: [
+            list(study.pool.metrics)
+            for study in History.from_table(ONE, id="segment", human="rater1", metrics=m).studies
+        ],
+    ),
     ("Pool.matrix", "names"): ("comet", lambda m: POOL.matrix(m).tolist()),
     ("Pool.standardised", "names"): ("comet", lambda m: POOL.standardised(m).tolist()),
     ("Sample.standardised", "names"): ("comet", lambda m: SAMPLE.standardised(m).tolist()),

@@ -70,7 +70,8 @@ class Systematic(Sampler):
         if self.chances is not None:
             inclusion = self.chances.inclusion(pool, n)
             rows, certain = along_line(order, inclusion, n, rng)
-            groups = np.r_[neighbours(n - certain, NEIGHBOURS), np.full(certain, n)]
+            # One group: a few neighbours of very different weights say little about each other.
+            groups = (np.arange(n) >= n - certain).astype(np.int64)
             return rows, uneven_design(DesignKind.SYSTEMATIC, inclusion, rows, groups)
         size = len(pool)
         rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
