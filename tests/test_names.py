@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fewgold import simulate
+from fewgold import History, simulate
 from fewgold.bayes import BinaryPosterior, naive_table, roc_table
 from fewgold.campaign import Settings
 from fewgold.comparison import compare, joint_pool
