@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
+from fewgold.common.checks import as_names
 from fewgold.errors import DataError
 from fewgold.pool import Pool
 
@@ -110,7 +111,7 @@ class History:
         *,
         human: str,
         id: str,
-        metrics: Sequence[str],
+        metrics: Sequence[str] | str,
         document: str | None = None,
         system: str | None = None,
         same_segments: bool = True,
@@ -128,7 +129,7 @@ class History:
         for part in parts:
             own = frame if labels is None else frame.filter((labels == part).tolist())
             scores = np.asarray(own[human].to_numpy(), dtype=np.float64)
-            varied = [m for m in metrics if own[m].n_unique() > 1]
+            varied = [m for m in as_names(metrics) if own[m].n_unique() > 1]
             pool = Pool.from_table(own, id=id, document=document, metrics=varied)
             studies.append((pool, scores))
         return cls(studies, same_segments)

@@ -27,6 +27,7 @@ from fewgold.samplers import (
     Chances,
     Clusters,
     Incremental,
+    RankSpread,
     Sampler,
     SimpleRandom,
     Stratified,
@@ -42,6 +43,8 @@ __all__ = [
 RECOMMENDED = "docs-balanced+ridge"
 #: Where it is known beforehand how far ratings are expected to stray from the metrics.
 UNEVEN = "docs-uneven+ridge"
+#: Where nothing is known, for error counts only.
+BY_RANK = "docs-uneven-rank+ridge"
 ON_DISK = "docs-sys+ridge"
 WITHOUT_METRICS = "docs-sys+mean"
 
@@ -59,6 +62,7 @@ _SAMPLERS: dict[str, Callable[[], Sampler]] = {
     "metrics-prop-uneven": lambda: Stratified(ByMetric(), chances=Chances()),
     "docs-sys-uneven": lambda: Systematic(chances=Chances()),
     "docs-uneven": lambda: Balanced(chances=Chances()),
+    "docs-uneven-rank": lambda: Balanced(chances=Chances(RankSpread())),
     "docs-two-wave": TwoWave,
     "docs-whole": Clusters,
     "docs-chunks3": lambda: Clusters(3),
@@ -204,7 +208,7 @@ def with_uniform(sampler: Sampler, uniform: float) -> Sampler:
         return replace(sampler, uniform=uniform)
     chances = getattr(sampler, "chances", None)
     if chances is None:
-        names = [n for n in _SAMPLERS if n.endswith("-uneven")]
+        names = [n for n in _SAMPLERS if "-uneven" in n]
         raise DesignError(
             f"{sampler.name} draws every segment with the same chance, so that there is nothing to "
             "mix.",
@@ -241,11 +245,13 @@ def strategy_names(pool: Population | None = None) -> list[str]:
         "docs-balanced+mean",
         RECOMMENDED,
         UNEVEN,
+        BY_RANK,
         "docs-two-wave+ridge",
     ]
     if pool is None:
         return names
-    without = set()
+    # Without an expected spread docs-uneven is the same as docs-balanced.
+    without = {BY_RANK if pool._has_spread else UNEVEN}
     if not pool.has_documents:
         without |= {name for name in names if name.startswith("docs-")}
         names.append("random+ridge")

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fewgold import simulate
+from fewgold import History, simulate
 from fewgold.bayes import BinaryPosterior, naive_table, roc_table
 from fewgold.campaign import Settings
 from fewgold.comparison import compare, joint_pool
@@ -58,6 +58,13 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
     ),
     ("Pool.from_table", "texts"): (
         "document", lambda t: list(Pool.from_table(ONE, id="segment", texts=t).texts),
+    ),
+    ("History.from_table", "metrics"): (
+        "comet",
+        lambda m: [
+            list(study.pool.metrics)
+            for study in History.from_table(ONE, id="segment", human="rater1", metrics=m).studies
+        ],
     ),
     ("Pool.matrix", "names"): ("comet", lambda m: POOL.matrix(m).tolist()),
     ("Pool.standardised", "names"): ("comet", lambda m: POOL.standardised(m).tolist()),

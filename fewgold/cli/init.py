@@ -148,8 +148,8 @@ def init(
     strategy_name = strategy or registry.recommended(pool)
     chances = uneven.chances_of(registry.strategy(strategy_name, pool, uniform=uniform).sampler)
     with Campaign.create(
-        campaign, pool, name=name, strategy=strategy_name, seed=seed, limits=scale, tolerance=tolerance,
-        confidence=level, bound=bound, rule=rule, each=each, repeats=repeats,
+        campaign, pool, name=name, strategy=strategy_name, seed=seed, limits=scale,
+        tolerance=tolerance, confidence=level, bound=bound, rule=rule, each=each, repeats=repeats,
         among=among, question=question, system=only_system,
         higher_is_better=higher_is_better, uniform=uniform,
         chances=uneven.sentence(informed, chances) or "",
@@ -182,6 +182,7 @@ def init(
         }
         if told := uneven.lines(informed, chances):
             result["chances"] = uneven.as_record(informed, chances)
+    notes(uneven.remarks(informed, chances), quiet)
     show(json, result, lambda out: _show(out, result, told))
 
 

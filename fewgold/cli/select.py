@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _ON = "On a campaign"
 _SIZE = "How much to rate"
-# Where the sheet goes and what is printed; --given and --history are files, whose places are kept by
-# themselves.
+# Where the sheet goes and what is printed. --given and --history are files, whose places are kept
+# by themselves.
 _NOT_DRAWING = ("out", "design", "force", "json", "quiet", "given", "history")
 
 
@@ -268,7 +268,7 @@ def select(
     if told:
         result["chances"] = uneven.as_record(informed, chances)
     more_to_say = [
-        *([uneven.RANKS_SUIT] if chances is not None and chances.follow_ranks(pool) else []),
+        *uneven.remarks(informed, chances),
         *_first_wave(chosen.sampler, rated, pool_file, out),
         *_worth_of_units(sample, opened.icc),
     ]

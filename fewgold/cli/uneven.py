@@ -1,4 +1,4 @@
-"""What tells beforehand how far ratings will stray: ``--uncertainty``, ``--history``, ``--uniform``.
+"""What tells beforehand how far ratings will stray: ``--uncertainty`` and ``--history``.
 
 Commands that draw (`select`, `init`, `simulate`) hand over what was typed; they get a pool with an
 expected spread, and the sentences that say where it comes from.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fewgold.common.arrays import FloatArray
     from fewgold.history import History
     from fewgold.io.columns import Roles
-    from fewgold.pool import Pool, Population
+    from fewgold.pool import Pool
     from fewgold.samplers import Chances, Sampler
 
 _PANEL = "Rate more where it matters"
@@ -276,11 +276,30 @@ def chances_of(sampler: Sampler) -> Chances | None:
 
 
 RANKS = "the rank of the metrics: the worse an output seems, the likelier it is drawn"
-RANKS_SUIT = (
+_RANKS_SUIT = (
     "To follow the rank of the metrics suits scores whose good end is the end of the scale, such "
     "as error counts; not pass or fail, nor Likert scales. --uncertainty COLUMN or --history FILE "
     "tell more."
 )
+_EQUAL = (
+    "Nothing tells which ratings will vary, so all segments had the same chance. Say it with "
+    "--uncertainty COLUMN or --history FILE; for error counts, and only for them, --strategy "
+    "docs-uneven-rank+ridge follows the rank of the metrics."
+)
+
+
+def _are_equal(informed: Informed, chances: Chances) -> bool:
+    """Whether chances that could be uneven are not, since nothing tells the spread."""
+    return not (chances.follow_ranks or informed.pool._has_spread)
+
+
+def remarks(informed: Informed, chances: Chances | None) -> list[str]:
+    """What to know about chances by rank, or about those that came out equal."""
+    if chances is None:
+        return []
+    if _are_equal(informed, chances):
+        return [_EQUAL]
+    return [_RANKS_SUIT] if chances.follow_ranks else []
 
 
 def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
@@ -289,15 +308,15 @@ def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
     found = []
     if "history" in record:
         found.append(("history", record["history"]["sentence"]))
-    if "uncertainty" in record:
+    if chances is not None and chances.follow_ranks:
+        found.append(("spread", RANKS))
+    elif "uncertainty" in record:
         told = record["uncertainty"]
         other = f" (otherwise: --uncertainty {told['other']})" if told["other"] else ""
         found.append(("spread", f"{told['sentence']}{other}"))
     elif "history" in record:
         found.append(("spread", "as the earlier ratings tell"))
-    elif chances is not None and chances.follow_ranks(informed.pool):
-        found.append(("spread", RANKS))
-    if chances is not None:
+    if chances is not None and not _are_equal(informed, chances):
         found.append(
             ("chances", f"{1 - chances.uniform:.0%} by spread, {chances.uniform:.0%} equal")
         )
@@ -309,21 +328,21 @@ def as_record(informed: Informed, chances: Chances | None) -> dict[str, Any]:
     return {
         **informed.record,
         "uniform": None if chances is None else chances.uniform,
-        "follow_ranks": chances is not None and chances.follow_ranks(informed.pool),
+        "follow_ranks": chances is not None and chances.follow_ranks,
     }
 
 
 def sentence(informed: Informed, chances: Chances | None) -> str | None:
     """How the chances were made, for the methods section of a report."""
-    if chances is None:
+    if chances is None or _are_equal(informed, chances):
         return None
     record = informed.record
-    if "uncertainty" in record:
+    if chances.follow_ranks:
+        source = f"followed {RANKS}"
+    elif "uncertainty" in record:
         source = f"was read from the {record['uncertainty']['sentence']}"
     elif "history" in record:
         source = f"was learnt from earlier ratings ({record['history']['sentence']})"
-    elif chances.follow_ranks(informed.pool):
-        source = f"followed {RANKS}"
     else:
         source = "was given with the pool"
     return (

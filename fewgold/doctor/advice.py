@@ -169,7 +169,7 @@ def _uneven(seen: Seen, fit: Able) -> list[Support]:
     gain = _gain(seen, sure[0] if sure else None) if fit.rated and seen.usable_metrics else None
     if gain is not None:
         less, how = gain
-        use = f"with {named}" if how == "column" else f"--strategy {registry.UNEVEN}"
+        use = f"with {named}" if how == "column" else f"--strategy {registry.BY_RANK}"
         if less < 0.02:
             what = f"by “{sure[0]}”" if how == "column" else "by the rank of the metrics"
             return [Support("uneven chances", False, f"{what} they would not have paid here")]

@@ -154,6 +154,12 @@ SAMPLERS |= {
     )
     for name in ("random", "metrics-prop", "docs-sys")
 }
+SAMPLERS["docs-uneven-rank"] = replace(
+    SAMPLERS["docs-uneven"],
+    short="the same by the rank of the metrics, for error counts only",
+    does=SAMPLERS["docs-uneven"].does
+    + " The worse the metrics of a segment, the further its rating was expected to stray.",
+)
 # Variants that differ in nothing but the line for lists
 SAMPLERS |= {
     name: replace(SAMPLERS["docs-incr"], short=short)

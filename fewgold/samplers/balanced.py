@@ -23,12 +23,10 @@ from fewgold.common.checks import check_count
 from fewgold.design import Design, DesignKind, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
-from fewgold.samplers.chances import Chances
+from fewgold.samplers.chances import RATINGS_PER_VARIATE, Chances, uneven_design
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
 from fewgold.samplers.systematic import NEIGHBOURS
 
-# Ratings for each balanced variate, at the least: the variance loses a degree of freedom for each.
-_RATINGS_PER_VARIATE = 8
 _EPS = 1e-9
 _CLOSE = 1e-15
 # Trades in a block, at the least, where there are few balance equations.
@@ -77,7 +75,7 @@ class Balanced(Sampler):
     @property
     def name(self) -> str:
         by = "docs" if self.by is None else getattr(self.by, "label", "strata")
-        return f"{by}-balanced" if self.chances is None else f"{by}-uneven"
+        return f"{by}-{'balanced' if self.chances is None else self.chances.name}"
 
     def _codes(self, pool: Pool) -> IntArray:
         if self.by is not None:
@@ -88,7 +86,7 @@ class Balanced(Sampler):
 
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         size, codes = len(pool), self._codes(pool)
-        most = min(self.components, n // _RATINGS_PER_VARIATE)
+        most = min(self.components, n // RATINGS_PER_VARIATE)
         inclusion = np.full(size, n / size)
         if self.chances is not None:
             inclusion = self.chances.inclusion(pool, n)
@@ -103,7 +101,14 @@ class Balanced(Sampler):
         chosen = cube(parts, order, np.where(up, dues.high[order], dues.low[order]), zone, rng)
         rows = order[chosen].reshape(draws, n)
         if uneven:
-            return _uneven_design(variates if most else None, inclusion, rows)
+            # One group for all, since a few neighbours of very different weights say little about
+            # each other; and one for segments that are taken for sure, which leave nothing to
+            # chance. They come last.
+            sure = inclusion >= 1 - _EPS
+            last = np.argsort(sure[rows], axis=-1, kind="stable")
+            rows = np.take_along_axis(rows, last, axis=-1)
+            groups = (np.arange(n) >= n - int(sure.sum())).astype(np.int64)
+            return rows, uneven_design(DesignKind.BALANCED, inclusion, rows, groups, variates)
         one = Design(
             kind=DesignKind.BALANCED,
             size=size,
@@ -113,36 +118,6 @@ class Balanced(Sampler):
         )
         balance = np.moveaxis(variates[:, rows], 0, -2) if len(variates) else None
         return rows, replace(batch_design(one, draws), balance=balance)
-
-
-def _uneven_design(
-    variates: FloatArray | None, inclusion: FloatArray, rows: IntArray
-) -> tuple[IntArray, Design]:
-    """Rows, those taken for sure at the end, and their design; ``variates`` were balanced.
-
-    A fixed number of segments with weights of a fixed sum means that the chances are in balance.
-    """
-    n, size = rows.shape[-1], inclusion.size
-    # One group for all, since a few neighbours of very different weights say little about each
-    # other; and one for segments that are taken for sure, which leave nothing to chance.
-    sure = inclusion >= 1 - _EPS
-    rows = np.take_along_axis(rows, np.argsort(sure[rows], axis=-1, kind="stable"), axis=-1)
-    groups = (np.arange(n) >= n - int(sure.sum())).astype(np.int64)
-    groups -= groups.min()
-    own = inclusion[rows]
-    balance = None
-    if variates is not None:
-        level = (inclusion * (size / n) - 1)[None]
-        balance = np.moveaxis(np.concatenate([level, variates])[:, rows], 0, -2)
-    weights = 1 / own
-    return rows, Design(
-        kind=DesignKind.BALANCED,
-        size=size,
-        weights=weights / weights.sum(-1, keepdims=True),
-        inclusion=own,
-        groups=np.broadcast_to(groups, rows.shape),
-        balance=balance,
-    )
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,22 @@ section 12.2). σ is never known for sure, so that chances are a mixture with eq
 guess of σ then costs little.
 
 Where σ comes from is a small callable of its own: `ExpectedSpread` reads it from the pool (a
-column, a judge's probability, or `fewgold.History`) and falls back on `RankSpread`, which knows
-nothing but the metrics; `RatedSpread` learns it from ratings of an earlier wave.
+column, a judge's probability, or `fewgold.History`), `RatedSpread` learns it from ratings of an
+earlier wave, and `RankSpread` knows nothing but the metrics, which suits error counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from fewgold.common.arrays import FloatArray
+from fewgold.common.arrays import FloatArray, IntArray
+from fewgold.design import Design, DesignKind
 from fewgold.errors import BudgetError, DataError, DesignError
-from fewgold.pool import Pool, Population
+from fewgold.pool import Pool
 from fewgold.sample import Ratings
 
 #: The expected spread of the rating of every segment, (N,) and not negative, from the pool.
@@ -39,6 +40,8 @@ _FEWEST = 20
 _PENALTIES = tuple(np.geomspace(1.0, 1e4, 9))
 _SLOPE_PENALTY = 0.1
 _FAR = 2.5
+# Ratings for each balanced variate, at the least: the variance loses a degree of freedom for each.
+RATINGS_PER_VARIATE = 8
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class RankSpread:
     middle.
     """
 
+    suffix: ClassVar[str] = "-rank"
+
     def __call__(self, pool: Pool) -> FloatArray:
         worse = np.argsort(np.argsort(-pool.composite(), kind="stable"), kind="stable")
         return np.asarray(_LEAST + _SLOPE * (worse + 0.5) / len(pool))
@@ -57,10 +62,10 @@ class RankSpread:
 
 @dataclass(frozen=True)
 class ExpectedSpread:
-    """The pool's own expected spread, where it has one; else by the rank of its metrics."""
+    """The pool's own expected spread; where it has none, the same for all segments."""
 
     def __call__(self, pool: Pool) -> FloatArray:
-        return RankSpread()(pool) if pool.spread is None else pool.spread
+        return np.ones(len(pool)) if pool.spread is None else pool.spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,25 +129,30 @@ class Chances:
                 },
             )
 
-    def follow_ranks(self, pool: Population) -> bool:
-        """Whether nothing but the rank of the metrics decides on the chances in this pool."""
-        own = isinstance(self.spread, ExpectedSpread) and not pool._has_spread
-        return own or isinstance(self.spread, RankSpread)
+    @property
+    def name(self) -> str:
+        """What names of samplers end in."""
+        return "uneven" + getattr(self.spread, "suffix", "")
 
-    def check_scale(self, pool: Population, limits: tuple[float, float] | None) -> None:
+    @property
+    def follow_ranks(self) -> bool:
+        """Whether nothing but the rank of the metrics decides on the chances."""
+        return isinstance(self.spread, RankSpread)
+
+    def check_scale(self, limits: tuple[float, float] | None) -> None:
         """Refuse to follow the rank of the metrics where the rating scale is known and short."""
-        if limits is None or limits[1] - limits[0] > _SHORT or not self.follow_ranks(pool):
+        if limits is None or limits[1] - limits[0] > _SHORT or not self.follow_ranks:
             return
         raise DesignError(
-            f"without an expected spread, uneven chances follow the rank of the metrics, which "
-            f"suits error counts but not a scale from {limits[0]:g} to {limits[1]:g}: ratings do "
-            "not vary most where the metrics are worst.",
+            "chances that follow the rank of the metrics suit error counts, but not a scale from "
+            f"{limits[0]:g} to {limits[1]:g}: there, ratings do not vary most where the metrics "
+            "are worst.",
             hints={
                 "python": "Give the pool a spread (Pool.with_spread, spread_of_probability, "
-                "History.inform), or take docs-balanced or docs-two-wave.",
-                "cli": "Name a column with --uncertainty (a judge's probability will do), give "
-                "earlier ratings with --history, or take --strategy docs-balanced+ridge or "
-                "docs-two-wave+ridge.",
+                "History.inform) and take docs-uneven; or take docs-balanced or docs-two-wave.",
+                "cli": "Name a column with --uncertainty (a judge's probability will do) or give "
+                "earlier ratings with --history, and take --strategy docs-uneven+ridge; or take "
+                "docs-balanced+ridge or docs-two-wave+ridge.",
                 "web": "Choose docs-balanced+ridge or docs-two-wave+ridge.",
             },
         )
@@ -208,3 +218,33 @@ def capped(mass: FloatArray, n: int) -> FloatArray:
     rest = float(mass[~certain].sum())
     share = np.minimum(mass * ((n - k) / rest if rest > 0 else 0.0), 1.0)
     return np.asarray(np.where(certain, 1.0, share))
+
+
+def uneven_design(
+    kind: DesignKind,
+    inclusion: FloatArray,
+    rows: IntArray,
+    groups: IntArray,
+    variates: FloatArray | None = None,
+) -> Design:
+    """The design of rows (draws, n) that were drawn with chances (N,), compared in ``groups`` (n,).
+
+    Weights are in proportion to 1/π and sum to 1 (Hájek). A fixed number of segments with weights
+    of a fixed sum means that the chances themselves are in balance, beside ``variates`` (p, N).
+    """
+    n, size = rows.shape[-1], inclusion.size
+    own = inclusion[rows]
+    weights = 1 / own
+    balance = None
+    if np.ptp(inclusion) > 1e-9 and n >= RATINGS_PER_VARIATE:
+        level = (inclusion * (size / n) - 1)[None]
+        table = level if variates is None else np.concatenate([level, variates])
+        balance = np.moveaxis(table[:, rows], 0, -2)
+    return Design(
+        kind=kind,
+        size=size,
+        weights=weights / weights.sum(-1, keepdims=True),
+        inclusion=own,
+        groups=np.broadcast_to(np.unique(groups, return_inverse=True)[1], rows.shape),
+        balance=balance,
+    )

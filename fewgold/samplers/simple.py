@@ -12,8 +12,8 @@ from fewgold.design import Design, DesignKind, simple_design
 from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo
 from fewgold.samplers.base import Sampler, batch_design
-from fewgold.samplers.chances import Chances
-from fewgold.samplers.systematic import along_line, uneven_design
+from fewgold.samplers.chances import Chances, uneven_design
+from fewgold.samplers.systematic import along_line
 from fewgold.stored import StoredPool
 from fewgold.stored.groups import Wanted, salt_of
 
@@ -33,7 +33,7 @@ class SimpleRandom(Sampler):
 
     @property
     def name(self) -> str:
-        return "random" if self.chances is None else "random-uneven"
+        return "random" if self.chances is None else f"random-{self.chances.name}"
 
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         if self.chances is not None:

@@ -22,7 +22,7 @@ from fewgold.design import Design, DesignKind, collapse
 from fewgold.errors import BudgetError, DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
-from fewgold.samplers.chances import Chances, capped
+from fewgold.samplers.chances import Chances, capped, uneven_design
 from fewgold.samplers.strata import (
     ByDocument,
     ByMetric,
@@ -34,7 +34,7 @@ from fewgold.samplers.strata import (
     random_ranks,
     strata_of,
 )
-from fewgold.samplers.systematic import Systematic, along_line, line_design, regular, uneven_design
+from fewgold.samplers.systematic import Systematic, along_line, line_design, regular
 from fewgold.stored import StoredPool
 from fewgold.stored.groups import Groups, MergedGroups, Wanted, salt_of
 
@@ -211,7 +211,7 @@ class Stratified(Sampler):
         by = getattr(self.by, "label", "strata")
         how = _ALLOCATIONS[self.allocation] if isinstance(self.allocation, str) else "own"
         tail = "-printed" if self.rounding == "printed" else ""
-        return f"{by}-{how}{tail}" + ("" if self.chances is None else "-uneven")
+        return f"{by}-{how}{tail}" + ("" if self.chances is None else f"-{self.chances.name}")
 
     def _mass(self, pool: Pool, strata: IntArray, sizes: IntArray) -> FloatArray:
         if self.allocation == "proportional":

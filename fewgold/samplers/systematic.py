@@ -13,7 +13,7 @@ from fewgold.design import Design, DesignKind, neighbours
 from fewgold.errors import DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
-from fewgold.samplers.chances import Chances
+from fewgold.samplers.chances import Chances, uneven_design
 from fewgold.samplers.strata import (
     ByDocument,
     ByMetric,
@@ -31,8 +31,6 @@ from fewgold.stored.groups import Wanted, salt_of
 # Neighbours on the line are compared in groups of this size to estimate the variance. Smaller
 # groups follow documents more closely but leave fewer degrees of freedom.
 NEIGHBOURS = 4
-# Ratings for each balanced variate, at the least: the variance loses a degree of freedom for each.
-RATINGS_PER_VARIATE = 8
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Systematic(Sampler):
     def name(self) -> str:
         by = getattr(self.by, "label", "strata")
         inside = "" if self.inside is None else f"-{self.inside}"
-        return f"{by}-sys{inside}" + ("" if self.chances is None else "-uneven")
+        return f"{by}-sys{inside}" + ("" if self.chances is None else f"-{self.chances.name}")
 
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         within = None if self.inside is None else pool.matrix([self.inside])[0]
@@ -72,7 +70,8 @@ class Systematic(Sampler):
         if self.chances is not None:
             inclusion = self.chances.inclusion(pool, n)
             rows, certain = along_line(order, inclusion, n, rng)
-            groups = np.r_[neighbours(n - certain, NEIGHBOURS), np.full(certain, n)]
+            # One group: a few neighbours of very different weights say little about each other.
+            groups = (np.arange(n) >= n - certain).astype(np.int64)
             return rows, uneven_design(DesignKind.SYSTEMATIC, inclusion, rows, groups)
         size = len(pool)
         rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
@@ -144,30 +143,6 @@ def along_line(
     hit = np.stack([np.searchsorted(e, p, side="right") for e, p in zip(ends, points, strict=True)])
     rows = np.take_along_axis(line, np.minimum(hit, line.shape[-1] - 1), axis=-1)
     return np.concatenate([rows, last], -1), int(certain.size)
-
-
-def uneven_design(
-    kind: DesignKind, inclusion: FloatArray, rows: IntArray, groups: IntArray
-) -> Design:
-    """The design of rows (draws, n) that were drawn with chances (N,), compared in groups.
-
-    Weights are in proportion to 1/π and sum to 1 (Hájek). That the number of segments is fixed
-    makes the sample balanced on the chances themselves.
-    """
-    own = inclusion[rows]
-    weights = 1.0 / own
-    weights /= weights.sum(-1, keepdims=True)
-    n, size = rows.shape[-1], inclusion.size
-    labels = np.unique(groups, return_inverse=True)[1]
-    varied = np.ptp(inclusion) > 1e-9 and n >= RATINGS_PER_VARIATE
-    return Design(
-        kind=kind,
-        size=size,
-        weights=weights,
-        inclusion=own,
-        groups=np.broadcast_to(labels, rows.shape),
-        balance=((own - n / size) * (size / n))[..., None, :] if varied else None,
-    )
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ _FIRST = (
     *("reduction", "variance_ratio", "ess", "ess_ratio", "sd", "se", "se_ratio", "cost"),
 )
 # Samplers with uneven chances, and what draws like them with equal ones; others end in -uneven.
-_TWINS = {"docs-uneven": "docs-balanced", "docs-two-wave": "docs-balanced"}
+_TWINS = dict.fromkeys(("docs-uneven", "docs-uneven-rank", "docs-two-wave"), "docs-balanced")
 BY_BOUND = tuple(f"{part}_" for part in PARTS)
 KINDS = ("error", "relative", "coverage", "ranking", "bounds", "widths")
 

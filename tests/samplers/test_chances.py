@@ -14,6 +14,7 @@ from fewgold.datasets import load_demo
 from fewgold.errors import BudgetError, DataError, DesignError
 from fewgold.estimators import KNN, ControlVariates, Learned, Mean, Ridge
 from fewgold.samplers import (
+    Balanced,
     ByMetric,
     Chances,
     ExpectedSpread,
@@ -28,10 +29,12 @@ from fewgold.samplers.chances import capped
 from fewgold.samplers.systematic import along_line
 from reference import water_filled
 
+BY_RANK = Chances(RankSpread())
 UNEVEN = [
-    SimpleRandom(chances=Chances()),
-    Systematic(chances=Chances()),
-    Stratified(ByMetric(), chances=Chances()),
+    SimpleRandom(chances=BY_RANK),
+    Systematic(chances=BY_RANK),
+    Stratified(ByMetric(), chances=BY_RANK),
+    Balanced(chances=BY_RANK),
 ]
 by_sampler = pytest.mark.parametrize("sampler", UNEVEN, ids=lambda s: s.name)
 
@@ -124,7 +127,7 @@ def test_the_standard_error_is_right_on_average(sampler):
     ratio = np.sqrt((made.se**2).mean()) / made.value.std()
     # The spread of 2000 draws is known to 1.6 %, doubled for skewness: four of these.
     assert ratio > 1 - 0.13
-    assert ratio < (1.4 if isinstance(sampler, Systematic) else 1.13)
+    assert ratio < (1.4 if isinstance(sampler, Systematic | Balanced) else 1.13)
     assert abs(made.value.mean() - gold.mean()) < 5 * made.value.std() / 2000**0.5 + 0.01
 
 
@@ -152,7 +155,7 @@ def test_a_whole_pool_is_a_census():
 
 def test_top_ups_continue_an_uneven_sample():
     pool, gold = load_demo()
-    sampler = SimpleRandom(chances=Chances())
+    sampler = SimpleRandom(chances=BY_RANK)
     first = sampler.draw(pool, 60, rng=1)
     rated = first.rate(gold[first.indices])
     more = sampler.draw(pool, 40, given=rated, rng=2)
@@ -165,7 +168,7 @@ def test_top_ups_continue_an_uneven_sample():
 
 def test_guaranteed_bounds_refuse_uneven_chances():
     pool, gold = load_demo()
-    sample = SimpleRandom(chances=Chances()).draw(pool, 60, rng=1)
+    sample = SimpleRandom(chances=BY_RANK).draw(pool, 60, rng=1)
     ratings = sample.rate(gold[sample.indices], limits=(0, 25))
     for bound in ("hoeffding", "betting", "bernstein"):
         with pytest.raises(DesignError, match=r"covers simple .* and this one is uneven"):
@@ -178,7 +181,7 @@ def test_spread_sources():
     # The worst output by the metrics has the largest spread, and the mean is 1.
     assert ranked.argmax() == pool.composite().argmin()
     np.testing.assert_allclose(ranked.mean(), 1.0)
-    np.testing.assert_array_equal(ExpectedSpread()(pool), ranked)
+    np.testing.assert_array_equal(ExpectedSpread()(pool), 1.0)
     own = np.linspace(1, 2, len(pool))
     np.testing.assert_array_equal(ExpectedSpread()(pool.with_spread(own)), own)
     np.testing.assert_allclose(spread_of_probability(np.array([0, 0.5, 1])), [0, 0.5, 0])

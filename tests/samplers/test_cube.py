@@ -279,7 +279,7 @@ def test_uneven_chances_by_the_whole_tree(case, balance, monkeypatch):
     """Chances hold for every order of documents and segments, so one order shows them."""
     spread, documents, n = case
     if balance:
-        monkeypatch.setattr(balanced, "_RATINGS_PER_VARIATE", 1)
+        monkeypatch.setattr(balanced, "RATINGS_PER_VARIATE", 1)
     size = len(spread)
     rng = np.random.default_rng(4)
     gold, metrics = rng.exponential(size=size), {"m": rng.normal(size=size)}
