@@ -546,6 +546,7 @@ def data_digest(pool: Pool, gold: Any) -> str:
     columns["s"] = pool.system
     columns |= {f"m\x1f{name}": values for name, values in pool.metrics.items()}
     columns |= {f"t\x1f{name}": values for name, values in pool.texts.items()}
+    columns |= {} if pool.spread is None else {"spread": pool.spread}
     for name, values in columns.items():
         found.update(f"\x1e{name}\x1f".encode())
         if values is not None:

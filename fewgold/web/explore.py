@@ -327,7 +327,7 @@ def _settings(router: APIRouter, site: Site) -> None:
         return site.page(
             request, "explore_settings.html", status, shown=shown, said=said, trouble=trouble,
             title=settings.name, strategy=settings.strategy, seed=settings.seed,
-            answers=len(campaign.answers()), scales=sorted(SCALES),
+            chances=settings.chances, answers=len(campaign.answers()), scales=sorted(SCALES),
             choices={
                 "rule": RULES, "repeats": REPEATS, "among": AMONG,
                 "higher_is_better": tuple(_DIRECTIONS),

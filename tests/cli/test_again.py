@@ -41,12 +41,16 @@ DRAWN: dict[str, list[str]] = {
         *("--budget", "30", "--strategy", "metrics-prop+cv-mean"),
         *("--orientation", "comet=-1,bleu=+1"),
     ],
+    "uncertainty": ["--budget", "30", "--uncertainty", "words"],
+    "uniform": ["--budget", "30", "--uncertainty", "words", "--uniform", "10%"],
     "score_column": ["--budget", "30", "--score-column", "mqm"],
     "in_order": ["--budget", "30", "--strategy", "random", "--in-order"],
 }
 #: Options that have a test of their own below, or change no sheet.
 ELSEWHERE = {
     "given": "test_a_second_wave_is_drawn_again",
+    "history": "test_a_sheet_with_a_history_is_drawn_again",
+    "history_human": "test_a_sheet_with_a_history_is_drawn_again",
     "shared": "test_a_sheet_of_several_systems_is_drawn_again",
     "engine": "test_a_pool_on_disk_is_drawn_from_again",
     "memory": "test_a_pool_on_disk_is_drawn_from_again",
@@ -128,6 +132,25 @@ def test_a_second_wave_is_drawn_again(run: Any, pool: str) -> None:
     assert len(lines) == 3
     pd.testing.assert_frame_equal(shown("two-again.csv"), blank)
     pd.testing.assert_frame_equal(shown("sub dir/one-again.csv"), shown("sub dir/one.csv"))
+
+
+def test_a_sheet_with_a_history_is_drawn_again(
+    run: Any, pool: str, table: pd.DataFrame
+) -> None:
+    earlier = table.assign(other=table["human"] ** 2, doc_id="last year " + table["doc_id"])
+    earlier.to_csv("sub dir/last year.csv", index=False)
+    run(
+        *("select", pool, "--history", "sub dir/last year.csv", "--history-human", "other"),
+        *("--budget", "30", "-o", "sub dir/sheet.csv", "--quiet"),
+    )
+    blank = shown("sub dir/sheet.csv")
+    fill("sub dir/sheet.csv")
+    lines = again(run, "sub dir/sheet.csv")
+    assert "--history 'sub dir/last year.csv'" in lines[0] and "--history-human other" in lines[0]
+    pd.testing.assert_frame_equal(shown("sub dir/sheet-again.csv"), blank)
+    assert "was learnt from earlier ratings (150 ratings in sub dir/last year.csv" in " ".join(
+        Path("r.md").read_text(encoding="utf-8").split()
+    )
 
 
 def test_a_sheet_of_several_systems_is_drawn_again(run: Any, table: pd.DataFrame) -> None:

@@ -26,6 +26,8 @@ RATED = ("rated.csv", "--human", "part", "--metrics", "comet,bleu", "--document"
 STOP = (*ORDER, "--tolerance", "0.5", "--limits", "0,40")
 SIM = ("rated.csv", "--human", "mqm", "--by", "system", "--draws", "4", "--budgets", "10%,20%,30%",
        "--strategies", "random+mean,docs-prop+cv-mean,docs-prop+ridge")  # fmt: skip
+UNEVEN = (*SIM, "--metrics", "comet,bleu", "--strategies", "random+mean,docs-uneven+ridge")
+EARLIER = (*UNEVEN, "--history", "rated.csv", "--history-human", "mqm")
 
 #: For each command and option: what it is added to, and the option. Every one changes a number.
 CHANGES: dict[str, dict[str, Change]] = {
@@ -87,6 +89,10 @@ CHANGES: dict[str, dict[str, Change]] = {
         "metrics": (SIM, ("--metrics", "bleu")),
         "cost": (SIM, ("--cost", "words")),
         "orientation": (SIM, ("--orientation", "comet=-1")),
+        "uncertainty": (UNEVEN, ("--uncertainty", "words:spread")),
+        "history": (UNEVEN, ("--history", "rated.csv", "--history-human", "mqm")),
+        "history_human": (EARLIER, ("--history-human", "other")),
+        "uniform": ((*UNEVEN, "--uncertainty", "words"), ("--uniform", "20%")),
     },
 }  # fmt: skip
 #: Options that cannot change a number, and why. Those with arguments are tried.
