@@ -176,7 +176,7 @@ class History:
     def _studies(self) -> tuple[Study, ...]:
         return tuple(s for s in self.studies if isinstance(s, Study))
 
-    def same_rated(self, pool: Pool) -> int:
+    def _same_rated(self, pool: Pool) -> int:
         """How many segments of the pool were rated before, and count as such."""
         if not self.same_segments:
             return 0

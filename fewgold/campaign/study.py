@@ -92,7 +92,7 @@ class Campaign:
             **settings,
         )
         if (chances := getattr(made.sampler, "chances", None)) is not None:
-            chances.check_scale(given.limits)
+            chances._check_scale(given.limits)
         _check_bound(made, given, pool)
         Store.create(path, pool, given)
         return cls(path)

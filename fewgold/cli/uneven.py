@@ -210,7 +210,7 @@ class Earlier:
         studies = self.history._studies
         rated = sum(int(np.isfinite(s.scores).sum()) for s in studies)
         metrics = self.history.shared_metrics(pool)
-        same = self.history.same_rated(pool)
+        same = self.history._same_rated(pool)
         sentence = f"{counted(rated, 'rating')} in {self.file}"
         if len(studies) > 1:
             sentence += f" of {len(studies)} systems"
@@ -290,7 +290,7 @@ _EQUAL = (
 
 def _are_equal(informed: Informed, chances: Chances) -> bool:
     """Whether chances that could be uneven are not, since nothing tells the spread."""
-    return not (chances.follow_ranks or informed.pool._has_spread)
+    return not (chances._follow_ranks or informed.pool._has_spread)
 
 
 def remarks(informed: Informed, chances: Chances | None) -> list[str]:
@@ -299,7 +299,7 @@ def remarks(informed: Informed, chances: Chances | None) -> list[str]:
         return []
     if _are_equal(informed, chances):
         return [_EQUAL]
-    return [_RANKS_SUIT] if chances.follow_ranks else []
+    return [_RANKS_SUIT] if chances._follow_ranks else []
 
 
 def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
@@ -308,7 +308,7 @@ def lines(informed: Informed, chances: Chances | None) -> list[tuple[str, str]]:
     found = []
     if "history" in record:
         found.append(("history", record["history"]["sentence"]))
-    if chances is not None and chances.follow_ranks:
+    if chances is not None and chances._follow_ranks:
         found.append(("spread", RANKS))
     elif "uncertainty" in record:
         told = record["uncertainty"]
@@ -328,7 +328,7 @@ def as_record(informed: Informed, chances: Chances | None) -> dict[str, Any]:
     return {
         **informed.record,
         "uniform": None if chances is None else chances.uniform,
-        "follow_ranks": chances is not None and chances.follow_ranks,
+        "follow_ranks": chances is not None and chances._follow_ranks,
     }
 
 
@@ -337,7 +337,7 @@ def sentence(informed: Informed, chances: Chances | None) -> str | None:
     if chances is None or _are_equal(informed, chances):
         return None
     record = informed.record
-    if chances.follow_ranks:
+    if chances._follow_ranks:
         source = f"followed {RANKS}"
     elif "uncertainty" in record:
         source = f"was read from the {record['uncertainty']['sentence']}"

@@ -135,13 +135,13 @@ class Chances:
         return "uneven" + getattr(self.spread, "suffix", "")
 
     @property
-    def follow_ranks(self) -> bool:
+    def _follow_ranks(self) -> bool:
         """Whether nothing but the rank of the metrics decides on the chances."""
         return isinstance(self.spread, RankSpread)
 
-    def check_scale(self, limits: tuple[float, float] | None) -> None:
+    def _check_scale(self, limits: tuple[float, float] | None) -> None:
         """Refuse to follow the rank of the metrics where the rating scale is known and short."""
-        if limits is None or limits[1] - limits[0] > _SHORT or not self.follow_ranks:
+        if limits is None or limits[1] - limits[0] > _SHORT or not self._follow_ranks:
             return
         raise DesignError(
             "chances that follow the rank of the metrics suit error counts, but not a scale from "

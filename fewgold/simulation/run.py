@@ -246,7 +246,7 @@ def check_scale(
     for study in studies.values():
         chances = getattr(as_estimator(made, study.pool).sampler, "chances", None)
         if chances is not None:
-            chances.check_scale(limits)
+            chances._check_scale(limits)
 
 
 def _budgets(given: Iterable[Budget] | Budget) -> list[Budget]:

@@ -134,9 +134,7 @@ def test_a_second_wave_is_drawn_again(run: Any, pool: str) -> None:
     pd.testing.assert_frame_equal(shown("sub dir/one-again.csv"), shown("sub dir/one.csv"))
 
 
-def test_a_sheet_with_a_history_is_drawn_again(
-    run: Any, pool: str, table: pd.DataFrame
-) -> None:
+def test_a_sheet_with_a_history_is_drawn_again(run: Any, pool: str, table: pd.DataFrame) -> None:
     earlier = table.assign(other=table["human"] ** 2, doc_id="last year " + table["doc_id"])
     earlier.to_csv("sub dir/last year.csv", index=False)
     run(
