@@ -23,7 +23,7 @@ from fewgold.design import Design, DesignKind, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
-from fewgold.samplers.systematic import NEIGHBOURS
+from fewgold.samplers.systematic import NEIGHBOURS, spread_documents
 
 # Segments in a zone, at the least, where documents must be cut to have zones enough.
 _ZONE = 12
@@ -104,7 +104,9 @@ class Balanced(Sampler):
             groups=neighbours(n, NEIGHBOURS),
         )
         balance = np.moveaxis(variates[:, rows], 0, -2) if len(variates) else None
-        return rows, replace(batch_design(one, draws), balance=balance)
+        by_document = self.by is None and pool.documents is not None
+        more = spread_documents(pool, rows) if by_document else {}
+        return rows, replace(batch_design(one, draws), balance=balance, **more)
 
 
 def document_counts(
