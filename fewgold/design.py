@@ -363,6 +363,14 @@ class Design:
 
     # Degrees of freedom, and where the variance cannot be estimated.
 
+    @property
+    def _balanced_slopes(self) -> int:
+        """Slopes on metrics that the balanced variates have paid for with degrees of freedom.
+
+        None in files of before, whose standard errors paid twice and stay as they were.
+        """
+        return 0 if self.balance is None or self.documents is None else self.balance.shape[-2]
+
     @cached_property
     def df(self) -> FloatArray:
         """Degrees of freedom of the variance, less one for each balanced variate."""
@@ -474,12 +482,17 @@ class Design:
         """Root of what makes squared deviations from group means unbiased: (..., u), or 1 for all.
 
         Bessel's correction m/(m − 1) for m equal units. In general S / Σp²(1 − 2p + S) with
-        S = Σp², so that a sliver of a document does not pass for a document.
+        S = Σp², so that a sliver of a document does not pass for a document. A balanced sample
+        may have chances that differ within a group: influences take the place of the p before the
+        bracket and in the numerator.
         """
         p, s, groups = self._unit_shares, self._squared_shares, self._unit_groups
-        seen = self._sums(p**2 * (1 - 2 * p + self._spread(s, groups)), groups)
-        lone = seen <= 1e-12 * s
-        factor = np.asarray(np.where(lone, 1.0, s / np.where(lone, 1.0, seen)))
+        uneven = self.drawn_as("balanced")
+        squares = self._by_unit(self.influence) ** 2 if uneven else p**2
+        total = self._sums(squares, groups) if uneven else s
+        seen = self._sums(squares * (1 - 2 * p + self._spread(s, groups)), groups)
+        lone = seen <= 1e-12 * total
+        factor = np.asarray(np.where(lone, 1.0, total / np.where(lone, 1.0, seen)))
         return np.asarray(np.sqrt(self._spread(factor, groups)))
 
     def _sums(self, values: FloatArray, groups: IntArray) -> FloatArray:

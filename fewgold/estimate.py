@@ -198,9 +198,8 @@ class LinearEstimate:
 
         Balanced variates have taken theirs already, and slopes on the same metrics take no more.
         """
-        df, balance = self.design._slope_df, self.design.balance
-        taken = 0 if balance is None else balance.shape[-2]
-        spent = np.maximum(self.parameters - taken, 0.0)
+        df = self.design._slope_df
+        spent = np.maximum(self.parameters - self.design._balanced_slopes, 0.0)
         return np.asarray(np.clip(1.0 - spent / np.where(df > 0, df, 1.0), 0.0, 1.0))
 
     @cached_property

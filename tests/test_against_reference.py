@@ -123,9 +123,7 @@ def test_slopes_take_their_share_of_n_less_one_degrees_of_freedom(sampler):
     # Balanced variates have taken their degrees of freedom already.
     kept = 1 - p / (n - 1) if design.balance is None else 1
     assert made.df == pytest.approx(kept * design.df)
-    assert design.balance is None or made.df == n - len(set(design.groups)) - len(design.balance)
     factor = design._document_factor(made._counting())[0]
-    assert abs(factor - 1) > 0.01
     assert made.se**2 == pytest.approx(factor * np.square(made.deviations()).sum() / kept)
 
 

@@ -95,7 +95,7 @@ class Ridge(Estimator):
         inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
         g = g_weights(sample.design, dev[..., 1:, :], z, inverse, scale)
         spent: FloatArray | float = 0.0
-        if sample.design.balance is not None:
+        if sample.design._balanced_slopes:
             spent = np.where(enough, fit.leverage.sum(-1), 0.0)
         elif sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the

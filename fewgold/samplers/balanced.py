@@ -104,8 +104,7 @@ class Balanced(Sampler):
             groups=neighbours(n, NEIGHBOURS),
         )
         balance = np.moveaxis(variates[:, rows], 0, -2) if len(variates) else None
-        by_document = self.by is None and pool.documents is not None
-        more = spread_documents(pool, rows) if by_document else {}
+        more = spread_documents(pool, rows, self.by is None and pool.documents is not None)
         return rows, replace(batch_design(one, draws), balance=balance, **more)
 
 

@@ -112,17 +112,22 @@ def line_design(n: int, line: int, size: int) -> Design:
     )
 
 
-def spread_documents(pool: Pool, rows: IntArray) -> dict[str, Any]:
-    """What a `Design` must know of the documents of the drawn ``rows`` (..., n)."""
-    labels, first = np.unique(pool.codes, return_index=True)
-    assert pool.documents is not None and labels.size == labels[-1] + 1
-    keys, share = _keys(pool.documents[first]), np.bincount(pool.codes) / len(pool)
-    codes = pool.codes[rows]
-    return {
-        "documents": keys[codes],
-        "shares": share[codes],
-        "concentration": float(np.square(share).sum()),
-    }
+def spread_documents(pool: Pool, rows: IntArray, by_document: bool = True) -> dict[str, Any]:
+    """What a `Design` must know of the documents of the drawn ``rows`` (..., n).
+
+    Where documents were not what was spread, every segment is one of its own.
+    """
+    size = len(pool)
+    if by_document:
+        assert pool.documents is not None
+        codes, labels = pool.codes, pool.documents
+        labels = labels[np.unique(codes, return_index=True)[1]]
+    else:
+        codes, labels = np.arange(size), pool.ids
+    keys, share = _keys(labels), np.bincount(codes) / size
+    own = codes[rows]
+    concentration = float(np.square(share).sum())
+    return {"documents": keys[own], "shares": share[own], "concentration": concentration}
 
 
 def _stored_documents(pool: StoredPool, labels: NDArray[Any], sizes: IntArray) -> dict[str, Any]:
@@ -235,12 +240,8 @@ def _stretches(codes: IntArray, rank: IntArray, sizes: IntArray, rows: IntArray)
     count = np.maximum(np.rint(sizes / _STRETCH).astype(np.int64), 1)
     stretch = (np.cumsum(count) - count)[codes] + rank * count[codes] // sizes[codes]
     share = np.bincount(stretch) / codes.size
-    own = stretch[rows]
-    return {
-        "documents": own,
-        "shares": share[own],
-        "concentration": float(np.square(share).sum()),
-    }
+    own, concentration = stretch[rows], float(np.square(share).sum())
+    return {"documents": own, "shares": share[own], "concentration": concentration}
 
 
 def _pattern(size: int, n: int, chunk: int) -> tuple[IntArray, IntArray]:
