@@ -94,7 +94,8 @@ def real(options: argparse.Namespace) -> None:
     draws = options.draws or 400
     print(f"{options.systems} systems of each set, {draws} draws of each, 95 % intervals (`auto`).")
     print("In each cell: n, coverage in %, se/error, half-width/(1.96 error).\n")
-    rows, worst = [], {}
+    rows: list[list[str]] = []
+    worst: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for name in names:
         pools = list(systems_of(name, options.systems))
         for strategy in SPREAD:

@@ -2,7 +2,8 @@
 
 Every variance in fewgold is one function of per-segment residuals and a `Design`: the sum of the
 squared deviations from group means, each times its influence (weight and root of the finite
-population correction), with Bessel's correction for its group.
+population correction), with Bessel's correction for its group; and, where the design spread
+documents evenly, times what a working model of documents leaves of that.
 """
 
 from __future__ import annotations
@@ -118,6 +119,11 @@ class Design:
         be as near to 0 as whole segments allow.
     strata
         (..., n) stratum that each segment was drawn from, where groups had to be collapsed.
+    unbiased
+        False for printed forms that are known to be biased.
+    gaps
+        True where only some of the drawn segments were rated, and these are taken as a second
+        phase of random sampling. No guarantee can rest on that.
     documents
         (..., n) document of each segment, any whole number that is the same in all waves, where
         documents were spread so evenly that the variance is less than neighbours show.
@@ -125,11 +131,6 @@ class Design:
         (..., n) share of that document in the segments of the pool, N_h/N.
     concentration
         Σ (N_h/N)² over all documents of the pool.
-    unbiased
-        False for printed forms that are known to be biased.
-    gaps
-        True where only some of the drawn segments were rated, and these are taken as a second
-        phase of random sampling. No guarantee can rest on that.
     """
 
     kind: DesignKind
@@ -141,11 +142,11 @@ class Design:
     units: IntArray | None = None
     balance: FloatArray | None = None
     strata: IntArray | None = None
+    unbiased: bool = True
+    gaps: bool = False
     documents: IntArray | None = None
     shares: FloatArray | None = None
     concentration: float = 0.0
-    unbiased: bool = True
-    gaps: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", DesignKind(self.kind))

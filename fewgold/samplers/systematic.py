@@ -42,8 +42,8 @@ class Systematic(Sampler):
     """Every (N/n)-th segment of the documents in random order.
 
     Each segment has the same chance, exactly n/N, and no document gets more than its due, rounded
-    up or down, however small the budget. The variance is estimated from neighbours on the line, less
-    what they show of documents that got their due (`Design._document_factor`, a working model).
+    up or down, however small the budget. The variance is estimated from neighbours on the line,
+    less what they show of documents that got their due (by a working model).
 
     Parameters
     ----------
