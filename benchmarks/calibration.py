@@ -1,44 +1,72 @@
-"""Do standard errors and intervals tell the truth? On the embedded data, for docs/coverage.md.
+"""Do standard errors and intervals tell the truth? For docs/coverage.md.
 
     python benchmarks/calibration.py [--draws 2000] [--kind ende] [--noise] [--n-jobs 2]
+    python benchmarks/calibration.py --real [--draws 400] [--systems 4] [--data wmt20_ende,frank]
 
 For each strategy and budget: how often the 95 % interval holds the true score, the root mean square
 of the standard error over the real spread of the estimates (1 is right, more is cautious), the
 bias in units of that spread, and the error over that of ``random+mean``. ``--noise`` replaces the
 metrics by random numbers.
+
+``--real``: designs that spread documents, on some systems of every real set. In each cell coverage,
+root mean square of the standard error over that of the error, and half of the width of the interval
+over 1.96 times the root mean square error: 1 is what a normal estimate with a known error has.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 import numpy as np
 from _common import arguments as common
-from _common import read, table
+from _common import need, read, table
+from wmt20 import METRICS
 
-from fewgold import Pool, simulate
-from fewgold.datasets import load_demo
+from fewgold import Pool, registry, simulate
+from fewgold.common.arrays import FloatArray
+from fewgold.datasets import load_demo, load_real, real_systems
+from fewgold.estimate import LinearEstimate
 
 STRATEGIES = [
     "random+mean", "random+cv-mean", "random+cv-multi", "random+ridge", "docs-prop+mean",
     "docs-opt+mean", "metrics-prop+mean", "docs-sys+mean", "docs-sys+ridge", "docs-balanced+mean",
     "docs-balanced+ridge", "docs-chunks3+ridge", "docs-whole+ridge",
 ]  # fmt: skip
+# Sets, and the human score where it is not the usual one.
+REAL = {
+    "wmt20_ende": (None, (0.0, 25.0)), "wmt20_zhen": (None, (0.0, 25.0)),
+    "wmt21_ende": (None, (0.0, 25.0)), "wmt21_zhen": (None, (0.0, 25.0)),
+    "ted_ende": (None, (0.0, 25.0)), "frank": (None, (0.0, 1.0)),
+    "frank factuality": ("factuality", (0.0, 1.0)), "topicalchat": (None, (1.0, 5.0)),
+}  # fmt: skip
+SPREAD = [
+    f"{sampler}+{estimator}"
+    for sampler in ("docs-sys", "docs-balanced", "docs-chunks3", "docs-whole")
+    for estimator in ("mean", "cv-mean", "ridge")
+]
 
 
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
-    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--draws", type=int)
+    parser.add_argument("--real", action="store_true", help="on the real sets")
+    parser.add_argument("--data", default=",".join(REAL), help="with --real: which of them")
+    parser.add_argument("--systems", type=int, default=4, help="with --real: of each set")
     parser.add_argument("--kind", default="ende")
-    parser.add_argument("--budgets", default="5,10,20,50", help="percentages")
+    parser.add_argument("--budgets", help="percentages")
     parser.add_argument("--noise", action="store_true", help="metrics are random numbers")
     parser.add_argument("--n-jobs", type=int, default=1)
     return parser
 
 
 def main() -> None:
-    options = read(arguments(), draws=20)
+    options = read(arguments(), draws=20, systems=1)
+    if options.real:
+        real(options)
+        return
+    options.draws = options.draws or 2000
+    options.budgets = options.budgets or "5,10,20,50"
     pool, gold = load_demo(options.kind)
     if options.noise:
         rng = np.random.default_rng(0)
@@ -56,6 +84,80 @@ def main() -> None:
         cells = frame[frame["strategy"] == name].to_dict("records")
         rows.append([f"`{name}`", *(figures(c) for c in cells)])
     table(["", *(f"{s:.0%}" for s in shares)], rows)
+
+
+def real(options: argparse.Namespace) -> None:
+    """The table of the real sets, and the worst of each strategy."""
+    names = [name for name in REAL if name in options.data.split(",")]
+    need(*{name.split(maxsplit=1)[0] for name in names})
+    shares = [float(b) / 100 for b in (options.budgets or "5,10,20,40").split(",")]
+    draws = options.draws or 400
+    print(f"{options.systems} systems of each set, {draws} draws of each, 95 % intervals (`auto`).")
+    print("In each cell: n, coverage in %, se/error, half-width/(1.96 error).\n")
+    rows: list[list[str]] = []
+    worst: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for name in names:
+        pools = list(systems_of(name, options.systems))
+        for strategy in SPREAD:
+            cells = []
+            for share in shares:
+                n = round(share * len(pools[0][0]))
+                if n < 8:
+                    cells.append("")
+                    continue
+                found = [honesty(strategy, *one, share, draws, REAL[name][1]) for one in pools]
+                cover, se, half = np.mean(found, 0)
+                cells.append(f"{n} {100 * cover:.1f} {se:.2f} {half:.2f}")
+                size = "n ≥ 100" if n >= 100 else "30 ≤ n < 100" if n >= 30 else ""
+                worst.setdefault((strategy, size), []).append((100 * cover, half))
+            rows.append([name, f"`{strategy}`", *cells])
+    table(["", "", *(f"{s:.0%}" for s in shares)], rows, left=2)
+    print("Over all sets: least and most coverage, mean and most half-width/(1.96 error).\n")
+    sizes = ("30 ≤ n < 100", "n ≥ 100")
+    lines = []
+    for strategy in SPREAD:
+        some = [np.array(worst.get((strategy, size), [(np.nan, np.nan)])) for size in sizes]
+        lines.append([
+            f"`{strategy}`",
+            *(f"{a[:, 0].min():.1f}–{a[:, 0].max():.1f} {a[:, 1].mean():.2f} {a[:, 1].max():.2f}"
+              for a in some),
+        ])  # fmt: skip
+    table(["", *sizes], lines)
+
+
+def systems_of(name: str, most: int) -> Iterator[tuple[Pool, FloatArray]]:
+    """Pools and scores of some systems of a set, with the metrics of wmt20.py where it has some."""
+    kind = name.split(maxsplit=1)[0]
+    systems = real_systems(kind)
+    for k in np.linspace(0, len(systems) - 1, min(most, len(systems))).astype(int):
+        pool, gold = load_real(kind, system=systems[k], human=REAL[name][0])
+        if kind in METRICS:
+            keep = [m for m in (*METRICS[kind], "target_length") if m in pool.metrics]
+            signs = {m: v for m, v in pool.orientation.items() if m in keep}
+            columns = {m: pool.metrics[m] for m in keep}
+            pool = Pool(pool.ids, columns, pool.documents, orientation=signs)
+        yield pool, gold
+
+
+def honesty(
+    strategy: str,
+    pool: Pool,
+    gold: FloatArray,
+    share: float,
+    draws: int,
+    limits: tuple[float, float],
+) -> tuple[float, float, float]:
+    """Coverage, se/error and half-width/(1.96 error) of one system."""
+    estimator = registry.strategy(strategy, pool)
+    sample = estimator.select(pool, share, draws=draws, rng=1)
+    made = estimator.estimate(sample.rate(gold[sample.indices], limits=limits))
+    assert isinstance(made, LinearEstimate)
+    low, high = made.interval(0.95)
+    truth = gold.mean()
+    error = np.sqrt(np.mean((made.value - truth) ** 2))
+    held = np.mean((low <= truth) & (truth <= high))
+    se = np.sqrt(np.mean(np.square(made.se[np.isfinite(made.se)])))
+    return float(held), float(se / error), float(np.mean(high - low) / 2 / (1.96 * error))
 
 
 def figures(cell: dict[Hashable, float]) -> str:

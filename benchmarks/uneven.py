@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from _common import arguments, read, table
+from _common import arguments as common
+from _common import read, table
 
 from fewgold import Pool
 from fewgold.common.arrays import FloatArray
@@ -65,14 +66,14 @@ def glide(uniform: float) -> Callable[[FloatArray, FloatArray, int], float]:
     return estimate
 
 
-def options_parser() -> argparse.ArgumentParser:
-    parser = arguments(__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=1000)
     return parser
 
 
 def main() -> None:
-    options = read(options_parser(), draws=40)
+    options = read(arguments(), draws=40)
     methods = {
         "fewgold, `docs-balanced+ridge`": ours(Balanced()),
         "fewgold, `docs-uneven+ridge`": ours(Balanced(chances=Chances())),

@@ -1,12 +1,16 @@
 """Error reduction over random + mean on the real WMT20 ratings, for docs/evidence.md and README.
 
-    python benchmarks/wmt20.py [--draws 400] [--budgets 5,10,20,50] [--all] [--n-jobs 2]
+    python benchmarks/wmt20.py [--draws 400] [--budgets 5,10,20,50] [--all] [--history] [--n-jobs 2]
 
 For each system the mean absolute error of every strategy is divided by that of random + mean with
 as many ratings, and one less that ratio is averaged over systems. ``oracle`` is the regression on
 all metrics with the slope that only all N scores could tell. ± is the Monte-Carlo error of the
 mean over budgets; "of oracle" the share of the reduction of ``docs-sys+oracle``, on average and at
-the worst budget; bias is in units of the error of ``random+mean``. Needs the real WMT20 files.
+the worst budget; bias is in units of the error of ``random+mean``. Needs the real files.
+
+With ``--history`` uneven chances too: by the rank of the metrics, learnt in two waves, and with the
+ratings of all other systems as history: what their metrics teach, and what ratings of the same
+segments add to that. ``--data`` takes the other real sets as well (wmt21_ende, ted_ende, …).
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ import pandas as pd
 from _common import arguments as common
 from _common import need, read, table
 
-from fewgold import Estimator, Pool, Sampler, simulate
+from fewgold import Estimator, History, Pool, Sampler, simulate
 from fewgold.common.arrays import FloatArray
 from fewgold.datasets import load_real, real_systems
 from fewgold.estimators import ControlVariates
@@ -32,6 +36,7 @@ METRICS = {
 }
 SHORT = ["docs-sys+mean", "docs-sys+cv-mean", "docs-sys+ridge-free", "docs-sys+ridge",
          "docs-balanced+mean", "docs-balanced+ridge"]  # fmt: skip
+UNEVEN = ["docs-uneven-rank+ridge", "docs-two-wave+ridge"]
 LONG = [
     "docs-prop+mean", "docs-opt+mean", "metrics-prop+mean", "random+cv-COMET", "random+cv-mean",
     "random+cv-multi", "random+cv-multi-printed", "random+cv-knn", "random+cv-knn-printed",
@@ -45,18 +50,37 @@ def oracle(pool: Pool, gold: FloatArray, sampler: Sampler) -> ControlVariates:
     return ControlVariates(slopes=dict(zip(pool.metrics, slopes, strict=True)), sampler=sampler)
 
 
+def load(name: str) -> dict[str, tuple[Pool, FloatArray]]:
+    """All systems with the same metrics: those listed above, or those that all systems have."""
+    whole = {system: load_real(name, system=system) for system in real_systems(name)}
+    pools = [pool for pool, _ in whole.values()]
+    shared = [m for m in pools[0].metrics if all(m in pool.metrics for pool in pools)]
+    metrics = [*METRICS[name], "target_length"] if name in METRICS else shared
+    return {
+        system: (
+            Pool(
+                pool.ids, {m: pool.metrics[m] for m in metrics}, pool.documents,
+                orientation={m: v for m, v in pool.orientation.items() if m in metrics},
+            ),
+            gold,
+        )
+        for system, (pool, gold) in whole.items()
+    }  # fmt: skip
+
+
 def run(
-    name: str, systems: list[str], shares: list[float], draws: int, names: list[str], jobs: int
+    name: str,
+    count: int | None,
+    shares: list[float],
+    draws: int,
+    names: list[str],
+    jobs: int,
+    history: bool,
 ) -> pd.DataFrame:
     """Cells of some systems. The oracle differs by system, so each is simulated by itself."""
     frames = []
-    metrics = [*METRICS[name], "target_length"]
-    for system in systems:
-        whole, gold = load_real(name, system=system)
-        pool = Pool(
-            whole.ids, {m: whole.metrics[m] for m in metrics}, whole.documents,
-            orientation={m: v for m, v in whole.orientation.items() if m in metrics},
-        )  # fmt: skip
+    studies = load(name)
+    for system, (pool, gold) in list(studies.items())[:count]:
         strategies: dict[str, Estimator | str] = {
             **{s: s for s in names},
             "docs-sys+oracle": oracle(pool, gold, Systematic()),
@@ -66,6 +90,19 @@ def run(
             {system: (pool, gold)}, None, strategies, shares, draws=draws, rng=1, n_jobs=jobs
         )
         frames.append(result.to_frame())
+        for same in (False, True) if history else ():
+            others = History([s for other, s in studies.items() if other != system], same)
+            label = "docs-uneven+ridge, history" + (" and same segments" if same else "")
+            told = simulate(
+                {system: (others.inform(pool), gold)},
+                None,
+                {"random+mean": "random+mean", label: "docs-uneven+ridge"},
+                shares,
+                draws=draws,
+                rng=1,
+                n_jobs=jobs,
+            ).to_frame()
+            frames.append(told[told.strategy == label])
         print(name, system, f"{result.seconds:.0f} s", file=sys.stderr)
     return pd.concat(frames)
 
@@ -75,6 +112,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--budgets", default="5,10,20,50", help="percentages")
     parser.add_argument("--all", action="store_true", help="kNN and incremental ones too")
+    parser.add_argument("--history", action="store_true", help="uneven chances too")
     parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
     parser.add_argument("--systems", type=int, help="only the first systems of each")
     parser.add_argument("--n-jobs", type=int, default=1)
@@ -110,9 +148,11 @@ def main() -> None:
     need(*sets)
     shares = [float(b) / 100 for b in options.budgets.split(",")]
     names = ["random+mean", *(LONG if options.all else []), *SHORT]
+    names += UNEVEN if options.history else []
     for name in sets:
-        systems = real_systems(name)[: options.systems]
-        cells = run(name, systems, shares, options.draws, names, options.n_jobs)
+        cells = run(
+            name, options.systems, shares, options.draws, names, options.n_jobs, options.history
+        )
         print(f"{name}: error reduction over `random+mean` in %, {options.draws} draws a system\n")
         show(cells)
 

@@ -169,7 +169,8 @@ class LinearEstimate:
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         mean = self.design.means(self.residuals[..., None, :])
         dev = self.deviations()
-        return mean[..., 0], np.asarray(np.vecdot(dev, dev))
+        factor = self.design._document_factor(self._counting())[..., 0]
+        return mean[..., 0], np.asarray(np.vecdot(dev, dev) * factor)
 
     def deviations(self, design: Design | None = None) -> FloatArray:
         """Scaled deviations of the units that were drawn, (..., u): what bounds see of the shape.
@@ -177,10 +178,14 @@ class LinearEstimate:
         Their squares sum to the variance, but for the share of the freedom that slopes took.
         ``design`` is another one to look at the same ratings with, such as without groups.
         """
+        return np.asarray((design or self.design).deviations(self._counting())[..., 0, :])
+
+    def _counting(self) -> FloatArray:
+        """Residuals as they count through fitted slopes: (..., 1, n)."""
         left = self.residuals[..., None, :]
-        if self.g_weights is not None:
-            left = self.g_weights[..., None, :] * self.design._centred(left)
-        return np.asarray((design or self.design).deviations(left)[..., 0, :])
+        if self.g_weights is None:
+            return left
+        return np.asarray(self.g_weights[..., None, :] * self.design._centred(left))
 
     @cached_property
     def df(self) -> FloatArray:
@@ -189,9 +194,13 @@ class LinearEstimate:
 
     @cached_property
     def _df_share(self) -> FloatArray:
-        """Share of the degrees of freedom that is left after fitting slopes."""
+        """Share of the degrees of freedom that is left after fitting slopes.
+
+        Balanced variates have taken theirs already, and slopes on the same metrics take no more.
+        """
         df = self.design._slope_df
-        return np.asarray(np.clip(1.0 - self.parameters / np.where(df > 0, df, 1.0), 0.0, 1.0))
+        spent = np.maximum(self.parameters - self.design._balanced_slopes, 0.0)
+        return np.asarray(np.clip(1.0 - spent / np.where(df > 0, df, 1.0), 0.0, 1.0))
 
     @cached_property
     def value(self) -> FloatArray:

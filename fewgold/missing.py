@@ -497,6 +497,9 @@ def answered(design: Design, keep: BoolArray, within: str = "groups") -> Design:
         influence=influence,
         units=units,
         strata=None if design.strata is None else _codes(design.strata[keep]),
+        documents=None if design.documents is None else design.documents[keep],
+        shares=None if design.shares is None else design.shares[keep],
+        concentration=design.concentration,
         unbiased=design.unbiased,
         gaps=True,
     )

@@ -62,7 +62,7 @@ _SAMPLERS: dict[str, Callable[[], Sampler]] = {
     "metrics-prop-uneven": lambda: Stratified(ByMetric(), chances=Chances()),
     "docs-sys-uneven": lambda: Systematic(chances=Chances()),
     "docs-uneven": lambda: Balanced(chances=Chances()),
-    "docs-uneven-rank": lambda: Balanced(chances=Chances(RankSpread())),
+    "docs-uneven-rank": lambda: Balanced(chances=Chances(RankSpread(), uniform=0.5)),
     "docs-two-wave": TwoWave,
     "docs-whole": Clusters,
     "docs-chunks3": lambda: Clusters(3),

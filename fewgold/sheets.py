@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 # Designs and pools as plain records: what every file of a study stores, its floats exact ----------
 
 # Fields of a Design that have a value for each segment, by the name of one such value.
-_FLOATS = {"weight": "weights", "inclusion": "inclusion", "influence": "influence"}
-_WHOLE = {"group": "groups", "unit": "units", "stratum": "strata"}
+_FLOATS = {
+    "weight": "weights", "inclusion": "inclusion", "influence": "influence", "share": "shares"
+}  # fmt: skip
+_WHOLE = {"group": "groups", "unit": "units", "stratum": "strata", "document": "documents"}
 
 
 def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
@@ -55,6 +57,8 @@ def drawn(pool: Pool, indices: NDArray[Any], design: Design) -> dict[str, Any]:
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]
     head = {"kind": design._label, "size": design.size, "unbiased": design.unbiased}
+    if design.documents is not None:
+        head["concentration"] = design.concentration
     return {**head, "segments": segments}
 
 
@@ -84,7 +88,12 @@ def design_of(record: Mapping[str, Any], pool: Pool) -> tuple[NDArray[np.int64],
         arrays["balance"] = np.array([s["balance"] for s in segments], dtype=np.float64).T
     kind, gaps = DesignKind.parse(record["kind"])
     return indices, Design(
-        kind=kind, size=record["size"], unbiased=record["unbiased"], gaps=gaps, **arrays
+        kind=kind,
+        size=record["size"],
+        concentration=record.get("concentration", 0.0),  # designs of before have no documents
+        unbiased=record["unbiased"],
+        gaps=gaps,
+        **arrays,
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fewgold import Pool, Sample, registry
 from fewgold.bounds import Bernstein, Hoeffding
+from fewgold.design import Design
 from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
 from fewgold.estimators.ridge import STRENGTHS, ridge_slopes
 from fewgold.samplers import Balanced, Clusters, SimpleRandom, Stratified, Systematic
@@ -15,6 +18,7 @@ from reference import (
     bernstein_half,
     cluster_variance,
     collapsed_variance,
+    document_factor,
     hoeffding_half,
     hoeffding_stratified_half,
     knn_cross_fit,
@@ -116,9 +120,12 @@ def test_slopes_take_their_share_of_n_less_one_degrees_of_freedom(sampler):
     n, p = 30, 2
     ratings = rated(sampler, n)
     made = ControlVariates(metrics=("comet", "ter")).estimate(ratings)
-    kept = 1 - p / (n - 1)
-    assert made.df == pytest.approx(kept * ratings.sample.design.df)
-    assert made.se**2 == pytest.approx(np.square(made.deviations()).sum() / kept)
+    design = ratings.sample.design
+    # Balanced variates have taken their degrees of freedom already.
+    kept = 1 - p / (n - 1) if design.balance is None else 1
+    assert made.df == pytest.approx(kept * design.df)
+    factor = design._document_factor(made._counting())[0]
+    assert made.se**2 == pytest.approx(factor * np.square(made.deviations()).sum() / kept)
 
 
 @pytest.mark.parametrize("enough", [False, True])
@@ -142,11 +149,22 @@ def test_weighted_mean_by_statsmodels():
     assert Mean().estimate(ratings).value == pytest.approx(expected, rel=1e-12)
 
 
+def factor_of(ratings, variance_of, x=None):
+    rows = ratings.sample.indices
+    return document_factor(ratings.scores, POOL.codes[rows], POOL.codes, variance_of, x)
+
+
 @pytest.mark.parametrize("n", [2, 5, 8, 13, 30])
 def test_systematic(n):
     ratings = rated(Systematic(), n)
     expected = line_variance(ratings.scores, SIZE)
-    assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected, rel=1e-10)
+    factor = factor_of(ratings, lambda column: line_variance(column, SIZE))
+    assert abs(factor - 1) > 0.01 or n == 2
+    assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected * factor, rel=1e-10)
+    # A design of before, which knows nothing of documents, has the variance of before.
+    design = replace(ratings.sample.design, documents=None, shares=None)
+    before = replace(ratings, sample=replace(ratings.sample, design=design))
+    assert Mean().estimate(before).se ** 2 == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize(("n", "p"), [(16, 1), (16, 2), (40, 3)])
@@ -157,7 +175,9 @@ def test_balanced(n, p):
     assert x.shape == (n, p)
     variance, freedom = balanced_variance(ratings.scores, x, SIZE)
     made = Mean().estimate(ratings)
-    assert made.se**2 == pytest.approx(variance, rel=1e-9)
+    factor = factor_of(ratings, lambda column: line_variance(column, SIZE), x)
+    assert abs(factor - 1) > 0.01
+    assert made.se**2 == pytest.approx(factor * variance, rel=1e-9)
     assert made.df == pytest.approx(freedom)
 
 
@@ -173,7 +193,67 @@ def test_chunks_few_enough_for_one_group():
     ratings = rated(Clusters(3), 18)
     chunks = np.arange(18) // 3  # six chunks: fewer than two groups of four
     expected = cluster_variance(ratings.scores, chunks.tolist(), SIZE)
-    assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected, rel=1e-10)
+    factor = factor_of(ratings, lambda column: cluster_variance(column, chunks.tolist(), SIZE))
+    assert np.bincount(POOL.codes).max() < 12  # no document has two stretches
+    assert abs(factor - 1) > 0.01
+    assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected * factor, rel=1e-10)
+
+
+def test_variances_of_unequal_weights_by_the_method_of_moments():
+    """Expected squares and products of deviations, against traces for one draw of any weights."""
+    rng = np.random.default_rng(3)
+    n, documents = 12, np.array([7, 7, 7, 1, 1, 5, 5, 5, 5, 9, 2, 3])
+    weights = rng.dirichlet(np.full(n, 5.0))
+    design = Design(
+        kind="balanced", size=60, weights=weights, inclusion=rng.uniform(0.1, 0.9, n),
+        groups=np.arange(n) // 4, documents=documents, shares=np.full(n, 0.1), concentration=0.1,
+    )  # fmt: skip
+    same = np.equal.outer(documents, documents).astype(float)
+    scale = np.diag(design.influence) @ (np.eye(n) - weights[None, :])
+    forms = [scale.T @ scale, scale.T @ (same - np.eye(n)) @ scale]
+    expected = [[np.trace(m @ s) for s in (np.eye(n), same)] for m in forms]
+    np.testing.assert_allclose(design._levels.moments, expected, rtol=1e-12)
+    indicators = np.equal.outer(np.unique(documents), documents).astype(float)
+    shown = np.square(design.deviations(indicators)).sum()
+    assert design._levels.shown == pytest.approx(shown, rel=1e-12)
+    got = indicators @ weights
+    unseen = 0.1 - 6 * 0.1**2
+    assert design._levels.due == pytest.approx(np.square(got - 0.1).sum() + unseen, rel=1e-12)
+    # As chunks of three, of which two reach into the next document.
+    design = replace(design, units=np.arange(n) // 3, groups=np.repeat([0, 1], 6))
+    shown = np.square(design.deviations(indicators)).sum()
+    assert design._levels.shown == pytest.approx(shown, rel=1e-12)
+
+
+def test_documents_of_two_waves():
+    """What a document is due and what it got: the same as if both waves were one sample."""
+    first = rated(Systematic(), 15)
+    wave = Systematic().draw(POOL, 20, given=first, rng=1)
+    joined = wave.rate(GOLD[wave.indices]).sample
+    design, codes = joined.design, POOL.codes[joined.indices]
+    sizes = np.bincount(POOL.codes)
+    np.testing.assert_allclose(design.shares, (sizes / SIZE)[codes], rtol=1e-12)
+    got = np.bincount(codes, design.weights, sizes.size)
+    assert design._levels.due == pytest.approx(np.square(got - sizes / SIZE).sum(), rel=1e-9)
+
+
+def test_intraclass_correlation_near_that_of_a_mixed_model():
+    """Half of the documents' segments: about what statsmodels finds by maximum likelihood."""
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(5)
+    documents = np.repeat(np.arange(150), 8)
+    gold = rng.normal(0, 0.7, 150)[documents] + rng.normal(size=1200)
+    pool = Pool(ids=np.arange(1200), documents=documents)
+    sample = Systematic().draw(pool, 600, rng=0)
+    y = gold[sample.indices]
+    fit = sm.MixedLM(y, np.ones(600), groups=documents[sample.indices]).fit()
+    between = float(np.ravel(fit.cov_re)[0])
+    expected = between / (between + fit.scale)
+    trust = float(sample.design._levels.trust)
+    assert trust > 0.9
+    found = (sample.design._intraclass(y[None])[0] - (1 - trust) * 0.1) / trust
+    assert found == pytest.approx(expected, abs=0.01)
 
 
 def test_two_waves_of_simple_random():

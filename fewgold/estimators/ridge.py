@@ -112,7 +112,10 @@ class Ridge(Estimator):
             notes = ("no metric helps in the stated direction; is higher_is_better right?",)
         inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
         g = g_weights(sample.design, dev[..., 1:, :], z, inverse, scale)
-        if sample.design.units is None:
+        spent: FloatArray | float = 0.0
+        if sample.design._balanced_slopes:
+            spent = np.where(enough, fit.leverage.sum(-1), 0.0)
+        elif sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the
             # strength of the penalty was chosen by the same ratings, and that count misses it.
             g /= np.where(enough[..., None], np.maximum(1.0 - fit.leverage, 0.1), 1.0)
@@ -123,6 +126,7 @@ class Ridge(Estimator):
             bound=self._bound,
             method=self.spelled,
             tuned=True,
+            parameters=spent,
             g_weights=g,
             notes=with_design_note(ratings, notes),
         )

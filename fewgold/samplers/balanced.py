@@ -25,7 +25,7 @@ from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
 from fewgold.samplers.chances import RATINGS_PER_VARIATE, Chances, uneven_design
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
-from fewgold.samplers.systematic import NEIGHBOURS
+from fewgold.samplers.systematic import NEIGHBOURS, spread_documents
 
 _EPS = 1e-9
 _CLOSE = 1e-15
@@ -117,7 +117,8 @@ class Balanced(Sampler):
             groups=neighbours(n, NEIGHBOURS),
         )
         balance = np.moveaxis(variates[:, rows], 0, -2) if len(variates) else None
-        return rows, replace(batch_design(one, draws), balance=balance)
+        more = spread_documents(pool, rows, self.by is None and pool.documents is not None)
+        return rows, replace(batch_design(one, draws), balance=balance, **more)
 
 
 @dataclass(frozen=True)

@@ -112,11 +112,12 @@ class Chances:
         Where the expected spread comes from: any callable that gives one number per segment of a
         pool.
     uniform
-        Share of equal chances in the mixture, above 0 and up to 1.
+        Share of equal chances in the mixture, above 0 and up to 1. Less gains more where spreads
+        are right, and loses more where they are wrong, as those of an overconfident judge.
     """
 
     spread: Spread = ExpectedSpread()
-    uniform: float = 0.5
+    uniform: float = 0.25
 
     def __post_init__(self) -> None:
         if not 0 < self.uniform <= 1:

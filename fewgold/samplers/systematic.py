@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import md5
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.common.checks import check_count
@@ -31,6 +34,8 @@ from fewgold.stored.groups import Wanted, salt_of
 # Neighbours on the line are compared in groups of this size to estimate the variance. Smaller
 # groups follow documents more closely but leave fewer degrees of freedom.
 NEIGHBOURS = 4
+# Segments of a document, about so many, that are taken to be alike where chunks are drawn.
+_STRETCH = 8
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,8 @@ class Systematic(Sampler):
     """Every (N/n)-th segment of the documents in random order.
 
     Each segment has the same chance, exactly n/N, and no document gets more than its due, rounded
-    up or down, however small the budget. The variance is estimated from neighbours on the line:
-    slightly too large, since no two segments of a small document can be seen together.
+    up or down, however small the budget. The variance is estimated from neighbours on the line,
+    less what they show of documents that got their due (by a working model).
 
     Parameters
     ----------
@@ -75,7 +80,11 @@ class Systematic(Sampler):
             return rows, uneven_design(DesignKind.SYSTEMATIC, inclusion, rows, groups)
         size = len(pool)
         rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
-        return rows, batch_design(line_design(n, size, size), draws)
+        design = batch_design(line_design(n, size, size), draws)
+        # An order inside sees to more than the model of documents knows.
+        if isinstance(self.by, ByDocument) and self.inside is None:
+            design = replace(design, **spread_documents(pool, rows))
+        return rows, design
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         if self.chances is not None:
@@ -93,6 +102,8 @@ class Systematic(Sampler):
             wanted = at_positions(bins, np.arange(bins.size.size), positions, rng)
             return pool._rows(wanted, salt), design
         found = pool._scan.line(column_of(self.by), salt, positions)
+        if isinstance(self.by, ByDocument) and self.inside is None:
+            design = replace(design, **_stored_documents(pool, found.label, found.size))
         by = pool._scan.label(column_of(self.by))
         if self.inside is None:
             rank, order = random_ranks(found.label, found.size, rng), None
@@ -112,6 +123,40 @@ def line_design(n: int, line: int, size: int) -> Design:
         inclusion=np.full(n, n / line),
         groups=neighbours(n, NEIGHBOURS),
     )
+
+
+def spread_documents(pool: Pool, rows: IntArray, by_document: bool = True) -> dict[str, Any]:
+    """What a `Design` must know of the documents of the drawn ``rows`` (..., n).
+
+    Where documents were not what was spread, every segment is one of its own.
+    """
+    size = len(pool)
+    if by_document:
+        assert pool.documents is not None
+        codes, labels = pool.codes, pool.documents
+        labels = labels[np.unique(codes, return_index=True)[1]]
+    else:
+        codes, labels = np.arange(size), pool.ids
+    keys, share = _keys(labels), np.bincount(codes) / size
+    own = codes[rows]
+    concentration = float(np.square(share).sum())
+    return {"documents": keys[own], "shares": share[own], "concentration": concentration}
+
+
+def _stored_documents(pool: StoredPool, labels: NDArray[Any], sizes: IntArray) -> dict[str, Any]:
+    """The same for a pool on disk, from the labels and sizes of the drawn ones: (n,) both."""
+    size, count = pool._scan.sizes("document")
+    return {
+        "documents": _keys(labels),
+        "shares": sizes / len(pool),
+        "concentration": float((count * np.square(size / len(pool))).sum()),
+    }
+
+
+def _keys(labels: NDArray[Any]) -> IntArray:
+    """A number for each label that is the same in every wave, whatever is left of the pool."""
+    known = {label: md5(str(label).encode()).digest()[:6] for label in set(labels.tolist())}
+    return np.array([int.from_bytes(known[label], "big") for label in labels.tolist()])
 
 
 def regular(size: int, n: int, draws: int, rng: Generator) -> IntArray:
@@ -179,7 +224,14 @@ class Clusters(Sampler):
         pattern, chunk = _pattern(size, n, self.size or n)
         turn = rng.integers(size, size=(draws, 1))
         rows = np.take_along_axis(circle, (pattern + turn) % size, axis=-1)
-        return rows, self._design(codes[rows], chunk, size)
+        design = self._design(codes[rows], chunk, size)
+        if self.size is None:
+            return rows, design
+        sizes = np.bincount(codes)
+        rank = np.empty(size, dtype=np.int64)
+        line = np.argsort(codes, kind="stable")
+        rank[line] = np.arange(size) - (np.cumsum(sizes) - sizes)[codes[line]]
+        return rows, replace(design, **_stretches(codes, rank, sizes, rows))
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         salt, size = salt_of(rng), len(pool)
@@ -214,6 +266,19 @@ class Clusters(Sampler):
 
     def _cost_moments(self, pool: Pool, cost: FloatArray, n: int) -> tuple[float, float]:
         return self._cost_by_drawing(pool, cost, n)
+
+
+def _stretches(codes: IntArray, rank: IntArray, sizes: IntArray, rows: IntArray) -> dict[str, Any]:
+    """What a `Design` must know of the surroundings of chunks: stretches of documents.
+
+    Segments that stand near each other are more alike than those at two ends of a long document,
+    and chunks at regular distances are spread over stretches as they are over documents.
+    """
+    count = np.maximum(np.rint(sizes / _STRETCH).astype(np.int64), 1)
+    stretch = (np.cumsum(count) - count)[codes] + rank * count[codes] // sizes[codes]
+    share = np.bincount(stretch) / codes.size
+    own, concentration = stretch[rows], float(np.square(share).sum())
+    return {"documents": own, "shares": share[own], "concentration": concentration}
 
 
 def _pattern(size: int, n: int, chunk: int) -> tuple[IntArray, IntArray]:

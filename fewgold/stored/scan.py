@@ -245,6 +245,12 @@ class Scan:
             self._counts[label] = name
         return self._counts[label]
 
+    def sizes(self, column: str) -> tuple[IntArray, IntArray]:
+        """The sizes that groups of a column have, and how many groups have each."""
+        sql = f"SELECT size, count(*) AS n FROM {self._counted(column)} GROUP BY 1 ORDER BY 1"
+        found = self.view.engine._frame(sql, "Counting strata")
+        return found["size"].to_numpy(np.int64), found["n"].to_numpy(np.int64)
+
     def line(self, column: str, salt: str, positions: IntArray, most: int | None = None) -> Located:
         """What stands at some positions of the line of documents in random order."""
         return locate(self.view.engine, self._counted(column), salt, positions, most)

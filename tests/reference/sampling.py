@@ -117,6 +117,43 @@ def cluster_variance(y, documents, size):
     return (1 - n / size) * grow * sum(t**2 for t in totals.values())
 
 
+def document_factor(y, documents, pool_documents, variance_of, x=None):
+    """By how much less an equally weighted mean varies than ``variance_of`` (column) says.
+
+    Scores are a mean plus an effect of the document plus their own. The two variances come from
+    the squares of deviations and from products of those in the same document, with expectations
+    tr(M Σ); the error of the mean from every document of the pool, drawn from or not.
+    """
+    y, n, size = np.asarray(y, dtype=float), len(y), len(pool_documents)
+    same = np.equal.outer(documents, documents).astype(float)
+    centre = np.eye(n) - 1 / n
+    squares, products = centre @ centre, centre @ (same - np.eye(n)) @ centre
+    expected = [[np.trace(m @ s) for s in (np.eye(n), same)] for m in (squares, products)]
+    left = centre @ y
+    if x is not None:
+        own = centre @ x
+        left = left - own @ np.linalg.lstsq(own, left, rcond=None)[0]
+    seen = [left @ left, left @ (same - np.eye(n)) @ left]
+    count = np.array([list(documents).count(h) for h in sorted(set(documents))])
+    pairs = count * (count - 1)
+    rho, trust = 0.0, 0.0
+    if pairs.sum() and np.linalg.det(expected) > 0:
+        within, between = np.linalg.solve(expected, seen)
+        if within + between > 0:
+            rho = min(max(between / (within + between), -1.0), 0.95)
+            noise = 2 / pairs.sum()
+            few = 2 * (pairs**2).sum() / pairs.sum() ** 2
+            trust = 1 / (1 + few + noise / 0.15**2)
+    rho = trust * rho + (1 - trust) * 0.1
+    due = 0.0
+    for h in set(pool_documents):
+        drawn, there = list(documents).count(h), list(pool_documents).count(h)
+        due += (drawn / n - there / size) ** 2
+    shown = sum(variance_of(np.equal(documents, h).astype(float)) for h in set(documents))
+    own = (1 - rho) * (1 - n / size) / n
+    return (own + rho * due) / (own + rho * shown)
+
+
 def two_waves(first, second, size):
     """Value and variance of two simple random waves, mixed by the variances of equal spreads."""
     n1, n2, left = len(first), len(second), size - len(first)
