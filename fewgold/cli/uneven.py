@@ -57,7 +57,8 @@ Uniform = Annotated[
     float | None,
     described(
         "SHARE",
-        "Share of equal chances in the mixture, such as 0.5 (default) or 50%.",
+        "Share of equal chances in the mixture, such as 0.5 or 50%. Default: 0.25; 0.5 with "
+        "docs-uneven-rank and docs-two-wave.",
         panel=_PANEL,
         parser=_uniform,
     ),

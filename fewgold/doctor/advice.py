@@ -206,12 +206,15 @@ def _gain(seen: Seen, column: str | None) -> tuple[float, str] | None:
     tell, or where the scale is too short for ranks and no column tells.
     """
     from fewgold.io.columns import sureness
-    from fewgold.samplers import Chances, RankSpread, spread_of_probability
+    from fewgold.samplers import spread_of_probability
 
     scores = seen.scores()
     systems = np.array(seen.labels(seen.system) if seen.system else [""] * seen.rows)
     uneven = equal = 0.0
     how = "ranks" if column is None else "column"
+    name = registry.BY_RANK if column is None else registry.UNEVEN
+    chances = getattr(registry.strategy(name).sampler, "chances", None)
+    assert chances is not None
     for name in dict.fromkeys(systems.tolist()):
         rows = np.flatnonzero((systems == name) & np.isfinite(scores))
         metrics = {m: seen.cells[m].values[rows] for m in seen.usable_metrics}
@@ -220,13 +223,12 @@ def _gain(seen: Seen, column: str | None) -> tuple[float, str] | None:
         if rows.size < _ENOUGH or not metrics or np.ptp(y) == 0:
             continue
         pool = Pool(np.arange(rows.size), metrics)
-        chances = Chances(RankSpread())
         if column is not None:
             own = seen.cells[column].values[rows]
             spread = spread_of_probability(own) if sureness(column) == "probability" else own
             if not spread.any():
                 continue
-            pool, chances = pool.with_spread(spread), Chances()
+            pool = pool.with_spread(spread)
         elif np.ptp(y) <= _LONG:
             continue
         x = np.vstack([np.ones(rows.size), pool.standardised()]).T
