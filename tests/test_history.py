@@ -122,3 +122,14 @@ def test_what_does_not_fit_is_said():
         History([(pool, y)]).inform(History([(pool, y)]).inform(pool))
     with pytest.raises(DataError, match="predictions are all alike"):
         History([(pool, np.ones(600))]).inform(pool)
+
+
+def test_ratings_that_are_replayed_are_recognised():
+    pool, y = study(0)
+    own = History([(pool, np.where(np.arange(600) % 3 == 0, y, np.nan))]).studies[0]
+    assert own.holds(pool, y)
+    assert not own.holds(pool, y + 1)
+    other, z = study(1)
+    assert not History([(other, z)]).studies[0].holds(pool, y)
+    renamed = Pool([f"x{k}" for k in range(600)], pool.metrics)
+    assert not own.holds(renamed, y)

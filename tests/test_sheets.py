@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ STRATEGIES = [
     "random+mean",
     "docs-prop+cv-multi",
     "docs-balanced+ridge",
+    "docs-uneven-rank+ridge",
+    "docs-two-wave+ridge",
     "docs-whole+mean",
     "docs-chunks3+ridge",
     "docs-incr-human+mean",
@@ -578,3 +581,35 @@ def test_a_record_that_was_read_serves_in_place_of_its_path(pool: Pool, tmp_path
     assert record.path == side and sheets.read_record(record) is record
     side.unlink()  # nothing reads it a second time
     assert sheets.load_sample(record, pool).ids.tolist() == draw(pool).ids.tolist()
+
+
+def test_columns_that_the_table_lacks_are_kept_exactly(pool: Pool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    known = replace(
+        pool.with_metrics(history=rng.normal(size=len(pool))),
+        spread=rng.gamma(2.0, 1 / 3, len(pool)),
+        orientation={**pool.orientation, "history": 0},
+    )
+    chosen = registry.strategy("docs-uneven+ridge", known, uniform=0.4)
+    sample = chosen.select(known, 20, rng=1)
+    path = tmp_path / "s.csv"
+    side = sheets.save_sample(sample, path, strategy="docs-uneven+ridge", columns=COLUMNS)
+    record = sheets.read_record(side)
+    assert set(record["pool"]["digests"]) >= {"metric history", "spread"}
+    assert "history" not in record["pool"]["columns"]["orientation"]
+    again = sheets.with_added(pool, record["pool"]["added"])
+    assert again.fingerprint == known.fingerprint and again.orientation == known.orientation
+    np.testing.assert_array_equal(again.spread, known.spread)
+    loaded = sheets.load_sample(record, again)
+    np.testing.assert_array_equal(loaded.design.weights, sample.design.weights)
+    with pytest.raises(DataError, match=r"metric history is gone; spread is gone"):
+        sheets.load_sample(record, pool)
+
+
+def test_a_side_file_of_before_has_no_added_columns(pool: Pool, tmp_path: Path) -> None:
+    sample = registry.strategy("docs-uneven+ridge", pool).select(pool, 20, rng=1)
+    record = sheets.read_record(
+        sheets.save_sample(sample, tmp_path / "s.csv", strategy="x+mean", columns=COLUMNS)
+    )
+    assert "added" not in record["pool"] and "chances" not in record and "uniform" not in record
+    assert sheets.with_added(pool, record["pool"].get("added")) is pool

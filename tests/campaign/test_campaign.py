@@ -12,10 +12,11 @@ import fewgold as fg
 from fewgold import registry
 from fewgold.campaign import Campaign, is_campaign
 from fewgold.campaign.store import wave_seed
-from fewgold.errors import DataError, FewgoldError
+from fewgold.errors import DataError, DesignError, FewgoldError
 from fewgold.estimators import Mean
 from fewgold.formats import Rating, key
 from fewgold.pool import Pool
+from fewgold.samplers import Chances
 
 
 def test_the_pool_comes_back_as_it_was(campaign: Campaign, pool: Pool) -> None:
@@ -401,3 +402,36 @@ def test_another_estimator_and_a_cut(campaign: Campaign, answer: object) -> None
     share = campaign.estimate(estimator=Mean(), cut=">= 50")
     assert share.value == Mean().estimate(campaign.ratings().cut(">= 50")).value
     assert 0 <= share.value <= 1
+
+
+def test_a_campaign_keeps_what_is_known_beforehand(tmp_path: Path, pool: Pool) -> None:
+    spread = np.linspace(0.1, 2.0, len(pool)) / 3
+    known = pool.with_metrics(history=spread**2).with_spread(spread)
+    with Campaign.create(tmp_path / "study", known, seed=1, uniform=0.6) as study:
+        assert study.settings.strategy == "docs-uneven+ridge"
+        study.select(12)
+    with Campaign(tmp_path / "study") as study:
+        assert study.pool.fingerprint == known.fingerprint
+        np.testing.assert_array_equal(study.pool.spread, spread)
+        chance = Chances(uniform=0.6).inclusion(known, 12)
+        drawn = study.sample
+        np.testing.assert_allclose(drawn.design.inclusion, chance[drawn.indices])
+        with pytest.raises(FewgoldError, match="uniform cannot be changed"):
+            study.change(uniform=0.5)
+
+
+def test_a_campaign_of_before_has_no_table_of_spreads(tmp_path: Path, pool: Pool) -> None:
+    with Campaign.create(tmp_path / "study", pool, seed=1) as study:
+        study.store.database.execute("DROP TABLE spread")
+        study.store.database.execute("DELETE FROM meta WHERE name IN ('uniform', 'chances')")
+    with Campaign(tmp_path / "study") as study:
+        assert study.pool.spread is None and study.settings.uniform is None
+        assert study.select(10).n == 10
+
+
+def test_chances_by_rank_are_refused_on_a_short_scale(tmp_path: Path, pool: Pool) -> None:
+    with pytest.raises(DesignError, match=r"not a scale from 1 to 5.*Pool\.with_spread"):
+        Campaign.create(tmp_path / "a", pool, strategy="docs-uneven-rank+ridge", limits="likert5")
+    with pytest.raises(DesignError, match="above 0 and up to 1; got 1.5"):
+        Campaign.create(tmp_path / "b", pool, strategy="docs-uneven+ridge", uniform=1.5)
+    assert not any(tmp_path.iterdir())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fewgold import Pool, Sample
+from fewgold import Pool, Sample, registry
 from fewgold.datasets import load_demo
 from fewgold.errors import BudgetError, DataError, DesignError
 from fewgold.estimators import KNN, ControlVariates, Learned, Mean, Ridge
@@ -238,3 +238,28 @@ def test_the_spread_is_part_of_the_pool():
     np.testing.assert_array_equal(other.take(np.array([2, 0])).spread, [3.0, 1.0])
     sample = Sample(other, np.arange(3), SimpleRandom().draw(other, 3, rng=0).design)
     assert sample.pool.spread is not None
+
+
+def test_the_share_of_equal_chances_by_name():
+    pool, _ = load_demo()
+    for name in ("docs-uneven", "docs-uneven-rank", "docs-sys-uneven", "random-uneven"):
+        made = registry.strategy(f"{name}+ridge", pool, uniform=0.7).sampler
+        assert made.chances.uniform == 0.7 and made.name == name
+    assert registry.strategy("docs-two-wave", uniform=0.7).sampler.uniform == 0.7
+    with pytest.raises(DesignError, match="with the same chance, so that there is nothing to mix"):
+        registry.strategy("docs-balanced+ridge", uniform=0.7)
+    with pytest.raises(DesignError, match="above 0 and up to 1; got 2"):
+        registry.strategy("docs-two-wave", uniform=2)
+
+
+def test_the_strategies_of_a_pool_follow_what_is_known():
+    pool, _ = load_demo()
+    known = pool.with_spread(np.ones(len(pool)))
+    bare = Pool(pool.ids, spread=np.ones(len(pool)))
+    assert registry.recommended(pool) == "docs-balanced+ridge"
+    assert registry.recommended(known) == "docs-uneven+ridge"
+    assert registry.recommended(bare) == "random-uneven+mean"
+    two = "docs-two-wave+ridge"
+    found = [{n for n in registry.strategy_names(p) if "uneven" in n or n == two}
+             for p in (pool, known, bare)]  # fmt: skip
+    assert found == [{"docs-uneven-rank+ridge", two}, {"docs-uneven+ridge", two}, set()]

@@ -1075,3 +1075,34 @@ def test_a_bound_with_and_without_a_metric() -> None:
     pool, gold = toy_pool()
     made = fg.simulate(pool, gold, [], [40], draws=5, bounds=["star", "star:comet"], limits="mqm")
     assert made.bounds == ("star", "star:comet")
+
+
+def test_uneven_chances_are_compared_with_equal_ones() -> None:
+    pool, gold = _toy(200)
+    known = pool.with_spread(np.linspace(1, 3, 200))
+    names = ["random+ridge", "random-uneven+ridge", "docs-uneven+mean"]
+    found = fg.simulate(known, gold, names, [20, 40], draws=30)
+    (row,) = found.uneven().to_dict("records")  # docs-balanced+mean was not simulated
+    assert (row["strategy"], row["equal"], row["cells"]) == (names[1], names[0], 2)
+    gains = []
+    for budget in (20, 40):
+        one, other = (np.abs(found.errors("pool 1", n, budget)) for n in (names[1], names[0]))
+        gains.append(1 - one.mean() / other.mean())
+    np.testing.assert_allclose(row["gain"], np.mean(gains))
+    assert 0 < row["gain_mc"] < 1
+    assert f"The error of {names[1]} is {100 * abs(row['gain']):.1f} %" in " ".join(
+        found.summary().split()
+    )
+    assert fg.simulate(pool, gold, ["random+ridge"], [20], draws=3).uneven().empty
+
+
+def test_cells_of_another_spread_are_not_taken(tmp_path: Path) -> None:
+    pool, gold = _toy()
+    made = [
+        fg.simulate(
+            pool.with_spread(s), gold, ["random-uneven+mean"], [20], draws=4, store=tmp_path
+        )
+        for s in (np.ones(120), np.linspace(1, 9, 120))
+    ]
+    one, other = (s.errors("pool 1", "random-uneven+mean", 20) for s in made)
+    assert not np.array_equal(one, other)

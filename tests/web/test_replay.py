@@ -499,6 +499,11 @@ def test_bad_fields_get_a_sentence(
         ({"budgets": "five"}, "Budgets must be like 5%:50%:5%"),
         ({"budgets": "1:100000:1"}, "too many budgets"),
         ({"bound": "nope"}, "Unknown bound 'nope'"),
+        (
+            {"strategy": "docs-uneven-rank+ridge", "limits": "0,1", "adequate": "<=4"},
+            "but not a scale from 0 to 1: there, ratings do not vary most where the metrics are "
+            "worst. Choose docs-balanced+ridge or docs-two-wave+ridge.",
+        ),
     ],
 )
 def test_bad_simulations_get_a_sentence(
@@ -584,3 +589,16 @@ def test_budgets_are_those_of_the_command_line(text: str) -> None:
     ours, theirs = forms.budgets(text), parse.budgets(text)
     assert ours == theirs
     assert [type(b) for b in ours] == [type(b) for b in theirs]
+
+
+def test_uneven_chances_can_be_ticked_and_are_judged(owner: TestClient) -> None:
+    page = owner.get("/replay/simulate?data=demo-ende").text
+    assert "docs-uneven-rank+ridge" in page and "docs-two-wave+ridge" in page
+    form = {
+        "data": "demo-ende", "go": "1", "draws": "3", "budgets": "5%",
+        "strategy": ["docs-balanced+ridge", "docs-uneven-rank+ridge"],
+    }  # fmt: skip
+    begun = owner.post("/replay/simulate", data=form, follow_redirects=False)
+    shown = html.unescape(ended(owner, begun.headers["location"]))
+    assert "The error of docs-uneven-rank+ridge is" in shown
+    assert "that of docs-balanced+ridge:" in shown
