@@ -217,10 +217,12 @@ def _gain(seen: Seen, column: str | None) -> tuple[float, str] | None:
     assert chances is not None
     for name in dict.fromkeys(systems.tolist()):
         rows = np.flatnonzero((systems == name) & np.isfinite(scores))
+        if rows.size < _ENOUGH:
+            continue
         metrics = {m: seen.cells[m].values[rows] for m in seen.usable_metrics}
         metrics = {m: v for m, v in metrics.items() if np.isfinite(v).all() and np.ptp(v) > 0}
         y = scores[rows]
-        if rows.size < _ENOUGH or not metrics or np.ptp(y) == 0:
+        if not metrics or np.ptp(y) == 0:
             continue
         pool = Pool(np.arange(rows.size), metrics)
         if column is not None:

@@ -108,17 +108,19 @@ class Balanced(Sampler):
             last = np.argsort(sure[rows], axis=-1, kind="stable")
             rows = np.take_along_axis(rows, last, axis=-1)
             groups = (np.arange(n) >= n - int(sure.sum())).astype(np.int64)
-            return rows, uneven_design(DesignKind.BALANCED, inclusion, rows, groups, variates)
-        one = Design(
-            kind=DesignKind.BALANCED,
-            size=size,
-            weights=np.full(n, 1 / n),
-            inclusion=np.full(n, n / size),
-            groups=neighbours(n, NEIGHBOURS),
-        )
-        balance = np.moveaxis(variates[:, rows], 0, -2) if len(variates) else None
-        more = spread_documents(pool, rows, self.by is None and pool.documents is not None)
-        return rows, replace(batch_design(one, draws), balance=balance, **more)
+            design = uneven_design(DesignKind.BALANCED, inclusion, rows, groups, variates)
+        else:
+            one = Design(
+                kind=DesignKind.BALANCED,
+                size=size,
+                weights=np.full(n, 1 / n),
+                inclusion=np.full(n, n / size),
+                groups=neighbours(n, NEIGHBOURS),
+            )
+            balance = np.moveaxis(variates[:, rows], 0, -2) if len(variates) else None
+            design = replace(batch_design(one, draws), balance=balance)
+        by_document = self.by is None and pool.documents is not None
+        return rows, replace(design, **spread_documents(pool, rows, by_document))
 
 
 @dataclass(frozen=True)

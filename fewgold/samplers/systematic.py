@@ -77,10 +77,11 @@ class Systematic(Sampler):
             rows, certain = along_line(order, inclusion, n, rng)
             # One group: a few neighbours of very different weights say little about each other.
             groups = (np.arange(n) >= n - certain).astype(np.int64)
-            return rows, uneven_design(DesignKind.SYSTEMATIC, inclusion, rows, groups)
-        size = len(pool)
-        rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
-        design = batch_design(line_design(n, size, size), draws)
+            design = uneven_design(DesignKind.SYSTEMATIC, inclusion, rows, groups)
+        else:
+            size = len(pool)
+            rows = np.take_along_axis(order, regular(size, n, draws, rng), axis=-1)
+            design = batch_design(line_design(n, size, size), draws)
         # An order inside sees to more than the model of documents knows.
         if isinstance(self.by, ByDocument) and self.inside is None:
             design = replace(design, **spread_documents(pool, rows))
@@ -131,16 +132,16 @@ def spread_documents(pool: Pool, rows: IntArray, by_document: bool = True) -> di
     Where documents were not what was spread, every segment is one of its own.
     """
     size = len(pool)
+    codes, labels = np.arange(size), pool.ids
     if by_document:
         assert pool.documents is not None
         codes, labels = pool.codes, pool.documents
-        labels = labels[np.unique(codes, return_index=True)[1]]
-    else:
-        codes, labels = np.arange(size), pool.ids
-    keys, share = _keys(labels), np.bincount(codes) / size
+    share = np.bincount(codes) / size
     own = codes[rows]
+    _, first, place = np.unique(own.ravel(), return_index=True, return_inverse=True)
+    keys = _keys(labels[rows.ravel()[first]])[place].reshape(own.shape)
     concentration = float(np.square(share).sum())
-    return {"documents": keys[own], "shares": share[own], "concentration": concentration}
+    return {"documents": keys, "shares": share[own], "concentration": concentration}
 
 
 def _stored_documents(pool: StoredPool, labels: NDArray[Any], sizes: IntArray) -> dict[str, Any]:

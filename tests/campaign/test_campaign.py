@@ -432,6 +432,6 @@ def test_a_campaign_of_before_has_no_table_of_spreads(tmp_path: Path, pool: Pool
 def test_chances_by_rank_are_refused_on_a_short_scale(tmp_path: Path, pool: Pool) -> None:
     with pytest.raises(DesignError, match=r"not a scale from 1 to 5.*Pool\.with_spread"):
         Campaign.create(tmp_path / "a", pool, strategy="docs-uneven-rank+ridge", limits="likert5")
-    with pytest.raises(DesignError, match="above 0 and up to 1; got 1.5"):
+    with pytest.raises(DesignError, match=r"above 0 and up to 1; got 1\.5"):
         Campaign.create(tmp_path / "b", pool, strategy="docs-uneven+ridge", uniform=1.5)
     assert not any(tmp_path.iterdir())
