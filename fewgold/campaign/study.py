@@ -185,7 +185,7 @@ class Campaign:
         own = wave_seed(self.settings.seed, number) if seed is None else check_seed(seed)
         given = None
         if before:  # only strategies that learn look at the scores
-            learns = self._strategy.sampler.step is not None
+            learns = self._strategy.sampler._learns
             given = self.ratings() if learns else Ratings(self.sample, np.zeros(self.sample.n))
         sample = self._strategy.select(self.pool, budget, given=given, rng=own)
         # What the waves make together does not depend on the scores of the new one.

@@ -269,7 +269,7 @@ def select(
         result["chances"] = uneven.as_record(informed, chances)
     more_to_say = [
         *uneven.remarks(informed, chances),
-        *_first_wave(chosen.sampler, rated, pool_file, out),
+        *([] if shared else _first_wave(chosen.sampler, rated, pool_file, out)),
         *_worth_of_units(sample, opened.icc),
     ]
     if out == "-":

@@ -56,6 +56,11 @@ class Sampler(ABC):
     step: int | None = None
 
     @property
+    def _learns(self) -> bool:
+        """Whether further segments depend on the scores so far."""
+        return self.step is not None
+
+    @property
     def name(self) -> str:
         """Short name for signatures and tables."""
         return type(self).__name__

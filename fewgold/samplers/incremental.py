@@ -141,6 +141,10 @@ class TwoWave(Sampler):
     def name(self) -> str:
         return "docs-two-wave"
 
+    @property
+    def _learns(self) -> bool:
+        return True
+
     def _draw(self, pool: Pool, n: int, draws: int, rng: Generator) -> tuple[IntArray, Design]:
         return Balanced()._draw(pool, n, draws, rng)
 

@@ -435,3 +435,24 @@ def test_chances_by_rank_are_refused_on_a_short_scale(tmp_path: Path, pool: Pool
     with pytest.raises(DesignError, match=r"above 0 and up to 1; got 1\.5"):
         Campaign.create(tmp_path / "b", pool, strategy="docs-uneven+ridge", uniform=1.5)
     assert not any(tmp_path.iterdir())
+
+
+def test_a_second_wave_goes_where_the_first_strayed(tmp_path: Path) -> None:
+    pool, human = fg.datasets.load_demo()
+    scores = dict(zip(pool.ids.tolist(), human.tolist(), strict=True))
+    with Campaign.create(tmp_path / "s", pool, strategy="docs-two-wave+ridge", seed=1) as study:
+        first = study.select(60)
+        with pytest.raises(DataError, match="there is nothing to go by yet"):
+            study.more(40)
+        study.add(Rating(i, scores[i], "ann") for i in first.ids[1:])
+        with pytest.raises(DataError, match="1 of 60"):
+            study.more(40)
+        study.add([Rating(first.ids[0], scores[first.ids[0]], "ann")])
+        second = study.more(40)
+        chance = study.sample.design.weights[-40:]
+        assert np.ptp(chance) > 0.1 * chance.mean()
+        sampler = registry.sampler("docs-two-wave")
+        one = sampler.draw(pool, 60, rng=1)
+        rated = one.rate(human[one.indices])
+        other = sampler.draw(pool, 40, given=rated, rng=wave_seed(1, 2))
+        assert list(second.ids) == [str(i) for i in other.ids]
