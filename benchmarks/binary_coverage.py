@@ -8,9 +8,9 @@ In each cell the share of 95 % intervals that hold the truth, and that of 90 % i
 brackets. "exact sums" go over all outcomes; the others are drawn. ``--real`` needs the real files
 of FRANK and WMT20; a cut that is given is the metric's median over the pool, and the other two are
 chosen on the very ratings. ``--designs`` has three figures in a cell: the share of 95 % intervals
-of `BinaryPosterior` that hold the truth, in %; their mean width over that of the estimator `mean` on
-the same samples; and the root mean square error over that of `mean`. tests/theory/test_binary.py and test_binary_real.py hold these figures
-to their limits for any seed.
+of `BinaryPosterior` that hold the truth, in %; their mean width over that of the estimator `mean`
+on the same samples; and the root mean square error over that of `mean`. tests/theory/test_binary.py
+and test_binary_real.py hold these figures to their limits for any seed.
 """
 
 from __future__ import annotations

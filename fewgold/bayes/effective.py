@@ -40,7 +40,7 @@ from fewgold.design import Design, DesignKind
 
 # How far a design effect may be from its expectation, as a standard deviation of its logarithm,
 # where segments were drawn one by one.
-_STRAY = 0.12
+_STRAY = 0.2
 # Expected intraclass correlation of what a metric leaves unexplained in documents, and the
 # standard deviation of its logarithm: from about 0.01 to 0.35.
 _ICC, _ICC_STRAY = 0.07, 0.8
