@@ -6,7 +6,7 @@ N = 2000 outputs, n = 150 ratings of 0 or 1, and one judge that says how probabl
 and right about itself, middling, or overconfident (its log odds are three times what they should
 be). The figure is the root mean squared error of the estimated share of passes; "relative" divides
 it by that of `docs-balanced+ridge` for the same judge. glide-py needs Python 3.12 or newer; without
-it its rows are left out.
+it its rows are left out. For docs/evidence.md.
 """
 
 from __future__ import annotations
