@@ -2,17 +2,21 @@
 
     python benchmarks/binary_coverage.py            # at fixed rates; needs no data
     python benchmarks/binary_coverage.py --real     # samples of real test sets
+    python benchmarks/binary_coverage.py --designs  # the same drawn by every sampler
 
 In each cell the share of 95 % intervals that hold the truth, and that of 90 % intervals in
 brackets. "exact sums" go over all outcomes; the others are drawn. ``--real`` needs the real files
 of FRANK and WMT20; a cut that is given is the metric's median over the pool, and the other two are
-chosen on the very ratings. tests/theory/test_binary.py and test_binary_real.py hold these figures
-to their limits for any seed.
+chosen on the very ratings. ``--designs`` has three figures in a cell: the share of 95 % intervals
+of `BinaryPosterior` that hold the truth, in %; their mean width over that of the estimator `mean`
+on the same samples; and the root mean square error over that of `mean`. tests/theory/test_binary.py
+and test_binary_real.py hold these figures to their limits for any seed.
 """
 
 from __future__ import annotations
 
 import argparse
+import zlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,9 +24,19 @@ from _common import arguments as common
 from _common import need, read, table
 from scipy import stats
 
-from fewgold.bayes import AlphaPosterior, Counts, PoolPosterior, Priors, choose_cuts
+from fewgold import registry
+from fewgold.bayes import (
+    AlphaPosterior,
+    BinaryPosterior,
+    Counts,
+    PoolPosterior,
+    Priors,
+    choose_cuts,
+)
 from fewgold.common.arrays import BoolArray, FloatArray
 from fewgold.datasets import load_real, real_systems
+from fewgold.estimators import Mean
+from fewgold.pool import Pool
 
 RATES = (0.01, 0.1, 0.5, 0.9, 0.99)
 LEVELS = (0.95, 0.9)
@@ -191,16 +205,77 @@ def real(draws: int) -> None:
     table(["", "", "n = 50", "100", "200", "400"], rows, left=2)
 
 
+SHARES = (0.05, 0.1, 0.2, 0.5)
+SETS = {**METRIC, "ted_ende": "sb_chrF"}
+HOW = ("cut", "bins", "humans")
+
+
+def labelled(name: str) -> Iterator[tuple[Pool, FloatArray]]:
+    """The pool of each system, and which of its outputs are adequate."""
+    for system in real_systems(name):
+        pool, score = load_real(name, system=system)
+        if SETS[name] in pool.metrics:
+            yield pool, (score >= 0.5 if name == "frank" else score <= 0).astype(float)
+
+
+def drawn(
+    sampler: str, pool: Pool, gold: FloatArray, metric: str, share: float, how: str, draws: int
+) -> list[float]:
+    """Coverage, width and error of the binary model, the latter two over those of the mean."""
+    cut = "bins" if how == "bins" else f">= {np.median(pool.metrics[metric]):.17g}"
+    model = BinaryPosterior(() if how == "humans" else metric, None if how == "humans" else cut)
+    seed = zlib.crc32(f"{sampler} {pool.system} {share}".encode())
+    ratings = Mean(sampler=registry.sampler(sampler)).collect(
+        pool, lambda sample: gold[sample.indices], share, draws=draws, limits=(0, 1), rng=seed
+    )
+    truth = gold.mean()
+    ours, plain = model.estimate(ratings), Mean().estimate(ratings)
+    (low, high), ends = ours.interval(), plain.interval()
+    width = ends.high - ends.low
+    usual = np.isfinite(width) & (width > 0)
+    narrower = (high - low)[usual].mean() / width[usual].mean() if usual.any() else np.nan
+    errors = [np.sqrt(np.mean((x.value - truth) ** 2)) for x in (ours, plain)]
+    inside = (low <= truth + 1e-9) & (truth - 1e-9 <= high)
+    return [inside.mean(), narrower, errors[0] / errors[1] if errors[1] > 0 else np.nan]
+
+
+def designs(draws: int, how: str, only: list[str]) -> None:
+    """A table for each test set: samplers by share rated, over all systems."""
+    for name, metric in SETS.items():
+        systems = list(labelled(name))
+        rows = []
+        for sampler in only or registry.sampler_names():
+            # Those that choose one rating after the other take long.
+            some = max(draws // 5, 10) if "-incr-" in sampler else draws
+            line = [f"`{sampler}`"]
+            for share in SHARES:
+                found = [drawn(sampler, *one, metric, share, how, some) for one in systems]
+                holds, width, error = np.nanmean(found, axis=0)
+                line.append(f"{100 * holds:.1f}, {width:.2f}, {error:.2f}")
+            rows.append(line)
+        print(f"{name}, {metric}, {how}, {len(systems)} systems of {len(systems[0][0])} outputs\n")
+        table(["", *(f"{100 * share:g} % rated" for share in SHARES)], rows)
+        print(flush=True)
+
+
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--real", action="store_true", help="samples of real test sets")
-    parser.add_argument("--draws", type=int, help="default: 600, and 500 with --real")
+    parser.add_argument("--designs", action="store_true", help="every sampler on real test sets")
+    parser.add_argument("--how", choices=HOW, default="cut", help="of the metric, with --designs")
+    parser.add_argument("--samplers", nargs="*", default=[], help="only these, with --designs")
+    parser.add_argument(
+        "--draws", type=int, help="default: 600; 500 with --real, 150 a system with --designs"
+    )
     return parser
 
 
 def main() -> None:
     options = read(arguments(), draws=10)
-    if options.real:
+    if options.designs:
+        need(*SETS)
+        designs(options.draws or 150, options.how, options.samplers)
+    elif options.real:
         need(*METRIC)
         real(options.draws or 500)
     else:

@@ -128,6 +128,9 @@ class CellPosterior(CategoryPosterior):
         `Pooled` (the default), `Trend` for ordered categories, or `Separate`.
     draws
         Number of draws behind the quantiles where ``target="process"``.
+    effective
+        (..., J, 2): what the ratings weigh, where those of a category are no simple random sample
+        of it; the numbers of ``rated`` by default.
 
     Notes
     -----
@@ -154,6 +157,7 @@ class CellPosterior(CategoryPosterior):
     target: str = "pool"
     prior: CellPrior = Pooled()
     draws: int = 4096
+    effective: FloatArray | None = None
 
     _classes: ClassVar[int] = 2
     _largest: ClassVar[int] = 200_000
@@ -161,14 +165,29 @@ class CellPosterior(CategoryPosterior):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count("draws", self.draws, 100)
+        if self.effective is not None:
+            weighed = np.asarray(self.effective, dtype=np.float64)
+            if weighed.shape[-2:] != self.rated.shape[-2:] or not np.all(weighed >= 0):
+                raise DataError(
+                    "effective must be (..., J, 2) like rated, with numbers of 0 or more; got the "
+                    f"shape {weighed.shape} and the smallest number {weighed.min(initial=0):g}."
+                )
+            object.__setattr__(self, "effective", np.broadcast_to(weighed, self.rated.shape))
 
     @property
     def _about(self) -> str:
         return f", {self.unrated.shape[-1]} categories, {self.target}"
 
+    def draw(self, k: Any) -> Self:
+        weighed = None if self.effective is None else self.effective[k]
+        return replace(self, rated=self.rated[k], unrated=self.unrated[k], effective=weighed)
+
     def _nodes(self, rows: slice, panels: int = PANELS) -> Nodes:
         rated, unrated = (x[rows] for x in self._flat)
-        return self.prior._nodes(rated, rated.sum(-1) + unrated, panels)
+        weighed = rated
+        if self.effective is not None:
+            weighed = self.effective.reshape(-1, *self.rated.shape[-2:])[rows]
+        return self.prior._nodes(weighed, rated.sum(-1) + unrated, panels)
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,6 +89,9 @@ def hit_rates(tp: int, fn: int, fp: int, tn: int) -> tuple[float, float]:
 
 
 _WHO = ("human", "metric")
+_NUMBERS = (
+    "human_ones", "human_total", "tp", "fn", "fp", "tn", "metric_ones", "metric_total",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +114,9 @@ class Counts:
         ``"sample"``: the items that both rated are a random sample of the items, so they tell
         about the success rate as well. ``"calibration"``: they are class-balanced or come from
         elsewhere, and tell about the errors of the metric alone.
+    effective
+        (..., J, 2): what the ratings by humans weigh, inadequate and adequate, where they are no
+        simple random sample. J is 2, items with a metric of 0 and of 1; or 1, humans alone.
 
     Examples
     --------
@@ -128,10 +134,11 @@ class Counts:
     metric_ones: IntArray | int = 0
     metric_total: IntArray | int = 0
     pairs: str = "sample"
+    effective: FloatArray | None = None
 
     def __post_init__(self) -> None:
         check_choice("pairs", self.pairs, ("sample", "calibration"))
-        names = [f.name for f in fields(self) if f.name != "pairs"]
+        names = _NUMBERS
         whole = [whole_numbers(name, getattr(self, name)) for name in names]
         try:
             whole = [np.array(a) for a in np.broadcast_arrays(*whole)]
@@ -192,10 +199,9 @@ class Counts:
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        named = {f.name: getattr(self, f.name) for f in fields(self)}
         if self.shape:
             return f"Counts(a batch of shape {self.shape}, pairs={self.pairs!r})"
-        shown = [f"{n}={int(v)}" for n, v in named.items() if n != "pairs" and v]
+        shown = [f"{n}={int(getattr(self, n))}" for n in _NUMBERS if getattr(self, n)]
         return f"Counts({', '.join(shown + [f'pairs={self.pairs!r}'] * (self.pairs != 'sample'))})"
 
     @property
@@ -205,13 +211,18 @@ class Counts:
 
     def draw(self, k: Any) -> Counts:
         """The ``k``-th of a batch, or a smaller batch."""
-        names = (f.name for f in fields(self) if f.name != "pairs")
-        return replace(self, **{n: np.asarray(getattr(self, n))[k] for n in names})
+        numbers = {n: np.asarray(getattr(self, n))[k] for n in _NUMBERS}
+        weighed = None if self.effective is None else self.effective[k]
+        return replace(self, **numbers, effective=weighed)
 
     def flipped(self) -> Counts:
         """The counts when 0 and 1 of the metric change places: for one with ρ + η < 1."""
         ones = self._metric_zeros
-        return replace(self, tp=self.fn, fn=self.tp, fp=self.tn, tn=self.fp, metric_ones=ones)
+        weighed = None if self.effective is None else self.effective[..., ::-1, :]
+        return replace(
+            self, tp=self.fn, fn=self.tp, fp=self.tn, tn=self.fp, metric_ones=ones,
+            effective=weighed,
+        )  # fmt: skip
 
     @property
     def _cells(self) -> tuple[int, int, int, int]:
@@ -222,6 +233,18 @@ class Counts:
     def _paired_total(self) -> IntArray:
         """Items that both rated."""
         return np.asarray(self.tp + self.fn + self.fp + self.tn)
+
+    @property
+    def _weights(self) -> tuple[FloatArray, ...]:
+        """What the likelihood has: tp, fn, tn and fp, then adequate and inadequate items."""
+        if self.effective is None:
+            cells = self.tp, self.fn, self.tn, self.fp
+            return (*(np.asarray(c) for c in cells), self._adequate, self._inadequate)
+        both = self.effective.sum(-2)
+        table: tuple[FloatArray, ...] = (np.zeros(self.shape),) * 4
+        if self.effective.shape[-2] == 2:
+            table = tuple(self.effective[..., j, k] for j, k in ((1, 1), (0, 1), (0, 0), (1, 0)))
+        return (*table, both[..., 1], both[..., 0])
 
     @property
     def _metric_zeros(self) -> IntArray:

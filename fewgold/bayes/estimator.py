@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from fewgold.bayes.cells import CellPosterior, bins, tally
 from fewgold.bayes.counts import Counts, hit_rates
 from fewgold.bayes.density import Curve
+from fewgold.bayes.effective import Effective, effective_counts, is_exact
 from fewgold.bayes.finite import posterior_of
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import Pooled, Priors, Trend
@@ -23,7 +24,7 @@ from fewgold.errors import DesignError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound, Interval, signature
 from fewgold.estimator import Estimator
 from fewgold.pool import Population
-from fewgold.sample import Design, Ratings, Sample
+from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Budget, Sampler, SimpleRandom
 
 # What a metric says of every segment of a pool ---
@@ -95,41 +96,47 @@ def each_threshold(
     return {name: threshold.get(name) for name in names}
 
 
-def check_design(design: Design) -> None:
-    """Refuse samples that the model does not describe."""
-    if design.units is not None:
-        raise DesignError(
-            "this model takes segments that were drawn one by one, and these came in whole "
-            "documents or chunks, which are alike. Use the estimator mean or ridge for them."
-        )
-    unequal = [
-        np.ptp(x, axis=-1).max(initial=0.0) > 1e-9 * x.max()
-        for x in (design.weights, design.inclusion)
-    ]
-    if any(unequal) and design.gaps:
-        raise DesignError(
-            "this model takes samples in which every segment had the same chance, and by the gaps "
-            'chances differ. Say that gaps are alike everywhere, at_random(within="sample"), or '
-            "use an estimator that weighs: mean, cv-multi or ridge."
-        )
-    if any(unequal) or not design.unbiased:
-        raise DesignError(
-            f"this model takes samples in which every segment had the same chance, and this one "
-            f"({design._label}) has unequal chances. Draw with random, docs-prop or docs-sys, or "
-            "use an estimator that weighs: mean, cv-multi or ridge."
-        )
+class Counted(NamedTuple):
+    """Rated items (..., J, 2) and unrated ones (..., J) by category, and what the former weigh."""
+
+    rated: IntArray
+    unrated: IntArray
+    effective: Effective | None  # none where each category is sampled at random
+
+    @property
+    def weights(self) -> FloatArray | None:
+        return None if self.effective is None else self.effective.counts
 
 
-def check_sample(ratings: Ratings) -> tuple[str, ...]:
-    """Refuse samples that the model does not describe; notes on those that it describes roughly."""
-    design = ratings.sample.design
-    check_design(design)
-    if design.drawn_as("simple") or ratings.sample.info.samplers == ("random",):
-        return ()
-    return (
-        "the sample is taken for a plain random one: that it was spread out makes the estimate "
-        "better than its interval says",
-    )
+def counted(ratings: Ratings, adequate: BoolArray, codes: IntArray, count: int) -> Counted:
+    """Items by category ``codes`` (..., N) and class, as the design of the sample has them."""
+    rows, design = ratings.sample.indices, ratings.sample.design
+    rated, unrated = tally(codes, rows, adequate, count=count)
+    cells = codes[rows] if codes.ndim == 1 else np.take_along_axis(codes, rows, -1)
+    if is_exact(design, cells, count):
+        return Counted(rated, unrated, None)
+    return Counted(rated, unrated, effective_counts(design, cells, adequate, rated, unrated))
+
+
+def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
+    """What a reader must know of a sample that is no simple random one."""
+    design, effective = ratings.sample.design, found.effective
+    notes = []
+    if effective is not None:
+        note = f"approximate: the model takes the sample ({design._label}) in by its design effect"
+        if not np.ndim(effective.design_effect):
+            n = float(effective.counts.sum())
+            note += (
+                f" of {float(effective.design_effect):.2f}, as if by {n:.0f} ratings of a simple "
+                "random sample"
+            )
+        notes.append(note)
+    if not design.unbiased:
+        notes.append(
+            "the design as printed leaves out documents or metric bins from which nothing was "
+            "drawn, so that the estimate may be biased"
+        )
+    return tuple(notes)
 
 
 def worse_than_chance(metric: str, counts: Counts) -> tuple[str, ...]:
@@ -170,6 +177,8 @@ class RatedPosterior(Posterior):
         ``"pool"`` or ``"process"``.
     notes
         What a reader must know.
+    approximate
+        Whether the sample entered by effective counts, for want of an exact model of its design.
     """
 
     posterior: Posterior
@@ -179,6 +188,7 @@ class RatedPosterior(Posterior):
     kind: str = "equal"
     target: str = "pool"
     notes: tuple[str, ...] = ()
+    approximate: bool = False
 
     def __repr__(self) -> str:
         if self.shape:
@@ -228,7 +238,7 @@ class RatedPosterior(Posterior):
 
     @property
     def _label(self) -> str:
-        return f"posterior, {_KINDS[self.kind]}"
+        return f"posterior, {_KINDS[self.kind]}" + (", approximate" if self.approximate else "")
 
     @property
     def _source(self) -> str:
@@ -268,6 +278,10 @@ class RatedPosterior(Posterior):
         }  # fmt: skip
 
 
+#: Jeffreys' prior of the share, as if by half a rating of each class, and uniform hit rates. With a
+#: uniform share few ratings of a rare class are drawn to one half by more than their mean errs
+#: (Brown, Cai and DasGupta 2001, Interval estimation for a binomial proportion).
+DEFAULT_PRIORS = Priors(alpha=(0.5, 0.5))
 _CUT = "Cut scores into adequate and inadequate first: ratings.cut('<= 0'), or --adequate '<=0'."
 _BINS = "bins"
 _JOINTLY = 4  # metrics; with more, patterns are too many and too rare, and the estimate is biased
@@ -301,7 +315,9 @@ class BinaryPosterior(Estimator):
     strict
         With a rule or a number: > instead of ≥.
     priors
-        See `PoolPosterior` and `AlphaPosterior`; with several metrics or bins not needed.
+        With one metric that is cut, or none; see `PoolPosterior` and `AlphaPosterior`. By default
+        Jeffreys' prior of the share, Beta(½, ½), and uniform hit rates. Several metrics and bins
+        have priors of their own.
 
     References
     ----------
@@ -371,27 +387,25 @@ class BinaryPosterior(Estimator):
         for name, cut in each_threshold(self._names(pool), self.threshold).items():
             if cut is None and name not in pool.binary_metrics:
                 check_binary(name, scores_of(pool, name))
-        sample = super().select(pool, budget, draws=draws, given=given, rng=rng)
-        check_design(sample.design)
-        return sample
+        return super().select(pool, budget, draws=draws, given=given, rng=rng)
 
     def estimate(self, ratings: Ratings) -> RatedPosterior:
         adequate = binary(ratings.scores, "ratings", _CUT)
         names = self._names(ratings.sample.pool)
-        notes = check_sample(ratings)
         how = ""
-        posterior: Posterior
         if not names:
             self._check_plain("no metric")
-            posterior, more = self._alone(ratings, adequate)
+            posterior, found, notes = self._alone(ratings, adequate)
         elif len(names) > 1 or self.threshold == _BINS:
             self._check_plain("several metrics or bins")
-            posterior, how, more = self._jointly(ratings, adequate, names)
+            posterior, found, how, notes = self._jointly(ratings, adequate, names)
         else:
-            posterior, how, more = self._single(ratings, adequate, names[0])
+            posterior, found, how, notes = self._single(ratings, adequate, names[0])
+        notes = (*design_notes(ratings, found), *notes)
         return RatedPosterior(
-            posterior, ratings, self.spelled, how, str(self.bound), self.target, (*notes, *more)
-        )
+            posterior, ratings, self.spelled, how, str(self.bound), self.target, notes,
+            approximate=found.effective is not None,
+        )  # fmt: skip
 
     def _names(self, pool: Population) -> tuple[str, ...]:
         if self.metric is None:
@@ -404,8 +418,22 @@ class BinaryPosterior(Estimator):
                 f"pairs='calibration' goes with one metric that is cut into 0 and 1; got {what}."
             )
 
-    def _alone(self, ratings: Ratings, adequate: BoolArray) -> tuple[Posterior, tuple[str, ...]]:
-        counts = Counts(human_ones=adequate.sum(-1), human_total=ratings.n)
+    def _check_calibration(self, found: Counted) -> None:
+        if found.effective is not None:
+            raise DesignError(
+                "pairs='calibration' says that the rated segments were chosen by their class, and "
+                "this sample was drawn by documents or with unequal chances, which does not go "
+                "with that. Leave out pairs= (it is a sample of the pool), or give the ratings as "
+                "a simple sample."
+            )
+
+    def _alone(
+        self, ratings: Ratings, adequate: BoolArray
+    ) -> tuple[Posterior, Counted, tuple[str, ...]]:
+        everyone = np.zeros(len(ratings.sample.pool), dtype=np.int64)
+        found = counted(ratings, adequate, everyone, 1)
+        ones = adequate.sum(-1)
+        counts = Counts(human_ones=ones, human_total=ratings.n, effective=found.weights)
         unused = () if self.metric is not None else tuple(ratings.sample.pool.metrics)
         notes: tuple[str, ...] = ()
         if unused:
@@ -414,33 +442,37 @@ class BinaryPosterior(Estimator):
                 f"threshold, such as alpha-{unused[0]}:bins or alpha-{unused[0]}:equal",
             )
         left = len(ratings.sample.pool) - ratings.n
-        return posterior_of(counts, self.priors, self.target, unrated=left), notes
+        priors = self.priors or DEFAULT_PRIORS
+        return posterior_of(counts, priors, self.target, unrated=left), found, notes
 
     def _single(
         self, ratings: Ratings, adequate: BoolArray, metric: str
-    ) -> tuple[Posterior, str, tuple[str, ...]]:
+    ) -> tuple[Posterior, Counted, str, tuple[str, ...]]:
         cut = each_threshold((metric,), self.threshold)[metric]
         labels = coded(ratings, adequate, metric, cut, self.strict)
         if labels.labels.ndim == 1 and labels.labels.min() == labels.labels.max():
             # The priors of its rates would make something of a metric that never differs.
             self._check_plain("one that is the same everywhere")
-            posterior, _ = self._alone(ratings, adequate)
-            return posterior, labels.how, labels.notes
-        codes = labels.labels.astype(np.int64)
-        rated, unrated = tally(codes, ratings.sample.indices, adequate, count=2)
+            posterior, found, _ = self._alone(ratings, adequate)
+            return posterior, found, labels.how, labels.notes
+        found = counted(ratings, adequate, labels.labels.astype(np.int64), 2)
+        rated, unrated = found.rated, found.unrated
         counts = Counts(
             tp=rated[..., 1, 1], fn=rated[..., 0, 1], fp=rated[..., 1, 0], tn=rated[..., 0, 0],
             metric_ones=unrated[..., 1], metric_total=unrated.sum(-1), pairs=self.pairs,
+            effective=found.weights,
         )  # fmt: skip
         known = None
         if self.pairs == "calibration":
+            self._check_calibration(found)
             known = Counts(human_ones=counts.tp + counts.fn, human_total=counts._paired_total)
-        posterior = posterior_of(counts, self.priors, self.target, known=known)
-        return posterior, labels.how, (*labels.notes, *worse_than_chance(metric, counts))
+        posterior = posterior_of(counts, self.priors or DEFAULT_PRIORS, self.target, known=known)
+        notes = (*labels.notes, *worse_than_chance(metric, counts))
+        return posterior, found, labels.how, notes
 
     def _jointly(
         self, ratings: Ratings, adequate: BoolArray, names: tuple[str, ...]
-    ) -> tuple[Posterior, str, tuple[str, ...]]:
+    ) -> tuple[Posterior, Counted, str, tuple[str, ...]]:
         if self.priors is not None:
             raise FewgoldError(
                 "priors go with a single metric that is cut into 0 and 1, or with none; several "
@@ -463,16 +495,20 @@ class BinaryPosterior(Estimator):
                 levels = int(own.max()) + 1
                 parts.append(f"{name} in {levels} bins")
             else:
-                found = coded(ratings, adequate, name, cut, self.strict)
-                own = found.labels.astype(np.int64)
-                parts.append(found.how)
-                notes += found.notes
+                labels = coded(ratings, adequate, name, cut, self.strict)
+                own = labels.labels.astype(np.int64)
+                parts.append(labels.how)
+                notes += labels.notes
             codes = codes * levels + own
             if not votes or name == names[-1]:
                 # Patterns that do not occur are no categories.
                 seen, codes = np.unique(codes, return_inverse=True)
                 count = seen.size
-        rated, unrated = tally(codes, ratings.sample.indices, adequate, count=count)
+        found = counted(ratings, adequate, codes, count)
         in_order = votes or len(names) == 1  # bins of one metric, which rise or fall
-        posterior = CellPosterior(rated, unrated, self.target, Trend() if in_order else Pooled())
-        return posterior, " and ".join(parts), tuple(dict.fromkeys(notes) if votes else notes)
+        prior = (Trend if in_order else Pooled)(rate=DEFAULT_PRIORS.alpha)
+        posterior = CellPosterior(
+            found.rated, found.unrated, self.target, prior, effective=found.weights
+        )
+        notes = list(dict.fromkeys(notes)) if votes else notes
+        return posterior, found, " and ".join(parts), tuple(notes)

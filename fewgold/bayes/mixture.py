@@ -72,10 +72,11 @@ def shapes(counts: Counts, priors: Priors) -> Shapes:
     (a, b), rho, eta = priors.alpha, priors.rho, priors.eta
     ones = np.ones(counts.shape)
     hits: tuple[FloatArray, ...] = (ones, ones, ones, ones)
+    *table, adequate, inadequate = counts._weights
     if isinstance(rho, tuple) and isinstance(eta, tuple):
-        cells = (counts.tp, rho[0]), (counts.fn, rho[1]), (counts.tn, eta[0]), (counts.fp, eta[1])
+        cells = zip(table, (*rho, *eta), strict=True)  # tp, fn, tn and fp
         hits = tuple(ones * count + prior for count, prior in cells)
-    rate = ones * counts._adequate + a, ones * counts._inadequate + b
+    rate = ones * adequate + a, ones * inadequate + b
     return Shapes._make((*rate, *hits, ones * counts.metric_ones, ones * counts._metric_zeros))
 
 

@@ -60,12 +60,42 @@ _INTERPOLATED, _INTERPOLATES = (24, 48), 3e-8
 Rate = tuple[FloatArray, FloatArray]
 
 
+# Powers of a kernel from which on its logarithm is taken from its peak, to keep the digits.
+_HUGE = 1e5
+_LEAST = -1 + 1e-16  # so that no logarithm is infinite
+
+
+def _log_kernel(up: float, down: float, s: FloatArray, c: FloatArray) -> FloatArray:
+    """log s^up c^down for s = 1 − c, less `_log_peak`.
+
+    With a billion ratings the two logarithms have errors of 1e-7 that do not cancel. Counted from
+    the peak at s₀ = up / (up + down) both come from one difference, and its error cancels.
+    """
+    if up + down < _HUGE or min(up, down) <= 0:
+        return np.asarray(xlogy(up, np.maximum(s, TINY)) + xlogy(down, np.maximum(c, TINY)))
+    s0, c0 = up / (up + down), down / (up + down)
+    gap = s - s0 if s0 <= c0 else c0 - c  # from the smaller of both, which has more digits
+    one, rest = (np.log1p(np.maximum(x, _LEAST)) for x in (gap / s0, -gap / c0))
+    return np.asarray(up * one + down * rest)
+
+
+def _log_peak(up: float, down: float) -> float:
+    """What `_log_kernel` leaves out."""
+    if up + down < _HUGE or min(up, down) <= 0:
+        return 0.0
+    return float(xlogy(up, up / (up + down)) + xlogy(down, down / (up + down)))
+
+
 class LineSegment(NamedTuple):
-    """What is inside for a given outer rate: factors (u + v s)^c and (u + v (1 − s))^c of s."""
+    """What is inside for a given outer rate: factors (u + v s)^c and (u + v (1 − s))^c of s.
+
+    ``ratings`` are those of the ratings by the metric alone, where they are inside.
+    """
 
     rising: list[tuple[float, FloatArray, FloatArray]]
     falling: list[tuple[float, FloatArray, FloatArray]]
     log_measure: FloatArray
+    ratings: tuple[tuple[float, FloatArray, FloatArray], ...] = ()
 
     def log(self, theta: FloatArray) -> FloatArray:
         """Log integrand at s = sin² θ, with the measure of θ, for θ (..., n)."""
@@ -76,6 +106,10 @@ class LineSegment(NamedTuple):
                 if power:
                     value = u[..., None] + v[..., None] * at
                     out += power * np.log(np.maximum(value, TINY))
+        if self.ratings:
+            (m, *one), (k, *zero) = self.ratings
+            z, rest = (u[..., None] + v[..., None] * at for (u, v), at in ((one, s), (zero, c)))
+            out += _log_kernel(m, k, z, rest)
         return out
 
 
@@ -86,9 +120,10 @@ def _segment_at(shape: Shapes, outer: int, alpha: Rate, rate: Rate) -> LineSegme
     if outer < 2:  # the other of x and y is s itself, z follows
         up, down = (shape.be, shape.ae) if outer == 0 else (shape.ar, shape.br)
         mine, other = (a, b) if outer == 0 else (b, a)
-        rising = [(float(up - 1), none, one), (float(shape.m), mine * rate[0], other * one)]
-        falling = [(float(down - 1), none, one), (float(shape.k), mine * rate[1], other * one)]
-        return LineSegment(rising, falling, none)
+        rising, falling = [(float(up - 1), none, one)], [(float(down - 1), none, one)]
+        ones = float(shape.m), mine * rate[0], other * one
+        zeros = float(shape.k), mine * rate[1], other * one
+        return LineSegment(rising, falling, none, (ones, zeros))
     length = np.minimum(np.minimum(*rate), np.minimum(a, b))  # of the segment, in units of z
     dx, dy = length / a, length / b
     x_low, x_rest = (np.maximum(0.0, 1 - r / a) for r in (rate[1], rate[0]))
@@ -106,19 +141,24 @@ def _inner(segment: LineSegment, like: FloatArray) -> FloatArray:
     return np.asarray(segment.log(theta) + np.log(w) + np.log(high - low)[..., None])
 
 
+def _outer_powers(shape: Shapes, outer: int) -> tuple[float, float]:
+    """Of sin² θ and cos² θ in the kernel of the outer rate, with the measure of θ."""
+    kernels = ((shape.ar, shape.br), (shape.be, shape.ae), (shape.m + 1, shape.k + 1))
+    up, down = kernels[outer]
+    return float(up) - 0.5, float(down) - 0.5
+
+
 def _outer_rule(
     shape: Shapes, outer: int, alpha: FloatArray, beta: FloatArray
 ) -> tuple[FloatArray, LineSegment, FloatArray]:
     """Nodes θ (n, …) of the outer integral at each α (n,), what is inside, and log weights."""
-    kernels = ((shape.ar, shape.br), (shape.be, shape.ae), (shape.m + 1, shape.k + 1))
-    up, down = (float(power) - 0.5 for power in kernels[outer])  # with the measure of θ
+    up, down = _outer_powers(shape, outer)
 
     def line(theta: FloatArray) -> tuple[LineSegment, FloatArray]:
         s, c = np.sin(theta) ** 2, np.cos(theta) ** 2
         ends = (alpha[:, None], beta[:, None])
         segment = _segment_at(shape, outer, ends, (s, c))
-        mine = xlogy(up, np.maximum(s, TINY)) + xlogy(down, np.maximum(c, TINY))
-        return segment, mine + segment.log_measure
+        return segment, _log_kernel(up, down, s, c) + segment.log_measure
 
     def profile(theta: FloatArray) -> FloatArray:
         """Largest value inside, or nearly."""
@@ -152,18 +192,24 @@ def _narrowest(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray
 
 
 def log_density(shape: Shapes, alpha: FloatArray, beta: FloatArray) -> FloatArray:
-    """Log density of α, but for a constant, at ``alpha`` = 1 − ``beta``, each (n,)."""
+    """Log density of α, but for a constant, at ``alpha`` = 1 − ``beta``, each (n,).
+
+    The constant has the peak of the kernel of the metric's ratings in it.
+    """
     out = xlogy(shape.a0 - 1, alpha) + xlogy(shape.b0 - 1, beta)
     if not shape.total:
         return np.asarray(out)
     choice = _narrowest(shape, alpha, beta)
     for outer in range(3):
         here = np.flatnonzero(choice == outer)
+        left_out = _log_peak(*_outer_powers(shape, outer))
+        if outer == 2:
+            left_out -= _log_peak(float(shape.m), float(shape.k))
         for start in range(0, here.size, 64):  # keeps the arrays in the cache
             rows = here[start : start + 64]
             theta, segment, log_weight = _outer_rule(shape, outer, alpha[rows], beta[rows])
             terms = _inner(segment, theta) + log_weight[..., None]
-            out[rows] += log_sum(terms.reshape(rows.size, -1))
+            out[rows] += log_sum(terms.reshape(rows.size, -1)) + left_out
     return np.asarray(out)
 
 
@@ -303,7 +349,8 @@ def log_evidence(shape: Shapes) -> float:
 def log_evidence_at(shape: Shapes, alpha: float, density: float) -> float:
     """The same, from the density of α at one value: for very many ratings."""
     at = np.array([alpha])
-    return float(log_density(shape, at, 1 - at)[0] + np.log(4 / density))
+    peak = _log_peak(float(shape.m), float(shape.k))
+    return float(log_density(shape, at, 1 - at)[0] + peak + np.log(4 / density))
 
 
 def rho_curve(shape: Shapes) -> Curve:
