@@ -264,8 +264,8 @@ def select(
         "files": files,
         "engine": reader,
     }
-    told = uneven.lines(informed, chances)
-    if told:
+    told = uneven.lines(informed, chances) or _second_wave(chosen.sampler, rated)
+    if uneven.lines(informed, chances):
         result["chances"] = uneven.as_record(informed, chances)
     more_to_say = [
         *uneven.remarks(informed, chances),
@@ -379,6 +379,16 @@ def _first_wave(
         f"{quoted(pool_file)} --given {quoted(out)} --budget N -o second.csv. A first wave of "
         f"{sampler.share:.0%} of all ratings does well."
     ]
+
+
+def _second_wave(sampler: Sampler, rated: Ratings | None) -> list[tuple[str, str]]:
+    """Where the chances of a wave that learns from the one before come from."""
+    from fewgold.samplers import TwoWave
+
+    if not isinstance(sampler, TwoWave) or rated is None:
+        return []
+    share = f"{1 - sampler.uniform:.0%} by spread, {sampler.uniform:.0%} equal"
+    return [("spread", f"as the {rated.n} ratings before tell"), ("chances", share)]
 
 
 # How alike segments of one document are rated, typically: from 0.10 to 0.24 for MQM scores of

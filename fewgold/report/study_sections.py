@@ -11,6 +11,7 @@ import numpy as np
 from fewgold import plots, report
 from fewgold.common.arrays import FloatArray
 from fewgold.common.text import counted, fixed, listed, rounded, shorter
+from fewgold.history import METRIC
 from fewgold.io.columns import told_orientation
 from fewgold.plots.style import available
 from fewgold.report.descriptions import describe_estimator, describe_sampler, promise
@@ -401,10 +402,15 @@ def commands(study: StudyNumbers) -> str:
         waves = [{"n": f"N{i}"} for i in range(1, len(study.seeds) + 1)]
     # The metrics and texts of the pool; a guess from the table's columns may take others.
     own_pool = study.ratings.sample.pool
+    # A history brings its metric with it.
+    metrics = {m: v for m, v in own_pool.metrics.items() if m != METRIC}
+    earlier = METRIC in own_pool.metrics
     told = {
-        "--metrics": ",".join(own_pool.metrics) or "none",
+        "--metrics": ",".join(metrics) or "none",
         "--texts": ",".join(own_pool.texts),
-        "--orientation": told_orientation(own_pool.orientation, own_pool.metrics),
+        "--orientation": told_orientation(own_pool.orientation, metrics),
+        "--history": "HISTORY.csv" if earlier else "",
+        "--uncertainty": "COLUMN" if own_pool.spread is not None and not earlier else "",
     }
     columns = "".join(f" {name} {shlex.quote(value)}" for name, value in told.items() if value)
     lines = []

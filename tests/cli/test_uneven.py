@@ -139,7 +139,8 @@ def test_two_waves(run: Run, rate: Callable[..., None]) -> None:
     text = run("select", "pool.csv", *first).stdout
     assert "This is the first wave" in text and "--given one.csv" in " ".join(text.split())
     rate("one.csv")
-    run("select", "pool.csv", "--given", "one.csv", "--budget", "30", "-o", "two.csv")
+    second = run("select", "pool.csv", "--given", "one.csv", "--budget", "30", "-o", "two.csv")
+    assert "as the 40 ratings before tell" in second.stdout
     chance = [
         s["inclusion"] for s in sheets.read_record("two.csv.design.json")["sample"]["segments"]
     ]

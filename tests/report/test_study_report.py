@@ -343,6 +343,24 @@ def test_commands_draw_the_same_segments() -> None:
     assert commands(own) == "fewgold report study"
 
 
+def test_uneven_chances_in_words_and_commands() -> None:
+    known = small(metrics={"comet": metric()}, documents=documents(), spread=np.arange(1.0, N + 1))
+    earlier = known.with_metrics(history=metric() ** 2)
+    for pool, option in ((known, "--uncertainty COLUMN"), (earlier, "--history HISTORY.csv")):
+        chosen = strategy("docs-uneven+ridge", pool)
+        sample = chosen.select(pool, 20, rng=1)
+        told = {"chances": "The expected spread was guessed."}
+        made = study_report(
+            sample.rate(scores()[sample.indices]), chosen, strategy="docs-uneven+ridge",
+            context=told,
+        )  # fmt: skip
+        first = commands(made.study).splitlines()[0]
+        assert first.startswith(f"fewgold select POOL.csv --metrics comet {option} --strategy")
+        text = methods(made.study)
+        assert "with a larger chance where the rating was expected to stray further" in text
+        assert told["chances"] in text
+
+
 def test_papers_are_those_of_the_methods() -> None:
     refs = demo().to_dict()["references"]
     assert any(r.startswith("Deville and Tillé (2004)") for r in refs)

@@ -266,6 +266,13 @@ def test_first_and_further_waves(tmp_path: Path) -> None:
         assert frame(owner, "waves")["segments"].tolist() == [30, 10]
 
 
+def test_settings_say_where_uneven_chances_come_from(tmp_path: Path) -> None:
+    told = f"The expected spread was learnt from {SCRIPT}."
+    with begin(tmp_path / "s", chances=told), client_of(tmp_path / "s") as owner:
+        page = owner.get("/explore/settings").text
+        assert SCRIPT not in page and told in html.unescape(page)
+
+
 def test_settings_are_changed_and_noted(tmp_path: Path) -> None:
     with begin(tmp_path / "s") as campaign, client_of(tmp_path / "s") as owner:
         form = {
