@@ -77,7 +77,7 @@ def main() -> None:
     methods = {
         "fewgold, `docs-balanced+ridge`": ours(Balanced()),
         "fewgold, `docs-uneven+ridge`": ours(Balanced(chances=Chances())),
-        "the same, a quarter uniform": ours(Balanced(chances=Chances(uniform=0.25))),
+        "the same, half uniform": ours(Balanced(chances=Chances(uniform=0.5))),
     }
     try:
         methods |= {"glide-py, active": glide(0.0), "glide-py, half uniform": glide(0.5)}
