@@ -462,11 +462,12 @@ class BinaryPosterior(Estimator):
             metric_ones=unrated[..., 1], metric_total=unrated.sum(-1), pairs=self.pairs,
             effective=found.weights,
         )  # fmt: skip
-        known = None
+        known, priors = None, self.priors or DEFAULT_PRIORS
         if self.pairs == "calibration":
             self._check_calibration(found)
+            priors = self.priors or Priors()
             known = Counts(human_ones=counts.tp + counts.fn, human_total=counts._paired_total)
-        posterior = posterior_of(counts, self.priors or DEFAULT_PRIORS, self.target, known=known)
+        posterior = posterior_of(counts, priors, self.target, known=known)
         notes = (*labels.notes, *worse_than_chance(metric, counts))
         return posterior, found, labels.how, notes
 

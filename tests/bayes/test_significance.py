@@ -17,6 +17,7 @@ from fewgold.bayes import (
     CellPosterior,
     Counts,
     PoolPosterior,
+    Priors,
     RaterPosterior,
     significance,
 )
@@ -143,8 +144,9 @@ def test_estimates_and_other_posteriors() -> None:
     sample = SimpleRandom().draw(pool, 100, rng=1)
     labels = {"a": np.arange(100) < 60, "b": np.arange(100) < 40}
     estimates = {n: BinaryPosterior().estimate(sample.rate(1.0 * y)) for n, y in labels.items()}
+    prior = Priors(alpha=(0.5, 0.5))
     bare = {
-        n: PoolPosterior(Counts(human_ones=int(y.sum()), human_total=100), unrated=200)
+        n: PoolPosterior(Counts(human_ones=int(y.sum()), human_total=100), prior, unrated=200)
         for n, y in labels.items()
     }
     assert significance(estimates).probability[0, 1] == significance(bare).probability[0, 1]

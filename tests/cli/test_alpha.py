@@ -225,15 +225,8 @@ def test_what_gives_reason_to_ask(run: Run, judged: pd.DataFrame) -> None:
     assert "come in four counts" in " ".join(four.replace("│", " ").split())
 
 
-@pytest.mark.parametrize(
-    ("strategy", "problem"),
-    [
-        ("random+alpha-comet", "without a threshold must be 0 or 1"),
-        ("docs-whole+alpha-comet:equal", "whole documents"),
-        ("docs-opt+alpha-comet:equal", "unequal chances"),
-    ],
-)
-def test_select_refuses_what_estimate_would(run: Run, strategy: str, problem: str) -> None:
+def test_select_refuses_what_estimate_would(run: Run) -> None:
+    strategy = "random+alpha-comet"
     asked = ("select", "pool.csv", "--budget", 60, "--strategy", strategy, "-o", "s.csv")
-    assert problem in run(*asked, code=3).stderr
+    assert "without a threshold must be 0 or 1" in run(*asked, code=3).stderr
     assert not Path("s.csv").exists()
