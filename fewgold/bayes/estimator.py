@@ -20,6 +20,7 @@ from fewgold.bayes.roc import RULES, choose_cuts
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike
 from fewgold.common.checks import check_choice
 from fewgold.cut import Cut, binary
+from fewgold.design import DesignKind
 from fewgold.errors import DesignError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound, Interval, signature
 from fewgold.estimator import Estimator
@@ -132,10 +133,13 @@ def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
             )
         notes.append(note)
     if not design.unbiased:
-        notes.append(
-            "the design as printed leaves out documents or metric bins from which nothing was "
-            "drawn, so that the estimate may be biased"
-        )
+        why = "it leaves out documents or metric bins from which nothing was drawn"
+        if design.kind == DesignKind.ADAPTIVE:
+            why = (
+                "documents whose first ratings were all alike got no more, and with ratings of 0 "
+                "and 1 that is soon so"
+            )
+        notes.append(f"this design is biased: {why}; its interval may not hold")
     return tuple(notes)
 
 

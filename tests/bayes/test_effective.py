@@ -201,12 +201,16 @@ def test_counts_with_effective_numbers() -> None:
     assert float(same.mean) == float(plain.mean) and same.interval() == plain.interval()
 
 
-def test_printed_designs_say_that_they_are_biased() -> None:
+def test_biased_designs_say_so() -> None:
     pool, gold = toy()
     ratings = rated(registry.sampler("docs-prop-printed"), pool, gold, 20)
     assert not ratings.sample.design.unbiased
     notes = BinaryPosterior("judge").estimate(ratings).notes
-    assert any("may be biased" in note for note in notes)
+    assert any("this design is biased: it leaves out documents" in note for note in notes)
+    ratings = rated(registry.sampler("docs-incr-human"), pool, gold, 40)
+    assert not ratings.sample.design.unbiased
+    notes = BinaryPosterior("judge").estimate(ratings).notes
+    assert any("first ratings were all alike" in note for note in notes)
 
 
 def test_waves_of_different_designs() -> None:
