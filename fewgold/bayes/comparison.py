@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
-from fewgold.bayes.density import Curve, chance_greater
+from fewgold.bayes.density import Curve, chances_greater
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import check_choice
@@ -65,10 +65,13 @@ def probability_greater(first: Posterior, second: Posterior, method: str = "exac
         )
         return chance if shape else float(chance)
     pairs = list(zip(_spread(first, shape), _spread(second, shape), strict=True))
-    known: dict[tuple[int, int], float] = {}  # equal counts share their distribution
-    for one, two in pairs:
-        if (id(one), id(two)) not in known:
-            known[id(one), id(two)] = _chance(one, two)
+    # Equal counts share their distribution.
+    distinct = {(id(one), id(two)): (one, two) for one, two in pairs}
+    curves = {k: p for k, p in distinct.items() if not any(isinstance(x, Steps) for x in p)}
+    known = {k: _chance(*p) for k, p in distinct.items() if k not in curves}
+    panels = [[curve.panels for curve in each] for each in zip(*curves.values(), strict=True)]
+    if panels:
+        known |= zip(curves, chances_greater(*panels).tolist(), strict=True)
     found = [known[id(one), id(two)] for one, two in pairs]
     return np.array(found).reshape(shape) if shape else found[0]
 
@@ -81,15 +84,13 @@ def _spread(posterior: Posterior, shape: tuple[int, ...]) -> list[Curve | Steps]
 
 
 def _chance(first: Curve | Steps, second: Curve | Steps) -> float:
-    """P(first > second) + P(first = second)/2."""
+    """P(first > second) + P(first = second)/2, where one of them is a test set."""
     if isinstance(first, Steps):
         if isinstance(second, Steps):
             x = first.values  # shares are fractions, and rounded
             return float(first.mass @ (0.5 * (second.cdf(x) + second.cdf(x - 2e-12))))
         return float(first.mass @ second.cdf(first.values))
-    if isinstance(second, Steps):
-        return 1 - _chance(second, first)
-    return chance_greater(first.panels, second.panels)
+    return 1 - _chance(second, first)
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,10 +42,15 @@ def as_labels(name: str, values: ArrayLike) -> BoolArray:
         return array
     ones = array == 1
     bad = ~(ones | (array == 0))
+    if bad.all() and array.size and array.dtype.kind in "OUT":  # words for 1 and 0, such as pass
+        words = np.char.lower(np.char.strip(array.astype(str)))
+        pair = next((p for p in io.cells.VERDICTS if np.isin(words, p).all()), None)
+        if pair is not None:
+            return np.asarray(words == pair[0])
     if bad.any():
         raise DataError(
-            f"{name} labels must be 0 or 1; got {array[bad].flat[0]!r}. Cut scores at a threshold "
-            "first."
+            f"{name} labels must be 0 or 1, or words such as pass and fail; got "
+            f"{array[bad].flat[0]!r}. Cut scores at a threshold first."
         )
     return np.asarray(ones)
 

@@ -8,7 +8,7 @@ All integrals here are Gauss–Legendre sums over ω, on a window outside which 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from numpy.polynomial import chebyshev, legendre
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
 
-from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, batches
 from fewgold.errors import DataError
 
 # Integrals over ω ---
@@ -210,6 +210,7 @@ _DEEPEST = 48
 _GRID = 16  # points of a panel, to find the mode from
 _NEWTON = 40
 _FINE = 32  # nodes for products of two densities
+_PAIRS = 64  # compared at once
 _END = 1e-9  # ω: nearer to an end a density is a power of the distance
 _BESIDE = 1e-3  # of the width: how far from 0 and 1 a density is read that vanishes with dx/dω
 
@@ -481,6 +482,55 @@ def chance_greater(first: Panels, second: Panels) -> float:
     low = below * second.ends[0] * ours[0] / (ours[0] + theirs[0])
     high = above * (1 - second.ends[1] * ours[1] / (ours[1] + theirs[1]))
     return within + low + high
+
+
+def chances_greater(first: Sequence[Panels], second: Sequence[Panels]) -> FloatArray:
+    """`chance_greater` of many pairs: together where each has as many panels, and finite ends."""
+    found = np.empty(len(first))
+    sizes = np.array([(len(a.edges), len(b.edges)) for a, b in zip(first, second, strict=True)])
+    smooth = np.array([a.ends == b.ends == (0.0, 0.0) for a, b in zip(first, second, strict=True)])
+    for at in np.flatnonzero(~smooth).tolist():
+        found[at] = chance_greater(first[at], second[at])
+    for size in np.unique(sizes[smooth], axis=0):
+        alike = np.flatnonzero(smooth & (sizes == size).all(-1))
+        for rows in batches(alike.size, _PAIRS):
+            some = alike[rows]
+            found[some] = _chances([first[k] for k in some], [second[k] for k in some])
+    return found
+
+
+def _chances(first: Sequence[Panels], second: Sequence[Panels]) -> FloatArray:
+    """The same for pairs of as many panels: the products are polynomials between all edges."""
+    ours, theirs = (np.stack([p.edges for p in each]) for each in (first, second))
+    within = np.clip(theirs, ours[:, :1], ours[:, -1:])
+    edges = np.sort(np.concatenate([ours, within], axis=-1), axis=-1)
+    x, w = gauss_legendre(ORDER + 1)  # exact for degrees up to 2 · order + 1
+    widths = np.diff(edges)[..., None]
+    omega = (edges[:, :-1, None] + widths * x).reshape(len(edges), -1)
+    density = np.stack([p.coefficients for p in first])
+    mass = _evaluate(*_in_panels(ours, density, omega)) * (widths * w).reshape(omega.shape)
+    series = np.stack([p.coefficients for p in second])
+    parts = series[..., 0] * np.diff(theirs)
+    before = np.cumsum(parts, axis=-1) - parts
+    at = np.arange(len(edges))[:, None], _panel_of(theirs, omega)
+    part = _evaluate(*_in_panels(theirs, _integrals(series), omega)) * np.diff(theirs)[at]
+    below = np.clip((before[at] + part) / parts.sum(-1, keepdims=True), 0.0, 1.0)
+    return np.asarray(np.vecdot(mass, below) / mass.sum(-1))
+
+
+def _panel_of(edges: FloatArray, omega: FloatArray) -> IntArray:
+    """The panel of each ω (B, n) between edges (B, P + 1)."""
+    return np.asarray((omega[..., None] >= edges[:, None, 1:-1]).sum(-1))
+
+
+def _in_panels(
+    edges: FloatArray, series: FloatArray, omega: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The series of the panel of each ω (B, n), and the place there from −1 to 1."""
+    panel = _panel_of(edges, omega)
+    rows = np.arange(len(edges))[:, None]
+    low, high = edges[rows, panel], edges[rows, panel + 1]
+    return series[rows, panel], np.clip(2 * (omega - low) / (high - low) - 1, -1.0, 1.0)
 
 
 # Densities of many posteriors at once, each on as many equal panels ---

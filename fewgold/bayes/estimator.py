@@ -20,6 +20,7 @@ from fewgold.bayes.roc import RULES, choose_cuts
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike
 from fewgold.common.checks import check_choice
 from fewgold.cut import Cut, binary
+from fewgold.design import DesignKind
 from fewgold.errors import DesignError, FewgoldError, UnknownNameError
 from fewgold.estimate import Bound, Interval, signature
 from fewgold.estimator import Estimator
@@ -132,10 +133,13 @@ def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
             )
         notes.append(note)
     if not design.unbiased:
-        notes.append(
-            "the design as printed leaves out documents or metric bins from which nothing was "
-            "drawn, so that the estimate may be biased"
-        )
+        why = "it leaves out documents or metric bins from which nothing was drawn"
+        if design.kind == DesignKind.ADAPTIVE:
+            why = (
+                "documents whose first ratings were all alike got no more, and with ratings of 0 "
+                "and 1 that is soon so"
+            )
+        notes.append(f"this design is biased: {why}; its interval may not hold")
     return tuple(notes)
 
 
@@ -462,11 +466,12 @@ class BinaryPosterior(Estimator):
             metric_ones=unrated[..., 1], metric_total=unrated.sum(-1), pairs=self.pairs,
             effective=found.weights,
         )  # fmt: skip
-        known = None
+        known, priors = None, self.priors or DEFAULT_PRIORS
         if self.pairs == "calibration":
             self._check_calibration(found)
+            priors = self.priors or Priors()
             known = Counts(human_ones=counts.tp + counts.fn, human_total=counts._paired_total)
-        posterior = posterior_of(counts, self.priors or DEFAULT_PRIORS, self.target, known=known)
+        posterior = posterior_of(counts, priors, self.target, known=known)
         notes = (*labels.notes, *worse_than_chance(metric, counts))
         return posterior, found, labels.how, notes
 

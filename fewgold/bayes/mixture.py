@@ -26,7 +26,7 @@ from scipy.special import betainc, betaln, gammaln
 from fewgold.bayes.counts import Counts
 from fewgold.bayes.density import log_sum
 from fewgold.bayes.priors import Priors
-from fewgold.common.arrays import BoolArray, FloatArray, IntArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, batches
 
 
 class Shapes(NamedTuple):
@@ -393,6 +393,11 @@ class Mixtures:
         kept = np.flatnonzero(self.mass[k])
         return int(self.first[k]) + int(kept[0]), self.mass[k, kept[0] : kept[-1] + 1]
 
+    def draw(self, rows: IntArray) -> Mixtures:
+        """Some of them."""
+        betas = (x[rows] for x in (self.a0, self.b0, self.total))
+        return Mixtures(self.first[rows], self.mass[rows], *betas)
+
     @property
     def _size(self) -> FloatArray:
         return np.asarray(self.a0 + self.b0 + self.total)
@@ -457,6 +462,34 @@ class Mixtures:
         inner = 0.5 / size[:, None]
         return np.asarray(np.clip(start, inner, 1 - inner))
 
+    def densities(self, x: FloatArray) -> FloatArray:
+        """Densities at x (B, q), one row for each mixture: (B, q).
+
+        The logarithm of a component is linear in logit x, so that all of them at all x are one
+        exponential of an outer product. Where that is more than the components near to each x, as
+        with very many ratings, those are summed (`cdf_and_pdf`).
+        """
+        width = self.mass.shape[1]
+        near = 2 * (8.3 * np.sqrt(self._size.max() * 0.25) + 25)
+        if width > 4 * near:
+            row = np.repeat(np.arange(len(x)), x.shape[1])
+            return self.cdf_and_pdf(row, x.ravel())[1].reshape(x.shape)
+        a = (self.a0 + self.first)[:, None] + np.arange(width)
+        b = (self.a0 + self.b0 + self.total)[:, None] - a
+        inside = (self.mass > 0) & (b > 0) & (a > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_w = np.where(inside, np.log(self.mass) - betaln(a, b), -np.inf)
+        odds, rest = np.log(x) - np.log1p(-x), np.log1p(-x)
+        # From the middle of the row, so that no term is large.
+        middle = a[:, width // 2, None]
+        top = (middle - 1) * odds + (self._size[:, None] - 2) * rest
+        out = np.empty(x.shape)
+        for rows in batches(len(x), max(1, _DENSE // (width * x.shape[1]))):
+            terms = (a[rows] - middle[rows])[:, None, :] * odds[rows, :, None]
+            terms += log_w[rows, None, :] + top[rows, :, None]
+            out[rows] = np.exp(terms, out=terms).sum(-1)
+        return out
+
     def cdf_and_pdf(self, row: IntArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """CDF and density of the mixtures of these rows at x, one each."""
         size = self._size[row]
@@ -516,6 +549,7 @@ _LOST = 1e-12  # share of the mass
 _OUTSIDE = 1e-9  # the same for what lies beyond the row, by a bound that is far from sharp
 _AT_ONCE = 1 << 17  # values, so that they stay in the cache
 _HUGE = 200_000  # components
+_DENSE = 1 << 18  # numbers in one block of densities
 
 
 def mixtures(

@@ -58,6 +58,55 @@ class Priors:
                 "for a rate that is known nearly."
             )
 
+    @classmethod
+    def from_counts(
+        cls, tp: float, fn: float, fp: float, tn: float, *, weight: float = 1.0,
+        alpha: Beta = (1.0, 1.0),
+    ) -> Priors:  # fmt: skip
+        """From what the same judge got right and wrong before, such as last month.
+
+        Each earlier item counts as ``weight`` of an item of now: below 1 where the judge or the
+        outputs may have changed. About the success rate of now earlier ones say nothing.
+
+        Examples
+        --------
+        >>> Priors.from_counts(tp=80, fn=20, fp=10, tn=90, weight=0.5)
+        Priors(alpha=(1.0, 1.0), rho=(41.0, 11.0), eta=(46.0, 6.0))
+        """
+        if not (np.isfinite(weight) and weight >= 0):
+            raise FewgoldError(f"weight must be a number of 0 or more; got {weight!r}.")
+        if not all(np.isfinite(n) and n >= 0 for n in (tp, fn, fp, tn)):
+            raise FewgoldError(f"counts must be numbers of 0 or more; got {(tp, fn, fp, tn)!r}.")
+        rho = 1 + weight * tp, 1 + weight * fn
+        return cls(alpha, rho, (1 + weight * tn, 1 + weight * fp))
+
+    @classmethod
+    def from_means(
+        cls, *, alpha: Beta | None = None, rho: Beta | None = None, eta: Beta | None = None
+    ) -> Priors:
+        """From a mean and the number of items that it is worth, for each rate that is given.
+
+        A rate of mean m worth n items has the prior Beta(m n, (1 − m) n); others are uniform.
+
+        Examples
+        --------
+        >>> Priors.from_means(rho=(0.8, 50), eta=(0.9, 20))
+        Priors(alpha=(1.0, 1.0), rho=(40.0, 10.0), eta=(18.0, 2.0))
+        """
+        found = {}
+        for name, given in {"alpha": alpha, "rho": rho, "eta": eta}.items():
+            if given is None:
+                continue
+            mean, size = given
+            if not (0 < mean < 1 and 0 < size < np.inf):
+                raise FewgoldError(
+                    f"{name} must be a mean between 0 and 1 and the number of items that it is "
+                    f"worth, such as (0.8, 50); got {given!r}."
+                )
+            pair = mean * size, (1 - mean) * size
+            found[name] = (round(pair[0], 12), round(pair[1], 12))
+        return cls(**found)
+
     @property
     def _known_rates(self) -> tuple[float, float] | None:
         """ρ and η where they are given numbers."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewgold.bayes.cells import CellPosterior, tally
 from fewgold.bayes.counts import ALL, BinaryTable, Counts, hit_rates, read_binary
 from fewgold.bayes.estimator import worse_than_chance
 from fewgold.bayes.finite import PoolPosterior, posterior_of
@@ -123,6 +124,12 @@ def success_rates(
     names, signs = ([], None) if metric is None else ([metric], orientation)
     table = read_binary(frame, human, names, system, adequate, signs, False, alone=True)
     labels, how = (None, "") if metric is None else _labels(table, metric, threshold)
+    said = np.ones(len(frame), dtype=bool) if metric is None else ~np.isnan(table.scores[metric])
+    if not said.all() and (priors is not None or pairs == "calibration"):
+        raise DataError(
+            f"{int((~said).sum())} of {said.size} rows have no {metric}, and priors of ρ and η and "
+            "pairs='calibration' need one on every row. Score them, or leave them out."
+        )
     posteriors: dict[str, Posterior] = {}
     facts: dict[str, dict[str, Any]] = {}
     notes: list[str] = []
@@ -139,19 +146,27 @@ def success_rates(
                 f"nobody rated an item of {name}. Leave it out, or let the rated items of the "
                 "others tell how often the metric is right: pairs='calibration'."
             )
-        both = table.rated if pairs == "calibration" else own & table.rated
+        both = (table.rated if pairs == "calibration" else own & table.rated) & said
         counts = Counts.from_labels(
-            paired=(table.labels[both] == 1, labels[both]), metric=labels[own & ~table.rated],
-            pairs=pairs,
+            paired=(table.labels[both] == 1, labels[both]),
+            metric=labels[own & said & ~table.rated], pairs=pairs,
         )  # fmt: skip
-        if labels[own].min() == labels[own].max() and ours.size:  # it tells nothing
+        unsaid = int((own & ~said).sum())
+        if unsaid:
+            posteriors[name] = _with_gaps(table, own, labels, said, target)
+            notes.append(
+                f"{unsaid} of {int(own.sum())} rows{'' if name == ALL else f' of {name}'} have no "
+                f"{metric}: they are a category of their own, beside its 0 and 1"
+            )
+        elif labels[own].min() == labels[own].max() and ours.size:  # it tells nothing
             posteriors[name] = _human_alone(table, name, target, priors)
         else:
             known = Counts(human_ones=int(ours.sum()), human_total=ours.size)
             given = known if pairs == "calibration" else None
             posteriors[name] = posterior_of(counts, priors, target, known=given)
         rho, eta = hit_rates(*counts._cells)
-        facts[name] |= {"naive": float(labels[own].mean()), "rho": rho, "eta": eta}
+        naive = float(labels[own & said].mean()) if (own & said).any() else np.nan
+        facts[name] |= {"naive": naive, "rho": rho, "eta": eta}
         notes += _doubts(name, counts, how)
     if pairs == "calibration" and len(table.systems) > 1:
         notes.append(
@@ -199,19 +214,34 @@ def _doubts(name: str, counts: Counts, metric: str) -> tuple[str, ...]:
 def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tuple[BoolArray, str]:
     """What the metric says of every row."""
     scores = table.scores[metric]
-    gaps = int(np.isnan(scores).sum())
-    if gaps:
-        raise DataError(
-            f"{gaps} of {scores.size} rows have no {metric}. Score them, or leave them out."
-        )
+    said = ~np.isnan(scores)
+    if not said.any():
+        raise DataError(f"no row has a score in column {metric!r}.")
+    labels = np.zeros(scores.size, dtype=bool)  # of rows without a verdict nobody asks
     if threshold is None:
-        return binary(scores, f"scores of {metric!r} without a threshold", _HINT), metric
+        what = f"scores of {metric!r} without a threshold"
+        labels[said] = binary(scores[said], what, _HINT)
+        return labels, metric
     if isinstance(threshold, str) and threshold in RULES:
-        rated = table.rated
-        cut = choose_cut(table.labels[rated], scores[rated], threshold, table.signs[metric])
+        both = table.rated & said
+        cut = choose_cut(table.labels[both], scores[both], threshold, table.signs[metric])
     else:
         cut = Cut.parse(threshold)
-    return cut(scores), f"{metric} {cut}"
+    labels[said] = cut(scores[said])
+    return labels, f"{metric} {cut}"
+
+
+def _with_gaps(
+    table: BinaryTable, own: BoolArray, labels: BoolArray, said: BoolArray, target: str
+) -> CellPosterior:
+    """Rows of a system in three categories: the metric's 0, its 1, and no verdict.
+
+    A judge that gives no answer may do so where outputs are bad, or good: the rated rows tell.
+    """
+    codes = np.where(said, labels.astype(np.int64), 2)[own]
+    rows = np.flatnonzero(table.rated[own])
+    counts = tally(codes, rows, table.labels[own][rows].astype(np.int64), count=3)
+    return CellPosterior(*counts, target=target)
 
 
 def success_rates_of(

@@ -69,7 +69,7 @@ def test_bad_counts(given, sentence):
 @pytest.mark.parametrize(
     "given, sentence",
     [
-        ({"human": [0, 1, 2]}, "human labels must be 0 or 1; got .*2.*threshold"),
+        ({"human": [0, 1, 2]}, "human labels must be 0 or 1, or words .*; got .*2.*threshold"),
         ({"paired": ([1, 0], [1])}, "one human and one metric label for each item; got 2 and 1"),
         ({"metric": 1}, "metric labels must be a list or an array; got 1"),
     ],

@@ -13,6 +13,7 @@ from fewgold.bayes import (
     PoolPosterior,
     Priors,
 )
+from fewgold.bayes.estimator import DEFAULT_PRIORS
 from fewgold.bayes.finite import ProcessPosterior
 from fewgold.cut import Cut
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
@@ -65,13 +66,15 @@ def test_counts_each_segment_once(study: tuple[Pool, np.ndarray]) -> None:
     found = _counted(ratings, pool.metrics["judge"] == 1)
     assert sum(found.values()) - found["metric_ones"] == len(pool)
     ours = BinaryPosterior("judge").estimate(ratings)
-    theirs = PoolPosterior(Counts(**found))
+    theirs = PoolPosterior(Counts(**found), DEFAULT_PRIORS)
     assert isinstance(ours, Estimate)
     assert float(ours.value) == float(theirs.mean)
     assert float(ours.se) == float(theirs.sd)
     assert ours.interval(0.9) == theirs.interval(0.9)
     process = BinaryPosterior("judge", target="process").estimate(ratings)
-    assert float(process.value) == pytest.approx(float(AlphaPosterior(Counts(**found)).mean))
+    assert float(process.value) == pytest.approx(
+        float(AlphaPosterior(Counts(**found), DEFAULT_PRIORS).mean)
+    )
     assert process.se > ours.se
 
 
@@ -104,7 +107,8 @@ def test_a_chosen_cut_is_that_of_the_ratings(study: tuple[Pool, np.ndarray]) -> 
     cut = Cut.parse(ours.how.removeprefix("score "))
     assert cut.at in pool.metrics["score"][ratings.sample.indices]
     labels = cut(pool.metrics["score"])
-    assert float(ours.value) == float(PoolPosterior(Counts(**_counted(ratings, labels))).mean)
+    counts = Counts(**_counted(ratings, labels))
+    assert float(ours.value) == float(PoolPosterior(counts, DEFAULT_PRIORS).mean)
     given = BinaryPosterior("score", threshold=cut).estimate(ratings)
     assert float(given.value) == float(ours.value)
     assert f"({ours.how})" in ours.signature()
@@ -152,7 +156,7 @@ def test_without_a_binary_metric_people_alone(study: tuple[Pool, np.ndarray]) ->
     ratings = _rated(scalar, gold)
     found = BinaryPosterior().estimate(ratings)
     ones = int(ratings.scores.sum())
-    theirs = PoolPosterior(Counts(human_ones=ones, human_total=60), unrated=240)
+    theirs = PoolPosterior(Counts(human_ones=ones, human_total=60), DEFAULT_PRIORS, 240)
     assert float(found.value) == float(theirs.mean)
     assert "alpha-score:bins" in found.notes[0]
     assert not BinaryPosterior(()).estimate(ratings).notes
@@ -265,18 +269,19 @@ def test_designs(study: tuple[Pool, np.ndarray]) -> None:
         sample = sampler.draw(pool, 60, rng=1)  # type: ignore[attr-defined]
         return sample.rate(gold[sample.indices])
 
-    for whole in (Clusters(), Clusters(3)):
-        with pytest.raises(FewgoldError, match="whole documents"):
-            judge.estimate(rated(whole))
-    with pytest.raises(FewgoldError, match="unequal chances"):
-        judge.estimate(rated(Stratified(allocation="optimal")))
-    assert "spread out" in judge.estimate(rated(Systematic())).notes[0]
+    for other in (Clusters(), Clusters(3), Stratified(allocation="optimal"), Systematic()):
+        found = judge.estimate(rated(other))
+        assert found.approximate and "approximate" in found.to_dict()["bound_label"]
+        assert "by its design effect of" in found.notes[0]
+        with pytest.raises(FewgoldError, match="chosen by their class"):
+            replace(judge, pairs="calibration").estimate(rated(other))
     first = SimpleRandom().draw(pool, 30, rng=1)
     earlier = first.rate(gold[first.indices])
     more = SimpleRandom().draw(pool, 30, given=earlier, rng=2)
     joined = more.rate(gold[more.indices])
     assert joined.n == 60
-    assert not judge.estimate(joined).notes
+    simple = judge.estimate(joined)
+    assert not simple.notes and not simple.approximate
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,13 @@ from fewgold.bayes import (
     CellPosterior,
     Counts,
     PoolPosterior,
+    Priors,
     RaterPosterior,
+    probability_greater,
     significance,
 )
+from fewgold.bayes.density import chance_greater
+from fewgold.bayes.mixture import mixtures, shapes
 from fewgold.errors import FewgoldError
 from fewgold.plots import significance_matrix, to_svg
 from fewgold.samplers import SimpleRandom
@@ -143,8 +147,9 @@ def test_estimates_and_other_posteriors() -> None:
     sample = SimpleRandom().draw(pool, 100, rng=1)
     labels = {"a": np.arange(100) < 60, "b": np.arange(100) < 40}
     estimates = {n: BinaryPosterior().estimate(sample.rate(1.0 * y)) for n, y in labels.items()}
+    prior = Priors(alpha=(0.5, 0.5))
     bare = {
-        n: PoolPosterior(Counts(human_ones=int(y.sum()), human_total=100), unrated=200)
+        n: PoolPosterior(Counts(human_ones=int(y.sum()), human_total=100), prior, unrated=200)
         for n, y in labels.items()
     }
     assert significance(estimates).probability[0, 1] == significance(bare).probability[0, 1]
@@ -203,3 +208,33 @@ def test_bad_input() -> None:
         significance({**two, "c": AlphaPosterior(Counts(human_ones=[1, 2], human_total=5))})
     with pytest.raises(FewgoldError, match="square"):
         significance_matrix(pd.DataFrame(np.eye(2)), np.zeros((3, 3)), levels=[0.05])
+
+
+def test_many_pairs_as_one_by_one() -> None:
+    """Curves with as many panels go together, those that are infinite at an end by themselves."""
+    rng = np.random.default_rng(2)
+    tp, tn = rng.integers(0, 30, 12), rng.integers(0, 30, 12)
+    counts = Counts(
+        tp=tp, fn=3, fp=5, tn=tn, metric_ones=rng.integers(0, 300, 12), metric_total=300
+    )
+    for prior in (Priors(), Priors(alpha=(0.2, 0.2))):
+        posterior = AlphaPosterior(counts, prior)
+        other = posterior.draw(np.roll(np.arange(12), 1))
+        together = probability_greater(posterior, other)
+        for k in range(12):
+            curves = posterior._distributions[k].panels, other._distributions[k].panels
+            assert together[k] == pytest.approx(chance_greater(*curves), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", [40, 1000, 30_000])
+def test_densities_of_a_batch_are_those_of_the_sums(metric: int) -> None:
+    counts = Counts(
+        tp=[30, 3, 0], fn=[9, 1, 0], fp=[8, 2, 4], tn=[40, 5, 9], metric_ones=metric // 3,
+        metric_total=metric,
+    )  # fmt: skip
+    for rows, found in mixtures(shapes(counts, Priors()).distinct()[0]):
+        x = np.tile(np.linspace(0.02, 0.98, 25), (rows.size, 1))
+        row = np.repeat(np.arange(rows.size), 25)
+        _, expected = found.cdf_and_pdf(row, x.ravel())
+        expected = expected.reshape(x.shape)
+        assert np.abs(found.densities(x) - expected).max() < 1e-10 * expected.max()

@@ -225,15 +225,28 @@ def test_what_gives_reason_to_ask(run: Run, judged: pd.DataFrame) -> None:
     assert "come in four counts" in " ".join(four.replace("│", " ").split())
 
 
-@pytest.mark.parametrize(
-    ("strategy", "problem"),
-    [
-        ("random+alpha-comet", "without a threshold must be 0 or 1"),
-        ("docs-whole+alpha-comet:equal", "whole documents"),
-        ("docs-opt+alpha-comet:equal", "unequal chances"),
-    ],
-)
-def test_select_refuses_what_estimate_would(run: Run, strategy: str, problem: str) -> None:
+def test_select_refuses_what_estimate_would(run: Run) -> None:
+    strategy = "random+alpha-comet"
     asked = ("select", "pool.csv", "--budget", 60, "--strategy", strategy, "-o", "s.csv")
-    assert problem in run(*asked, code=3).stderr
+    assert "without a threshold must be 0 or 1" in run(*asked, code=3).stderr
     assert not Path("s.csv").exists()
+
+
+def test_what_was_known_of_the_judge_before(run: Run) -> None:
+    counts = "tp=20,fn=6,fp=3,tn=11,metric=300/600"
+
+    def found(*more: str) -> dict[str, float]:
+        return json.loads(run("alpha", "--counts", counts, *more, "--json").stdout)["systems"][0]
+
+    plain = found()
+    before = found("--prior", "tp=800,fn=200,fp=100,tn=900")
+    means = found("--prior", "rho=0.8/1000,eta=0.9/1000")
+    assert before["sd"] < plain["sd"]
+    assert before["mean"] == pytest.approx(means["mean"], abs=0.005)
+    for wrong in ("tp=8,fn=2", "rho=0.8", "rho=0.8/50,rho=0.9/50", "tp=8/3,fn=2,fp=1,tn=3", "x"):
+        asked = run("alpha", "--counts", counts, "--prior", wrong, code=2).stderr
+        assert "--prior must be all of" in " ".join(asked.replace("│", " ").split())
+    both = run(
+        "alpha", "--counts", counts, "--prior", "rho=0.8/9", "--rho", 0.8, "--eta", 0.9, code=2
+    )
+    assert "leave out --rho" in " ".join(both.stderr.replace("│", " ").split())

@@ -1,0 +1,86 @@
+"""What a judge may look like: words, missing verdicts, and what was known of it before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fewgold.bayes import AlphaPosterior, CellPosterior, Counts, Priors, success_rates
+from fewgold.errors import DataError, FewgoldError
+
+
+def test_priors_from_counts_are_those_of_the_earlier_items() -> None:
+    """With uniform priors before, the earlier items count as if rated now, but not towards α."""
+    priors = Priors.from_counts(tp=80, fn=20, fp=10, tn=90)
+    assert priors == Priors(rho=(81, 21), eta=(91, 11))
+    now = Counts(tp=20, fn=6, fp=3, tn=11, metric_ones=300, metric_total=600)
+    both = Counts(
+        human_ones=26, human_total=40, tp=100, fn=26, fp=13, tn=101, metric_ones=300,
+        metric_total=600, pairs="calibration",
+    )  # fmt: skip
+    assert float(AlphaPosterior(now, priors).mean) == pytest.approx(
+        float(AlphaPosterior(both).mean)
+    )
+    assert float(AlphaPosterior(now, priors).sd) == pytest.approx(float(AlphaPosterior(both).sd))
+    assert Priors.from_counts(8, 2, 1, 9, weight=0) == Priors()
+    for bad in ({"tp": -1}, {"weight": -0.5}, {"weight": np.nan}):
+        with pytest.raises(FewgoldError, match="of 0 or more"):
+            Priors.from_counts(**({"tp": 8, "fn": 2, "fp": 1, "tn": 9} | bad))
+
+
+def test_priors_from_means() -> None:
+    priors = Priors.from_means(alpha=(0.6, 20), rho=(0.8, 50), eta=(0.9, 10))
+    for name, (mean, size) in {"alpha": (0.6, 20), "rho": (0.8, 50), "eta": (0.9, 10)}.items():
+        a, b = getattr(priors, name)
+        assert a + b == pytest.approx(size)
+        assert a / (a + b) == pytest.approx(mean)
+    assert Priors.from_means() == Priors()
+    with pytest.raises(FewgoldError, match="rho must be a mean between 0 and 1"):
+        Priors.from_means(rho=(1.0, 50))
+
+
+def test_words_are_labels() -> None:
+    human = ["pass", "Fail", "pass ", "fail"]
+    counts = Counts.from_labels(
+        paired=(human, ["yes", "no", "no", "yes"]), metric=["TRUE", "false"]
+    )
+    assert repr(counts) == "Counts(tp=1, fn=1, fp=1, tn=1, metric_ones=1, metric_total=2)"
+    with pytest.raises(DataError, match="words such as pass and fail; got"):
+        Counts.from_labels(human=["pass", "no"])
+    with pytest.raises(DataError, match="must be 0 or 1"):
+        Counts.from_labels(human=["good", "bad"])
+
+
+def judged(missing: int = 40) -> pd.DataFrame:
+    """400 answers, of which the judge left out some, mostly bad ones."""
+    rng = np.random.default_rng(4)
+    passed = rng.random(400) < 0.6
+    judge = np.where(rng.random(400) < 0.85, passed, ~passed).astype(float)
+    judge[rng.permutation(np.flatnonzero(~passed))[:missing]] = np.nan
+    human = np.where(rng.random(400) < 0.25, passed, np.nan)
+    return pd.DataFrame({"judge": judge, "human": human, "truth": passed})
+
+
+def test_missing_verdicts_are_a_category() -> None:
+    frame = judged()
+    rates = success_rates(frame, human="human", metric="judge")
+    row = rates.to_frame().iloc[0]
+    assert any("40 of 400 rows have no judge" in note for note in rates.notes)
+    code = frame["judge"].fillna(2).astype(int)
+    rated = frame["human"].notna()
+    table = [
+        [int((rated & (code == j) & (frame["human"] == k)).sum()) for k in (0, 1)] for j in range(3)
+    ]
+    unrated = [int((~rated & (code == j)).sum()) for j in range(3)]
+    expected = CellPosterior(table, unrated)
+    assert row["mean"] == float(expected.mean) and row["items"] == 400
+    assert row["naive"] == frame["judge"].mean()
+    # Left out, the rows without a verdict would take their failures with them.
+    dropped = success_rates(frame[frame["judge"].notna()], human="human", metric="judge")
+    truth = frame["truth"].mean()
+    assert abs(row["mean"] - truth) < abs(dropped.to_frame()["mean"].iloc[0] - truth)
+    with pytest.raises(DataError, match="need one on every row"):
+        success_rates(frame, human="human", metric="judge", priors=Priors())
+    with pytest.raises(DataError, match="no row has a score in column 'judge'"):
+        success_rates(frame.assign(judge=np.nan), human="human", metric="judge")
