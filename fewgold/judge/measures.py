@@ -222,9 +222,11 @@ class Padded:
     @cached_property
     def _judge_share(self) -> FloatArray:
         """Share of the pool that the judge gives the second level."""
-        low, high = self.levels
-        share = (self.of.judge_mean - low) / (high - low)
-        return np.broadcast_to(np.clip(share, 0.0, 1.0), self.of.human.shape[:-1])
+        of, (low, high) = self.of, self.levels
+        share = np.asarray(np.clip((of.judge_mean - low) / (high - low), 0.0, 1.0))
+        if not of.known:
+            share = (of.design.n * share + 1) / (of.design.n + 2)
+        return np.broadcast_to(share, of.human.shape[:-1])
 
     @cached_property
     def human(self) -> FloatArray:
@@ -312,7 +314,6 @@ def figure(
         low, high = made.value - q * se, made.value + q * se
         # Pseudo-ratings pull towards the middle: the value itself is always inside.
         low, high = np.fmin(low, value), np.fmax(high, value)
-        low, high = np.maximum(low, found.low), np.minimum(high, found.high)
     else:
         se = np.sqrt(of.variance(found.influence))
         low, high = value - q * se, value + q * se
@@ -323,6 +324,7 @@ def figure(
             n = np.where(flat, of.units(), spread / np.where(flat, 1.0, variance))
             ends = wilson(p, np.maximum(n, _TINY), q)
             low, high = found.low + span * ends.low, found.low + span * ends.high
+    low, high = np.maximum(low, found.low), np.minimum(high, found.high)
     known = ~np.isnan(value)
     low, high = (np.where(certain, value, end) for end in (low, high))
     return Figure(
@@ -346,6 +348,12 @@ def mean_human(of: Scored) -> Measure:
     """Mean score of people over the pool."""
     value = of.mean(of.human)
     return Measure(value, of.human - value[..., None], -np.inf, np.inf)
+
+
+def mean_judge(of: Scored) -> Measure:
+    """Mean score of the judge, where it is not known for all that the result is about."""
+    value = of.mean(of.judge)
+    return Measure(value, of.judge - value[..., None], -np.inf, np.inf)
 
 
 def share_human(of: Scored) -> Measure:
@@ -460,17 +468,17 @@ def _places(levels: FloatArray, values: FloatArray) -> IntArray:
 
 def mean_difference(of: Scored) -> Measure:
     """Judge less people, over the pool: the judge's mean is known there."""
-    people, z = mean_human(of), -of.human
-    if not of.known:
-        z = z + of.judge
-    return Measure(of.judge_mean - people.value, z - of.mean(z)[..., None], -np.inf, np.inf)
+    gap = -of.human if of.known else of.judge - of.human
+    mean = of.mean(gap)
+    value = mean + of.judge_mean if of.known else mean
+    return Measure(value, gap - mean[..., None], -np.inf, np.inf)
 
 
 def mean_distance(of: Scored) -> Measure:
     """Mean distance between the two scores of a segment."""
     gap = np.abs(of.judge - of.human)
     value = of.mean(gap)
-    return Measure(value, gap - value[..., None], -np.inf, np.inf)
+    return Measure(value, gap - value[..., None], 0.0, np.inf)
 
 
 def pearson(of: Scored) -> Measure:

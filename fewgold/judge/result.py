@@ -142,9 +142,9 @@ def assess_table(
     if not rows.size:
         raise DataError(f"nobody rated anything: the column {human!r} is empty.")
     size, n = len(frame), rows.size
-    ids = np.arange(size).astype(str) if id is None else frame[id].astype(str).to_numpy()
+    ids = [f"row {k + 1}" for k in range(size)] if id is None else frame[id].astype(str).tolist()
     pool = Pool(
-        ids=ids,
+        ids=np.array(ids),
         documents=None if document is None else frame[document].astype(str).to_numpy(),
         texts={name: frame[name].fillna("").astype(str).to_numpy() for name in texts},
     )

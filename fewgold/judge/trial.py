@@ -248,7 +248,7 @@ def trial_of(
     if labels is not None:
         verdict = paired(labels(at), labels(part))
     if kind == "ordinal":
-        levels = np.unique(np.concatenate([ratings.scores, whole[np.isfinite(whole)]]))
+        levels = _levels(ratings.scores, whole)
     same_scale = kind != "numeric" or _same_scale(ratings, whole)
     wanted = dict(_wanted(kind, labels is not None, levels, same_scale, verdict, score))
     found: dict[str, Figure] = {}
@@ -266,7 +266,10 @@ def trial_of(
         np.add.at(plain, tuple(places), 1.0)
         counts = plain
     notes += _remarks(setting, name, kind, seen, verdict, found, same_scale)
-    error = score.judge - score.human if same_scale or kind == "probability" else _residual(score)
+    # An error on the judge's own scale, if that is people's too; else what a line leaves.
+    error = score.judge - score.human
+    if kind in ("score", "numeric") and not (same_scale and kind == "numeric"):
+        error = _residual(score)
     if labels is not None and kind != "probability":
         error = verdict.judge - verdict.human
     return Trial(
@@ -305,6 +308,12 @@ def _kind(
     levels = np.unique(np.concatenate([human, known]))
     steps = np.isclose(levels * 2, np.round(levels * 2)).all() and levels.size <= _LEVELS
     return ("ordinal" if steps else "numeric"), None
+
+
+def _levels(human: FloatArray, whole: FloatArray) -> FloatArray:
+    """The levels (K,) that people or the judge use, at least two."""
+    found = np.unique(np.concatenate([human.ravel(), whole[np.isfinite(whole)]]))
+    return found if found.size > 1 else np.array([found[0], found[0] + 1])
 
 
 def _same_scale(ratings: Ratings, whole: FloatArray) -> bool:
@@ -385,7 +394,7 @@ def figures(
     of = Paired(human, judge, design, float(pool.mean()))
     zero_one, binary = np.isin(human, BINARY).all(), np.isin(pool, BINARY).all()
     kind = "binary" if binary else "probability" if zero_one else "ordinal"
-    levels = BINARY if zero_one else np.unique(np.concatenate([human.ravel(), pool]))
+    levels = BINARY if zero_one else _levels(human, pool)
     verdict = of
     if kind == "probability":
         verdict = Paired(
@@ -416,7 +425,7 @@ def _figure(
         bound=Auto(), method="judge", parameters=1.0 * of.known,
     )  # fmt: skip
     low, high = Auto().interval(estimate, setting.confidence)
-    return Figure(made.value, found.se, low, high)
+    return Figure(made.value, found.se, np.maximum(low, made.low), high)
 
 
 def _completed(
@@ -429,23 +438,21 @@ def _completed(
     rated: int,
 ) -> tuple[dict[str, Figure], Calibration | None]:
     """In the order of `MEASURES`, with what is known of the judge and with calibration."""
-    curve, exact = None, np.asarray(0.0)
-    mean = np.asarray(verdict.judge_mean)
-    found["judge"] = Figure(mean, exact, mean, mean)
-    if not verdict.known:
-        found["judge"] = figure(
-            lambda of: Measure(of.mean(of.judge), of.judge - of.judge_mean, -np.inf, np.inf),
-            verdict, setting.confidence,
-        )  # fmt: skip
-        found.setdefault("difference", figure(m.mean_difference, verdict, setting.confidence))
-    people = found["people"]
-    if kind == "score" and verdict is score:  # no threshold: nothing to compare with shares
-        del found["judge"]
-        found.pop("difference", None)
-    elif "difference" not in found and kind in ("binary", "probability", "score"):
-        found["difference"] = Figure(
-            mean - people.value, people.se, mean - people.high, mean - people.low
-        )
+    curve = None
+    mean, people = np.asarray(verdict.judge_mean), found["people"]
+    shares = kind in ("binary", "probability", "score")
+    if kind == "score" and verdict is score:
+        pass  # without a threshold there is no share to compare with people's
+    elif verdict.known:
+        found["judge"] = Figure(mean, np.asarray(0.0), mean, mean)
+        if shares:
+            found["difference"] = Figure(
+                mean - people.value, people.se, mean - people.high, mean - people.low
+            )
+    else:
+        found["judge"] = figure(m.mean_judge, verdict, setting.confidence)
+        if shares:
+            found["difference"] = figure(m.mean_difference, verdict, setting.confidence, BINARY)
     if kind == "probability":
         edges = m.bin_edges(pool, setting.bins or _bins(rated))
         curve = m.calibration(score, pool, edges, setting.confidence)
@@ -508,13 +515,19 @@ def _remarks(
         notes.append(f"{name} and people use different scales: differences are left out")
     inner = verdict.judge if verdict.inside is None else verdict.judge[verdict.inside]
     if seen.size < 20:
-        notes.append(f"{counted(seen.size, 'rating')} say little: the intervals are rough")
+        say = "says" if seen.size == 1 else "say"
+        notes.append(f"{counted(seen.size, 'rating')} {say} little: the intervals are rough")
     if np.ptp(seen) == 0:
         notes.append(
             f"people gave all rated segments a {seen[0]:g}: what needs both kinds cannot be told"
         )
     if np.ptp(inner) == 0:
         notes.append(f"{name} says {inner[0]:g} for all rated segments")
+    if any(np.isinf(made.low) or np.isinf(made.high) for made in found.values()):
+        notes.append(
+            "where no spread is left to see, a mean has no interval without the ends of the scale "
+            "(limits=, or --limits)"
+        )
     unknown = [MEASURES[key][0] for key, made in found.items() if np.isnan(made.value)]
     if unknown:
         notes.append(f"not defined for these ratings: {listed(unknown)}")
