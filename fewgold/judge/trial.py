@@ -249,7 +249,7 @@ def trial_of(
         verdict = paired(labels(at), labels(part))
     if kind == "ordinal":
         levels = _levels(ratings.scores, whole)
-    same_scale = kind != "numeric" or _same_scale(ratings, whole)
+    same_scale = kind != "numeric" or _same_scale(ratings.scores, whole)
     wanted = dict(_wanted(kind, labels is not None, levels, same_scale, verdict, score))
     found: dict[str, Figure] = {}
     made: dict[str, tuple[Paired, Measure]] = {}
@@ -316,14 +316,13 @@ def _levels(human: FloatArray, whole: FloatArray) -> FloatArray:
     return found if found.size > 1 else np.array([found[0], found[0] + 1])
 
 
-def _same_scale(ratings: Ratings, whole: FloatArray) -> bool:
-    """Whether judge and people seem to use one scale: their ranges overlap by half of each."""
-    known = whole[np.isfinite(whole)]
-    if ratings.limits is not None:
-        return bool(known.min() >= ratings.limits[0] and known.max() <= ratings.limits[1])
-    low, high = max(ratings.scores.min(), known.min()), min(ratings.scores.max(), known.max())
-    longest = max(np.ptp(ratings.scores), np.ptp(known))
-    return bool(longest > 0 and (high - low) >= longest / 2)
+def _same_scale(human: FloatArray, whole: FloatArray) -> bool:
+    """Whether judge and people seem to use one scale: where 90 % of the scores of each lie, half
+    of the longer range is common to both."""
+    low, high = np.quantile(human, [0.05, 0.95])
+    least, most = np.quantile(whole[np.isfinite(whole)], [0.05, 0.95])
+    longest = max(high - low, most - least)
+    return bool(longest > 0 and min(high, most) - max(low, least) >= longest / 2)
 
 
 _Wanted: TypeAlias = tuple[Paired, Callable[[Scored], Measure], FloatArray | None]

@@ -19,8 +19,8 @@ def confusion_matrix(
     frame: pd.DataFrame, ax: Axes | None = None, *, title: str | None = None
 ) -> Axes:
     """Shares of the pool in a table: rows by people, columns by the judge."""
-    ax = heat(frame, ax, fmt=".3f", log=False, xlabel="judge", ylabel="people", title=title)
-    return ax
+    ax = ax or style.phone_axes(None, 0.9 + 0.7 * len(frame))
+    return heat(frame, ax, fmt=".3f", log=False, xlabel="judge", ylabel="people", title=title)
 
 
 @style.styled
