@@ -149,9 +149,18 @@ class Paired:
         slice_df = np.where(np.isfinite(self.units()), self.units(), self.design.n) - 1.0
         return np.asarray(np.maximum(np.minimum(self.design.df, slice_df) - 1.0, 1.0))
 
-    def quantile(self, confidence: float) -> FloatArray:
-        """Student's quantile (...) of a two-sided interval."""
-        return np.asarray(stdtrit(self.df, (1 + confidence) / 2))
+    def quantile(self, confidence: float, rare: BoolArray | None = None) -> FloatArray:
+        """Student's quantile (...) of a two-sided interval.
+
+        Of a measure that a few ``rare`` segments decide it has their degrees of freedom, and
+        Bessel's correction for their number: the design's is that for all segments.
+        """
+        if rare is None:
+            return np.asarray(stdtrit(self.df, (1 + confidence) / 2))
+        units = self.units(rare)
+        m = np.clip(np.where(np.isfinite(units), units, self.design.n), 2.0, None)
+        q = stdtrit(np.minimum(self.df, m - 1.0), (1 + confidence) / 2)
+        return np.asarray(q * np.sqrt(m / (m - 1)))
 
 
 def _above(spread: FloatArray, size: FloatArray) -> BoolArray:
@@ -171,12 +180,15 @@ class Measure:
         (..., n), 0 where the value is not defined.
     low, high
         Ends of its scale; infinite for differences.
+    rare
+        (..., n) the rated segments of the rarer kind, where few of them decide.
     """
 
     value: FloatArray
     influence: FloatArray
     low: float = 0.0
     high: float = 1.0
+    rare: BoolArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +317,7 @@ def figure(
     do for shares in surveys; without ends, Student's.
     """
     found = measure(of)
-    q, certain = of.quantile(confidence), of.design._census
+    q, certain = of.quantile(confidence, found.rare), of.design._census
     value, span = found.value, found.high - found.low
     if levels is not None:
         padded = Padded(of, levels)
@@ -600,7 +612,8 @@ def auc(of: Scored) -> Measure:
     value = np.where(known, of.mean(good * beaten)[..., None] / p1, np.nan)
     v = np.where(known, value, 0.0)
     z = np.where(good, (beaten - v) / p1, (beating - v) / p0)
-    return Measure(np.clip(value[..., 0], 0, 1), np.where(known, z, 0.0))
+    rarer = np.where(p1 <= p0, good, bad)
+    return Measure(np.clip(value[..., 0], 0, 1), np.where(known, z, 0.0), rare=rarer)
 
 
 # Probabilities
@@ -678,7 +691,9 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
     covariance = covariance + _floor(of, mass, total, covariance)[..., None] * np.eye(k)
     covariance = np.where(of.design._census[..., None, None], 0.0, covariance)
     se = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
-    plain, found = _error(gap, covariance, share, of.quantile(confidence))
+    # The errors of K variances average out in that of their sum.
+    q = stdtrit(k * of.df, (1 + confidence) / 2)
+    plain, found = _error(gap, covariance, share, np.asarray(q))
     return Calibration(
         edges, share, stated, np.clip(stated + gap, 0.0, 1.0), se, member.sum(-1) * 1.0,
         Figure(*(np.where(of.design._census, x, y) for x, y in zip(

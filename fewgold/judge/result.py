@@ -228,6 +228,21 @@ class Assessment:
         frame = pd.DataFrame(rows, columns=names)
         return frame if self.slices else frame.drop(columns="slice")
 
+    def table(self) -> pd.DataFrame:
+        """One row per measure, with a value and an interval in words for each judge."""
+        import pandas as pd
+
+        keys = [k for k in MEASURES if any(k in t.figures for t in self.judges)]
+        frame = pd.DataFrame({"measure": [MEASURES[k][0] for k in keys]})
+        single = len(self.judges) == 1
+        for t in self.judges:
+            head = "value" if single else t.judge
+            interval = f"{100 * self.confidence:.6g}% interval" + ("" if single else f", {head}")
+            made = [t.figures.get(k) for k in keys]
+            frame[head] = [np.nan if f is None else float(f.value) for f in made]
+            frame[interval] = ["–" if f is None else _ends(f, _places(t)) for f in made]
+        return frame.assign(says=[MEASURES[k][1] for k in keys])
+
     def differences(self) -> pd.DataFrame:
         """Each pair of judges on the same ratings: first less second, with interval and p-value."""
         import pandas as pd
@@ -336,7 +351,7 @@ class Assessment:
         """The measures as a table, for notebooks."""
         from fewgold.report.sections import Table
 
-        return Table("Judge against people", _shown(self)).body()
+        return Table("Judge against people", self.table()).body()
 
 
 def _paired(a: Trial, b: Trial, key: str, confidence: float) -> dict[str, float]:
@@ -380,23 +395,6 @@ def _ends(made: Figure, places: int = 3) -> str:
     if not (np.isfinite(made.low) and np.isfinite(made.high)):
         return "unknown"
     return f"{_number(float(made.low), places)} to {_number(float(made.high), places)}"
-
-
-def _shown(found: Assessment) -> pd.DataFrame:
-    """One row per measure, with a value and an interval for each judge."""
-    import pandas as pd
-
-    keys = [k for k in MEASURES if any(k in t.figures for t in found.judges)]
-    frame = pd.DataFrame({"measure": [MEASURES[k][0] for k in keys]})
-    single = len(found.judges) == 1
-    for t in found.judges:
-        head = "value" if single else t.judge
-        interval = f"{100 * found.confidence:.6g}% interval" + ("" if single else f", {t.judge}")
-        made = [t.figures.get(k) for k in keys]
-        frame[head] = [np.nan if f is None else float(f.value) for f in made]
-        frame[interval] = ["–" if f is None else _ends(f, _places(t)) for f in made]
-    frame["says"] = [MEASURES[k][1] for k in keys]
-    return frame
 
 
 def _table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -535,7 +533,7 @@ def _sections(found: Assessment, disagreements: int) -> list[Any]:
 
     level = f"{100 * found.confidence:.6g}% interval"
     parts: list[Any] = [
-        s.Table("Agreement", _shown(found), caption=f"With {level}s that follow the design.")
+        s.Table("Agreement", found.table(), caption=f"With {level}s that follow the design.")
     ]
     if found.notes:
         parts.insert(0, s.Group("Before you use this", [s.Notes("Notes", found.notes)]))

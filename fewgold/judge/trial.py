@@ -291,7 +291,11 @@ def _kind(
         raise DataError(
             "a threshold makes pass or fail of the judge, but people's scores are not 0 and 1. Say "
             "which of them are good:",
-            hints={"python": 'ratings.cut(">= 4").', "cli": "--adequate '>=4'."},
+            hints={
+                "python": 'ratings.cut(">= 4").',
+                "cli": "--adequate '>=4'.",
+                "web": "choose them.",
+            },
         )
     probable = bool(((known >= 0) & (known <= 1)).all())
 
@@ -502,13 +506,12 @@ def _remarks(
     notes = []
     if kind == "probability" and setting.cut is None:
         notes.append(
-            f"{name} is taken as a probability; from 0.5 on it says good (another threshold: "
-            "threshold=, or --threshold)"
+            f"{name} is taken as a probability: from 0.5 on it says good, unless a threshold is "
+            "given"
         )
     if kind == "score" and setting.cut is None:
         notes.append(
-            f"{name} is a score: for accuracy, κ and so on say from where on it is good "
-            "(threshold=, or --threshold)"
+            f"{name} is a score: accuracy, κ and so on need a threshold, from where on it says good"
         )
     if not same_scale:
         notes.append(f"{name} and people use different scales: differences are left out")
@@ -524,8 +527,7 @@ def _remarks(
         notes.append(f"{name} says {inner[0]:g} for all rated segments")
     if any(np.isinf(made.low) or np.isinf(made.high) for made in found.values()):
         notes.append(
-            "where no spread is left to see, a mean has no interval without the ends of the scale "
-            "(limits=, or --limits)"
+            "where no spread is left to see, a mean has no interval without the ends of the scale"
         )
     unknown = [MEASURES[key][0] for key, made in found.items() if np.isnan(made.value)]
     if unknown:

@@ -110,7 +110,7 @@ def test_probabilities_have_a_curve() -> None:
 def test_scores_need_a_threshold_for_verdicts() -> None:
     found = whole(frame(), judges="score")
     assert set(found["score"].figures) == {"people", "auc"}
-    assert "--threshold" in found.notes[0]
+    assert "need a threshold" in found.notes[0]
     cut = whole(frame(), judges="score", threshold=">= 1.5")
     assert "kappa" in cut["score"].figures and "auc" in cut["score"].figures
     numbers = frame().assign(human=lambda t: t["human"] * 7.3)
