@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from _common import arguments, need, read, table
+from _common import arguments as common
+from _common import need, read, table
 
 from fewgold import Pool
 from fewgold.common.arrays import FloatArray
@@ -130,8 +131,8 @@ def coverage(study: Study, name: str, n: int, draws: int, seed: int = 3) -> dict
     return held
 
 
-def options_parser() -> argparse.ArgumentParser:
-    parser = arguments(__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--ratings", type=int, nargs="+", default=[100, 200])
     parser.add_argument("--simulated", action="store_true", help="leave the real data out")
@@ -139,7 +140,7 @@ def options_parser() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    options = read(options_parser(), draws=40, ratings=[100])
+    options = read(arguments(), draws=40, ratings=[100])
     studies = list(simulated())
     if not options.simulated:
         need("frank", "wmt20_ende", "wmt20_zhen", "topicalchat")

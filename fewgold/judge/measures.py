@@ -691,8 +691,8 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
     covariance = covariance + _floor(of, mass, total, covariance)[..., None] * np.eye(k)
     covariance = np.where(of.design._census[..., None, None], 0.0, covariance)
     se = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
-    # The errors of K variances average out in that of their sum.
-    q = stdtrit(k * of.df, (1 + confidence) / 2)
+    # The errors of K variances partly average out in that of their sum.
+    q = stdtrit(np.sqrt(k) * of.df, (1 + confidence) / 2)
     plain, found = _error(gap, covariance, share, np.asarray(q))
     return Calibration(
         edges, share, stated, np.clip(stated + gap, 0.0, 1.0), se, member.sum(-1) * 1.0,
@@ -704,8 +704,8 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
 def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArray) -> FloatArray:
     """What the variance (..., K) of a gap lacks where a bin's few ratings happen to agree.
 
-    It is at least that of a bin with half a good and half a bad rating more (Jeffreys' prior), so
-    that an empty bin has the variance of one rating.
+    It is at least that of a bin with one rating more, half as even odds have it and half as the
+    ratings of all bins do.
     """
     squares = np.square(mass).sum(-1)
     fpc = np.square(mass * of.design._root_fpc[..., None, :]).sum(-1)
@@ -713,7 +713,8 @@ def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArr
     fpc = np.where(seen, fpc / np.where(seen, squares, 1.0), 1.0)
     n = np.where(seen, total**2 / np.where(seen, squares, 1.0), 0.0)
     good = np.where(seen, (mass * of.human[..., None, :]).sum(-1) / np.where(seen, total, 1.0), 0.0)
-    p = (n * good + 0.5) / (n + 1)
+    overall = (of._base * of.human).sum(-1)[..., None]
+    p = (n * good + (overall + 0.5) / 2) / (n + 1)
     least = p * (1 - p) / (n + 1) * fpc
     found = np.diagonal(covariance, axis1=-2, axis2=-1)
     return np.asarray(np.maximum(least - found, 0.0))
@@ -732,11 +733,11 @@ def _error(
     shape = _folded(trust * np.abs(gap), np.sqrt(trust * variance))
     shape = np.where(spread_of_gaps > 0, shape, 1.0)
     shape = shape / (share * shape).sum(-1)[..., None]
-    # The fewer bins hold the error, the more chance adds to it: for the lower end, a pattern half
-    # way to one of those gaps only that stand out from their own noise.
+    # The fewer bins hold the error, the more chance adds to it: for the lower end, a pattern most
+    # of the way to those gaps only that stand out from their own noise (benchmarks/judge.py).
     clear = np.sqrt(np.maximum(gap**2 - variance, 0.0))
     size = (share * clear).sum(-1)[..., None]
-    uneven = np.where(size > 0, (shape + clear / np.where(size > 0, size, 1.0)) / 2, shape)
+    uneven = np.where(size > 0, 0.25 * shape + 0.75 * clear / np.where(size > 0, size, 1.0), shape)
     signs = np.where(gap < 0, -1.0, 1.0)
 
     def moments(error: FloatArray, pattern: FloatArray) -> FloatPair:

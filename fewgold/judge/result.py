@@ -109,7 +109,7 @@ def assess_table(
     judges: str | Sequence[str],
     id: str | None = None,
     document: str | None = None,
-    texts: Sequence[str] = (),
+    texts: str | Sequence[str] = (),
     adequate: Cut | str | None = None,
     **options: Any,
 ) -> Assessment:
@@ -146,7 +146,7 @@ def assess_table(
     pool = Pool(
         ids=np.array(ids),
         documents=None if document is None else frame[document].astype(str).to_numpy(),
-        texts={name: frame[name].fillna("").astype(str).to_numpy() for name in texts},
+        texts={name: frame[name].fillna("").astype(str).to_numpy() for name in as_names(texts)},
     )
     whole = n == size
     units = codes_of(frame[document].astype(str).to_numpy()) if whole and document else None

@@ -246,3 +246,42 @@ def test_documents_are_the_units() -> None:
     once = m.Paired(human[::2], judge[::2], simple_design(20, 10**9), float(judge.mean()))
     z, y = (m.kappa(of, BINARY).influence for of in (twice, once))
     assert twice.variance(z) == pytest.approx(once.variance(y), rel=1e-7)
+
+
+def test_a_pass_and_a_fail_are_added_where_the_judge_says_the_same() -> None:
+    """Agresti and Caffo: the precision of a judge that passes all, by hand."""
+    human = np.repeat([1.0, 0.0], [17, 3])
+    design = simple_design(20, 10**9)
+    of = m.Paired(human, np.ones(20), design, 1.0)
+    found = m.figure(m.precision, of, 0.95, BINARY)
+    p = 18 / 22
+    ratings = (20 / 19) * ((human - 0.85) ** 2).sum()
+    added = (1 - p) ** 2 + p**2
+    se = np.sqrt(ratings + added) / 22
+    q = stats.t.ppf(0.975, 18)
+    assert (found.value, found.se) == pytest.approx((0.85, se), rel=1e-6)
+    assert (found.low, found.high) == pytest.approx((p - q * se, p + q * se), rel=1e-6)
+
+
+def test_perfect_agreement_leaves_room_for_what_was_missed() -> None:
+    human = np.repeat([1.0, 0.0], [30, 20])
+    found = figures(human, human, simple_design(50, 1000), np.repeat([1.0, 0.0], [600, 400]))
+    for key in ("accuracy", "kappa", "ac1", "f1", "sensitivity", "specificity"):
+        assert found[key].value == pytest.approx(1) and found[key].high == pytest.approx(1)
+        assert 0.7 < found[key].low < 0.98, key
+
+
+def test_folded_normal() -> None:
+    mean, sd = np.array([0.0, 0.3, 2.0, 1.0]), np.array([1.0, 0.5, 0.7, 0.0])
+    pairs = zip(mean, sd, strict=True)
+    theirs = [stats.foldnorm(a / s, scale=s).mean() if s else a for a, s in pairs]
+    assert m._folded(mean, sd) == pytest.approx(theirs)
+
+
+def test_a_few_good_segments_decide_the_area() -> None:
+    """Student's quantile of the rarer kind, with Bessel's correction for its number."""
+    of = m.Paired(np.zeros(40), np.arange(40.0), simple_design(40, 10**9), 20.0)
+    rare = np.arange(40) < 5
+    expected = stats.t.ppf(0.975, 4) * np.sqrt(5 / 4)
+    assert of.quantile(0.95, rare) == pytest.approx(expected, rel=1e-6)
+    assert of.quantile(0.95) == pytest.approx(stats.t.ppf(0.975, 38))
