@@ -8,7 +8,7 @@ MQM error (8 %), with COMET; TopicalChat: answers on a scale of 1 to 5. Verdicts
 that as many pass as with people; probabilities are metrics through a logistic curve or their ranks;
 levels are metrics cut at quantiles. Simulated: documents that matter, a sharp judge, one that is
 right about itself and one that is overconfident. Cells are shares of 95 % intervals that hold the
-true value.
+true value, from the lowest to the highest of five samplers; ``--each`` has them one by one.
 """
 
 from __future__ import annotations
@@ -32,6 +32,13 @@ from fewgold.registry import sampler
 SAMPLERS = ("random", "docs-prop", "docs-sys", "docs-balanced", "docs-whole")
 SHOWN = ("kappa", "ac1", "f1", "accuracy", "sensitivity", "specificity", "auc", "ece",
          "kappa_linear", "kappa_quadratic", "spearman", "kendall")  # fmt: skip
+
+
+PROMISED = ("kappa", "ac1", "f1", "auc", "ece", "kappa_quadratic")
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f}"
 
 
 class Study(NamedTuple):
@@ -136,6 +143,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--ratings", type=int, nargs="+", default=[100, 200])
     parser.add_argument("--simulated", action="store_true", help="leave the real data out")
+    parser.add_argument("--each", action="store_true", help="a row for each sampler")
     return parser
 
 
@@ -150,18 +158,29 @@ def main() -> None:
         print(f"{n} ratings\n")
         rows = []
         for study in studies:
-            for name in SAMPLERS:
-                held = coverage(study, name, n, options.draws)
-                for key in SHOWN:
-                    if key in held:
-                        seen.setdefault(key, []).append(held[key])
-                cells = (f"{100 * held[key]:.1f}" if key in held else "" for key in SHOWN)
-                rows.append([study.name, name, *cells])
+            held = {name: coverage(study, name, n, options.draws) for name in SAMPLERS}
+            shares = {
+                key: [h[key] for h in held.values()] for key in SHOWN if key in held["random"]
+            }
+            for key, found in shares.items():
+                seen.setdefault(key, []).extend(found)
+            if options.each:
+                rows += [
+                    [study.name, name, *(_percent(found.get(key)) for key in SHOWN)]
+                    for name, found in held.items()
+                ]
+            else:
+                cells = (
+                    f"{_percent(min(shares[k]))}–{_percent(max(shares[k]))}" if k in shares else ""
+                    for k in PROMISED
+                )
+                rows.append([study.name, *cells])
             print(study.name, n, file=sys.stderr)
-        table(["data", "sampler", *SHOWN], rows, left=2)
+        heads = ["data", "sampler", *SHOWN] if options.each else ["data", *PROMISED]
+        table(heads, rows, left=1 + options.each)
     print("over all of these\n")
     rows = [
-        [key, str(len(v)), *(f"{100 * x:.1f}" for x in (np.mean(v), np.min(v), np.max(v))),
+        [key, str(len(v)), *(_percent(float(x)) for x in (np.mean(v), min(v), max(v))),
          f"{100 * np.mean([0.93 <= x <= 0.97 for x in v]):.0f}"]
         for key, v in seen.items()
     ]  # fmt: skip

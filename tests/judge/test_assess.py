@@ -67,6 +67,10 @@ def test_a_table_that_is_rated_throughout_stands_for_more_of_its_kind() -> None:
     kappa = found["judge"].figures["kappa"]
     assert kappa.value == pytest.approx(sk.cohen_kappa_score(table["truth"], table["judge"]))
     assert kappa.low < kappa.value < kappa.high
+    # The judge is not known for outputs to come: its share has an error too, that of a share.
+    share = table["judge"].mean()
+    error = np.sqrt(share * (1 - share) / (N - 1))
+    assert found["judge"].figures["judge"].se == pytest.approx(error)
     assert "further segments from the same process" in found.notes[-1]
     documents = np.arange(N) // 10
     apart = whole(table.assign(doc=documents), judges="judge", document="doc")
