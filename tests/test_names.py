@@ -20,6 +20,7 @@ from fewgold.datasets import demo_frame, load_demo
 from fewgold.doctor import examine
 from fewgold.errors import DataError
 from fewgold.estimators import ControlVariates, Ridge
+from fewgold.judge import assess, assess_table
 from fewgold.planning import Goal, plan_from_history
 from fewgold.pool import Pool
 from fewgold.reproduce import saldias
@@ -34,6 +35,7 @@ POOL, GOLD = load_demo("zhen", system="alpha")
 SAMPLE = SimpleRandom().draw(POOL, 60, rng=1)
 FRAME = demo_frame("zhen")
 ONE = FRAME[FRAME["system"] == "alpha"].reset_index(drop=True)
+RATINGS = SAMPLE.rate(GOLD[SAMPLE.indices])
 RATED = {"human": "rater1", "adequate": "<= 1"}
 
 
@@ -110,6 +112,21 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
         lambda d: saldias(
             2, [0.1], d, incremental=False, systems={"demo-ende": ["alpha"]}
         ).signature,
+    ),
+}  # fmt: skip
+CASES |= {
+    ("assess", "judges"): ("comet", lambda j: [t.judge for t in assess(RATINGS, j).judges]),
+    ("assess", "against"): (
+        "words", lambda x: [f["column"] for f in assess(RATINGS, "comet", against=x).follows],
+    ),
+    ("assess_table", "judges"): (
+        "comet", lambda j: [t.judge for t in assess_table(ONE, human="rater1", judges=j).judges],
+    ),
+    ("assess_table", "texts"): (
+        "document",
+        lambda t: list(
+            assess_table(ONE, human="rater1", judges="comet", texts=t).disagreements(most=2)
+        ),
     ),
 }  # fmt: skip
 #: Parameters that hold names and are no choice of a user, or have tests of their own.

@@ -24,6 +24,7 @@ from fewgold.cli import (
     estimate,
     exchange,
     init,
+    judge,
     plan,
     reliability,
     report,
@@ -81,7 +82,7 @@ _PANELS: dict[str, list[Callable[..., None]]] = {
         plan.plan, simulate.simulate, compare.compare, reliability.reliability,
         reproduce.reproduce,
     ],
-    "Adequate or not": [adequate.alpha, adequate.roc],
+    "Adequate or not": [adequate.alpha, adequate.roc, judge.judge],
 }  # fmt: skip
 for _panel, _commands in _PANELS.items():
     for _one in _commands:

@@ -14,6 +14,7 @@ from fewgold.plots.documents import (
 )
 from fewgold.plots.heatmap import heat
 from fewgold.plots.heatmap import significance_matrix as significance_matrix
+from fewgold.plots.judge import confusion_matrix, reliability_diagram
 from fewgold.plots.lines import budget_curves as budget_curves
 from fewgold.plots.lines import coverage_curves, curves, error_curves
 from fewgold.plots.lines import width_curves as width_curves
@@ -27,6 +28,7 @@ from fewgold.plots.style import PALETTE as PALETTE
 from fewgold.plots.style import save, to_svg
 
 __all__ = [
+    "confusion_matrix",
     "coverage_curves",
     "curves",
     "documents_for_half_width",
@@ -38,6 +40,7 @@ __all__ = [
     "rank_stability",
     "ranking",
     "reliability_curves",
+    "reliability_diagram",
     "roc_curves",
     "roc_panels",
     "save",

@@ -75,7 +75,9 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
             return site.page(request, "explore_number.html", fragment=True, **values)
 
     @router.get("/metric/{place}", response_class=HTMLResponse)
-    def metric(request: Request, place: str, cut: str | None = None) -> HTMLResponse:
+    def metric(
+        request: Request, place: str, cut: str | None = None, threshold: str | None = None
+    ) -> HTMLResponse:
         with looking(site, known) as view:
             if place not in {str(k) for k in range(len(view.metrics))}:
                 raise HTTPException(404, "There is no such metric.")
@@ -86,6 +88,7 @@ def _at_a_glance(router: APIRouter, site: Site, known: Results) -> None:
                 found = rows[rows["metric"] == name].iloc[0].to_dict()
                 short = {end: fixed(found[end], 2) for end in ("r", "low", "high")}
             values = _judged(view, cut, f"/explore/metric/{place}")
+            values |= _agreement(view, name, values["cut"], threshold)
             return site.page(
                 request, "explore_metric.html", metric=name, place=place, found=found, short=short,
                 judge=view.campaign.pool.orientation.get(name) != 0, figures=available(),
@@ -170,6 +173,20 @@ def _judged(view: View, cut: str | None, here: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _agreement(view: View, name: str, cut: str, threshold: str | None) -> dict[str, Any]:
+    """How well a metric agrees with people, for the cuts that were chosen."""
+    asked = (threshold or "").strip()[:40]
+    values: dict[str, Any] = {"threshold": asked, "agreement": None, "agreement_why": ""}
+    if view.study is None:
+        return values
+    try:
+        found = view.judge(name, cut, asked)
+    except FewgoldError as error:
+        return values | {"agreement_why": error.message_for("web")}
+    rows = [[m, fixed(v, 3) if v == v else "–", *rest] for m, v, *rest in found.table().values]
+    return values | {"agreement": found, "agreement_rows": rows}
+
+
 # Files out of a campaign
 
 
@@ -209,6 +226,17 @@ def _files(router: APIRouter, site: Site, known: Results) -> None:
             made = view.campaign.report(how)
             text = made.html() if kind == "html" else made.markdown()
         return download(text.encode(), f"report.{kind}", _REPORTS[kind])
+
+    @router.get("/judge-{place}.html")
+    def judge(
+        request: Request, place: str, cut: str | None = None, threshold: str | None = None
+    ) -> Response:
+        with looking(site, known) as view, DRAWING:
+            if place not in {str(k) for k in range(len(view.metrics))}:
+                raise HTTPException(404, "There is no such metric.")
+            told = ((text or "").strip()[:40] for text in (cut, threshold))
+            made = view.judge(view.metrics[int(place)], *told).page()
+        return download(made.encode(), "judge.html", _REPORTS["html"])
 
     @router.get("/answers")
     def answers(request: Request, to: str | None = None) -> Response:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
+    from fewgold.judge import Assessment
     from fewgold.report.study import StudyNumbers as Study
 
 
@@ -151,6 +152,17 @@ class View:
             orientation={n: signs[n] for n in names if signs.get(n)},
             confidence=self.campaign.settings.confidence,
         )  # fmt: skip
+
+    @_once
+    def judge(self, name: str, cut: str, threshold: str) -> Assessment:
+        """A metric against people; the cuts say which scores of people and of it are good."""
+        from fewgold.judge import assess
+
+        if self.study is None:
+            raise DataError("there is no estimate yet, and nothing to compare.")
+        ratings = self.study.ratings if not cut else self.study.ratings.cut(cut)
+        level = self.campaign.settings.confidence
+        return assess(ratings, name, threshold=threshold or None, confidence=level)
 
 
 def version(campaign: Campaign) -> str:

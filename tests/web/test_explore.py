@@ -24,6 +24,7 @@ from fewgold.bayes import roc_table
 from fewgold.campaign import Campaign
 from fewgold.common.text import decimals
 from fewgold.formats import Rating
+from fewgold.judge import assess
 from fewgold.web import create_app, explore, explore_view, files
 from fewgold.web.explore_view import TABLES, cut_hints, looks
 from web.e2e.live import SCRIPT, small_pool
@@ -32,6 +33,7 @@ WORSE = '=HYPERLINK("http://x")'
 PATHS = [
     "/explore", "/explore/number", "/explore/metric/0", "/explore/figure/growth.svg",
     "/explore/table/journal.csv", "/explore/status.json", "/explore/report.html",
+    "/explore/judge-0.html",
     "/explore/answers", "/explore/tasks", "/explore/import", "/explore/settings",
 ]  # fmt: skip
 
@@ -538,3 +540,26 @@ def test_cuts_to_begin_with() -> None:
     assert cut_hints([3.0]) == []
     assert cut_hints([0.0, 0.0, 5.0]) == ["<= 0", ">= 5"]
     assert cut_hints([1.0, 2.0, 3.0]) == ["<= 2", ">= 2"]
+
+
+def test_a_metric_as_a_judge(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    begin(tmp_path / "study").close()
+    client = client_of(tmp_path / "study")
+    plain = client.get("/explore/metric/0").text
+    assert "Is it a good judge?" in plain and "Spearman" in plain
+    asked = {"cut": ">= 60", "threshold": ">= 0"}
+    page = html.unescape(client.get("/explore/metric/0", params=asked).text)
+    with Campaign(tmp_path / "study") as campaign:
+        ratings = campaign.ratings("at-random").cut(">= 60")
+        name = next(iter(campaign.pool.metrics))
+        found = assess(ratings, name, threshold=">= 0")
+    for interval in found.table()["95% interval"]:
+        assert interval in page
+    trouble = client.get("/explore/metric/0", params={"threshold": ">= 0"}).text
+    assert "people&#39;s scores are not 0 and 1" in trouble
+    wrong = client.get("/explore/metric/0", params={"cut": ">= 60", "threshold": "x"})
+    assert wrong.status_code == 200 and "cut is a sign and a number" in wrong.text
+    made = client.get("/explore/judge-0.html", params=asked)
+    assert made.status_code == 200 and "Disagreements" in made.text
+    assert client.get("/explore/judge-9.html").status_code == 404

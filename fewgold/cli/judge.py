@@ -1,0 +1,239 @@
+"""``fewgold judge``: how good a metric or LLM judge is, from a rated sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewgold.cli import input, options, parse
+from fewgold.cli.console import emit, fail, no_plots, note, notes, say
+from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.judge import Assessment
+
+_LOOK = "Look closer"
+
+
+def judge(
+    file: str = argument(
+        ...,
+        "FILE",
+        "A rated sheet, a campaign, or a table in which people rated some or all rows; - is CSV "
+        "on stdin.",
+    ),
+    judges: str | None = option(
+        None,
+        "A,B,…",
+        "Columns of the judges. Default: the pool's metrics.",
+        "--judges",
+        "--judge",
+    ),
+    human: str | None = option(None, "COLUMN", "Column of human scores; empty where unrated."),
+    adequate: str | None = option(None, "CUT", "Human scores that are good, such as '>=4'."),
+    threshold: str | None = option(
+        None, "CUT", "Judge's scores that mean good, such as '>=0.5' (default for probabilities)."
+    ),
+    by: str | None = option(None, "COLUMN", "Also for each value of this column.", panel=_LOOK),
+    against: str | None = option(
+        None,
+        "A,B,…",
+        "Columns that errors may follow, such as length or position; a text counts by its words.",
+        panel=_LOOK,
+    ),
+    disagreements: int | None = option(
+        None, "N", "List the N largest disagreements with their texts.", panel=_LOOK, min=1
+    ),
+    bins: int | None = option(
+        None,
+        "K",
+        "Bins of the reliability curve. Default: by number of ratings.",
+        panel=_LOOK,
+        min=2,
+    ),
+    document: str | None = option(
+        None, "COLUMN", "Of a table with all rows rated: documents, whose rows belong together."
+    ),
+    gaps: str = option(
+        "wait",
+        "HOW",
+        "If some chosen segments have no answer: wait (refuse) or at-random (chance left them "
+        "out).",
+    ),
+    limits: options.ScaleEnds = None,
+    pool: options.Pool = None,
+    design: options.SideFile = None,
+    id: options.SheetId = "id",
+    confidence: options.Confidence = None,
+    out: Annotated[
+        Path | None,
+        described(
+            "FILE",
+            "Write a page (.html), a figure (.png, .svg, .pdf) or the disagreements (.csv).",
+            "--out",
+            "-o",
+        ),
+    ] = None,
+    force: bool = flag(False, "--force", "Overwrite an existing file."),
+    output: Output = "text",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find out how good a judge is: a metric or LLM judge against people.
+
+    Agreement, κ, AC1, ρ and η, AUC, calibration and more for the whole pool, with intervals
+    that follow the way in which the rated segments were chosen.
+
+    [bold]fewgold judge sheet.csv --judge llm[/bold]
+
+    [bold]fewgold judge judged.csv --human passed --judges a,b --by topic -o judge.html[/bold]
+    """
+    _check_out(out, force)
+    if gaps not in ("wait", "at-random"):
+        raise typer.BadParameter(f"--gaps must be wait or at-random; got {gaps!r}.")
+    cut = parse.cut("--threshold", threshold)
+    level = 0.95 if confidence is None else parse.confidence(confidence)
+    told: dict[str, Any] = {
+        "threshold": cut, "by": by, "against": parse.names(against), "bins": bins,
+        "confidence": level,
+    }  # fmt: skip
+    names = parse.names(judges) or None
+    good = parse.cut("--adequate", adequate)
+    from fewgold.judge import assess, assess_table
+
+    if input.is_campaign(file):
+        from fewgold.campaign import Campaign
+
+        own = {"--pool": pool, "--design": design, "--human": human, "--document": document}
+        options.refuse_for_campaign(own | {"--limits": limits})
+        with Campaign(file) as campaign:
+            ratings = campaign.ratings(gaps)
+            found = assess(ratings if good is None else ratings.cut(good), names, **told)
+    elif _is_sheet(file, design):
+        from fewgold import sheets
+
+        record, sample = input.open_sheet(file, pool, design, quiet)
+        columns = [record["score_column"]] if human is None else parse.names(human)
+        partial = sheets.read_partial(
+            input.read_sheet(file, columns, quiet), sample, id=id,
+            score=columns[0] if len(columns) == 1 else columns, limits=parse.limits(limits),
+            gaps=gaps != "wait",
+        )  # fmt: skip
+        ratings = partial.at_random() if gaps == "at-random" else partial.complete()
+        more: dict[str, Any] = {}
+        if sample.pool._rows_in_memory:
+            table = sheets.pool_table(record, pool)
+            more = {str(c): table[c] for c in table.columns if c not in sample.pool.metrics}
+        found = assess(ratings if good is None else ratings.cut(good), names, columns=more, **told)
+    else:
+        found = assess_table(**_table(file, human, names, document, quiet), adequate=good, **told)
+    _print(found, disagreements, "json" if json else output)
+    if out is not None:
+        _write(found, out, disagreements, quiet)
+
+
+def _is_sheet(file: str, design: str | None) -> bool:
+    """Whether the design of a sample lies beside the file."""
+    if design is not None:
+        return True
+    from fewgold import sheets
+
+    return file != "-" and sheets.design_path(file).is_file()
+
+
+def _table(
+    file: str, human: str | None, judges: list[str] | None, document: str | None, quiet: bool
+) -> dict[str, Any]:
+    """A table with its roles: what `assess_table` takes."""
+    frame = input.read_table(file, quiet)
+    seen = input.understand(
+        frame, True, human=None if human is None else [human], metrics=judges, document=document,
+        need_id=False,
+    )  # fmt: skip
+    column = seen.one_human()
+    if not seen.metrics:
+        fail("which column is the judge? Name it with --judge.")
+    notes((n for n in seen.notes() if n.startswith(("columns guessed", "in "))), quiet)
+    if seen.table[column].isna().any():
+        note("the rated rows are taken as a random part of all", quiet)
+    return {
+        "table": frame, "human": column, "judges": list(seen.metrics), "id": _ids(frame, seen.id),
+        "document": seen.document, "texts": list(seen.texts),
+    }  # fmt: skip
+
+
+def _ids(frame: pd.DataFrame, column: str | None) -> str | None:
+    """The column of ids, if they tell the rows apart: of several systems they do not."""
+    return column if column is not None and frame[column].is_unique else None
+
+
+def _check_out(out: Path | None, force: bool) -> None:
+    if out is None:
+        return
+    if out.suffix.lower() not in (".html", ".htm", ".csv", ".png", ".svg", ".pdf"):
+        raise typer.BadParameter(f"-o must end in .html, .csv, .png, .svg or .pdf; got {out!s}.")
+    if out.exists() and not force:
+        raise typer.BadParameter(f"{str(out)!r} exists. Overwrite it with --force.")
+
+
+def _write(found: Assessment, out: Path, most: int | None, quiet: bool) -> None:
+    from fewgold import io
+    from fewgold.plots.style import available
+
+    kind = out.suffix.lower()
+    if kind == ".csv":
+        import pandas as pd
+
+        frames = [found.disagreements(t.judge, most).assign(of=t.judge) for t in found.judges]
+        table = pd.concat(frames)
+        for name in table.select_dtypes(exclude="number"):  # no text is a formula to a spreadsheet
+            table[name] = [io.neutral(str(v)) for v in table[name]]
+        io.write_texts({out: table.to_csv(index=False)})
+    elif kind in (".html", ".htm"):
+        if not available():
+            no_plots(quiet)
+        found.write(out)
+    elif not available():
+        no_plots(quiet, "plot")
+        return
+    else:
+        from fewgold.plots import save
+
+        save(found.plot(), out)
+    say(f"Wrote {out}", quiet)
+
+
+def _print(found: Assessment, most: int | None, how: Any) -> None:
+    record = found.to_dict()
+    if most is not None:
+        record["disagreements"] = {
+            t.judge: found.disagreements(t.judge, most).to_dict("records") for t in found.judges
+        }
+    rows: Any = found.to_frame().to_dict("records")
+
+    def text(_: Any) -> None:
+        print(found.summary())
+        for t in found.judges if most is not None else ():
+            listed = found.disagreements(t.judge, most)
+            print(f"\ndisagreements with {t.judge}, the largest first:")
+            for row in listed.to_dict("records"):
+                _show(row)
+            if listed.empty:
+                print("  none among the rated segments")
+
+    emit(how, record, rows, text)
+
+
+def _show(row: dict[Any, Any]) -> None:
+    from fewgold.common.text import shorter
+
+    told = f"  {row['id']}: people {row['people']:g}, judge {row['judge']:.3g}"
+    known = ("id", "document", "people", "judge", "error", "stands_for")
+    print(told + f" (stands for {row['stands_for']:.0f} segments)")
+    for name, value in row.items():
+        if name not in known:
+            print(f"    {name}: {shorter(value, 300)}")

@@ -1,0 +1,9 @@
+"""Is my judge any good? A metric or LLM judge against people, from a rated sample and its design.
+
+Values are for the whole pool and intervals follow the design: any sampler, any measure.
+"""
+
+from fewgold.judge.result import Assessment, assess, assess_table
+from fewgold.judge.trial import Trial, figures
+
+__all__ = ["Assessment", "Trial", "assess", "assess_table", "figures"]

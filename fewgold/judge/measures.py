@@ -1,0 +1,774 @@
+"""Measures of a judge against people, and what each rated segment contributes to them.
+
+Every measure is a smooth function of weighted means over the rated segments. Its *influence
+values* z say by how much the value changes with the weight of each segment (linearisation; Deville
+1999), so that the one variance of the design, applied to z, is the variance of every measure under
+every design. The judge is known for the whole pool: the weights are calibrated so that they give
+its mean exactly, which for 0/1 verdicts is poststratification, and z enters the variance less its
+regression on the judge (Särndal, Swensson and Wretman 1992, section 6.6).
+
+Arrays are (..., n): the rated segments last, batch axes in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import ndtr, stdtrit
+
+from fewgold.common.arrays import (
+    BoolArray,
+    FloatArray,
+    FloatPair,
+    IntArray,
+    batches,
+    group_sum,
+    spread_out,
+)
+from fewgold.design import Design
+from fewgold.estimate import Interval
+
+_TINY = 1e-12
+# Largest share of its weight that calibration may take from a segment, or add to it four times.
+_GENTLE = 0.75
+# Numbers that a table of pairs may hold at a time.
+_ROOM = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """Scores by people and by a judge of the rated segments, and how these were drawn.
+
+    Parameters
+    ----------
+    human, judge
+        (..., n) scores.
+    design
+        How the segments were drawn.
+    judge_mean
+        Mean of the judge over the whole pool, or over the slice of it.
+    inside
+        (..., n) the segments of a slice of the pool; all if None.
+    known
+        Whether ``judge_mean`` is that of what the result is about. It is not where the rated
+        segments stand for others to come, for which nobody has asked the judge yet.
+    """
+
+    human: FloatArray
+    judge: FloatArray
+    design: Design
+    judge_mean: float
+    inside: BoolArray | None = None
+    known: bool = True
+
+    @cached_property
+    def _mass(self) -> FloatArray:
+        """Weights of the design in the slice, before they are scaled to sum 1."""
+        w = self.design.weights
+        return np.asarray(w if self.inside is None else np.where(self.inside, w, 0.0))
+
+    @cached_property
+    def _base(self) -> FloatArray:
+        """The same with sum 1, or all 0 for a slice without ratings."""
+        total = self._mass.sum(-1, keepdims=True)
+        return np.asarray(self._mass / np.where(total > 0, total, 1.0))
+
+    @cached_property
+    def _centred_judge(self) -> tuple[FloatArray, FloatArray]:
+        """The judge less its mean over the rated segments, and the variance there."""
+        dev = self.judge - (self._base * self.judge).sum(-1, keepdims=True)
+        return dev, np.asarray((self._base * dev**2).sum(-1, keepdims=True))
+
+    @cached_property
+    def _g(self) -> FloatArray:
+        """g-weights of calibration on the judge's mean; 1 where that would strain the weights."""
+        dev, spread = self._centred_judge
+        known = self.known & _above(spread, np.square(self.judge).max(-1, keepdims=True))
+        off = self.judge_mean - (self._base * self.judge).sum(-1, keepdims=True)
+        g = 1 + np.where(known, off, 0.0) * dev / np.where(known, spread, 1.0)
+        kept = np.where(self._base > 0, g, 1.0)
+        gentle = (kept.min(-1) > 1 - _GENTLE) & (kept.max(-1) < 1 + 4 * _GENTLE)
+        return np.where(gentle[..., None], g, 1.0)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """(..., n), sum 1: what each rated segment stands for in the pool, or in the slice."""
+        return np.asarray(self._base * self._g)
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Weighted mean (...) of values (..., n)."""
+        return np.asarray((self.weights * values).sum(-1))
+
+    def residuals(self, influence: FloatArray) -> FloatArray:
+        """(..., n) values of which the design gives the variance, from influence values.
+
+        Less their regression on the judge, whose mean is known, and 0 outside of the slice.
+        """
+        b, (dev, spread) = self._base, self._centred_judge
+        left = influence - (b * influence).sum(-1, keepdims=True)
+        known = self.known & (spread > 0)
+        slope = (b * left * dev).sum(-1, keepdims=True) / np.where(known, spread, 1.0)
+        return self._scaled(np.where(known, left - slope * dev, left) * self._g)
+
+    def _scaled(self, left: FloatArray) -> FloatArray:
+        """Residuals of a slice as they count in the whole sample: 0 outside of it."""
+        if self.inside is None:
+            return np.asarray(left)
+        total = self._mass.sum(-1, keepdims=True)
+        return np.where(self.inside, left / np.where(total > 0, total, 1.0), 0.0)
+
+    def variance(self, influence: FloatArray) -> FloatArray:
+        """Variance (...) of a measure with these influence values."""
+        return self.variance_of(self.residuals(influence))
+
+    def variance_of(self, residuals: FloatArray) -> FloatArray:
+        """Variance (...) of a mean of `residuals`, or of the difference of two such."""
+        dev = self.design.deviations(residuals[..., None, :])[..., 0, :]
+        return np.asarray(np.where(self.design._census, 0.0, np.vecdot(dev, dev)))
+
+    def units(self, part: BoolArray | None = None) -> FloatArray:
+        """Effective number (...) of independently drawn units in a part of the rated segments.
+
+        Kish's (Σ w)² / Σ w² over units that were drawn as a whole, with the finite population
+        correction: of a simple sample n / (1 − n/N). Infinite where nothing was left to chance.
+        """
+        mass = self._mass if part is None else np.where(part, self._mass, 0.0)
+        chance = self.design._by_unit(mass * self.design._root_fpc)
+        squares = np.square(chance).sum(-1)
+        total = mass.sum(-1)
+        found = np.where(squares > 0, total**2 / np.where(squares > 0, squares, 1.0), np.inf)
+        return np.asarray(np.where(total > 0, found, 0.0))
+
+    @cached_property
+    def df(self) -> FloatArray:
+        """Degrees of freedom of the variances: at least 1."""
+        slice_df = np.where(np.isfinite(self.units()), self.units(), self.design.n) - 1.0
+        return np.asarray(np.maximum(np.minimum(self.design.df, slice_df) - 1.0, 1.0))
+
+    def quantile(self, confidence: float, rare: BoolArray | None = None) -> FloatArray:
+        """Student's quantile (...) of a two-sided interval.
+
+        Of a measure that a few ``rare`` segments decide it has their degrees of freedom, and
+        Bessel's correction for their number: the design's is that for all segments.
+        """
+        if rare is None:
+            return np.asarray(stdtrit(self.df, (1 + confidence) / 2))
+        units = self.units(rare)
+        m = np.clip(np.where(np.isfinite(units), units, self.design.n), 2.0, None)
+        q = stdtrit(np.minimum(self.df, m - 1.0), (1 + confidence) / 2)
+        return np.asarray(q * np.sqrt(m / (m - 1)))
+
+
+def _above(spread: FloatArray, size: FloatArray) -> BoolArray:
+    """Where a variance is more than rounding, for squares of this size."""
+    return np.asarray(spread > _TINY * np.maximum(size, 1e-300))
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A value, its influence values and the ends of its scale.
+
+    Parameters
+    ----------
+    value
+        (...); NaN where it is not defined, such as recall where people found nothing good.
+    influence
+        (..., n), 0 where the value is not defined.
+    low, high
+        Ends of its scale; infinite for differences.
+    rare
+        (..., n) the rated segments of the rarer kind, where few of them decide.
+    """
+
+    value: FloatArray
+    influence: FloatArray
+    low: float = 0.0
+    high: float = 1.0
+    rare: BoolArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Padded:
+    """Verdicts with pseudo-ratings added, from which intervals of tables are made.
+
+    Few ratings may miss a cell of the table altogether and then show no variance. Agresti and
+    Caffo (2000) add a success and a failure to each of two samples: here to what people said where
+    the judge says 1, and where it says 0, so that the judge's known shares stay as they are. With
+    more than two levels two pseudo-ratings are spread over the table, half of them evenly and half
+    as if judge and people were independent. Values are reported without them.
+    """
+
+    of: Paired
+    levels: FloatArray
+
+    @cached_property
+    def _pads(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Number (..., K²) of pseudo-ratings in each cell, the weight of one, and the factor
+        (..., n) that is left to the weights of the ratings."""
+        of, k = self.of, self.levels.size
+        b = of._base
+        squares = np.square(b).sum(-1, keepdims=True)
+        n = np.where(squares > 0, 1 / np.where(squares > 0, squares, 1.0), 0.0)
+        h, j = _places(self.levels, of.human), _places(self.levels, of.judge)
+        if k != 2:
+            people, judge = (group_sum(of.weights, place, k) for place in (h, j))
+            chance = (people[..., :, None] * judge[..., None, :]).reshape(*b.shape[:-1], k * k)
+            count = 1 / k**2 + chance
+            each = np.broadcast_to(1 / (n + count.sum(-1, keepdims=True)), count.shape)
+            return count, each, 1 - each[..., :1] * count.sum(-1, keepdims=True)
+        share = np.stack([1 - self._judge_share, self._judge_share], axis=-1)
+        seen = n * group_sum(b, j, k)
+        each = share / (seen + 2)
+        per = group_sum(of.weights, j, k)
+        left = each * seen / np.where(per > 0, per, 1.0)
+        return (
+            np.ones((*b.shape[:-1], k * k)),
+            np.tile(each, k),
+            spread_out(left, j),
+        )
+
+    @cached_property
+    def _judge_share(self) -> FloatArray:
+        """Share of the pool that the judge gives the second level."""
+        of, (low, high) = self.of, self.levels
+        share = np.asarray(np.clip((of.judge_mean - low) / (high - low), 0.0, 1.0))
+        if not of.known:
+            share = (of.design.n * share + 1) / (of.design.n + 2)
+        return np.broadcast_to(share, of.human.shape[:-1])
+
+    @cached_property
+    def human(self) -> FloatArray:
+        return self._joined(self.of.human, np.repeat(self.levels, self.levels.size))
+
+    @cached_property
+    def judge(self) -> FloatArray:
+        return self._joined(self.of.judge, np.tile(self.levels, self.levels.size))
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        count, each, left = self._pads
+        return np.concatenate([self.of.weights * left, count * each], axis=-1)
+
+    @property
+    def judge_mean(self) -> float:
+        return self.of.judge_mean
+
+    @property
+    def known(self) -> bool:
+        return self.of.known
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        return np.asarray((self.weights * values).sum(-1))
+
+    def _joined(self, real: FloatArray, pads: FloatArray) -> FloatArray:
+        return np.concatenate([real, np.broadcast_to(pads, (*real.shape[:-1], pads.size))], -1)
+
+    def variance(self, influence: FloatArray) -> FloatArray:
+        """Variance (...) of a measure with these influence values (..., n + K²).
+
+        Where the judge has two levels their shares are known, and only what varies within each
+        counts; the pseudo-ratings count as ratings of a simple random sample.
+        """
+        of, (count, each, left) = self.of, self._pads
+        n, place = of.human.shape[-1], _places(self.levels, self.judge)
+        within = self.levels.size == 2 and of.known
+        if not within:
+            place = np.zeros_like(place)
+        total = group_sum(self.weights, place, self.levels.size)
+        sums = group_sum(self.weights * influence, place, self.levels.size)
+        z = influence - spread_out(sums / np.where(total > 0, total, 1.0), place)
+        real = z[..., :n]
+        real = of._scaled(real * of._g) if within else of.residuals(real)
+        seen = of.variance_of(real * left)
+        squares = np.square(of._base * of.design._root_fpc).sum(-1)
+        plain = np.square(of._base).sum(-1)
+        fpc = squares / np.where(plain > 0, plain, 1.0)
+        return np.asarray(seen + fpc * (count * np.square(each * z[..., n:])).sum(-1))
+
+
+#: What measures are computed from.
+Scored: TypeAlias = Paired | Padded
+
+
+class Figure(NamedTuple):
+    """An estimate with its standard error and interval: arrays where there are batch axes."""
+
+    value: FloatArray
+    se: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def figure(
+    measure: Callable[[Scored], Measure],
+    of: Paired,
+    confidence: float,
+    levels: FloatArray | None = None,
+) -> Figure:
+    """A measure of the rated segments with its design-based interval.
+
+    With ``levels`` it is a function of the table of verdicts: Student's interval with
+    pseudo-ratings (`Padded`), cut at the ends of the scale. Otherwise, on a scale with ends,
+    Wilson's interval with p(1 − p)/variance for the number of ratings, as Korn and Graubard (1998)
+    do for shares in surveys; without ends, Student's.
+    """
+    found = measure(of)
+    q, certain = of.quantile(confidence, found.rare), of.design._census
+    value, span = found.value, found.high - found.low
+    if levels is not None:
+        padded = Padded(of, levels)
+        made = measure(padded)
+        se = np.sqrt(padded.variance(made.influence))
+        low, high = made.value - q * se, made.value + q * se
+        # Pseudo-ratings pull towards the middle: the value itself is always inside.
+        low, high = np.fmin(low, value), np.fmax(high, value)
+    else:
+        se = np.sqrt(of.variance(found.influence))
+        low, high = value - q * se, value + q * se
+        if np.isfinite(span):
+            p = np.clip((value - found.low) / span, 0.0, 1.0)
+            spread, variance = p * (1 - p), (se / span) ** 2
+            flat = (variance <= _TINY) | (spread <= _TINY)
+            n = np.where(flat, of.units(), spread / np.where(flat, 1.0, variance))
+            ends = wilson(p, np.maximum(n, _TINY), q)
+            low, high = found.low + span * ends.low, found.low + span * ends.high
+    low, high = np.maximum(low, found.low), np.minimum(high, found.high)
+    known = ~np.isnan(value)
+    low, high = (np.where(certain, value, end) for end in (low, high))
+    return Figure(
+        value, *(np.where(known, x, np.nan) for x in (np.where(certain, 0.0, se), low, high))
+    )
+
+
+def wilson(p: FloatArray, n: FloatArray, q: FloatArray) -> Interval:
+    """Wilson's (1927) interval of a share p of n, n any positive number, q the quantile."""
+    with np.errstate(invalid="ignore"):
+        grown = 1 + q**2 / n
+        half = q * np.sqrt(np.maximum(p * (1 - p), 0.0) / n + (q / (2 * n)) ** 2) / grown
+        centre = (p + q**2 / (2 * n)) / grown
+    return Interval(np.asarray(centre - half), np.asarray(centre + half))
+
+
+# Verdicts of 0 and 1
+
+
+def mean_human(of: Scored) -> Measure:
+    """Mean score of people over the pool."""
+    value = of.mean(of.human)
+    return Measure(value, of.human - value[..., None], -np.inf, np.inf)
+
+
+def mean_judge(of: Scored) -> Measure:
+    """Mean score of the judge, where it is not known for all that the result is about."""
+    value = of.mean(of.judge)
+    return Measure(value, of.judge - value[..., None], -np.inf, np.inf)
+
+
+def share_human(of: Scored) -> Measure:
+    """Share of segments that people find good, of scores of 0 and 1."""
+    open_ended = mean_human(of)
+    return Measure(open_ended.value, open_ended.influence)
+
+
+def _ratio(of: Scored, above: FloatArray, below: FloatArray) -> Measure:
+    """Weighted mean of ``above`` by that of ``below``, a part of whose segments it counts."""
+    whole = of.mean(below)[..., None]
+    known = whole > _TINY
+    value = of.mean(above)[..., None] / np.where(known, whole, 1.0)
+    z = np.where(known, (above - value * below) / np.where(known, whole, 1.0), 0.0)
+    return Measure(np.where(known, value, np.nan)[..., 0], z)
+
+
+def accuracy(of: Scored) -> Measure:
+    """Share of segments on which judge and people say the same."""
+    return _ratio(of, (of.human == of.judge) * 1.0, np.ones(of.human.shape))
+
+
+def sensitivity(of: Scored) -> Measure:
+    """ρ, also recall: share of the segments good to people that the judge calls good."""
+    return _ratio(of, of.human * of.judge, of.human)
+
+
+def specificity(of: Scored) -> Measure:
+    """η: share of the segments bad to people that the judge calls bad."""
+    return _ratio(of, (1 - of.human) * (1 - of.judge), 1 - of.human)
+
+
+def precision(of: Scored) -> Measure:
+    """Share of the segments that the judge calls good that are good to people."""
+    return _ratio(of, of.human * of.judge, of.judge)
+
+
+def negative_value(of: Scored) -> Measure:
+    """Share of the segments that the judge calls bad that are bad to people."""
+    return _ratio(of, (1 - of.human) * (1 - of.judge), 1 - of.judge)
+
+
+def f1(of: Scored) -> Measure:
+    """Harmonic mean of precision and recall, 2 tp / (2 tp + fp + fn)."""
+    return _ratio(of, 2 * of.human * of.judge, of.human + of.judge)
+
+
+def confusion(of: Scored, levels: FloatArray) -> FloatArray:
+    """Shares (..., k, k) of the pool: rows by what people say, columns by what the judge says."""
+    k = levels.size
+    cell = np.searchsorted(levels, of.human) * k + np.searchsorted(levels, of.judge)
+    found = group_sum(of.weights, cell.astype(np.int64), k * k)
+    return found.reshape(*found.shape[:-1], k, k)
+
+
+# Agreement beyond chance
+
+
+def kappa(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
+    """Cohen's κ, 1 − observed over expected disagreement.
+
+    ``weight`` is how much two levels disagree: ``none`` (1 if they differ), ``linear`` in their
+    distance, or ``quadratic`` (Cohen 1960, 1968). Distances are those of the levels' values.
+    """
+    levels = np.asarray(levels, dtype=np.float64)
+    gap = np.abs(levels[:, None] - levels)
+    apart = {"none": (gap > 0) * 1.0, "linear": gap, "quadratic": gap**2}[weight]
+    h, j = _places(levels, of.human), _places(levels, of.judge)
+    observed = apart[h, j]
+    by_human = group_sum(of.weights, h, levels.size) @ apart  # from people's levels to a judge's
+    by_judge = group_sum(of.weights, j, levels.size) @ apart
+    # What each segment would disagree by with the judge's, and with the people's, other verdicts.
+    to_judge, to_human = spread_out(by_judge, h), spread_out(by_human, j)
+    seen, chance = of.mean(observed)[..., None], of.mean(to_judge)[..., None]
+    known = chance > _TINY * max(float(apart.max()), _TINY)
+    chance = np.where(known, chance, 1.0)
+    value = np.where(known, 1 - seen / chance, np.nan)[..., 0]
+    z = -observed / chance + seen / chance**2 * (to_judge + to_human - chance)
+    return Measure(value, np.where(known, z, 0.0), -1.0, 1.0)
+
+
+def ac1(of: Scored, levels: FloatArray) -> Measure:
+    """Gwet's AC1: as κ, but chance agreement falls, not grows, as one class takes over.
+
+    With π_k the mean share of class k among K: chance = Σ π_k (1 − π_k) / (K − 1) (Gwet 2008).
+    """
+    levels = np.asarray(levels, dtype=np.float64)
+    h, j = _places(levels, of.human), _places(levels, of.judge)
+    same = (h == j) * 1.0
+    k = levels.size
+    if k < 2:
+        value = of.mean(same)
+        return Measure(value, same - value[..., None], -1.0, 1.0)
+    shares = (group_sum(of.weights, h, k) + group_sum(of.weights, j, k)) / 2
+    chance = (shares * (1 - shares)).sum(-1, keepdims=True) / (k - 1)
+    slope = (1 - 2 * shares) / (k - 1)
+    grown = (spread_out(slope, h) + spread_out(slope, j)) / 2
+    seen = of.mean(same)[..., None]
+    # dv = (dseen (1 − chance) − dchance (1 − seen)) / (1 − chance)²
+    z = (same - seen) / (1 - chance)
+    z = z - (grown - of.mean(grown)[..., None]) * (1 - seen) / (1 - chance) ** 2
+    value = ((seen - chance) / (1 - chance))[..., 0]
+    return Measure(value, z, -1.0, 1.0)
+
+
+def _places(levels: FloatArray, values: FloatArray) -> IntArray:
+    return np.asarray(np.searchsorted(levels, values), dtype=np.int64)
+
+
+# Scores
+
+
+def mean_difference(of: Scored) -> Measure:
+    """Judge less people, over the pool: the judge's mean is known there."""
+    gap = -of.human if of.known else of.judge - of.human
+    mean = of.mean(gap)
+    value = mean + of.judge_mean if of.known else mean
+    return Measure(value, gap - mean[..., None], -np.inf, np.inf)
+
+
+def mean_distance(of: Scored) -> Measure:
+    """Mean distance between the two scores of a segment."""
+    gap = np.abs(of.judge - of.human)
+    value = of.mean(gap)
+    return Measure(value, gap - value[..., None], 0.0, np.inf)
+
+
+def pearson(of: Scored) -> Measure:
+    """Pearson's correlation."""
+    return _correlation(of, of.human, of.judge)
+
+
+def _correlation(
+    of: Scored, x: FloatArray, y: FloatArray, more: FloatArray | float = 0.0
+) -> Measure:
+    """Correlation of two columns; ``more`` is the influence on their mean product that comes from
+    columns which depend on the sample themselves, as ranks do."""
+    dx, dy = x - of.mean(x)[..., None], y - of.mean(y)[..., None]
+    sx, sy = np.sqrt(of.mean(dx**2))[..., None], np.sqrt(of.mean(dy**2))[..., None]
+    small = _TINY * np.maximum(np.abs(x).max(-1, keepdims=True), 1e-300)
+    tiny = _TINY * np.maximum(np.abs(y).max(-1, keepdims=True), 1e-300)
+    known = (sx > small) & (sy > tiny)
+    sx, sy = np.where(known, sx, 1.0), np.where(known, sy, 1.0)
+    a, b = dx / sx, dy / sy
+    value = np.where(known, of.mean(a * b)[..., None], np.nan)
+    r = np.where(known, value, 0.0)
+    z = np.where(known, a * b - r * (a**2 + b**2) / 2 + more / (sx * sy), 0.0)
+    return Measure(np.clip(value[..., 0], -1.0, 1.0), z, -1.0, 1.0)
+
+
+def spearman(of: Scored) -> Measure:
+    """Spearman's rank correlation: Pearson's of mid-ranks among the pool.
+
+    Ranks are estimated, so a segment moves the ranks of all others: its influence has two further
+    terms, the mean of the other score's rank above it (Hoeffding's projection).
+    """
+    x, above_x = _ranks(of, of.human)
+    y, above_y = _ranks(of, of.judge)
+    further = above_x(y - 0.5) + above_y(x - 0.5)
+    found = _correlation(of, x, y, further - of.mean(further)[..., None])
+    # The variance of mid-ranks depends on the ties alone, (1 − Σ p³)/12: its influence is that of
+    # the ties, and not of the ranks as `_correlation` has it.
+    r = np.where(np.isnan(found.value), 0.0, found.value)[..., None]
+    z = found.influence
+    for rank in (x, y):
+        dev = rank - 0.5
+        spread = of.mean(dev**2)[..., None]
+        known = spread > _TINY
+        wrong = dev**2 / np.where(known, spread, 1.0)
+        share = _tie_shares(of, rank)
+        cubes = of.mean(share**2)[..., None]
+        right = -(share**2 - cubes) / 4 / np.where(known, spread, 1.0)
+        z = z + np.where(known, r / 2 * (wrong - 1 - right), 0.0)
+    return Measure(found.value, z, -1.0, 1.0)
+
+
+def _ranks(of: Scored, values: FloatArray) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
+    """Mid-ranks (..., n) between 0 and 1, and the weighted sum of a column over higher values.
+
+    Ties count half in both.
+    """
+    levels, inverse = np.unique(values, return_inverse=True)
+    place = inverse.reshape(values.shape).astype(np.int64)
+
+    def below(column: FloatArray | float) -> FloatArray:
+        per = group_sum(of.weights * column, place, levels.size)
+        return spread_out(np.cumsum(per, -1) - per / 2, place)
+
+    def above(column: FloatArray) -> FloatArray:
+        return np.asarray((of.weights * column).sum(-1, keepdims=True) - below(column))
+
+    return below(1.0), above
+
+
+def _tie_shares(of: Scored, values: FloatArray) -> FloatArray:
+    """Share of the pool (..., n) that has the same value as each segment."""
+    place = np.unique(values, return_inverse=True)[1].reshape(values.shape).astype(np.int64)
+    return spread_out(group_sum(of.weights, place, int(place.max()) + 1), place)
+
+
+def kendall(of: Scored) -> Measure:
+    """Kendall's τ-b: pairs in the same order less pairs in the other, corrected for ties."""
+    n = of.human.shape[-1]
+    batch = of.human.shape[:-1]
+    flat = [np.reshape(a, (-1, n)) for a in (of.human, of.judge, of.weights)]
+    order = np.empty(flat[0].shape)
+    for draws in batches(len(order), max(_ROOM // (n * n), 1)):
+        x, y, w = (a[draws] for a in flat)
+        for rows in batches(n, max(_ROOM // n, 1)):
+            signs = np.sign(x[:, rows, None] - x[:, None, :])
+            signs *= np.sign(y[:, rows, None] - y[:, None, :])
+            order[draws, rows] = np.vecdot(signs, w[:, None, :])
+    order = order.reshape(*batch, n)
+    ties = [_tie_shares(of, a) for a in (of.human, of.judge)]
+    untied = [1 - of.mean(t)[..., None] for t in ties]
+    known = (untied[0] > _TINY) & (untied[1] > _TINY)
+    a, b = (np.where(known, u, 1.0) for u in untied)
+    root = np.sqrt(a * b)
+    value = of.mean(order)[..., None] / root
+    z = 2 * order / root + value * (ties[0] / a + ties[1] / b)
+    z = z - of.mean(z)[..., None]
+    value = np.where(known, value, np.nan)[..., 0]
+    return Measure(np.clip(value, -1.0, 1.0), np.where(known, z, 0.0), -1.0, 1.0)
+
+
+def auc(of: Scored) -> Measure:
+    """Chance that a good segment has a higher score from the judge than a bad one; ties half.
+
+    The influence values are those of DeLong, DeLong and Clarke-Pearson (1988), weighted.
+    """
+    good, bad = of.human == 1, of.human == 0
+    p1, p0 = (of.mean(x * 1.0)[..., None] for x in (good, bad))
+    known = (p1 > _TINY) & (p0 > _TINY)
+    p1, p0 = np.where(known, p1, 1.0), np.where(known, p0, 1.0)
+    levels, inverse = np.unique(of.judge, return_inverse=True)
+    place = inverse.reshape(of.judge.shape).astype(np.int64)
+
+    def below(part: BoolArray) -> FloatArray:
+        per = group_sum(of.weights * part, place, levels.size)
+        return spread_out(np.cumsum(per, -1) - per / 2, place)
+
+    beaten = below(bad) / p0
+    beating = 1 - below(good) / p1
+    value = np.where(known, of.mean(good * beaten)[..., None] / p1, np.nan)
+    v = np.where(known, value, 0.0)
+    z = np.where(good, (beaten - v) / p1, (beating - v) / p0)
+    rarer = np.where(p1 <= p0, good, bad)
+    return Measure(np.clip(value[..., 0], 0, 1), np.where(known, z, 0.0), rare=rarer)
+
+
+# Probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How far a judge's probabilities are from what people say, in bins of the pool.
+
+    Bins, their shares of the pool and the judge's mean in them are known for the whole pool; only
+    people's share of good segments in them is estimated. Arrays are (..., K), `ece` has `Figure`'s.
+
+    Parameters
+    ----------
+    edges
+        (K + 1,) ends of the bins.
+    share, stated
+        (K,) share of the pool and mean probability in each bin.
+    observed, se
+        (..., K) share of good segments by people's word, and its standard error.
+    rated
+        (..., K) rated segments in each bin.
+    ece
+        Expected calibration error, Σ share · |observed − stated|, corrected for its bias.
+    plain
+        (...) the same without correction, which few ratings make too large.
+    """
+
+    edges: FloatArray
+    share: FloatArray
+    stated: FloatArray
+    observed: FloatArray
+    se: FloatArray
+    rated: FloatArray
+    ece: Figure
+    plain: FloatArray
+
+
+def bin_edges(pool: FloatArray, bins: int) -> FloatArray:
+    """Ends (K + 1,) of up to ``bins`` bins that hold about as many segments of the pool each."""
+    inner = np.quantile(pool, np.arange(1, bins) / bins, method="inverted_cdf")
+    inner = np.unique(inner)
+    return np.concatenate([[0.0], inner[(inner > pool.min()) & (inner > 0)], [1.0]])
+
+
+def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: float) -> Calibration:
+    """Reliability curve and expected calibration error of a judge's probabilities.
+
+    ``pool`` (M,) are the probabilities of all segments, or of those in the slice.
+
+    The plain error T = Σ q |d| is too large, since chance makes every estimated gap d differ from
+    0. With each gap normal about its true value, |d| is folded normal and so the mean and variance
+    of T are known. Estimate and interval hold the pattern of the gaps fixed (each shrunk by its own
+    noise) and find its sizes at which the mean of T is the T seen, or T lies at the ends of its
+    Student interval: 0 where even no gap at all could have given such a T.
+    """
+    inner, k = edges[1:-1], edges.size - 1
+    known = np.searchsorted(inner, pool, side="right")
+    share = np.bincount(known, minlength=k) / pool.size
+    stated = np.bincount(known, pool, minlength=k) / np.maximum(np.bincount(known, minlength=k), 1)
+    place = np.searchsorted(inner, of.judge, side="right").astype(np.int64)
+    member = place[..., None, :] == np.arange(k)[:, None]
+    if of.inside is not None:
+        member = member & of.inside[..., None, :]
+    b = of._base
+    mass = np.where(member, b[..., None, :], 0.0)
+    total = mass.sum(-1)
+    seen = total > 0
+    off = (of.human - of.judge)[..., None, :]
+    gap = np.where(seen, (mass * off).sum(-1) / np.where(seen, total, 1.0), 0.0)
+    z = np.where(member, (off - gap[..., None]) / np.where(seen, total, 1.0)[..., None], 0.0)
+    scale = of._mass.sum(-1)[..., None, None]  # of a slice: its share among the rated
+    dev = of.design.deviations(z / np.where(scale > 0, scale, 1.0))
+    covariance = np.asarray(dev @ np.swapaxes(dev, -1, -2))
+    covariance = covariance + _floor(of, mass, total, covariance)[..., None] * np.eye(k)
+    covariance = np.where(of.design._census[..., None, None], 0.0, covariance)
+    se = np.sqrt(np.diagonal(covariance, axis1=-2, axis2=-1))
+    # The errors of K variances partly average out in that of their sum.
+    q = stdtrit(np.sqrt(k) * of.df, (1 + confidence) / 2)
+    plain, found = _error(gap, covariance, share, np.asarray(q))
+    return Calibration(
+        edges, share, stated, np.clip(stated + gap, 0.0, 1.0), se, member.sum(-1) * 1.0,
+        Figure(*(np.where(of.design._census, x, y) for x, y in zip(
+            (plain, np.zeros_like(plain), plain, plain), found, strict=True))), plain,
+    )  # fmt: skip
+
+
+def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArray) -> FloatArray:
+    """What the variance (..., K) of a gap lacks where a bin's few ratings happen to agree.
+
+    It is at least that of a bin with one rating more, half as even odds have it and half as the
+    ratings of all bins do.
+    """
+    squares = np.square(mass).sum(-1)
+    fpc = np.square(mass * of.design._root_fpc[..., None, :]).sum(-1)
+    seen = squares > 0
+    fpc = np.where(seen, fpc / np.where(seen, squares, 1.0), 1.0)
+    n = np.where(seen, total**2 / np.where(seen, squares, 1.0), 0.0)
+    good = np.where(seen, (mass * of.human[..., None, :]).sum(-1) / np.where(seen, total, 1.0), 0.0)
+    overall = (of._base * of.human).sum(-1)[..., None]
+    p = (n * good + (overall + 0.5) / 2) / (n + 1)
+    least = p * (1 - p) / (n + 1) * fpc
+    found = np.diagonal(covariance, axis1=-2, axis2=-1)
+    return np.asarray(np.maximum(least - found, 0.0))
+
+
+def _error(
+    gap: FloatArray, covariance: FloatArray, share: FloatArray, q: FloatArray
+) -> tuple[FloatArray, Figure]:
+    """Σ share · |gap| as it is, and corrected with its standard error and interval."""
+    plain = np.asarray((share * np.abs(gap)).sum(-1))
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    sd = np.sqrt(variance)
+    spread_of_gaps = np.maximum((share * (gap**2 - variance)).sum(-1), 0.0)[..., None]
+    both = spread_of_gaps + variance
+    trust = np.where(both > 0, spread_of_gaps / np.where(both > 0, both, 1.0), 1.0)
+    shape = _folded(trust * np.abs(gap), np.sqrt(trust * variance))
+    shape = np.where(spread_of_gaps > 0, shape, 1.0)
+    shape = shape / (share * shape).sum(-1)[..., None]
+    # The fewer bins hold the error, the more chance adds to it: for the lower end, a pattern most
+    # of the way to those gaps only that stand out from their own noise (benchmarks/judge.py).
+    clear = np.sqrt(np.maximum(gap**2 - variance, 0.0))
+    size = (share * clear).sum(-1)[..., None]
+    uneven = np.where(size > 0, 0.25 * shape + 0.75 * clear / np.where(size > 0, size, 1.0), shape)
+    signs = np.where(gap < 0, -1.0, 1.0)
+
+    def moments(error: FloatArray, pattern: FloatArray) -> FloatPair:
+        """Mean and standard deviation of the plain error if the true one is ``error``."""
+        true = error[..., None] * pattern
+        t = np.where(sd > 0, true / np.where(sd > 0, sd, 1.0), np.inf)
+        mean = _folded(true, sd)
+        own = np.maximum(true**2 + variance - mean**2, 0.0)
+        # |x| follows x as far as its sign is sure; so do products of two of them.
+        sure = share * signs * (2 * ndtr(t) - 1)
+        cross = (sure[..., None, :] @ covariance @ sure[..., None])[..., 0, 0]
+        spread = cross - (sure**2 * variance).sum(-1) + (share**2 * own).sum(-1)
+        return (share * mean).sum(-1), np.sqrt(np.maximum(spread, 1e-18))
+
+    def solve(target: FloatArray | float, pattern: FloatArray) -> FloatArray:
+        """The true error at which the plain one seen is ``target`` standard deviations up."""
+        low, high = np.zeros_like(plain), np.ones_like(plain)
+        for _ in range(40):
+            middle = (low + high) / 2
+            mean, spread = moments(middle, pattern)
+            above = (plain - mean) / spread > target
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return np.where(high < 1e-9, 0.0, (low + high) / 2)
+
+    value = solve(0.0, shape)
+    low, high = np.minimum(solve(q, uneven), value), solve(-q, shape)
+    return plain, Figure(value, moments(value, shape)[1], low, high)
+
+
+def _folded(mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """Mean of |x| of a normal x: the folded normal distribution (Leone et al. 1961)."""
+    t = np.where(sd > 0, mean / np.where(sd > 0, sd, 1.0), np.inf)
+    density = np.exp(-np.square(t) / 2) / np.sqrt(2 * np.pi)
+    return np.asarray(np.where(sd > 0, 2 * sd * density + mean * (2 * ndtr(t) - 1), np.abs(mean)))

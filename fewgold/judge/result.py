@@ -1,0 +1,580 @@
+"""Judges on trial: what they are compared with, the result for people, and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtr
+
+from fewgold.common.arrays import codes_of
+from fewgold.common.checks import as_names, check_confidence, check_count
+from fewgold.common.text import fixed, listed, plain_frame, plain_value, rounded, shorter
+from fewgold.cut import Cut
+from fewgold.design import Design, DesignKind
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.estimate import signature
+from fewgold.judge.measures import Figure
+from fewgold.judge.trial import (
+    BINARY,
+    MEASURES,
+    Columns,
+    Setting,
+    Trial,
+    curve_frame,
+    follows_of,
+    slices_of,
+    trial_of,
+)
+from fewgold.pool import Pool
+from fewgold.sample import Ratings, Sample, SampleInfo
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def assess(
+    ratings: Ratings,
+    judges: str | Sequence[str] | None = None,
+    *,
+    threshold: Cut | str | None = None,
+    by: str | None = None,
+    against: str | Sequence[str] = (),
+    columns: Mapping[str, Any] | None = None,
+    bins: int | None = None,
+    confidence: float = 0.95,
+) -> Assessment:
+    """How well one or more judges agree with people, over the whole pool.
+
+    Parameters
+    ----------
+    ratings
+        Human scores of a sample. For pass or fail they are 0 and 1: cut others with
+        ``ratings.cut(">= 4")``.
+    judges
+        Metrics of the pool, or names in ``columns``; by default all metrics but covariates.
+    threshold
+        Where a judge's score becomes a 1, such as ``">= 0.5"``. A probability needs none.
+    by
+        Column of the pool whose values make slices; one with many numbers is cut into four.
+    against
+        Columns of the pool, such as length or position, that errors may follow. Of a text the
+        number of words counts.
+    columns
+        Further columns over the whole pool by name, (N,) each. A judge may have gaps (NaN) here:
+        the result is then about the segments that it scored.
+    bins
+        Bins of the reliability curve; by default one for 20 ratings, from 2 to 10.
+    confidence
+        Of the intervals.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> from fewgold.samplers import SimpleRandom
+    >>> pool, gold = load_demo("zhen")
+    >>> sample = SimpleRandom().draw(pool, 200, rng=1)
+    >>> ratings = sample.rate(gold[sample.indices]).cut("<= 0")
+    >>> found = assess(ratings, "qe", threshold=">= 0.1")
+    >>> sorted(found.to_frame()["measure"])[:4]
+    ['ac1', 'accuracy', 'auc', 'difference']
+    """
+    check_confidence(confidence)
+    if ratings.scores.ndim > 1:
+        raise DataError(
+            "a judge is assessed one study at a time; take one draw, with ratings.draw(k). For "
+            "simulations fewgold.judge.figures takes a batch."
+        )
+    if bins is not None:
+        check_count("bins", bins, 2)
+    table = Columns(ratings, columns or {})
+    names = table.judges(judges)
+    cut = None if threshold is None else Cut.parse(threshold)
+    setting = Setting(ratings, table, cut, bins, confidence)
+    trials = tuple(trial_of(setting, name) for name in names)
+    slices = [] if by is None else list(slices_of(setting, names, by))
+    follows = [follows_of(setting, t, x) for t in trials for x in as_names(against)]
+    return Assessment(ratings, trials, confidence, by, tuple(slices), tuple(follows), table)
+
+
+def assess_table(
+    table: pd.DataFrame,
+    *,
+    human: str,
+    judges: str | Sequence[str],
+    id: str | None = None,
+    document: str | None = None,
+    texts: str | Sequence[str] = (),
+    adequate: Cut | str | None = None,
+    **options: Any,
+) -> Assessment:
+    """The same from a table with a row for each segment, of which people rated some or all.
+
+    Rated rows among others are taken as a simple random sample of them. Where all rows are rated,
+    they stand for segments to come from the same process; those of one ``document`` come together.
+
+    Parameters
+    ----------
+    human, judges
+        Columns; ``human`` is empty where nobody rated. Pass/fail, yes/no and true/false are 1 and
+        0.
+    adequate
+        Human scores that are good, such as ``">= 4"``.
+    options
+        As for `assess`.
+    """
+    from fewgold import io
+
+    frame = table.reset_index(drop=True)
+    told = [human, *as_names(judges), *([document] if document else []), *([id] if id else [])]
+    for name in told:
+        if name not in frame.columns:
+            raise UnknownNameError("column", name, [str(c) for c in frame.columns])
+    scores = io.column_of(frame[human], human)
+    if not scores.numeric:
+        raise DataError(f"the column {human!r} holds no scores. Name the right one with human=.")
+    rows = np.flatnonzero(scores.finite)
+    if not rows.size:
+        raise DataError(f"nobody rated anything: the column {human!r} is empty.")
+    size, n = len(frame), rows.size
+    ids = [f"row {k + 1}" for k in range(size)] if id is None else frame[id].astype(str).tolist()
+    pool = Pool(
+        ids=np.array(ids),
+        documents=None if document is None else frame[document].astype(str).to_numpy(),
+        texts={name: frame[name].fillna("").astype(str).to_numpy() for name in as_names(texts)},
+    )
+    whole = n == size
+    units = codes_of(frame[document].astype(str).to_numpy()) if whole and document else None
+    design = Design(
+        kind=DesignKind.PROCESS if whole else DesignKind.SIMPLE,
+        size=size,
+        weights=np.full(n, 1 / n),
+        inclusion=np.full(n, 0.0 if whole else n / size),
+        groups=np.zeros(n, dtype=np.int64),
+        units=units,
+    )
+    sample = Sample(pool, rows, design, info=SampleInfo(("process" if whole else "random",)))
+    ratings = Ratings(sample, scores.values[rows])
+    if adequate is not None:
+        ratings = ratings.cut(adequate)
+    columns = {str(name): frame[name] for name in frame.columns if name != human}
+    return assess(ratings, judges, columns=columns, **options)
+
+
+# The result
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """Judges against people: tables, text, plots and a page.
+
+    Parameters
+    ----------
+    ratings
+        What it was made from.
+    judges
+        A `Trial` for each judge, over the whole pool.
+    slices
+        A `Trial` for each value of the column ``by`` and each judge.
+    follows
+        How errors follow other columns, a record for each judge and column.
+    """
+
+    ratings: Ratings
+    judges: tuple[Trial, ...]
+    confidence: float
+    by: str | None
+    slices: tuple[Trial, ...]
+    follows: tuple[dict[str, Any], ...]
+    _table: Columns = field(repr=False)
+
+    def __repr__(self) -> str:
+        names = ", ".join(t.judge for t in self.judges)
+        return f"Assessment({names}; {self.ratings.n} of {len(self.ratings.sample.pool)} rated)"
+
+    def __getitem__(self, judge: str) -> Trial:
+        """The trial of one judge over the whole pool."""
+        for trial in self.judges:
+            if trial.judge == judge:
+                return trial
+        raise UnknownNameError("judge", judge, [t.judge for t in self.judges])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know, each sentence once."""
+        return tuple(dict.fromkeys(n for t in self.judges for n in t.notes))
+
+    def signature(self) -> str:
+        """How the figures were made, in one line."""
+        names = "+".join(t.judge for t in self.judges)
+        return signature(self.ratings, f"judge({names})", "linearised", self.confidence)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per judge, slice and measure: value, se, low and high."""
+        import pandas as pd
+
+        rows = [
+            {"judge": t.judge, "slice": t.slice, "measure": key, "rated": t.rated}
+            | {k: float(v) for k, v in made._asdict().items()}
+            for t in (*self.judges, *self.slices)
+            for key, made in t.figures.items()
+        ]
+        names = ["judge", "slice", "measure", "rated", *Figure._fields]
+        frame = pd.DataFrame(rows, columns=names)
+        return frame if self.slices else frame.drop(columns="slice")
+
+    def table(self) -> pd.DataFrame:
+        """One row per measure, with a value and an interval in words for each judge."""
+        import pandas as pd
+
+        keys = [k for k in MEASURES if any(k in t.figures for t in self.judges)]
+        frame = pd.DataFrame({"measure": [MEASURES[k][0] for k in keys]})
+        single = len(self.judges) == 1
+        for t in self.judges:
+            head = "value" if single else t.judge
+            interval = f"{100 * self.confidence:.6g}% interval" + ("" if single else f", {head}")
+            made = [t.figures.get(k) for k in keys]
+            frame[head] = [np.nan if f is None else float(f.value) for f in made]
+            frame[interval] = ["–" if f is None else _ends(f, _places(t)) for f in made]
+        return frame.assign(says=[MEASURES[k][1] for k in keys])
+
+    def differences(self) -> pd.DataFrame:
+        """Each pair of judges on the same ratings: first less second, with interval and p-value."""
+        import pandas as pd
+
+        rows = []
+        for a, b in combinations(self.judges, 2):
+            for key in a._made:
+                if key in ("people", "difference") or key not in b._made:
+                    continue
+                rows.append({"first": a.judge, "second": b.judge, "measure": key}
+                            | _paired(a, b, key, self.confidence))  # fmt: skip
+        names = ["first", "second", "measure", "value", "se", "low", "high", "p"]
+        return pd.DataFrame(rows, columns=names)
+
+    def disagreements(self, judge: str | None = None, most: int | None = None) -> pd.DataFrame:
+        """Rated segments on which a judge and people differ, the largest errors first.
+
+        Of equal errors first the one that stands for more segments of the pool.
+        """
+        import pandas as pd
+
+        trial = self.judges[0] if judge is None else self[judge]
+        sample, pool = self.ratings.sample, self.ratings.sample.pool
+        if trial._error is None:
+            return pd.DataFrame()
+        of, error = trial._error
+        differs = np.abs(error) > 1e-12
+        if trial.confusion is not None and trial.kind != "ordinal":
+            verdict = trial._made["accuracy"][0]
+            differs = verdict.judge != verdict.human
+        if of.inside is not None:
+            differs = differs & of.inside
+        stands = of.weights * trial.size
+        order = [k for k in np.lexsort((-stands, -np.abs(error))) if differs[k]][:most]
+        at = sample.indices[order]
+        frame = pd.DataFrame(
+            {
+                "id": sample.ids[order],
+                "people": self.ratings.scores[order],
+                "judge": of.judge[order],
+                "error": error[order],
+                "stands_for": stands[order],
+            }
+        )
+        if pool.documents is not None:
+            frame.insert(1, "document", pool.documents[at])
+        return frame.assign(**{str(name): values[at] for name, values in pool.texts.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "confidence": self.confidence,
+            "n": self.ratings.n,
+            "pool_size": len(self.ratings.sample.pool),
+            "design": self.ratings.sample.design._label,
+            "judges": [t.to_dict() for t in self.judges],
+            "by": self.by,
+            "slices": [t.to_dict() for t in self.slices],
+            "differences": plain_frame(self.differences()),
+            "against": plain_value(list(self.follows)),
+            "notes": list(self.notes),
+            "signature": self.signature(),
+        }
+
+    def summary(self) -> str:
+        """A text for people."""
+        return "\n".join(_lines(self))
+
+    def plot(self, kind: str | None = None, judge: str | None = None, **options: Any) -> Axes:
+        """A figure: ``confusion``, ``reliability`` or ``scores``; the first that fits if None."""
+        from fewgold import plots
+
+        trial = self.judges[0] if judge is None else self[judge]
+        kinds = plots_of(trial)
+        kind = kinds[0] if kind is None and kinds else kind
+        if kind not in kinds:
+            raise UnknownNameError("figure of this judge", str(kind), kinds)
+        options.setdefault("title", trial.judge)
+        if kind == "confusion":
+            return plots.confusion_matrix(trial.matrix(), **options)
+        if kind == "reliability":
+            assert trial.calibration is not None
+            q = float(trial._made["auc"][0].quantile(self.confidence))
+            return plots.reliability_diagram(curve_frame(trial.calibration, q), **options)
+        of, _ = trial._made["people"]
+        dev, spread = of._centred_judge
+        slope = float(of.mean(dev * of.human) / spread[0]) if spread[0] > 0 else 0.0
+        level = float(of.mean(of.human) - slope * of.mean(of.judge))
+        return plots.scatter_fit(
+            of.judge, of.human, (level, slope), xlabel=trial.judge, ylabel="people", **options
+        )
+
+    def page(self, title: str = "Is the judge any good?", disagreements: int = 20) -> str:
+        """One HTML page with figures, tables and the disagreements."""
+        from fewgold.report import sections
+
+        return sections.page(title, _lead(self), _sections(self, disagreements))
+
+    def write(self, path: str | Path, title: str = "Is the judge any good?") -> Path:
+        """Write the page to a file."""
+        from fewgold.report import sections
+
+        return sections.write(path, self.page(title))
+
+    def _repr_html_(self) -> str:
+        """The measures as a table, for notebooks."""
+        from fewgold.report.sections import Table
+
+        return Table("Judge against people", self.table()).body()
+
+
+def _paired(a: Trial, b: Trial, key: str, confidence: float) -> dict[str, float]:
+    """Difference of a measure of two judges on the same ratings."""
+    (of_a, one), (of_b, two) = a._made[key], b._made[key]
+    value = float(one.value - two.value)
+    left = of_a.residuals(one.influence) - of_b.residuals(two.influence)
+    se = float(np.sqrt(of_a.variance_of(left)))
+    q, df = float(of_a.quantile(confidence)), float(of_a.df)
+    half = q * se
+    if se <= 1e-9 and not of_a.design._census:
+        # The judges never differ where people looked: as often as so many ratings may miss.
+        half = q**2 / (float(of_a.units()) + q**2)
+    p = 2 * float(stdtr(df, -abs(value) / se)) if se > 1e-9 else float("nan")
+    return {"value": value, "se": se, "low": value - half, "high": value + half, "p": p}
+
+
+# Text and page
+
+
+def plots_of(trial: Trial) -> list[str]:
+    """The figures that there are of a judge."""
+    found = [] if trial.confusion is None else ["confusion"]
+    found += [] if trial.calibration is None else ["reliability"]
+    return found if trial.kind == "binary" or not trial._made else [*found, "scores"]
+
+
+def _number(value: float, places: int = 3) -> str:
+    return "–" if not np.isfinite(value) else fixed(float(value), places)
+
+
+def _places(trial: Trial) -> int:
+    """Decimals for means of scores: shares have three."""
+    size = abs(float(trial.figures["people"].value))
+    return 3 if size <= 10 else 2 if size < 100 else 1
+
+
+def _ends(made: Figure, places: int = 3) -> str:
+    if made.se == 0 and made.low == made.high:
+        return "known"
+    if not (np.isfinite(made.low) and np.isfinite(made.high)):
+        return "unknown"
+    return f"{_number(float(made.low), places)} to {_number(float(made.high), places)}"
+
+
+def _table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows of text with columns that line up, the first ``left`` of them flush left."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(w) if k < left else cell.rjust(w)
+            for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _lines(found: Assessment) -> Iterator[str]:
+    level = f"{100 * found.confidence:.6g}% interval"
+    for k, t in enumerate(found.judges):
+        if k:
+            yield ""
+        yield f"{t.judge} against people: {t.rated} of {t.size} segments rated"
+        if not t.figures:
+            continue
+        if t.confusion is not None and t.counts is not None and t.levels.size <= 7:
+            yield ""
+            yield from _matrix_lines(t)
+        yield ""
+        rows = [["", "value", level, ""]]
+        for key, made in t.figures.items():
+            name, says = MEASURES[key]
+            places = _places(t)
+            rows.append([name, _number(float(made.value), places), _ends(made, places), says])
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        for row in rows:
+            cells = [row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].rjust(widths[2])]
+            yield "  ".join([*cells, row[3]]).rstrip()
+        yield from _worth_lines(t)
+    if len(found.judges) > 1:
+        yield from _difference_lines(found, level)
+    if found.slices:
+        yield from _slice_lines(found, level)
+    if found.follows:
+        yield from _follow_lines(found, level)
+    if found.notes:
+        yield ""
+        yield from (f"note: {note}" for note in found.notes)
+    yield ""
+    yield found.signature()
+
+
+def _matrix_lines(t: Trial) -> list[str]:
+    assert t.confusion is not None and t.counts is not None
+    said = ("bad", "good") if t.levels.size == 2 and (t.levels == BINARY).all() else None
+    names = said or [f"{v:g}" for v in t.levels]
+    rows = [["share of the pool (rated)", *(f"judge: {n}" for n in names)]]
+    for i, name in enumerate(names):
+        cells = [
+            f"{_number(float(t.confusion[i, j]))} ({t.counts[i, j]:.0f})" for j in range(len(names))
+        ]
+        rows.append([f"people: {name}", *cells])
+    return _table(rows)
+
+
+def _worth_lines(t: Trial) -> list[str]:
+    if t.worth is None:
+        return []
+    value, low, high = t.worth
+    return [
+        "",
+        f"{t.rated} ratings with this judge tell the mean as well as {rounded(value)} without "
+        f"({rounded(low)} to {rounded(high)}).",
+    ]
+
+
+def _key_measures(found: Assessment) -> list[str]:
+    """The few measures that tables of slices and pairs show."""
+    order = ("difference", "accuracy", "sensitivity", "specificity", "kappa", "ac1", "auc", "ece",
+             "kappa_quadratic", "spearman", "distance")  # fmt: skip
+    return [k for k in order if any(k in t.figures for t in found.judges)]
+
+
+def _difference_lines(found: Assessment, level: str) -> list[str]:
+    rows = [["difference of judges", "", "value", level]]
+    keys = _key_measures(found)
+    for row in found.differences().to_dict("records"):
+        if row["measure"] in keys:
+            ends = f"{_number(row['low'])} to {_number(row['high'])}"
+            pair = f"{row['first']} − {row['second']}"
+            rows.append([pair, MEASURES[row["measure"]][0], _number(row["value"]), ends])
+    return ["", *_table(rows, 2)] if len(rows) > 1 else []
+
+
+def _slice_lines(found: Assessment, level: str) -> list[str]:
+    several = len(found.judges) > 1
+    keys = [k for k in _key_measures(found) if k in ("difference", "accuracy", "kappa", "spearman")]
+    rows = [[found.by or "", *(["judge"] if several else []), "rated",
+             *(MEASURES[k][0] for k in keys)]]  # fmt: skip
+    for t in found.slices:
+        cells = [shorter(t.slice, 30), *([t.judge] if several else []), f"{t.rated} of {t.size}"]
+        for k in keys:
+            made = t.figures.get(k)
+            if made is None:
+                cells.append("too few")
+            else:
+                cells.append(f"{_number(float(made.value))} ({_ends(made)})")
+        rows.append(cells)
+    return ["", *_table(rows, 1 + several)]
+
+
+def _follow_lines(found: Assessment, level: str) -> list[str]:
+    rows = [["errors by one sd more of", "judge", "judge − people", level, "size of error", level]]
+    for row in found.follows:
+        cells = [row["column"], row["judge"]]
+        for key in ("error", "size"):
+            ends = [_number(row.get(f"{key}_{end}", np.nan)) for end in ("slope", "low", "high")]
+            cells += [ends[0], f"{ends[1]} to {ends[2]}" if ends[0] != "–" else "column constant"]
+        rows.append(cells)
+    return ["", *_table(rows, 2)]
+
+
+def _lead(found: Assessment) -> list[str]:
+    t, size = found.judges[0], len(found.ratings.sample.pool)
+    names = listed([t.judge for t in found.judges])
+    told = [f"{names} against people, who rated {found.ratings.n} of {size} segments."]
+    if t.worth is not None:
+        told.append(_worth_lines(t)[1])
+    return told
+
+
+def _sections(found: Assessment, disagreements: int) -> list[Any]:
+    """The parts of the page."""
+    import pandas as pd
+
+    from fewgold.plots import to_svg
+    from fewgold.plots.style import available
+    from fewgold.report import sections as s
+
+    level = f"{100 * found.confidence:.6g}% interval"
+    parts: list[Any] = [
+        s.Table("Agreement", found.table(), caption=f"With {level}s that follow the design.")
+    ]
+    if found.notes:
+        parts.insert(0, s.Group("Before you use this", [s.Notes("Notes", found.notes)]))
+    if available():
+        drawn = [
+            s.Figure(
+                f"{t.judge}: {_PLOTS[kind]}", to_svg(found.plot(kind, t.judge), alt=_PLOTS[kind])
+            )
+            for t in found.judges
+            for kind in plots_of(t)
+        ]
+        parts += [s.Group("Figures", drawn, beside=True)] if drawn else []
+    if len(found.judges) > 1:
+        frame = found.differences()
+        frame["measure"] = [MEASURES[k][0] for k in frame["measure"]]
+        parts.append(s.Table("Judges compared", frame, caption="First less second, paired."))
+    if found.slices:
+        frame = found.to_frame()
+        frame = frame[frame["slice"].notna()]
+        frame = frame.assign(measure=[MEASURES[k][0] for k in frame["measure"]])
+        order = ["slice", "judge", "measure", "rated", "value", "low", "high"]
+        parts.append(s.Table(f"By {found.by}", frame[order], caption=f"With {level}s."))
+    if found.follows:
+        parts.append(
+            s.Table(
+                "What errors follow", pd.DataFrame(list(found.follows)),
+                caption="Change of judge − people (error) and of its size for one standard "
+                "deviation more of the column.",
+            )
+        )  # fmt: skip
+    for t in found.judges:
+        frame = found.disagreements(t.judge, disagreements)
+        if len(frame):
+            told = "The largest first; stands_for: segments of the pool."
+            parts.append(s.Table(f"Disagreements with {t.judge}", frame, caption=told))
+    parts.append(s.Code("How it was made", found.signature()))
+    return parts
+
+
+_PLOTS = {
+    "confusion": "what people and the judge say",
+    "reliability": "stated and true chance",
+    "scores": "people's scores by the judge's",
+}

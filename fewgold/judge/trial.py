@@ -1,0 +1,625 @@
+"""One judge on trial, over the pool or a slice of it: which measures fit, and their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from fewgold.bounds import Auto
+from fewgold.common.arrays import BoolArray, FloatArray
+from fewgold.common.checks import as_names
+from fewgold.common.text import counted, listed, plain_frame, plain_value
+from fewgold.cut import Cut
+from fewgold.design import Design, DesignKind
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.estimate import LinearEstimate
+from fewgold.judge import measures as m
+from fewgold.judge.measures import Calibration, Figure, Measure, Paired, Scored, figure
+from fewgold.sample import Ratings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What each measure is called, and what it says.
+MEASURES = {
+    "people": ("people", "mean of people over the pool"),
+    "judge": ("judge", "mean of the judge over the pool"),
+    "difference": ("judge − people", "above 0 the judge is too kind, below too strict"),
+    "accuracy": ("accuracy", "share on which both say the same"),
+    "sensitivity": ("ρ, recall", "share of the good ones that the judge passes"),
+    "specificity": ("η, specificity", "share of the bad ones that the judge fails"),
+    "precision": ("precision", "share good of those that the judge passes"),
+    "negative_value": ("negative value", "share bad of those that the judge fails"),
+    "f1": ("F1", "harmonic mean of precision and recall"),
+    "kappa": ("Cohen's κ", "agreement beyond chance; 0 chance, 1 perfect"),
+    "kappa_linear": ("κ, linear", "as κ, a miss by two levels counts twice"),
+    "kappa_quadratic": ("κ, quadratic", "as κ, a miss by two levels counts four times"),
+    "ac1": ("Gwet's AC1", "as κ, steadier where one class is rare"),
+    "auc": ("AUC", "chance that a good one scores above a bad one"),
+    "ece": ("calibration error", "mean gap between stated and true chance (ECE)"),
+    "pearson": ("Pearson's r", "correlation"),
+    "spearman": ("Spearman's ρ", "rank correlation"),
+    "kendall": ("Kendall's τ-b", "rank correlation, by pairs"),
+    "distance": ("mean distance", "mean of |judge − people|"),
+}
+BINARY = np.array([0.0, 1.0])
+_LEVELS = 11  # more levels than this are a measurement, not a scale with steps
+_SLICES = 30
+_FEW = 5
+_BIN = 20  # rated segments to a bin, so that its share is worth looking at
+
+
+# What is known of the pool
+
+
+class Columns:
+    """Columns over the whole pool and at the rated segments, whoever keeps them."""
+
+    def __init__(self, ratings: Ratings, more: Mapping[str, Any]) -> None:
+        self.sample, self.pool = ratings.sample, ratings.sample.pool
+        self.process = ratings.sample.design.kind == DesignKind.PROCESS
+        self._more = more
+        for name, values in more.items():
+            if len(values) != len(self.pool):
+                raise DataError(
+                    f"the column {name!r} has {len(values)} values, but the pool has "
+                    f"{len(self.pool)} segments."
+                )
+
+    def judges(self, told: str | Sequence[str] | None) -> tuple[str, ...]:
+        pool = self.pool
+        if told is None:
+            found = tuple(n for n in pool.metrics if pool.orientation.get(n) != 0)
+            if not found:
+                raise DataError("the pool has no metric that could be a judge. Name its column.")
+            return found
+        names = as_names(told)
+        for name in names:
+            if name not in pool.metrics and name not in self._more:
+                raise UnknownNameError("judge", name, [*pool.metrics, *self._more])
+        return names
+
+    def scores(self, name: str) -> tuple[FloatArray, FloatArray]:
+        """A judge over the whole pool (N,) and at the rated segments (n,), NaN in gaps."""
+        if name in self._more:
+            whole = self._numbers(name)
+            return whole, whole[self.sample.indices]
+        return self.pool._metric_values(name), self.pool.metrics[name][self.sample.indices]
+
+    def _numbers(self, name: str) -> FloatArray:
+        from fewgold import io
+
+        column = io.column_of(self._more[name], name)
+        if not column.numeric or not column.finite.any():
+            raise DataError(f"the column {name!r} holds no scores of a judge.")
+        return column.values
+
+    def values(self, name: str) -> NDArray[Any]:
+        """Any column over the whole pool: (N,)."""
+        pool = self.pool
+        if not pool._rows_in_memory:
+            raise DataError(
+                "slices and columns that errors follow need the whole pool in memory; this one "
+                "stays on disk."
+            )
+        known: dict[str, Any] = {**pool.texts, **pool.metrics, **self._more}
+        if pool.documents is not None:
+            known.setdefault("document", pool.documents)
+        if pool.system is not None:
+            known.setdefault("system", pool.system)
+        if name not in known:
+            raise UnknownNameError("column", name, known)
+        return np.asarray(known[name])
+
+    def covariate(self, name: str) -> tuple[str, FloatArray]:
+        """A column as numbers (N,), and what they are: a text counts by its words."""
+        from fewgold import io
+
+        values = self.values(name)
+        column = io.column_of(values, name)
+        if column.numeric:
+            if column.gaps:
+                raise DataError(f"the column {name!r} has {column.gaps} gaps. Fill them first.")
+            return name, column.values
+        return f"words of {name}", np.array([len(str(v).split()) for v in values], dtype=float)
+
+
+class Setting(NamedTuple):
+    ratings: Ratings
+    table: Columns
+    cut: Cut | None
+    bins: int | None
+    confidence: float
+
+
+# One judge, over the pool or over a slice of it
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What one judge is like, over the pool or over a slice of it.
+
+    Parameters
+    ----------
+    judge, slice
+        Its name, and the value that makes the slice, if any.
+    kind
+        ``binary``, ``probability``, ``score`` (people say 0 or 1, the judge gives a score),
+        ``ordinal`` or ``numeric``.
+    rated, size
+        Segments rated, and in the pool.
+    figures
+        Value, standard error and interval of each measure, by the names in `MEASURES`.
+    confusion, counts
+        (K, K) shares of the pool, and rated segments: rows by people's word, columns by the
+        judge's; None without levels.
+    levels
+        (K,) the levels of both.
+    calibration
+        Reliability curve of a probability.
+    worth
+        How many ratings without the judge are worth the rated ones with it, and its interval.
+    notes
+        What a reader must know.
+    """
+
+    judge: str
+    slice: str | None
+    kind: str
+    rated: int
+    size: int
+    figures: Mapping[str, Figure]
+    confusion: FloatArray | None = None
+    counts: FloatArray | None = None
+    levels: FloatArray = field(default_factory=lambda: BINARY)
+    calibration: Calibration | None = None
+    worth: tuple[float, float, float] | None = None
+    notes: tuple[str, ...] = ()
+    _made: Mapping[str, tuple[Paired, Measure]] = field(default_factory=dict, repr=False)
+    _error: tuple[Paired, FloatArray] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        where = "" if self.slice is None else f" where {self.slice}"
+        return f"Trial({self.judge}{where}, {self.kind}, {self.rated} of {self.size} rated)"
+
+    def matrix(self) -> pd.DataFrame:
+        """The confusion matrix as shares of the pool: rows by people, columns by the judge."""
+        import pandas as pd
+
+        names = [f"{v:g}" for v in self.levels]
+        index = pd.Index(names, name="people")
+        return pd.DataFrame(self.confusion, index=index, columns=pd.Index(names, name="judge"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        curve = self.calibration
+        return {
+            "judge": self.judge, "slice": self.slice, "kind": self.kind, "rated": self.rated,
+            "size": self.size,
+            "measures": {k: plain_value(f._asdict()) for k, f in self.figures.items()},
+            "levels": None if self.confusion is None else plain_value(self.levels),
+            "confusion": plain_value(self.confusion), "counts": plain_value(self.counts),
+            "calibration": None if curve is None else plain_frame(curve_frame(curve)),
+            "worth": None if self.worth is None else plain_value(
+                dict(zip(("ratings", "low", "high"), self.worth, strict=True))),
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+
+def trial_of(
+    setting: Setting, name: str, inside: BoolArray | None = None, told: str | None = None
+) -> Trial:
+    """A judge over the pool, or over the segments ``inside`` (N,) of it."""
+    ratings, table = setting.ratings, setting.table
+    whole, at = table.scores(name)
+    notes = [] if told is not None else list(ratings.warnings)
+    gaps = int(np.isnan(whole).sum())
+    if gaps:
+        inside = np.isfinite(whole) if inside is None else inside & np.isfinite(whole)
+        notes.append(
+            f"{name} has no score for {counted(gaps, 'segment')}: this is about the others"
+        )
+    part = whole if inside is None else whole[inside]
+    picked = None if inside is None else inside[ratings.sample.indices]
+    rated = ratings.n if picked is None else int(picked.sum())
+    common: dict[str, Any] = {"judge": name, "slice": told, "rated": rated, "size": part.size}
+    if rated < (1 if told is None else _FEW):
+        few = f"{counted(rated, 'rating')} is too few to say anything of this part"
+        return Trial(**common, kind="unknown", figures={}, notes=(few.replace("s is", "s are"),))
+    seen = ratings.scores if picked is None else ratings.scores[picked]
+    kind, labels = _kind(setting, name, ratings.scores, whole)
+
+    def paired(values: FloatArray, pool: FloatArray) -> Paired:
+        own = np.where(np.isnan(values), 0.0, values)
+        inner = picked if picked is not None else slice(None)
+        mean = own[inner].mean() if table.process else pool.mean()
+        return Paired(
+            ratings.scores, own, ratings.sample.design, float(mean), picked, not table.process
+        )
+
+    score = paired(at, part)
+    verdict, levels = score, BINARY
+    if labels is not None:
+        verdict = paired(labels(at), labels(part))
+    if kind == "ordinal":
+        levels = _levels(ratings.scores, whole)
+    same_scale = kind != "numeric" or _same_scale(ratings.scores, whole)
+    wanted = dict(_wanted(kind, labels is not None, levels, same_scale, verdict, score))
+    found: dict[str, Figure] = {}
+    made: dict[str, tuple[Paired, Measure]] = {}
+    for key, (of, measure, over) in wanted.items():
+        found[key] = _figure(setting, of, measure, over)
+        made[key] = of, measure(of)
+    found, curve = _completed(setting, found, verdict, score, kind, part, rated)
+    confusion = counts = None
+    if labels is not None or kind == "ordinal":
+        confusion = m.confusion(verdict, levels)
+        plain = np.zeros((levels.size, levels.size))
+        keep = slice(None) if picked is None else picked
+        places = (np.searchsorted(levels, v[keep]) for v in (ratings.scores, verdict.judge))
+        np.add.at(plain, tuple(places), 1.0)
+        counts = plain
+    notes += _remarks(setting, name, kind, seen, verdict, found, same_scale)
+    # An error on the judge's own scale, if that is people's too; else what a line leaves.
+    error = score.judge - score.human
+    if kind in ("score", "numeric") and not (same_scale and kind == "numeric"):
+        error = _residual(score)
+    if labels is not None and kind != "probability":
+        error = verdict.judge - verdict.human
+    return Trial(
+        **common, kind=kind, figures=found, confusion=confusion, counts=counts, levels=levels,
+        calibration=curve, worth=_worth(found, score, rated, int(part.size), table.process),
+        notes=tuple(notes), _made=made, _error=(score, error),
+    )  # fmt: skip
+
+
+def _kind(
+    setting: Setting, name: str, human: FloatArray, whole: FloatArray
+) -> tuple[str, Callable[[FloatArray], FloatArray] | None]:
+    """What sort of judge it is, and what makes verdicts of 0 and 1 of its scores, if anything."""
+    known = whole[np.isfinite(whole)]
+    zero_one = bool(np.isin(human, BINARY).all())
+    binary = bool(np.isin(known, BINARY).all())
+    cut = setting.cut
+    if cut is not None and not zero_one:
+        raise DataError(
+            "a threshold makes pass or fail of the judge, but people's scores are not 0 and 1. Say "
+            "which of them are good:",
+            hints={
+                "python": 'ratings.cut(">= 4").',
+                "cli": "--adequate '>=4'.",
+                "web": "choose them.",
+            },
+        )
+    probable = bool(((known >= 0) & (known <= 1)).all())
+
+    def label(scores: FloatArray, by: Cut) -> FloatArray:
+        return np.where(np.isnan(scores), np.nan, by(np.nan_to_num(scores)))
+
+    if zero_one and binary:
+        return "binary", lambda scores: scores
+    if zero_one and probable:
+        by = cut or Cut(">=", 0.5)
+        return "probability", lambda scores: label(scores, by)
+    if zero_one:
+        return "score", None if cut is None else lambda scores: label(scores, cut)
+    levels = np.unique(np.concatenate([human, known]))
+    steps = np.isclose(levels * 2, np.round(levels * 2)).all() and levels.size <= _LEVELS
+    return ("ordinal" if steps else "numeric"), None
+
+
+def _levels(human: FloatArray, whole: FloatArray) -> FloatArray:
+    """The levels (K,) that people or the judge use, at least two."""
+    found = np.unique(np.concatenate([human.ravel(), whole[np.isfinite(whole)]]))
+    return found if found.size > 1 else np.array([found[0], found[0] + 1])
+
+
+def _same_scale(human: FloatArray, whole: FloatArray) -> bool:
+    """Whether judge and people seem to use one scale: where 90 % of the scores of each lie, half
+    of the longer range is common to both."""
+    low, high = np.quantile(human, [0.05, 0.95])
+    least, most = np.quantile(whole[np.isfinite(whole)], [0.05, 0.95])
+    longest = max(high - low, most - least)
+    return bool(longest > 0 and min(high, most) - max(low, least) >= longest / 2)
+
+
+_Wanted: TypeAlias = tuple[Paired, Callable[[Scored], Measure], FloatArray | None]
+
+
+def _wanted(
+    kind: str,
+    labelled: bool,
+    levels: FloatArray,
+    same_scale: bool,
+    verdict: Paired,
+    score: Paired,
+) -> Iterator[tuple[str, _Wanted]]:
+    """The measures that fit, from what, and the levels of the table that they are made from."""
+    zero_one = kind in ("binary", "probability", "score")
+    if zero_one:
+        yield "people", (verdict, m.share_human, BINARY if labelled else None)
+    else:
+        yield "people", (score, m.mean_human, None)
+        if same_scale:
+            yield "difference", (score, m.mean_difference, None)
+    if labelled:
+        yield "accuracy", (verdict, m.accuracy, BINARY)
+        for key in ("sensitivity", "specificity", "precision", "negative_value", "f1"):
+            yield key, (verdict, getattr(m, key), BINARY)
+    if labelled or kind == "ordinal":
+        yield "kappa", (verdict, partial(_kappa, levels, "none"), levels)
+    if kind == "ordinal":
+        yield "accuracy", (verdict, m.accuracy, levels)
+        for weight in ("linear", "quadratic"):
+            yield f"kappa_{weight}", (verdict, partial(_kappa, levels, weight), levels)
+    if labelled or kind == "ordinal":
+        yield "ac1", (verdict, lambda of: m.ac1(of, levels), levels)
+    if kind in ("probability", "score"):
+        yield "auc", (score, m.auc, None)
+    if not zero_one:
+        for key in ("pearson", "spearman", "kendall"):
+            yield key, (score, getattr(m, key), None)
+        if same_scale:
+            yield "distance", (score, m.mean_distance, None)
+
+
+def _kappa(levels: FloatArray, weight: str, of: Scored) -> Measure:
+    return m.kappa(of, levels, weight)
+
+
+def figures(
+    human: FloatArray,
+    judge: FloatArray,
+    design: Design,
+    pool: FloatArray,
+    *,
+    bins: int | None = None,
+    confidence: float = 0.95,
+) -> dict[str, Figure]:
+    """Measures of a batch of studies, for simulations: arrays (..., n) give figures (...).
+
+    Parameters
+    ----------
+    human, judge
+        (..., n) scores of the rated segments. Verdicts of both are 0 and 1; otherwise the judge
+        gives a probability (people 0 and 1), or both a level of one scale.
+    design
+        How the segments of each study were drawn.
+    pool
+        (N,) the judge's scores of all segments.
+    """
+    of = Paired(human, judge, design, float(pool.mean()))
+    zero_one, binary = np.isin(human, BINARY).all(), np.isin(pool, BINARY).all()
+    kind = "binary" if binary else "probability" if zero_one else "ordinal"
+    levels = BINARY if zero_one else _levels(human, pool)
+    verdict = of
+    if kind == "probability":
+        verdict = Paired(
+            human, np.where(judge >= 0.5, 1.0, 0.0), design, float((pool >= 0.5).mean())
+        )
+    wanted = _wanted(kind, bool(zero_one), levels, True, verdict, of)
+    found = {key: figure(measure, by, confidence, over) for key, (by, measure, over) in wanted}
+    if kind == "probability":
+        edges = m.bin_edges(pool, bins or _bins(human.shape[-1]))
+        found["ece"] = m.calibration(of, pool, edges, confidence).ece
+    return found
+
+
+def _bins(rated: int) -> int:
+    return int(np.clip(rated // _BIN, 2, 10))
+
+
+def _figure(
+    setting: Setting, of: Paired, measure: Callable[[Scored], Measure], levels: FloatArray | None
+) -> Figure:
+    """A measure with its interval; means of scores have the interval that estimates have."""
+    found = figure(measure, of, setting.confidence, levels)
+    made = measure(of)
+    if np.isfinite(made.high - made.low) or of.inside is not None:
+        return found
+    estimate = LinearEstimate(
+        offset=made.value, residuals=of.residuals(made.influence), ratings=setting.ratings,
+        bound=Auto(), method="judge", parameters=1.0 * of.known,
+    )  # fmt: skip
+    low, high = Auto().interval(estimate, setting.confidence)
+    return Figure(made.value, found.se, np.maximum(low, made.low), high)
+
+
+def _completed(
+    setting: Setting,
+    found: dict[str, Figure],
+    verdict: Paired,
+    score: Paired,
+    kind: str,
+    pool: FloatArray,
+    rated: int,
+) -> tuple[dict[str, Figure], Calibration | None]:
+    """In the order of `MEASURES`, with what is known of the judge and with calibration."""
+    curve = None
+    mean, people = np.asarray(verdict.judge_mean), found["people"]
+    shares = kind in ("binary", "probability", "score")
+    if kind == "score" and verdict is score:
+        pass  # without a threshold there is no share to compare with people's
+    elif verdict.known:
+        found["judge"] = Figure(mean, np.asarray(0.0), mean, mean)
+        if shares:
+            found["difference"] = Figure(
+                mean - people.value, people.se, mean - people.high, mean - people.low
+            )
+    else:
+        found["judge"] = figure(m.mean_judge, verdict, setting.confidence)
+        if shares:
+            found["difference"] = figure(m.mean_difference, verdict, setting.confidence, BINARY)
+    if kind == "probability":
+        edges = m.bin_edges(pool, setting.bins or _bins(rated))
+        curve = m.calibration(score, pool, edges, setting.confidence)
+        found["ece"] = curve.ece
+    return {key: found[key] for key in MEASURES if key in found}, curve
+
+
+def _residual(of: Paired) -> FloatArray:
+    """What a straight line through the judge's scores leaves of people's, sign turned."""
+    dev, spread = of._centred_judge
+    slope = of.mean(dev * of.human) / spread[..., 0] if spread[..., 0] > 0 else 0.0
+    return np.asarray(of.mean(of.human) + slope * dev - of.human)
+
+
+def _worth(
+    found: Mapping[str, Figure], of: Paired, n: int, size: int, process: bool
+) -> tuple[float, float, float] | None:
+    """Ratings of a plain random sample that are worth n of them with the judge, and an interval.
+
+    A judge that correlates with people by r leaves 1 − r² of the variance of the mean, and so
+    saves as many ratings as a sample larger by 1/(1 − r²) has, but for the correction for the
+    pool's size. One degree of freedom goes to the slope.
+    """
+    r = figure(m.pearson, of, 0.95)
+    if n < 4 or not np.isfinite(r.value):
+        return None
+    cross = r.low <= 0 <= r.high
+    ends = sorted(float(abs(end)) for end in (r.low, r.high))
+
+    def ratings(correlation: float) -> float:
+        left = min((1 - correlation**2) * (n - 1) / (n - 2), 1.0)
+        rest = 0.0 if process else 1 / size
+        return 1 / max(rest + (1 / n - rest) * left, 1e-12)
+
+    return ratings(float(r.value)), float(n) if cross else ratings(ends[0]), ratings(ends[1])
+
+
+def _remarks(
+    setting: Setting,
+    name: str,
+    kind: str,
+    seen: FloatArray,
+    verdict: Paired,
+    found: Mapping[str, Figure],
+    same_scale: bool,
+) -> list[str]:
+    """What cannot be told, and why; what was decided on the way."""
+    notes = []
+    if kind == "probability" and setting.cut is None:
+        notes.append(
+            f"{name} is taken as a probability: from 0.5 on it says good, unless a threshold is "
+            "given"
+        )
+    if kind == "score" and setting.cut is None:
+        notes.append(
+            f"{name} is a score: accuracy, κ and so on need a threshold, from where on it says good"
+        )
+    if not same_scale:
+        notes.append(f"{name} and people use different scales: differences are left out")
+    inner = verdict.judge if verdict.inside is None else verdict.judge[verdict.inside]
+    if seen.size < 20:
+        say = "says" if seen.size == 1 else "say"
+        notes.append(f"{counted(seen.size, 'rating')} {say} little: the intervals are rough")
+    if np.ptp(seen) == 0:
+        notes.append(
+            f"people gave all rated segments a {seen[0]:g}: what needs both kinds cannot be told"
+        )
+    if np.ptp(inner) == 0:
+        notes.append(f"{name} says {inner[0]:g} for all rated segments")
+    if any(np.isinf(made.low) or np.isinf(made.high) for made in found.values()):
+        notes.append(
+            "where no spread is left to see, a mean has no interval without the ends of the scale"
+        )
+    unknown = [MEASURES[key][0] for key, made in found.items() if np.isnan(made.value)]
+    if unknown:
+        notes.append(f"not defined for these ratings: {listed(unknown)}")
+    elif np.array_equal(inner, seen) and np.ptp(seen) > 0:
+        notes.append(
+            f"{name} and people agree on all {seen.size} rated segments; the intervals say how "
+            "many disagreements that may have missed"
+        )
+    area = found.get("auc")
+    if area is not None and area.high < 0.5:
+        notes.append(f"{name} points the other way: higher scores go with bad segments")
+    if setting.table.process and kind != "unknown":
+        notes.append("all rows are rated: intervals are for further segments from the same process")
+    return notes
+
+
+# Slices, and what errors follow
+
+
+def slices_of(setting: Setting, names: Sequence[str], by: str) -> Iterator[Trial]:
+    parts = _parts(setting.table.values(by), by)
+    for told, inside in parts.items():
+        for name in names:
+            yield trial_of(setting, name, inside, told)
+
+
+def _parts(values: NDArray[Any], by: str) -> dict[str, BoolArray]:
+    """The parts of the pool by the values of a column; many numbers are cut into quarters."""
+    from fewgold import io
+
+    texts = np.array([str(v) for v in values.tolist()])
+    labels = list(dict.fromkeys(texts.tolist()))
+    if len(labels) <= _SLICES:
+        return {label: texts == label for label in sorted(labels)}
+    column = io.column_of(values, by)
+    if not column.numeric or column.gaps:
+        raise DataError(
+            f"the column {by!r} has {len(labels)} different values, too many for slices. Take one "
+            f"with at most {_SLICES}, or one of numbers without gaps."
+        )
+    cuts = np.unique(np.quantile(column.values, [0.25, 0.5, 0.75], method="inverted_cdf"))
+    place = np.searchsorted(cuts, column.values)
+    ends = [-np.inf, *cuts.tolist(), np.inf]
+    found = {}
+    for k in range(len(cuts) + 1):
+        label = f"> {ends[k]:g}" if k == len(cuts) else f"≤ {ends[k + 1]:g}"
+        if 0 < k < len(cuts):
+            label = f"{ends[k]:g} to {ends[k + 1]:g}"
+        if (place == k).any():
+            found[label] = place == k
+    return found
+
+
+def follows_of(setting: Setting, trial: Trial, name: str) -> dict[str, Any]:
+    """Regression of a judge's errors, and of their size, on a column: per standard deviation."""
+    told, values = setting.table.covariate(name)
+    found: dict[str, Any] = {"judge": trial.judge, "column": told}
+    if trial._error is None:
+        return found
+    of, error = trial._error
+    x = values[setting.ratings.sample.indices]
+    spread = float(values.std())
+    for key, y in (("error", error), ("size", np.abs(error))):
+        dx = x - of.mean(x)
+        square = float(of.mean(dx**2))
+        if spread <= 0 or square <= 1e-12 * max(float(np.square(x).max()), 1e-300):
+            found |= {f"{key}_{end}": np.nan for end in ("slope", "low", "high", "p")}
+            continue
+        slope = float(of.mean(dx * y)) / square
+        z = dx * (y - of.mean(y) - slope * dx) / square
+        se = float(np.sqrt(of.variance_of(of._scaled((z - of.mean(z)) * of._g))))
+        half = float(of.quantile(setting.confidence)) * se
+        p = 2 * float(stdtr(float(of.df), -abs(slope) / se)) if se > 0 else float("nan")
+        ends = {"slope": slope, "low": slope - half, "high": slope + half}
+        found |= {f"{key}_{k}": v * spread for k, v in ends.items()} | {f"{key}_p": p}
+    return found
+
+
+def curve_frame(curve: Calibration, quantile: float = 1.96) -> pd.DataFrame:
+    """A reliability curve, one row per bin."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "from": curve.edges[:-1],
+            "to": curve.edges[1:],
+            "share": curve.share,
+            "rated": curve.rated,
+            "stated": curve.stated,
+            "observed": np.where(curve.rated > 0, curve.observed, np.nan),
+            "low": np.clip(curve.observed - quantile * curve.se, 0, 1),
+            "high": np.clip(curve.observed + quantile * curve.se, 0, 1),
+        }
+    )
