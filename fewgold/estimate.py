@@ -170,10 +170,13 @@ class LinearEstimate:
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
-        mean = self.design.means(self.residuals[..., None, :])
-        dev = self.deviations()
-        factor = self.design._document_factor(self._counting())[..., 0]
-        return mean[..., 0], np.asarray(np.vecdot(dev, dev) * factor)
+        mean = np.vecdot(self.residuals, self.design.weights)
+        counting = self._counting()
+        dev = self.design.deviations(counting)[..., 0, :]
+        square = np.vecdot(dev, dev)
+        if self.design.documents is not None:
+            square *= self.design._document_factor(counting)[..., 0]
+        return np.asarray(mean), np.asarray(square)
 
     def deviations(self, design: Design | None = None) -> FloatArray:
         """Scaled deviations of the units that were drawn, (..., u): what bounds see of the shape.
