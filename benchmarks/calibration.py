@@ -8,25 +8,28 @@ of the standard error over the real spread of the estimates (1 is right, more is
 bias in units of that spread, and the error over that of ``random+mean``. ``--noise`` replaces the
 metrics by random numbers.
 
-``--real``: designs that spread documents, on some systems of every real set. In each cell coverage,
-root mean square of the standard error over that of the error, and half of the width of the interval
-over 1.96 times the root mean square error: 1 is what a normal estimate with a known error has.
+``--real``: designs that spread documents or have uneven chances, on some systems of every real set;
+"history" are the ratings of all other systems. In each cell coverage, root mean square of the
+standard error over that of the error, and half of the width of the interval over 1.96 times the
+root mean square error: 1 is what a normal estimate with a known error has.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Hashable, Iterator
+import sys
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from _common import arguments as common
 from _common import need, read, table
-from wmt20 import METRICS
+from wmt20 import load
 
-from fewgold import Pool, registry, simulate
+from fewgold import History, Pool, Sampler, registry, simulate
 from fewgold.common.arrays import FloatArray
-from fewgold.datasets import load_demo, load_real, real_systems
+from fewgold.datasets import load_demo
 from fewgold.estimate import LinearEstimate
+from fewgold.samplers import Chances, RankSpread, Systematic
 
 STRATEGIES = [
     "random+mean", "random+cv-mean", "random+cv-multi", "random+ridge", "docs-prop+mean",
@@ -40,11 +43,17 @@ REAL = {
     "ted_ende": (None, (0.0, 25.0)), "frank": (None, (0.0, 1.0)),
     "frank factuality": ("factuality", (0.0, 1.0)), "topicalchat": (None, (1.0, 5.0)),
 }  # fmt: skip
-SPREAD = [
-    f"{sampler}+{estimator}"
-    for sampler in ("docs-sys", "docs-balanced", "docs-chunks3", "docs-whole")
-    for estimator in ("mean", "cv-mean", "ridge")
-]
+FEWEST = 8  # ratings below which a cell is left empty
+# Samplers, the estimators to take with them, and whether the pool is told of a history.
+BY_RANK = Systematic(chances=Chances(RankSpread(), uniform=0.5))
+SPREAD: list[tuple[str, Sampler, tuple[str, ...], bool]] = [
+    *((name, registry.sampler(name), ("mean", "cv-mean", "ridge"), False)
+      for name in ("docs-sys", "docs-balanced", "docs-chunks3", "docs-whole")),
+    ("docs-uneven-rank", registry.sampler("docs-uneven-rank"), ("mean", "ridge"), False),
+    ("docs-sys-uneven-rank", BY_RANK, ("mean", "ridge"), False),
+    *((name, registry.sampler(name), ("mean", "ridge"), True)
+      for name in ("random-uneven", "docs-sys-uneven", "docs-uneven")),
+]  # fmt: skip
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -53,6 +62,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--real", action="store_true", help="on the real sets")
     parser.add_argument("--data", default=",".join(REAL), help="with --real: which of them")
     parser.add_argument("--systems", type=int, default=4, help="with --real: of each set")
+    parser.add_argument("--only", default="", help="with --real: samplers with this in their name")
     parser.add_argument("--kind", default="ende")
     parser.add_argument("--budgets", help="percentages")
     parser.add_argument("--noise", action="store_true", help="metrics are random numbers")
@@ -94,70 +104,80 @@ def real(options: argparse.Namespace) -> None:
     draws = options.draws or 400
     print(f"{options.systems} systems of each set, {draws} draws of each, 95 % intervals (`auto`).")
     print("In each cell: n, coverage in %, se/error, half-width/(1.96 error).\n")
+    samplers = [line for line in SPREAD if options.only in line[0]]
     rows: list[list[str]] = []
     worst: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for name in names:
-        pools = list(systems_of(name, options.systems))
-        for strategy in SPREAD:
-            cells = []
+        pools = list(systems_of(name, options.systems, any(line[-1] for line in samplers)))
+        for label, sampler, estimators, told in samplers:
+            cells: dict[str, list[str]] = {}
             for share in shares:
                 n = round(share * len(pools[0][0]))
-                if n < 8:
-                    cells.append("")
-                    continue
-                found = [honesty(strategy, *one, share, draws, REAL[name][1]) for one in pools]
-                cover, se, half = np.mean(found, 0)
-                cells.append(f"{n} {100 * cover:.1f} {se:.2f} {half:.2f}")
-                size = "n ≥ 100" if n >= 100 else "30 ≤ n < 100" if n >= 30 else ""
-                worst.setdefault((strategy, size), []).append((100 * cover, half))
-            rows.append([name, f"`{strategy}`", *cells])
+                found = [
+                    honesty(sampler, estimators, pool, gold, share, draws, seed, REAL[name][1])
+                    for seed, (plain, informed, gold) in enumerate(pools, start=1)
+                    for pool in (informed if told else plain,)
+                    if n >= FEWEST
+                ]
+                for k, estimator in enumerate(estimators):
+                    title = f"`{label}+{estimator}`" + (", history" if told else "")
+                    if not found:
+                        cells.setdefault(title, []).append("")
+                        continue
+                    cover, se, half = np.mean([each[k] for each in found], 0)
+                    cells.setdefault(title, []).append(f"{n} {100 * cover:.1f} {se:.2f} {half:.2f}")
+                    size = "n ≥ 100" if n >= 100 else "30 ≤ n < 100" if n >= 30 else ""
+                    worst.setdefault((title, size), []).append((100 * cover, half))
+            rows += [[name, title, *line] for title, line in cells.items()]
+            print(name, label, file=sys.stderr)
     table(["", "", *(f"{s:.0%}" for s in shares)], rows, left=2)
     print("Over all sets: least and most coverage, mean and most half-width/(1.96 error).\n")
     sizes = ("30 ≤ n < 100", "n ≥ 100")
     lines = []
-    for strategy in SPREAD:
-        some = [np.array(worst.get((strategy, size), [(np.nan, np.nan)])) for size in sizes]
+    for title in dict.fromkeys(title for title, _ in worst):
+        some = [np.array(worst.get((title, size), [(np.nan, np.nan)])) for size in sizes]
         lines.append([
-            f"`{strategy}`",
+            title,
             *(f"{a[:, 0].min():.1f}–{a[:, 0].max():.1f} {a[:, 1].mean():.2f} {a[:, 1].max():.2f}"
               for a in some),
         ])  # fmt: skip
     table(["", *sizes], lines)
 
 
-def systems_of(name: str, most: int) -> Iterator[tuple[Pool, FloatArray]]:
-    """Pools and scores of some systems of a set, with the metrics of wmt20.py where it has some."""
-    kind = name.split(maxsplit=1)[0]
-    systems = real_systems(kind)
-    for k in np.linspace(0, len(systems) - 1, min(most, len(systems))).astype(int):
-        pool, gold = load_real(kind, system=systems[k], human=REAL[name][0])
-        if kind in METRICS:
-            keep = [m for m in (*METRICS[kind], "target_length") if m in pool.metrics]
-            signs = {m: v for m, v in pool.orientation.items() if m in keep}
-            columns = {m: pool.metrics[m] for m in keep}
-            pool = Pool(pool.ids, columns, pool.documents, orientation=signs)
-        yield pool, gold
+def systems_of(name: str, most: int, told: bool) -> Iterator[tuple[Pool, Pool, FloatArray]]:
+    """Pools and scores of some systems of a set; each pool also with a history, if ``told``."""
+    kind, human = name.split(maxsplit=1)[0], REAL[name][0]
+    studies = list(load(kind, human).values())
+    for k in np.linspace(0, len(studies) - 1, min(most, len(studies))).astype(int):
+        pool, gold = studies[k]
+        informed = History([*studies[:k], *studies[k + 1 :]]).inform(pool) if told else pool
+        yield pool, informed, gold
 
 
 def honesty(
-    strategy: str,
+    sampler: Sampler,
+    estimators: Sequence[str],
     pool: Pool,
     gold: FloatArray,
     share: float,
     draws: int,
+    seed: int,
     limits: tuple[float, float],
-) -> tuple[float, float, float]:
-    """Coverage, se/error and half-width/(1.96 error) of one system."""
-    estimator = registry.strategy(strategy, pool)
-    sample = estimator.select(pool, share, draws=draws, rng=1)
-    made = estimator.estimate(sample.rate(gold[sample.indices], limits=limits))
-    assert isinstance(made, LinearEstimate)
-    low, high = made.interval(0.95)
-    truth = gold.mean()
-    error = np.sqrt(np.mean((made.value - truth) ** 2))
-    held = np.mean((low <= truth) & (truth <= high))
-    se = np.sqrt(np.mean(np.square(made.se[np.isfinite(made.se)])))
-    return float(held), float(se / error), float(np.mean(high - low) / 2 / (1.96 * error))
+) -> list[tuple[float, float, float]]:
+    """Coverage, se/error and half-width/(1.96 error) of one system, by each estimator."""
+    sample = sampler.draw(pool, share, draws=draws, rng=seed)
+    ratings, truth, found = sample.rate(gold[sample.indices], limits=limits), gold.mean(), []
+    for name in estimators:
+        made = registry.estimator(name, pool).estimate(ratings)
+        assert isinstance(made, LinearEstimate)
+        low, high = made.interval(0.95)
+        error = np.sqrt(np.mean((made.value - truth) ** 2))
+        held = np.mean((low <= truth) & (truth <= high))
+        se = np.sqrt(np.mean(np.square(made.se[np.isfinite(made.se)])))
+        found.append(
+            (float(held), float(se / error), float(np.mean(high - low) / 2 / 1.96 / error))
+        )
+    return found
 
 
 def figures(cell: dict[Hashable, float]) -> str:

@@ -50,9 +50,9 @@ def oracle(pool: Pool, gold: FloatArray, sampler: Sampler) -> ControlVariates:
     return ControlVariates(slopes=dict(zip(pool.metrics, slopes, strict=True)), sampler=sampler)
 
 
-def load(name: str) -> dict[str, tuple[Pool, FloatArray]]:
+def load(name: str, human: str | None = None) -> dict[str, tuple[Pool, FloatArray]]:
     """All systems with the same metrics: those listed above, or those that all systems have."""
-    whole = {system: load_real(name, system=system) for system in real_systems(name)}
+    whole = {system: load_real(name, system=system, human=human) for system in real_systems(name)}
     pools = [pool for pool, _ in whole.values()]
     shared = [m for m in pools[0].metrics if all(m in pool.metrics for pool in pools)]
     metrics = [*METRICS[name], "target_length"] if name in METRICS else shared

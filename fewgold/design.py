@@ -193,7 +193,7 @@ class Design:
 
     def _unit_deviations(self, columns: FloatArray) -> FloatArray:
         dev = self._within(columns)
-        dev *= self.influence[..., None, :]
+        dev *= self._scale[..., None, :]
         return np.asarray(self._by_unit(dev) * self._root_bessel[..., None, :])
 
     def _project(self, deviations: FloatArray, balance: FloatArray) -> FloatArray:
@@ -219,7 +219,7 @@ class Design:
         the columns are taken to have means that are not large against their spread.
         """
         dev = self._centred(columns, overwrite=overwrite, pivot=pivot)
-        dev *= self.influence[..., None, :]
+        dev *= self._scale[..., None, :]
         return dev
 
     def _centred(
@@ -370,9 +370,12 @@ class Design:
     def _balanced_slopes(self) -> int:
         """Slopes on metrics that the balanced variates have paid for with degrees of freedom.
 
-        None in files of before, whose standard errors paid twice and stay as they were.
+        None in files of before, whose standard errors paid twice and stay as they were. The sum of
+        uneven weights is a balanced variate, but no metric.
         """
-        return 0 if self.balance is None or self.documents is None else self.balance.shape[-2]
+        if self.balance is None or self.documents is None:
+            return 0
+        return self.balance.shape[-2] - bool(np.ptp(self.inclusion) > 1e-9)
 
     @cached_property
     def df(self) -> FloatArray:
@@ -419,6 +422,15 @@ class Design:
     def _root_fpc(self) -> FloatArray:
         """Root of the finite population correction, influence over weight: (..., n)."""
         return np.asarray(self.influence / self.weights)
+
+    @_cached
+    def _scale(self) -> FloatArray:
+        """The influence (..., n), or (..., 1) where it is the same throughout a draw.
+
+        To multiply by one number takes half as long as to multiply by as many.
+        """
+        first = self.influence[..., :1]
+        return first if (self.influence == first).all() else self.influence
 
     @_per_draw
     def _max_squared_influence(self) -> FloatArray:
@@ -477,8 +489,25 @@ class Design:
     def _group_df(self) -> FloatArray:
         """Degrees of freedom of each group: units less one, or fewer where they are uneven."""
         s = self._squared_shares
-        df = 1.0 / np.where(s > 0, s, 1.0) - 1.0
+        df = 1.0 / np.where(s > 0, s, 1.0) - 1.0 if self.units is None else self._cluster_df()
         return np.asarray(np.where(self._exhausted | (df < 1e-9), 0.0, df))
+
+    def _cluster_df(self) -> FloatArray:
+        """Degrees of freedom of groups of uneven units, such as documents: (..., groups).
+
+        A unit of share p in the weight of its group is taken to vary by v = p². With S = Σp²
+        deviations from the group's mean have the covariance Q = diag(v) − p vᵀ − v pᵀ + S p pᵀ, and
+        (tr Q)² / tr Q² are the degrees of freedom of a χ² with the mean and the variance of their
+        sum of squares (Bell and McCaffrey 2002, Bias reduction in standard errors for linear
+        regression with multi-stage samples). A few long documents among short ones tell less about
+        the variance than their number.
+        """
+        p, s = self._unit_shares, self._squared_shares
+        p3, p4, p5 = (self._sums(p**k, self._unit_groups) for k in (3, 4, 5))
+        trace = s - 2 * p3 + s**2
+        norm = p4 * (1 + 4 * s) - 4 * p5 + 2 * p3**2 + s**4 - 4 * s**2 * p3
+        lone = trace <= 1e-9
+        return np.asarray(np.where(lone, 0.0, trace**2 / np.where(lone, 1.0, norm)))
 
     @_cached
     def _root_bessel(self) -> FloatArray:
@@ -559,6 +588,7 @@ class Design:
             "_slope_df": np.array(df),
             "_lonely": np.array(n == 1 and influence > 0),
             "_root_fpc": np.full(n, influence / weight),
+            "_scale": np.array([influence]),
             "_max_squared_influence": np.array(influence**2),
         }
 

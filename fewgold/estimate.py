@@ -12,10 +12,13 @@ import numpy as np
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_confidence
 from fewgold.common.text import plain_value, spelled
+from fewgold.design import DesignKind
 from fewgold.sample import Design, Ratings
 
 __all__ = ["Bound", "Estimate", "Interval", "LinearEstimate"]
 
+# Degrees of freedom below which documents or chunks are too few to tell their own spread.
+_FEW_CLUSTERS = 3
 _WITHOUT_LIMITS = "without the limits of the scale there is no interval: give them"
 
 
@@ -167,10 +170,13 @@ class LinearEstimate:
 
     @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
-        mean = self.design.means(self.residuals[..., None, :])
-        dev = self.deviations()
-        factor = self.design._document_factor(self._counting())[..., 0]
-        return mean[..., 0], np.asarray(np.vecdot(dev, dev) * factor)
+        mean = np.vecdot(self.residuals, self.design.weights)
+        counting = self._counting()
+        dev = self.design.deviations(counting)[..., 0, :]
+        square = np.vecdot(dev, dev)
+        if self.design.documents is not None:
+            square *= self.design._document_factor(counting)[..., 0]
+        return np.asarray(mean), np.asarray(square)
 
     def deviations(self, design: Design | None = None) -> FloatArray:
         """Scaled deviations of the units that were drawn, (..., u): what bounds see of the shape.
@@ -240,6 +246,11 @@ class LinearEstimate:
             what = "all ratings are equal" if flat else "nothing is left to vary in these ratings"
             scale = "the interval goes by the scale" if limits else _WITHOUT_LIMITS
             found.append(f"{what} and say nothing about the spread; {scale}")
+        if self.design.kind == DesignKind.CLUSTERS and np.any(self.df < _FEW_CLUSTERS):
+            found.append(
+                "so few documents say little about the error, and the interval may be very wide; "
+                "short chunks of more documents (docs-chunks3) would say more"
+            )
         if limits is not None and np.any((self.value < limits[0]) | (self.value > limits[1])):
             found.append(
                 "the estimate lies beyond the end of the scale, as few ratings may have it; take "

@@ -167,7 +167,7 @@ def test_systematic(n):
     assert Mean().estimate(before).se ** 2 == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize(("n", "p"), [(16, 1), (16, 2), (40, 3)])
+@pytest.mark.parametrize(("n", "p"), [(16, 1), (16, 2), (32, 3)])
 def test_balanced(n, p):
     """What the balanced variates explain is no chance, and each takes a degree of freedom."""
     ratings = rated(Balanced(components=p), n)
@@ -187,6 +187,18 @@ def test_whole_documents(n):
     documents = POOL.codes[ratings.sample.indices].tolist()
     expected = cluster_variance(ratings.scores, documents, SIZE)
     assert Mean().estimate(ratings).se ** 2 == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [10, 20, 45])
+def test_degrees_of_freedom_of_whole_documents(n):
+    """By the covariance matrix of deviations, documents varying in proportion to their length."""
+    design = rated(Clusters(), n).sample.design
+    p = np.bincount(design.units, design.weights)
+    residual = np.eye(p.size) - np.outer(p, np.ones(p.size))
+    q = residual @ np.diag(p**2) @ residual.T
+    assert design.df == pytest.approx(np.trace(q) ** 2 / np.trace(q @ q), rel=1e-9)
+    even = replace(design, units=np.arange(n))
+    assert even.df == pytest.approx(n - 1, rel=1e-9)
 
 
 def test_chunks_few_enough_for_one_group():

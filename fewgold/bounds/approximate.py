@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from fewgold.common.arrays import BoolArray, FloatArray, FloatPair, group_sum
-from fewgold.design import Design
+from fewgold.design import Design, DesignKind
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
@@ -68,7 +68,7 @@ def _without_spread(estimate: LinearEstimate, confidence: float) -> FloatArray:
 # Groups with fewer units than this on average say little about skewness: pairs say nothing.
 _LARGE = 10
 # Below this evenness of the weights, groups that are rated less would seem to be a long tail.
-_EVEN = 0.95
+EVEN = 0.95
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     # Groups with something left to chance in them, and draws whose groups are too small.
     some = (design.influence > 0).astype(np.float64)
     used = (group_sum(some, design.groups, int(design.groups.max()) + 1) > 0).sum(-1)
-    small = (used > 1) & (count < _LARGE * used) & (count > _EVEN * members)
+    small = (used > 1) & (count < _LARGE * used) & (count > EVEN * members)
     dev = estimate.deviations()
     if small.any():
         together = replace(design, groups=np.broadcast_to(np.int64(0), design.groups.shape))
@@ -120,6 +120,10 @@ def shape_of(estimate: LinearEstimate) -> Shape:
     mass = design.influence**2
     total = mass.sum(-1)
     part = (mass * design.inclusion).sum(-1) / np.where(total > 0, total, 1.0)
+    # Uneven chances make it another one in every draw: in steps of 4 %, draws share replicates.
+    uneven = (np.ptp(design.inclusion, axis=-1) > 1e-9) & (total > 0)
+    uneven &= design.kind in (DesignKind.UNEVEN, DesignKind.SYSTEMATIC, DesignKind.BALANCED)
+    part = np.where(uneven, np.exp(np.round(25 * np.log(np.where(uneven, part, 1.0))) / 25), part)
     return Shape(
         (dev * scale[..., None]).reshape(-1, dev.shape[-1]),
         np.ravel(members),

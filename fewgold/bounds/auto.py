@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fewgold.bounds.approximate import Hall, Likelihood, count_units
+from fewgold.bounds.approximate import EVEN, Hall, Likelihood, count_units
 from fewgold.bounds.bootstrap import BootstrapT
 from fewgold.bounds.exact import Hypergeometric
 from fewgold.common.arrays import IntArray
@@ -16,6 +16,8 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 #: Units drawn (segments, or documents drawn as a whole) up to which Hall's and the bootstrap's
 #: intervals are chosen.
 HALL_BELOW, BOOTSTRAP_BELOW = 16, 60
+#: Documents of uneven length below which Hall's interval is chosen for them, else the likelihood.
+UNEVEN_BELOW = 10
 
 _CHOICES: tuple[Bound, ...] = (Hall(), BootstrapT(), Likelihood(), Hypergeometric())
 _HALL, _BOOTSTRAP, _LIKELIHOOD, _EXACT = range(4)
@@ -31,12 +33,15 @@ class Auto(Bound):
     all else, from 60 units on                                  `Likelihood`, approximate
     16 to 59 units                                              `BootstrapT`, approximate
     fewer                                                       `Hall`, approximate
+    documents of uneven length, the equal of 10 even ones       `Likelihood`, approximate
     ==========================================================  ===================================
 
     A unit is what was drawn as a whole: a segment, or a document. Skewness needs no case of its
     own: all three approximate intervals adapt to it, and reach further to the side of the long
     tail. Empirical likelihood is the narrowest of them and covers too often where units are few and
-    not skewed; Hall's is the widest and the one to have where they are very few.
+    not skewed; Hall's is the widest and the one to have where they are very few. Documents drawn as
+    a whole are skewed in another way: one long document may hold a third of all the variance. There
+    the bootstrap covers 89 to 93 %, and the likelihood, the more careful one, 94 to 97 %.
 
     Scores count as having two values if all ratings lie at the limits and these are 0 and 1. For
     confidences above 99.9 % Hall's takes the bootstrap's place. It never chooses a guaranteed bound
@@ -69,11 +74,15 @@ class Auto(Bound):
 
 def _chosen(estimate: LinearEstimate, confidence: float) -> IntArray:
     """Position of the bound among the choices, for each draw: (...)."""
-    count = count_units(estimate.design)[1] + 1e-6  # sixteen equal units are sixteen
+    members, count = count_units(estimate.design)
+    count = count + 1e-6  # sixteen equal units are sixteen
     code = np.where(count < BOOTSTRAP_BELOW, _BOOTSTRAP, _LIKELIHOOD)
     # No number of replicates that one would wait for tells the tails of more than 99.9 %.
     few = count < (HALL_BELOW if confidence <= 0.999 else BOOTSTRAP_BELOW)
     code = np.where(few, _HALL, code)
+    if estimate.design.units is not None:
+        uneven = count < EVEN * members
+        code = np.where(uneven, np.where(count < UNEVEN_BELOW, _HALL, _LIKELIHOOD), code)
     # Where scores have two values and the exact interval covers the estimate.
     scores, limits = estimate.ratings.scores, estimate.ratings.limits
     if limits != (0.0, 1.0) or not estimate.design.drawn_as("simple") or estimate.tuned:

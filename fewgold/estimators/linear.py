@@ -227,10 +227,12 @@ def regression_slopes(
     products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
     cross, gram, dev = products[..., :1, :], products[..., 1:, :], dev[..., 1:, :]
     squares = np.diagonal(gram, axis1=-2, axis2=-1)
+    off = design.means(z)
     # No slope for a control that is constant in the sample, where it varies by rounding errors
-    # only; nor for one that only two or three ratings are informative about, such as a metric that
+    # only, of its own size; nor for one that only two or three ratings are informative about, such as a metric that
     # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
-    rounding = 1e-20 * np.vecdot(z, z) * design._max_squared_influence[..., None]
+    size = np.square(off) + np.square(z[..., 0])
+    rounding = 1e-20 * z.shape[-1] * size * design._max_squared_influence[..., None]
     fourth = np.empty(squares.shape)
     for k in range(p):  # one by one: a copy of all of them would leave the processor's cache
         squared = np.square(dev[..., k, :])
@@ -242,26 +244,20 @@ def regression_slopes(
     if not enough.all():
         inverse = np.where(enough[..., None, None], inverse, 0.0)
     beta = np.asarray(np.vecdot(inverse, cross))
-    return beta, np.where(enough, float(p), 0.0), g_weights(design, dev, z, inverse)
+    return beta, np.where(enough, float(p), 0.0), g_weights(design, dev, off, inverse)
 
 
-def g_weights(
-    design: Design,
-    dev: FloatArray,
-    z: FloatArray,
-    inverse: FloatArray,
-    scale: FloatArray | float = 1.0,
-) -> FloatArray:
+def g_weights(design: Design, dev: FloatArray, off: FloatArray, inverse: FloatArray) -> FloatArray:
     """How much each rating counts for, relative to its weight, when slopes are fitted (..., n).
 
     The estimate is Σ w g y with g = 1 − z̄ᵀ S⁻¹ (z − z̄): where the sample means of the metrics are
     off, ratings on the other side weigh more. The variance of Σ w g (y − βz) counts the error of
     the slopes in (Särndal, Swensson and Wretman 1992, section 6.6).
 
-    ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, divided by ``scale``, and
-    ``inverse`` (..., p, p) leads from their products with those of y to the slopes.
+    ``dev`` (..., p, n) are the deviations of z by `Design.scatter`, ``off`` (..., p) its means z̄,
+    both divided by the same scale if any, and ``inverse`` (..., p, p) leads from products of the
+    deviations with those of y to the slopes.
     """
-    off = design.means(z) / scale
     g = combine(combine(off, inverse), dev)
     g *= design._root_fpc
     np.subtract(1.0, g, out=g)
@@ -297,13 +293,38 @@ def inverse_of(gram: FloatArray, used: BoolArray) -> FloatArray:
 def _stable_inverse(gram: FloatArray, filled: FloatArray, trace: FloatArray) -> FloatArray:
     """Inverse of ``filled``, or pseudo-inverse of ``gram`` where that is ill-conditioned."""
     try:
-        inverse = np.linalg.inv(filled)
+        inverse = _swept(filled) if _many_small(filled) else np.linalg.inv(filled)
         size = np.abs(inverse)
         if size.max() * trace.max() * gram.shape[-1] <= _ILL_CONDITIONED:  # for sure not
-            return np.asarray(inverse)
-        ill = size.sum(-1).max(-1) * trace > _ILL_CONDITIONED
+            return inverse
+        # Put so that what is not a number counts as ill-conditioned.
+        ill = ~(size.sum(-1).max(-1) * trace <= _ILL_CONDITIONED)
     except np.linalg.LinAlgError:
         inverse, ill = np.empty_like(gram), np.ones(gram.shape[:-2], dtype=bool)
     if ill.any():
         inverse[ill] = np.linalg.pinv(gram[ill], rcond=1e-10, hermitian=True)
-    return np.asarray(inverse)
+    return inverse
+
+
+def _many_small(matrices: FloatArray) -> bool:
+    """Whether a step for all matrices at once takes less time than a call of LAPACK for each."""
+    p = matrices.shape[-1]
+    return p <= 8 and matrices.size >= 32 * p * p
+
+
+def _swept(matrices: FloatArray) -> FloatArray:
+    """Inverses of positive definite matrices (..., p, p), every step for all of them at once.
+
+    The sweep operator: Goodnight (1979), A tutorial on the sweep operator, American Statistician
+    33. Infinite or not a number where a matrix is singular.
+    """
+    batch, p = matrices.shape[:-2], matrices.shape[-1]
+    a = matrices.reshape(-1, p, p).transpose(1, 2, 0).copy()
+    with np.errstate(all="ignore"):
+        for k in range(p):
+            pivot = a[k, k].copy()
+            row = a[k] / pivot
+            a -= a[k][:, None] * row
+            a[k] = a[:, k] = row
+            a[k, k] = -1 / pivot
+    return np.asarray(-a.transpose(2, 0, 1).reshape(*batch, p, p))

@@ -111,7 +111,7 @@ class Ridge(Estimator):
         if self.higher_is_better is not None and enough.all() and not beta.any():
             notes = ("no metric helps in the stated direction; is higher_is_better right?",)
         inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
-        g = g_weights(sample.design, dev[..., 1:, :], z, inverse, scale)
+        g = g_weights(sample.design, dev[..., 1:, :], sample.design.means(z) / scale, inverse)
         spent: FloatArray | float = 0.0
         if sample.design._balanced_slopes:
             spent = np.where(enough, fit.leverage.sum(-1), 0.0)

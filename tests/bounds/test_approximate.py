@@ -294,11 +294,16 @@ def test_auto_goes_by_the_number_of_units(n, chosen):
     assert made.to_dict()["bound"] == used.name
 
 
-def test_auto_counts_documents_where_these_were_drawn():
-    pool, gold = toy_pool(400, 40)
-    sample = Clusters().draw(pool, 200, rng=1)
-    made = Ridge().estimate(sample.rate(gold[sample.indices]))
-    assert isinstance(Auto().resolve(made), BootstrapT)
+@pytest.mark.parametrize(
+    ("lengths", "n", "chosen"),
+    [([10] * 40, 200, BootstrapT), ([5, 15] * 20, 200, Likelihood), ([5, 15] * 20, 60, Hall)],
+)
+def test_auto_counts_documents_where_these_were_drawn(lengths, n, chosen):
+    documents = np.repeat(np.arange(40), lengths)
+    scores = np.random.default_rng(0).normal(size=400)
+    sample = Clusters().draw(Pool(np.arange(400), {}, documents), n, rng=1)
+    made = Mean().estimate(sample.rate(scores[sample.indices]))
+    assert isinstance(Auto().resolve(made), chosen)
 
 
 def test_auto_is_exact_for_two_values():

@@ -338,3 +338,11 @@ def test_usual_estimators_are_signed_by_their_name(name):
     # Of a model of scikit-learn the name tells the class only.
     assert made.spelled.startswith(f"{made.name}(regressor=" if name == "cv-forest" else made.name)
     assert name == "cv-forest" or made.spelled == made.name
+
+
+@pytest.mark.parametrize(("n", "said"), [(20, True), (300, False)])
+def test_a_note_says_that_documents_are_too_few(n, said):
+    sample = Clusters().draw(POOL, n, rng=3)
+    made = Mean().estimate(sample.rate(GOLD[sample.indices]))
+    assert (made.df < 3) == said
+    assert any("so few documents" in note for note in made.remarks) == said
