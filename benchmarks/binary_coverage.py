@@ -239,10 +239,10 @@ def drawn(
     return [inside.mean(), narrower, errors[0] / errors[1] if errors[1] > 0 else np.nan]
 
 
-def designs(draws: int, how: str, only: list[str]) -> None:
+def designs(draws: int, how: str, only: list[str], sets: list[str]) -> None:
     """A table for each test set: samplers by share rated, over all systems."""
-    for name, metric in SETS.items():
-        systems = list(labelled(name))
+    for name in sets:
+        metric, systems = SETS[name], list(labelled(name))
         rows = []
         for sampler in only or registry.sampler_names():
             # Those that choose one rating after the other take long.
@@ -250,8 +250,9 @@ def designs(draws: int, how: str, only: list[str]) -> None:
             line = [f"`{sampler}`"]
             for share in SHARES:
                 found = [drawn(sampler, *one, metric, share, how, some) for one in systems]
-                holds, width, error = np.nanmean(found, axis=0)
-                line.append(f"{100 * holds:.1f}, {width:.2f}, {error:.2f}")
+                holds, width, error = (x[~np.isnan(x)] for x in np.array(found).T)
+                ratios = (f"{x.mean():.2f}" if x.size else "–" for x in (width, error))
+                line.append(", ".join([f"{100 * holds.mean():.1f}", *ratios]))
             rows.append(line)
         print(f"{name}, {metric}, {how}, {len(systems)} systems of {len(systems[0][0])} outputs\n")
         table(["", *(f"{100 * share:g} % rated" for share in SHARES)], rows)
@@ -263,6 +264,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--real", action="store_true", help="samples of real test sets")
     parser.add_argument("--designs", action="store_true", help="every sampler on real test sets")
     parser.add_argument("--how", choices=HOW, default="cut", help="of the metric, with --designs")
+    parser.add_argument("--sets", nargs="*", choices=SETS, default=list(SETS), help="of --designs")
     parser.add_argument("--samplers", nargs="*", default=[], help="only these, with --designs")
     parser.add_argument(
         "--draws", type=int, help="default: 600; 500 with --real, 150 a system with --designs"
@@ -273,8 +275,8 @@ def arguments() -> argparse.ArgumentParser:
 def main() -> None:
     options = read(arguments(), draws=10)
     if options.designs:
-        need(*SETS)
-        designs(options.draws or 150, options.how, options.samplers)
+        need(*options.sets)
+        designs(options.draws or 150, options.how, options.samplers, options.sets)
     elif options.real:
         need(*METRIC)
         real(options.draws or 500)

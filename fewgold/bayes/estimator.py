@@ -336,8 +336,8 @@ class BinaryPosterior(Estimator):
     >>> sample = judge.select(pool, 200, rng=1)
     >>> ratings = sample.rate(gold[sample.indices]).cut("<= 1")  # at most a minor error
     >>> print(judge.estimate(ratings).summary())
-    0.2445 ± 0.0277 (posterior mean and sd)
-    95% interval 0.1925 to 0.3010 (posterior, credible interval with equal tails)
+    0.2434 ± 0.0277 (posterior mean and sd)
+    95% interval 0.1915 to 0.3000 (posterior, credible interval with equal tails)
     from 200 of 2000 segments
     metric: comet >= 0.427
     est:alpha-comet:equal(comet >= 0.427)|design:random|n:200|N:2000|...
