@@ -2,13 +2,14 @@
 
     python benchmarks/judge.py [--draws 2000] [--ratings 100 200]
 
-Samples are drawn of pools that people rated throughout, so that the true value over the pool is
-known. FRANK: summaries, factual or not; WMT20 en–de and zh–en: one system's segments without any
-MQM error (8 %), with COMET; TopicalChat: answers on a scale of 1 to 5. Verdicts are metrics cut so
-that as many pass as with people; probabilities are metrics through a logistic curve or their ranks;
-levels are metrics cut at quantiles. Simulated: documents that matter, a sharp judge, one that is
-right about itself and one that is overconfident. Cells are shares of 95 % intervals that hold the
-true value, from the lowest to the highest of five samplers; ``--each`` has them one by one.
+docs/coverage.md shows it. Samples are drawn of pools that people rated throughout, so that the true
+value over the pool is known. FRANK: summaries, factual or not; WMT20 en–de and zh–en: one system's
+segments without any MQM error (8 %), with COMET; TopicalChat: answers on a scale of 1 to 5.
+Verdicts are metrics cut so that as many pass as with people; probabilities are metrics through a
+logistic curve or their ranks; levels are metrics cut at quantiles. Simulated: documents that
+matter, a sharp judge, one that is right about itself and one that is overconfident. Cells are
+shares of 95 % intervals that hold the true value, from the lowest to the highest of five samplers;
+``--each`` has them one by one.
 """
 
 from __future__ import annotations
