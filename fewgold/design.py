@@ -375,7 +375,7 @@ class Design:
         """
         if self.balance is None or self.documents is None:
             return 0
-        return self.balance.shape[-2] - bool(np.ptp(self.inclusion) > 1e-9)
+        return int(self.balance.shape[-2]) - int(np.ptp(self.inclusion) > 1e-9)
 
     @cached_property
     def df(self) -> FloatArray:

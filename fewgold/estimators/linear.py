@@ -229,8 +229,8 @@ def regression_slopes(
     squares = np.diagonal(gram, axis1=-2, axis2=-1)
     off = design.means(z)
     # No slope for a control that is constant in the sample, where it varies by rounding errors
-    # only, of its own size; nor for one that only two or three ratings are informative about, such as a metric that
-    # is constant in nearly all strata: (Σa²)²/Σa⁴ counts those ratings.
+    # only, small against its size; nor for one that only two or three ratings are informative
+    # about, such as a metric that is constant in nearly all strata: (Σa²)²/Σa⁴ counts them.
     size = np.square(off) + np.square(z[..., 0])
     rounding = 1e-20 * z.shape[-1] * size * design._max_squared_influence[..., None]
     fourth = np.empty(squares.shape)
@@ -293,23 +293,23 @@ def inverse_of(gram: FloatArray, used: BoolArray) -> FloatArray:
 def _stable_inverse(gram: FloatArray, filled: FloatArray, trace: FloatArray) -> FloatArray:
     """Inverse of ``filled``, or pseudo-inverse of ``gram`` where that is ill-conditioned."""
     try:
-        inverse = _swept(filled) if _many_small(filled) else np.linalg.inv(filled)
+        inverse = np.asarray(_swept(filled) if _many_small(filled) else np.linalg.inv(filled))
         size = np.abs(inverse)
         if size.max() * trace.max() * gram.shape[-1] <= _ILL_CONDITIONED:  # for sure not
-            return inverse
+            return np.asarray(inverse, dtype=np.float64)
         # Put so that what is not a number counts as ill-conditioned.
         ill = ~(size.sum(-1).max(-1) * trace <= _ILL_CONDITIONED)
     except np.linalg.LinAlgError:
         inverse, ill = np.empty_like(gram), np.ones(gram.shape[:-2], dtype=bool)
     if ill.any():
         inverse[ill] = np.linalg.pinv(gram[ill], rcond=1e-10, hermitian=True)
-    return inverse
+    return np.asarray(inverse, dtype=np.float64)
 
 
 def _many_small(matrices: FloatArray) -> bool:
     """Whether a step for all matrices at once takes less time than a call of LAPACK for each."""
     p = matrices.shape[-1]
-    return p <= 8 and matrices.size >= 32 * p * p
+    return bool(p <= 8 and matrices.size >= 32 * p * p)
 
 
 def _swept(matrices: FloatArray) -> FloatArray:

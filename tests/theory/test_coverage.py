@@ -5,9 +5,9 @@ skewness of 2.6. ``FEWGOLD_SEED`` sets another seed: the tests hold for any.
 
 Measured with seed 7 (5 %, 20 %, 50 %):
 
-=====================  =====================  =====================
+====================== =====================  =====================
 strategy               coverage of 95 %       rms(se)/sd
-=====================  =====================  =====================
+====================== =====================  =====================
 random+mean            0.904 0.939 0.947      0.990 0.972 1.009
 random+cv-mean         0.895 0.939 0.957      0.981 0.978 1.012
 random+cv-multi        0.875 0.922 0.947      0.865 0.941 0.997
@@ -21,9 +21,11 @@ docs-sys+ridge         0.901 0.933 0.941      0.964 0.974 0.980
 docs-chunks3+mean      0.911 0.977 0.983      1.029 1.193 1.185
 docs-balanced+mean     0.921 0.940 0.951      0.999 0.992 1.022
 docs-balanced+ridge    0.931 0.943 0.952      1.021 1.003 1.027
-docs-whole+mean        0.855 0.870 0.890      0.854 0.937 0.971
-docs-whole+ridge       0.878 0.883 0.904      0.897 1.037 0.996
-=====================  =====================  =====================
+docs-uneven-rank+mean  0.924 0.953 0.945      0.981 1.030 0.984
+docs-uneven-rank+ridge 0.918 0.952 0.949      0.954 1.032 0.984
+docs-whole+mean        0.943 0.906 0.907      1.043 0.976 0.987
+docs-whole+ridge       0.942 0.907 0.919      0.938 0.961 0.981
+====================== =====================  =====================
 
 Skewed scores undercover at small n, nearly always below the truth: a sample without very bad
 segments has a low mean and a small standard error at once.
@@ -103,6 +105,7 @@ SAMPLERS = {
     "docs-sys": (("mean", "ridge"), 1.0, 1.15),
     "docs-chunks3": (("mean",), 1.0, 1.35),
     "docs-balanced": (("mean", "ridge"), 1.0, 1.10),
+    "docs-uneven-rank": (("mean", "ridge"), 1.0, 1.10),
     # Four or five documents at 5 %, cut at both ends: the variance of so few units is too small.
     "docs-whole": (("mean", "ridge"), 0.88, 1.15),
 }
@@ -147,7 +150,7 @@ def test_undercoverage_of_the_mean_is_what_the_skewness_predicts(demo, budget):
 
 
 # What 95 % intervals may fall short by, beside the Monte-Carlo error: skewed scores and few units.
-SHORT = {"cv-multi": 0.03, "docs-whole": 0.06}
+SHORT = {"cv-multi": 0.03, "docs-whole": 0.02}
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
