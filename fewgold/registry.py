@@ -39,9 +39,8 @@ __all__ = [
     "estimator", "recommended", "sampler", "sampler_names", "strategy", "strategy_names",
 ]  # fmt: skip
 
-#: What we recommend where the pool has metrics, where it has none, and where it stays on disk.
+#: What we recommend where the pool has metrics, and where it has none.
 RECOMMENDED = "docs-balanced+ridge"
-ON_DISK = "docs-sys+ridge"
 WITHOUT_METRICS = "docs-sys+mean"
 
 _SAMPLERS: dict[str, Callable[[], Sampler]] = {
@@ -231,8 +230,6 @@ def strategy_names(pool: Population | None = None) -> list[str]:
 
 def recommended(pool: Population) -> str:
     """The strategy that we recommend for this pool."""
-    if pool.metrics and pool._can_use(Balanced()):
-        return RECOMMENDED
     if pool.metrics:
-        return ON_DISK if pool.has_documents else "metrics-prop+ridge"
+        return RECOMMENDED
     return WITHOUT_METRICS if pool.has_documents else "random+mean"

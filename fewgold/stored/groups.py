@@ -7,7 +7,8 @@ threads or the engine. Which ranks are drawn is by chance, so that any order wil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from hashlib import md5
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -36,22 +37,29 @@ _IN_CELL, _LEAST_CELLS, _MOST_CELLS = 250, 10, 16
 
 @dataclass(frozen=True)
 class Wanted:
-    """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0."""
+    """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0.
+
+    Ranks go by the metrics, or by ``ranks``, the columns named there.
+    """
 
     by: str
     label: NDArray[Any]
     rank: IntArray
     size: IntArray
+    ranks: tuple[str, ...] | None = None
 
-    def some(self, which: NDArray[np.bool_]) -> Wanted:
-        return Wanted(self.by, self.label[which], self.rank[which], self.size[which])
+    def some(self, which: NDArray[Any]) -> Wanted:
+        """Those at some places, in that order, or where a mask is True."""
+        return replace(
+            self, label=self.label[which], rank=self.rank[which], size=self.size[which]
+        )
 
     def then(self, more: Wanted) -> Wanted:
         """These rows, then others by the same label."""
         both = zip(
             (self.label, self.rank, self.size), (more.label, more.rank, more.size), strict=True
         )
-        return Wanted(self.by, *(np.concatenate(pair) for pair in both))
+        return Wanted(self.by, *(np.concatenate(pair) for pair in both), self.ranks)
 
 
 def salt_of(rng: Generator) -> str:
@@ -75,50 +83,109 @@ def fetch_rows(view: TableView, wanted: Wanted, salt: str, order: str | None) ->
     """
     import pandas as pd
 
-    giant = (wanted.size > _GIANT) if order is None else np.zeros(len(wanted.rank), dtype=bool)
     parts = []
-    for which in (~giant, giant):
-        if which.any():
-            part, sub = wanted.some(which), None
-            if which is giant:
-                part, sub = _cut_giants(view, part, salt)
-            found = _fetch(view, part, salt, order, sub)
-            found.index = pd.Index(np.flatnonzero(which)[found.pop("place_").to_numpy()])
-            parts.append(found)
+    for which, part, sub in _parts(view, wanted, salt, whole=order is not None):
+        found = _fetch(view, part, salt, order, sub)
+        found.index = pd.Index(which[found.pop("place_").to_numpy()])
+        parts.append(found)
     both = pd.concat(parts).sort_index()
     if both["id_raw"].duplicated().any():
         refuse_id(both["id_raw"][both["id_raw"].duplicated()].iloc[0])
-    if len(both) != len(wanted.rank) or not both.index.is_unique:
-        raise DataError(
-            f"{len(wanted.rank)} rows were asked for and {len(both)} came. Did the files change "
-            "meanwhile? Draw again."
-        )
+    _check_complete(both, wanted)
     return both
 
 
-def _fetch(
-    view: TableView, wanted: Wanted, salt: str, order: str | None, sub: Part | None
-) -> pd.DataFrame:
-    """Rows of groups, or of their parts ``sub``, with ``place_``, which row was wanted."""
+def fetch_numbers(view: TableView, wanted: Wanted, salt: str) -> pd.DataFrame:
+    """The columns ``wanted.ranks`` of the rows wanted, in that order.
+
+    Rows that these columns leave a choice between are alike in them, so that no id is read.
+    """
     import pandas as pd
 
-    columns = view.columns.shown
+    assert wanted.ranks is not None
+    parts = []
+    for which, part, sub in _parts(view, wanted, salt):
+        ask, keys, cells, near = _asked(view, part, sub)
+        match, own = _match(keys), ", ".join(f"c.{name}" for name in (*keys, *wanted.ranks))
+        order = f"ORDER BY {', '.join(wanted.ranks)}" if wanted.ranks else ""
+        view.engine._add("wanted_", ask)
+        found = view.engine._frame(
+            f"""{cells}, met_ AS (SELECT {own} {near}),
+            ranked_ AS (
+                SELECT *, row_number() OVER (PARTITION BY {", ".join(keys)} {order}) AS rank_
+                FROM met_
+            )
+            SELECT {", ".join(f"c.{name}" for name in ("rank_", *wanted.ranks))}, w.place_
+            FROM ranked_ AS c INNER JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_""",
+            "Reading candidates",
+        )
+        view.engine._drop("wanted_")
+        found.index = pd.Index(which[found.pop("place_").to_numpy()])
+        parts.append(found.drop(columns="rank_"))
+    both = pd.concat(parts).sort_index()
+    _check_complete(both, wanted)
+    return both
+
+
+def _check_complete(found: pd.DataFrame, wanted: Wanted) -> None:
+    if len(found) != len(wanted.rank) or not found.index.is_unique:
+        raise DataError(
+            f"{len(wanted.rank)} rows were asked for and {len(found)} came. Did the files change "
+            "meanwhile? Draw again."
+        )
+
+
+def _parts(
+    view: TableView, wanted: Wanted, salt: str, *, whole: bool = False
+) -> Iterator[tuple[IntArray, Wanted, Part | None]]:
+    """Places of the rows wanted, the rows themselves, and the parts that giant groups are cut into.
+
+    Groups stay ``whole`` where their order is not by chance.
+    """
+    giant = wanted.size > (np.inf if whole else _GIANT)
+    for which in (np.flatnonzero(~giant), np.flatnonzero(giant)):
+        if which.size:
+            part = wanted.some(which)
+            yield which, *(_cut_giants(view, part, salt) if giant[which[0]] else (part, None))
+
+
+def _asked(
+    view: TableView, wanted: Wanted, sub: Part | None
+) -> tuple[pd.DataFrame, list[str], str, str]:
+    """The table ``wanted_`` to add, the names of what makes its groups, and as SQL common tables
+    and a FROM clause that give the rows ``c`` of these groups.
+    """
+    import pandas as pd
+
     ask = pd.DataFrame({"cell_": wanted.label, "rank_": wanted.rank + 1})
     ask["place_"] = np.arange(len(ask))
     cell = [f"{wanted.by} AS cell_"]
     if sub is not None:
         ask["sub_"] = sub[1]
         cell.append(f"{sub[0]} AS sub_")
-    view.engine._add("wanted_", ask)
     keys = [name for name in ("cell_", "sub_") if name in ask]
-    match = " AND ".join(f"c.{name} = w.{name}" for name in keys)
     cells = f"""
         WITH cells_ AS (SELECT DISTINCT {", ".join(keys)} FROM wanted_),
         cut_ AS (SELECT *, {", ".join(cell)} FROM {view.table})"""
-    near = f"FROM cut_ AS c INNER JOIN cells_ AS w ON {match}"
+    return ask, keys, cells, f"FROM cut_ AS c INNER JOIN cells_ AS w ON {_match(keys)}"
+
+
+def _match(keys: list[str]) -> str:
+    return " AND ".join(f"c.{name} = w.{name}" for name in keys)
+
+
+def _fetch(
+    view: TableView, wanted: Wanted, salt: str, order: str | None, sub: Part | None
+) -> pd.DataFrame:
+    """Rows of groups, or of their parts ``sub``, with ``place_``, which row was wanted."""
+    columns = view.columns.shown
+    ask, keys, cells, near = _asked(view, wanted, sub)
+    match = _match(keys)
+    view.engine._add("wanted_", ask)
     # Any order will do that is the same for every engine, since wanted ranks are by chance: that of
     # the metrics is at hand, and ids are read only where it leaves a choice.
     ranks = [c for c in columns if c.startswith("m")] if order is None else [order]
+    ranks = ranks if wanted.ranks is None else list(wanted.ranks)
     if view.placed and ranks and ranks != ["id_"]:
         tied = salt if order is None else None
         found = _fetch_placed(view, ask, keys, (cells, near), match, ranks, tied)
@@ -225,7 +292,7 @@ def _cut_giants(view: TableView, wanted: Wanted, salt: str) -> tuple[Wanted, Par
         sub[mine] = own["sub_"].to_numpy()[which]
         size[mine] = own["size_"].to_numpy()[which]
         rank[mine] = wanted.rank[mine] - (ends - own["size_"].to_numpy())[which]
-    return Wanted(wanted.by, wanted.label, rank, size), (part, sub)
+    return replace(wanted, rank=rank, size=size), (part, sub)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from fewgold.stored.groups import (
     Located,
     MergedGroups,
     Wanted,
+    fetch_numbers,
     fetch_rows,
     locate,
     score_bins,
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 class PoolMoments:
     """Size of the pool, and mean, standard deviation (divisor N) and ends of its numbers.
 
-    Metrics come in the order of `ColumnRoles.metrics`, the cost after them, if there is one.
+    Metrics come in the order of `ColumnRoles.metrics`, then the expected spread and the cost, if
+    there are any.
     """
 
     size: int
@@ -60,11 +62,12 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     In a part of a pool (not ``whole``) a metric may be constant.
     """
     columns = view.columns
-    names = [f"m{k}_" for k in range(len(columns.metrics))]
+    names = columns.numbers
     called = [f"metric {m!r}" for m in columns.metrics]
-    if columns.cost is not None:
-        names.append("cost_")
-        called.append("cost")
+    if columns.spread is not None:
+        what = "probability" if columns.probability else "expected spread"
+        called.append(f"{what} {columns.spread!r}")
+    called += ["cost"] * (columns.cost is not None)
     labels = {"id_": "ids"} | ({"doc_": "documents"} if columns.document is not None else {})
     row = _ends(view, [*labels, *names], names)
     size = int(row["size"])
@@ -89,6 +92,12 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
                 f"metric {name!r} is constant ({low[k]:g} for all {size} segments), so it says "
                 "nothing. Leave it out, or check the column."
             )
+    k = len(columns.metrics)
+    if columns.spread is not None and (low[k] < 0 or high[k] == 0):
+        raise DataError(
+            f"the expected spread {columns.spread!r} must be at least 0 for every segment and "
+            f"above 0 for some; it lies from {low[k]:g} to {high[k]:g}."
+        )
     if columns.cost is not None and low[-1] <= 0:
         raise DataError(f"cost must be above 0 for every segment; the least is {low[-1]:g}.")
     ends = str(row["first_id"]), str(row["last_id"])
@@ -123,7 +132,8 @@ def _refuse_broken(view: TableView, numbers: dict[str, str]) -> None:
     for c, what in numbers.items():
         if int(row[f"broken_{c}"]):
             raise DataError(
-                f"{what} has {int(row[f'broken_{c}'])} missing or infinite values of "
+                f"{what} has {int(row[f'broken_{c}'])} missing or infinite values"
+                f"{', or values outside of 0 to 1,' * what.startswith('probability')} of "
                 f"{int(row['size'])}. Score every segment, or leave it out."
             )
 
@@ -169,6 +179,10 @@ def _about(
     row = view.row(sql, "Reading the metrics")
     found = [[float(row[f"{w}{k}"]) for k in range(len(names))] for w in "sq"]
     return np.array(found[0]) / size, np.array(found[1]) / size
+
+
+#: In place of a column: small groups of segments whose ids end alike.
+ID_ENDS = "ends of ids"
 
 
 class Scan:
@@ -233,7 +247,7 @@ class Scan:
                 "this needs documents, and the pool has none. Name their column "
                 "(document=…, or --document on the command line) or take another strategy."
             )
-        label = self.columns.label(column)
+        label = self._label(column)
         if label not in self._counts:
             name = f"groups_{next(NUMBERS)}"
             self.view.engine._keep(
@@ -252,7 +266,19 @@ class Scan:
     def label(self, column: str) -> str:
         """SQL that tells the stratum of a row, the same as in `groups` and `line`."""
         self._counted(column)
-        return _known(self.columns.label(column))
+        return _known(self._label(column))
+
+    def _label(self, column: str) -> str:
+        if column != ID_ENDS:
+            return self.columns.label(column)
+        # As many characters as give groups of a hundred where they are digits, and of ten or so
+        # where they are hexadecimal.
+        digits = max(round(np.log10(self.moments.size / 100)), 1)
+        return f"right(id_, {digits})"
+
+    def numbers(self, wanted: Wanted, salt: str) -> pd.DataFrame:
+        """Numbers and documents of the rows asked for, in that order, without ids and texts."""
+        return fetch_numbers(self.view, wanted, salt)
 
     def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> pd.DataFrame:
         """The rows asked for, in that order."""
@@ -321,29 +347,33 @@ class Scan:
         return self._linear(names, weights)
 
     def _linear(self, names: Sequence[str], weights: FloatArray, *, rounded: bool = True) -> str:
-        """Σ weight · standardised metric as SQL.
-
-        Threads sum up in any order, and the last digits of moments differ between two runs. What
-        decides on bins must not, so its numbers are ``rounded``, which does bins no harm. Means are
-        rounded to multiples of 1/π of a digit: at those of a digit itself, means of scores with
-        few digits would often lie at a tie.
-        """
+        """Σ weight · standardised metric as SQL; what decides on bins is `rounded`."""
         parts = []
         for name, weight in zip(names, weights, strict=True):
             column = self.columns.metric(name)
             k = self.metrics.index(name)
-            mean, scale = self.moments.mean[k], self.moments.scale[k]
-            slope = weight / scale
-            if rounded and slope:
-                digits = int(np.ceil(-np.log10(scale))) + 4
-                unit = 10.0 ** -np.clip(digits, -300, 300) / np.pi
-                mean = np.round(mean / unit) * unit if abs(digits) < 300 else mean
-                slope = float(f"{slope:.6e}")
-            elif slope:
+            mean, slope = self.rounded(k, weight)
+            if not rounded and slope:
                 column = f"({column} - ({self.moments.pivot[k]:.17e}))"
-                mean = self.moments.above[k]
+                mean, slope = self.moments.above[k], weight / self.moments.scale[k]
             parts.append(f"({column} - ({mean:.17e})) * ({slope:.17e})")
         return " + ".join(parts)
+
+    def rounded(self, k: int, weight: float = 1.0) -> tuple[float, float]:
+        """Mean of the k-th number and ``weight`` over its standard deviation, rounded.
+
+        Threads sum up in any order, and the last digits of moments differ between two runs. What
+        decides who is drawn must not. Means are rounded to multiples of 1/π of a digit: at those
+        of a digit itself, means of scores with few digits would often lie at a tie.
+        """
+        mean, scale = float(self.moments.mean[k]), float(self.moments.scale[k])
+        slope = weight / scale
+        if not slope:
+            return mean, slope
+        digits = int(np.ceil(-np.log10(scale))) + 4
+        unit = 10.0 ** -np.clip(digits, -300, 300) / np.pi
+        mean = float(np.round(mean / unit) * unit) if abs(digits) < 300 else mean
+        return mean, float(f"{slope:.6e}")
 
     @cached_property
     def composite_weights(self) -> tuple[list[str], FloatArray]:
@@ -427,4 +457,5 @@ class Scan:
 
 def _known(label: str) -> str:
     """A label as SQL; rows without one share one. Documents were checked to be there."""
-    return label if label == "doc_" else f"coalesce({label}, '')"
+    whole = label == "doc_" or label.startswith("right(id_")
+    return label if whole else f"coalesce({label}, '')"

@@ -152,7 +152,8 @@ def _some(files: Sequence[str]) -> str:
 class ColumnRoles:
     """The roles of columns, as in `Pool.from_table`, and the order inside documents.
 
-    Inside, columns have names of their own, so that no query depends on what users call them.
+    ``probability`` says that the expected spread is that of a pass or fail rating with this
+    probability. Inside, columns have names of their own, so that no query depends on what users call them.
     """
 
     id: str
@@ -163,6 +164,8 @@ class ColumnRoles:
     texts: tuple[str, ...] = ()
     order: str | None = None
     orientation: Mapping[str, int] = field(default_factory=dict)
+    spread: str | None = None
+    probability: bool = False
 
     @cached_property
     def wanted(self) -> dict[str, str]:
@@ -173,6 +176,8 @@ class ColumnRoles:
         found |= dict.fromkeys(self.metrics, "metric")
         if self.cost is not None:
             found.setdefault(self.cost.column, "cost")
+        if self.spread is not None:
+            found.setdefault(self.spread, "expected spread")
         if self.system is not None:
             found.setdefault(self.system, "system")
         for name in self.texts:
@@ -186,6 +191,8 @@ class ColumnRoles:
         numeric = dict.fromkeys(self.metrics, "metric")
         if self.cost is not None and not self.cost.words:
             numeric[self.cost.column] = "cost"
+        if self.spread is not None:
+            numeric.setdefault(self.spread, "expected spread")
         for name, what in numeric.items():
             if kind(types[name]) not in ("number", "boolean"):
                 raise DataError(
@@ -215,6 +222,14 @@ class ColumnRoles:
         for k, m in enumerate(self.metrics):
             # Ends of the raw column are told by the footers of the files, those of a cast are not.
             parts += [f"{quoted(m)} AS m{k}_raw", f"CAST({quoted(m)} AS DOUBLE) AS m{k}_"]
+        if self.spread is not None:
+            raw_spread = quoted(self.spread)
+            spread = f"CAST({raw_spread} AS DOUBLE)"
+            if self.probability:  # none where it is no probability, which is refused later
+                inside = f"{spread} BETWEEN 0 AND 1"
+                spread = f"CASE WHEN {inside} THEN sqrt({spread} * (1.0e0 - {spread})) END"
+                raw_spread = spread
+            parts += [f"{raw_spread} AS spread_raw", f"{spread} AS spread_"]
         if self.cost is not None:
             fixed, per, column, words = self.cost
             amount = f"CAST({quoted(column)} AS DOUBLE)"
@@ -238,11 +253,17 @@ class ColumnRoles:
         return f"m{self.metrics.index(name)}_"
 
     @property
+    def numbers(self) -> list[str]:
+        """The columns of numbers inside: metrics, expected spread, cost."""
+        found = [f"m{k}_" for k in range(len(self.metrics))]
+        found += ["spread_"] if self.spread is not None else []
+        return found + (["cost_"] if self.cost is not None else [])
+
+    @property
     def shown(self) -> list[str]:
         """The columns inside that a chosen row is fetched with."""
         found = ["id_raw"] + (["doc_raw"] if self.document is not None else [])
-        found += [f"m{k}_" for k in range(len(self.metrics))]
-        found += ["cost_"] if self.cost is not None else []
+        found += self.numbers
         found += ["sys_"] if self.system is not None else []
         return found + [f"t{k}_" for k in range(len(self.texts))]
 
