@@ -1,7 +1,7 @@
 """Two phases: any sampler on a pool on disk, where all segments cannot be looked at at once.
 
-First many segments (tens of thousands) are drawn with equal chances m/N, spread over documents,
-and their numbers are loaded. From these the sampler draws n in memory. The chance of a segment is
+First many segments (tens of thousands) are drawn with equal chances m/N, and their numbers are
+loaded. From these the sampler draws n in memory, documents spread out. The chance of a segment is
 the product of both: n/N where chances are equal, whatever the first phase brought, and with uneven
 ones m/N times its chance π₂ among the m, by which it is weighted (Särndal, Swensson and Wretman
 1992, section 9.3).
@@ -26,34 +26,38 @@ from fewgold.errors import DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler
 from fewgold.samplers.chances import Chances, ExpectedSpread
-from fewgold.samplers.strata import ByColumn, random_ranks
+from fewgold.samplers.strata import ByColumn
 from fewgold.stored import StoredPool
 from fewgold.stored.groups import Wanted, salt_of
 from fewgold.stored.pool import Candidates
-from fewgold.stored.scan import ID_ENDS
 
 # Candidates, at the least, and for each segment to draw: the first phase then adds at most a
-# thirtieth to the variance, and for small budgets far less.
-_LEAST, _EACH = 20_000, 30
-# Rows near a candidate, on average, above which documents are too large to be searched.
+# fiftieth to the variance, and for small budgets far less.
+_LEAST, _EACH = 20_000, 50
+# Rows near a candidate, on average, above which the order of the metrics is too coarse.
 _NEAR = 200
 
 
 def candidates(pool: StoredPool, m: int, rng: Generator) -> Candidates:
-    """m segments with equal chances, at regular distances along documents in random order.
+    """m segments with equal chances, at regular distances along a line.
 
-    Where there are no documents, or large ones, segments whose ids end alike take their place.
+    The line is in the order of the metrics, so that their means are nearly right already. Where
+    they have few values, so that many segments are alike, it is one of documents in random order.
     """
     salt, size = salt_of(rng), len(pool)
     # In whole numbers, so that every position has a chance of exactly m/N.
     positions = np.asarray((int(rng.integers(size)) + np.arange(m) * size) // m)
-    for column in ["document", ID_ENDS] if pool.has_documents else [ID_ENDS]:
-        found = pool._scan.line(column, salt, positions)
+    cells = pool._scan.score_line()
+    ends = cells.size.cumsum()
+    cell = np.searchsorted(ends, positions, side="right")
+    wanted = cells.wanted(cell, positions - (ends - cells.size)[cell])
+    if pool.has_documents and cells.size[np.unique(cell)].sum() > _NEAR * m:
+        found = pool._scan.line("document", salt, positions)
+        # Documents start at a random segment and come round to it.
         new = np.append(True, found.label[1:] != found.label[:-1])
-        if found.size[new].sum() <= _NEAR * m:
-            break
-    rank = random_ranks(found.label, found.size, rng)
-    wanted = Wanted(pool._scan.label(column), found.label, rank, found.size)
+        start = rng.integers(found.size[new])[new.cumsum() - 1]
+        rank = (found.offset + start) % found.size
+        wanted = Wanted(pool._scan.label("document"), found.label, rank, found.size)
     return Candidates.at(pool, wanted, salt)
 
 
@@ -65,6 +69,11 @@ def draw_in_phases(
         raise DesignError(
             f"{sampler.name} draws from a pool on disk by documents or by bins of metrics. Name "
             "the column of your strata as that of the documents when the pool is opened."
+        )
+    if not pool._scan.columns.numbers:
+        raise DesignError(
+            f"{sampler.name} from a pool on disk needs automatic metrics, and this one has none. "
+            "Name their columns (metrics=[…], or --metrics on the command line), or take docs-sys."
         )
     size = len(pool)
     m = min(size, _LEAST + _EACH * n)

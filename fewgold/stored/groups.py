@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import md5
+from math import ceil, log
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,6 +34,8 @@ _GIANT = 50_000
 # Rows in a cell of the line of scores, about, and its numbers of cells as powers of two. Bins are
 # made of whole cells.
 _IN_CELL, _LEAST_CELLS, _MOST_CELLS = 250, 10, 16
+# Digits of the md5 of documents that a line is cut by, at the least.
+_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -343,23 +346,28 @@ class MergedGroups:
 
 
 def score_bins(view: TableView, score: str, bins: int, size: int) -> MergedGroups:
-    """Bins of similar scores, about equally full, made of cells of a fine histogram.
+    """Bins of similar scores, about equally full, made of cells of a fine histogram."""
+    cells = score_cells(view, score, size, _IN_CELL, _MOST_CELLS)
+    middle = cells.size.cumsum() - (cells.size + 1) // 2
+    into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
+    return MergedGroups(cells, into)
+
+
+def score_cells(view: TableView, score: str, size: int, in_cell: int, most: int) -> Groups:
+    """Cells of a fine histogram, about as many rows in each, at most two to the power ``most``.
 
     ``score`` is standardised. x/(1+|x|) brings the whole line to the range from −1 to 1 by basic
     arithmetic alone, which every engine does alike to the last bit, so that a far outlier takes
     no cells from the others.
     """
     z = f"({score})"
-    power = int(np.clip(round(np.log2(size / _IN_CELL)), _LEAST_CELLS, _MOST_CELLS))
+    power = int(np.clip(round(np.log2(size / in_cell)), _LEAST_CELLS, most))
     half = 1 << (power - 1)
     cell = f"CAST(floor({half}.0e0 * (1.0e0 + {z} / (1.0e0 + abs({z})))) AS INTEGER)"
     counts = view.engine._frame(
         f"SELECT {cell} AS cell_, count(*) AS size_ FROM {view.table} GROUP BY 1", "Counting scores"
     ).sort_values("cell_")
-    own = counts["size_"].to_numpy().astype(np.int64)
-    middle = own.cumsum() - (own + 1) // 2
-    into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
-    return MergedGroups(Groups(cell, counts["cell_"].to_numpy(), own), into)
+    return Groups(cell, counts["cell_"].to_numpy(), counts["size_"].to_numpy().astype(np.int64))
 
 
 class Located(NamedTuple):
@@ -379,6 +387,7 @@ def locate(
     label; ``most`` keeps documents of that many rows and more out of it. Sizes are summed up by the
     first digits of the md5, so that only the documents near the positions are ever sorted.
     """
+    digits = max(_DIGITS, ceil(log(16 * len(positions), 16)))
     import pandas as pd
 
     only = "" if most is None else f"WHERE size < {most}"
@@ -386,8 +395,10 @@ def locate(
     key = f"substr({hashed(salt, 'label')}, 1, 12)"
     engine._keep("line_", f"SELECT label, size, {key} AS key_ FROM {groups} {only}", doing)
     buckets = engine._frame(
-        "SELECT substr(key_, 1, 4) AS bucket_, sum(size) AS size_ FROM line_ GROUP BY 1", doing
-    ).sort_values("bucket_")
+        f"SELECT substr(key_, 1, {digits}) AS bucket_, sum(size) AS size_ FROM line_ "
+        "GROUP BY 1 ORDER BY 1",
+        doing,
+    )
     held = buckets["size_"].to_numpy().astype(np.int64)
     ends = held.cumsum()
     which = np.searchsorted(ends, positions, side="right")
@@ -396,13 +407,14 @@ def locate(
     engine._add("buckets_", pd.DataFrame({"bucket_": names[np.unique(which)]}))
     near = engine._frame(
         "SELECT l.label, l.size, l.key_ FROM line_ AS l "
-        "INNER JOIN buckets_ AS b ON substr(l.key_, 1, 4) = b.bucket_",
+        f"INNER JOIN buckets_ AS b ON substr(l.key_, 1, {digits}) = b.bucket_ "
+        "ORDER BY l.key_, l.label",
         doing,
-    ).sort_values(["key_", "label"])
+    )
     engine._drop("buckets_")
     engine._drop("line_")
     sizes = near["size"].to_numpy().astype(np.int64)
-    bucket = near["key_"].str[:4].to_numpy()
+    bucket = near["key_"].str[:digits].to_numpy()
     # Where each document starts on the line: the start of its bucket, and those before it there.
     before = sizes.cumsum() - sizes
     new = np.concatenate([[True], bucket[1:] != bucket[:-1]])

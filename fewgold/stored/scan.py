@@ -22,6 +22,7 @@ from fewgold.stored.groups import (
     fetch_rows,
     locate,
     score_bins,
+    score_cells,
 )
 from fewgold.stored.sources import NUMBERS, TableView
 
@@ -83,6 +84,14 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     whole_numbers = all(int(row[f"known_{c}"]) == size for c in names)
     if not (whole_numbers and np.isfinite(low).all() and np.isfinite(high).all()):
         _refuse_broken(view, dict(zip(names, called, strict=True)))
+    k = len(columns.metrics)
+    if columns.probability:
+        if low[k] < 0 or high[k] > 1:
+            raise DataError(
+                f"probabilities lie between 0 and 1; those of {columns.spread!r} lie from "
+                f"{low[k]:g} to {high[k]:g}. If they are spreads, leave out ':probability'."
+            )
+        low[k], high[k] = 0.0, 0.5  # where √(q(1−q)) lies: only its own pass tells more
     mean, sd, pivot, above = _sums(view, names, low, high, size)
     if not np.isfinite(mean).all():  # not every writer tells of what is no number in its footers
         _refuse_broken(view, dict(zip(names, called, strict=True)))
@@ -92,11 +101,10 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
                 f"metric {name!r} is constant ({low[k]:g} for all {size} segments), so it says "
                 "nothing. Leave it out, or check the column."
             )
-    k = len(columns.metrics)
-    if columns.spread is not None and (low[k] < 0 or high[k] == 0):
+    if columns.spread is not None and (low[k] < 0 or not mean[k] > 0):
         raise DataError(
             f"the expected spread {columns.spread!r} must be at least 0 for every segment and "
-            f"above 0 for some; it lies from {low[k]:g} to {high[k]:g}."
+            f"above 0 for some; the least is {low[k]:g}, the mean {mean[k]:g}."
         )
     if columns.cost is not None and low[-1] <= 0:
         raise DataError(f"cost must be above 0 for every segment; the least is {low[-1]:g}.")
@@ -132,8 +140,7 @@ def _refuse_broken(view: TableView, numbers: dict[str, str]) -> None:
     for c, what in numbers.items():
         if int(row[f"broken_{c}"]):
             raise DataError(
-                f"{what} has {int(row[f'broken_{c}'])} missing or infinite values"
-                f"{', or values outside of 0 to 1,' * what.startswith('probability')} of "
+                f"{what} has {int(row[f'broken_{c}'])} missing or infinite values of "
                 f"{int(row['size'])}. Score every segment, or leave it out."
             )
 
@@ -181,8 +188,8 @@ def _about(
     return np.array(found[0]) / size, np.array(found[1]) / size
 
 
-#: In place of a column: small groups of segments whose ids end alike.
-ID_ENDS = "ends of ids"
+# Rows in a cell of a fine line of scores, about, and its most cells as a power of two.
+_FINE = (30, 22)
 
 
 class Scan:
@@ -247,7 +254,7 @@ class Scan:
                 "this needs documents, and the pool has none. Name their column "
                 "(document=…, or --document on the command line) or take another strategy."
             )
-        label = self._label(column)
+        label = self.columns.label(column)
         if label not in self._counts:
             name = f"groups_{next(NUMBERS)}"
             self.view.engine._keep(
@@ -266,15 +273,7 @@ class Scan:
     def label(self, column: str) -> str:
         """SQL that tells the stratum of a row, the same as in `groups` and `line`."""
         self._counted(column)
-        return _known(self._label(column))
-
-    def _label(self, column: str) -> str:
-        if column != ID_ENDS:
-            return self.columns.label(column)
-        # As many characters as give groups of a hundred where they are digits, and of ten or so
-        # where they are hexadecimal.
-        digits = max(round(np.log10(self.moments.size / 100)), 1)
-        return f"right(id_, {digits})"
+        return _known(self.columns.label(column))
 
     def numbers(self, wanted: Wanted, salt: str) -> pd.DataFrame:
         """Numbers and documents of the rows asked for, in that order, without ids and texts."""
@@ -313,6 +312,15 @@ class Scan:
     def bins(self, metric: str | None, bins: int) -> MergedGroups:
         """Bins of about as many segments of similar scores."""
         return score_bins(self.view, self.score(metric), bins, self.moments.size)
+
+    def score_line(self) -> Groups:
+        """All segments in a line by their metrics, or else by spread or cost, in small cells."""
+        parts = []
+        for k, name in enumerate(self.columns.numbers[: len(self.metrics) or 1]):
+            mean, slope = self.rounded(k)
+            parts.append(f"({name} - ({mean:.17e})) * ({slope:.17e})")
+        score = " + ".join(parts)
+        return score_cells(self.view, score, self.moments.size, *_FINE)
 
     def spread_in(self, merged: MergedGroups) -> tuple[FloatArray, FloatArray | None]:
         """Standard deviation of the composite in each bin, and the mean cost, if there is one."""
@@ -457,5 +465,4 @@ class Scan:
 
 def _known(label: str) -> str:
     """A label as SQL; rows without one share one. Documents were checked to be there."""
-    whole = label == "doc_" or label.startswith("right(id_")
-    return label if whole else f"coalesce({label}, '')"
+    return label if label == "doc_" else f"coalesce({label}, '')"

@@ -228,7 +228,6 @@ class ColumnRoles:
             if self.probability:  # none where it is no probability, which is refused later
                 inside = f"{spread} BETWEEN 0 AND 1"
                 spread = f"CASE WHEN {inside} THEN sqrt({spread} * (1.0e0 - {spread})) END"
-                raw_spread = spread
             parts += [f"{raw_spread} AS spread_raw", f"{spread} AS spread_"]
         if self.cost is not None:
             fixed, per, column, words = self.cost
