@@ -99,7 +99,9 @@ def draw_in_phases(
         groups=np.unique(groups, return_inverse=True)[1],
         balance=balance,
     )
-    return part.fetch(rows[0]), joined
+    fetched = part.fetch(rows[0])
+    part.forget()
+    return fetched, joined
 
 
 def _mean_mass(chances: Chances, part: Candidates, mass: FloatArray, size: int) -> float:
@@ -122,6 +124,7 @@ def cost_in_phases(chances: Chances, pool: StoredPool, n: int) -> tuple[float, f
     if part is None:
         m = min(len(pool), _LEAST)
         part = pool._trial = candidates(pool, m, np.random.default_rng(0))
+        part.forget()
     assert part.cost is not None
     share = chances.inclusion(part, 1)
     mean = float(share @ part.cost)

@@ -42,7 +42,8 @@ _DIGITS = 4
 class Wanted:
     """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0.
 
-    Ranks go by the metrics, or by ``ranks``, the columns named there.
+    Ranks go by the metrics, or by ``ranks``, the columns named there. ``near`` is a table of the
+    rows of these groups, where one is kept.
     """
 
     by: str
@@ -50,6 +51,7 @@ class Wanted:
     rank: IntArray
     size: IntArray
     ranks: tuple[str, ...] | None = None
+    near: str | None = None
 
     def some(self, which: NDArray[Any]) -> Wanted:
         """Those at some places, in that order, or where a mask is True."""
@@ -98,33 +100,37 @@ def fetch_rows(view: TableView, wanted: Wanted, salt: str, order: str | None) ->
     return both
 
 
-def fetch_numbers(view: TableView, wanted: Wanted, salt: str) -> pd.DataFrame:
+def fetch_numbers(
+    view: TableView, wanted: Wanted, salt: str, keep: str | None = None
+) -> pd.DataFrame:
     """The columns ``wanted.ranks`` of the rows wanted, in that order.
 
-    Rows that these columns leave a choice between are alike in them, so that no id is read.
+    Rows that these columns leave a choice between are alike in them, so that no id is read. The
+    rows of all groups that were searched are kept under a name, to fetch some of them from; those
+    of giant ones are not.
     """
     import pandas as pd
 
     assert wanted.ranks is not None
-    parts = []
+    doing, parts = "Reading candidates", []
     for which, part, sub in _parts(view, wanted, salt):
         ask, keys, cells, near = _asked(view, part, sub)
-        match, own = _match(keys), ", ".join(f"c.{name}" for name in (*keys, *wanted.ranks))
-        order = f"ORDER BY {', '.join(wanted.ranks)}" if wanted.ranks else ""
         view.engine._add("wanted_", ask)
+        own = ", ".join(f"c.{name}" for name in (*keys, *wanted.ranks))
+        met = f"({cells} SELECT {own} {near})"
+        if keep is not None and sub is None:
+            view.engine._keep(keep, f"{cells} SELECT c.file_, c.row_, {own} {near}", doing)
+            met = keep
+        line = f"PARTITION BY {', '.join(keys)} ORDER BY {', '.join(wanted.ranks)}"
         found = view.engine._frame(
-            f"""{cells}, met_ AS (SELECT {own} {near}),
-            ranked_ AS (
-                SELECT *, row_number() OVER (PARTITION BY {", ".join(keys)} {order}) AS rank_
-                FROM met_
-            )
-            SELECT {", ".join(f"c.{name}" for name in ("rank_", *wanted.ranks))}, w.place_
-            FROM ranked_ AS c INNER JOIN wanted_ AS w ON {match} AND c.rank_ = w.rank_""",
-            "Reading candidates",
+            f"""SELECT {", ".join(f"c.{name}" for name in wanted.ranks)}, w.place_
+            FROM (SELECT *, row_number() OVER ({line}) AS rank_ FROM {met} AS m) AS c
+            INNER JOIN wanted_ AS w ON {_match(keys)} AND c.rank_ = w.rank_""",
+            doing,
         )
         view.engine._drop("wanted_")
         found.index = pd.Index(which[found.pop("place_").to_numpy()])
-        parts.append(found.drop(columns="rank_"))
+        parts.append(found)
     both = pd.concat(parts).sort_index()
     _check_complete(both, wanted)
     return both
@@ -149,7 +155,10 @@ def _parts(
     for which in (np.flatnonzero(~giant), np.flatnonzero(giant)):
         if which.size:
             part = wanted.some(which)
-            yield which, *(_cut_giants(view, part, salt) if giant[which[0]] else (part, None))
+            if giant[which[0]]:
+                yield which, *_cut_giants(view, replace(part, near=None), salt)
+            else:
+                yield which, part, None
 
 
 def _asked(
@@ -167,9 +176,11 @@ def _asked(
         ask["sub_"] = sub[1]
         cell.append(f"{sub[0]} AS sub_")
     keys = [name for name in ("cell_", "sub_") if name in ask]
+    cut = f"SELECT *, {', '.join(cell)} FROM {view.table}"
+    if wanted.near is not None:
+        cut = f"SELECT * FROM {wanted.near}"
     cells = f"""
-        WITH cells_ AS (SELECT DISTINCT {", ".join(keys)} FROM wanted_),
-        cut_ AS (SELECT *, {", ".join(cell)} FROM {view.table})"""
+        WITH cells_ AS (SELECT DISTINCT {", ".join(keys)} FROM wanted_), cut_ AS ({cut})"""
     return ask, keys, cells, f"FROM cut_ AS c INNER JOIN cells_ AS w ON {_match(keys)}"
 
 

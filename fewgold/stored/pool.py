@@ -516,10 +516,8 @@ class Candidates(Pool):
     @classmethod
     def at(cls, store: StoredPool, wanted: Wanted, salt: str) -> Candidates:
         """Of a first draw: the rows ``wanted``, known by their numbers and documents."""
-        columns = store._scan.columns
-        ranks = (*columns.numbers, *(["doc_"] if columns.document is not None else []))
-        wanted = replace(wanted, ranks=ranks)
-        frame, part = store._scan.numbers(wanted, salt), object.__new__(cls)
+        columns, part = store._scan.columns, object.__new__(cls)
+        frame, wanted = store._scan.numbers(wanted, salt)
 
         def numbers(name: str) -> FloatArray:
             return frame[name].to_numpy().astype(np.float64)
@@ -542,6 +540,10 @@ class Candidates(Pool):
     def fetch(self, rows: IntArray) -> Excerpt:
         """Some of the rows with ids and texts."""
         return self.store._rows(self.wanted.some(rows), self.salt)
+
+    def forget(self) -> None:
+        """Drop what is kept to fetch rows from."""
+        self.store._scan.forget(self.wanted)
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         chosen = list(self.metrics) if names is None else list(as_names(names))

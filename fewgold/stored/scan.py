@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -189,7 +189,7 @@ def _about(
 
 
 # Rows in a cell of a fine line of scores, about, and its most cells as a power of two.
-_FINE = (30, 22)
+_FINE = (20, 22)
 
 
 class Scan:
@@ -275,16 +275,27 @@ class Scan:
         self._counted(column)
         return _known(self.columns.label(column))
 
-    def numbers(self, wanted: Wanted, salt: str) -> pd.DataFrame:
-        """Numbers and documents of the rows asked for, in that order, without ids and texts."""
-        return fetch_numbers(self.view, wanted, salt)
+    def numbers(self, wanted: Wanted, salt: str) -> tuple[pd.DataFrame, Wanted]:
+        """Numbers and documents of the rows asked for, in that order, without ids and texts.
+
+        Also by what to ask for these rows again: they are found faster then, until `forget`.
+        """
+        documents = ["doc_"] * (self.columns.document is not None)
+        wanted = replace(wanted, ranks=(*self.columns.numbers, *documents))
+        keep = f"near_{next(NUMBERS)}" if self.view.placed else None
+        found = fetch_numbers(self.view, wanted, salt, keep)
+        return found, replace(wanted, near=keep)
+
+    def forget(self, wanted: Wanted) -> None:
+        """Drop what is kept of rows near the wanted ones."""
+        if wanted.near is not None:
+            self.view.engine._drop(wanted.near)
 
     def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> pd.DataFrame:
         """The rows asked for, in that order."""
         found = fetch_rows(self.view, wanted, salt, order)
         # Chosen ids that other rows have too are refused: answers could not be told apart.
-        with self.view.ids_table(found["id_raw"]) as chosen:
-            self.view.refuse_twice(f"INNER JOIN {chosen} AS d ON p.id_ = d.id_")
+        self.view.refuse_twice(found["id_raw"])
         return found
 
     def groups(self, column: str, least: int = 0, *, detailed: bool = False) -> Groups:

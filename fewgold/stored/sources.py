@@ -316,13 +316,22 @@ class TableView:
         yield name
         self.engine._drop(name)
 
-    def refuse_twice(self, join: str = "") -> None:
-        """Refuse ids that occur twice, among all rows ``p`` or those that a join leaves."""
-        found = self.engine._frame(
-            f"SELECT p.id_ FROM {self.table} AS p {join} "
-            "GROUP BY p.id_ HAVING count(*) > 1 ORDER BY p.id_ LIMIT 1",
-            "Comparing ids",
-        )
+    def refuse_twice(self, ids: Iterable[Any] | None = None) -> None:
+        """Refuse ids that occur twice, some of them or any."""
+        if ids is None:
+            found = self.engine._frame(
+                f"SELECT id_ FROM {self.table} "
+                "GROUP BY id_ HAVING count(*) > 1 ORDER BY id_ LIMIT 1",
+                "Comparing ids",
+            )
+        else:
+            # Counted here: engines may count all ids of the table before they join.
+            with self.ids_table(ids) as asked:
+                found = self.engine._frame(
+                    f"SELECT p.id_ FROM {self.table} AS p INNER JOIN {asked} AS a ON p.id_ = a.id_",
+                    "Comparing ids",
+                )
+            found = found[found["id_"].duplicated()].sort_values("id_")
         if len(found):
             refuse_id(found["id_"].iloc[0])
 
