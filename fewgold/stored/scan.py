@@ -84,14 +84,14 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     whole_numbers = all(int(row[f"known_{c}"]) == size for c in names)
     if not (whole_numbers and np.isfinite(low).all() and np.isfinite(high).all()):
         _refuse_broken(view, dict(zip(names, called, strict=True)))
-    k = len(columns.metrics)
+    at = len(columns.metrics)
     if columns.probability:
-        if low[k] < 0 or high[k] > 1:
+        if low[at] < 0 or high[at] > 1:
             raise DataError(
                 f"probabilities lie between 0 and 1; those of {columns.spread!r} lie from "
-                f"{low[k]:g} to {high[k]:g}. If they are spreads, leave out ':probability'."
+                f"{low[at]:g} to {high[at]:g}. If they are spreads, leave out ':probability'."
             )
-        low[k], high[k] = 0.0, 0.5  # where √(q(1−q)) lies: only its own pass tells more
+        low[at], high[at] = 0.0, 0.5  # where √(q(1−q)) lies: only its own pass tells more
     mean, sd, pivot, above = _sums(view, names, low, high, size)
     if not np.isfinite(mean).all():  # not every writer tells of what is no number in its footers
         _refuse_broken(view, dict(zip(names, called, strict=True)))
@@ -101,10 +101,10 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
                 f"metric {name!r} is constant ({low[k]:g} for all {size} segments), so it says "
                 "nothing. Leave it out, or check the column."
             )
-    if columns.spread is not None and (low[k] < 0 or not mean[k] > 0):
+    if columns.spread is not None and (low[at] < 0 or not mean[at] > 0):
         raise DataError(
             f"the expected spread {columns.spread!r} must be at least 0 for every segment and "
-            f"above 0 for some; the least is {low[k]:g}, the mean {mean[k]:g}."
+            f"above 0 for some; the least is {low[at]:g}, the mean {mean[at]:g}."
         )
     if columns.cost is not None and low[-1] <= 0:
         raise DataError(f"cost must be above 0 for every segment; the least is {low[-1]:g}.")
