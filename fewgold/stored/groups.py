@@ -55,16 +55,16 @@ class Wanted:
 
     def some(self, which: NDArray[Any]) -> Wanted:
         """Those at some places, in that order, or where a mask is True."""
-        return replace(
-            self, label=self.label[which], rank=self.rank[which], size=self.size[which]
-        )
+        return replace(self, label=self.label[which], rank=self.rank[which], size=self.size[which])
 
     def then(self, more: Wanted) -> Wanted:
         """These rows, then others by the same label."""
-        both = zip(
-            (self.label, self.rank, self.size), (more.label, more.rank, more.size), strict=True
+        return replace(
+            self,
+            label=np.concatenate([self.label, more.label]),
+            rank=np.concatenate([self.rank, more.rank]),
+            size=np.concatenate([self.size, more.size]),
         )
-        return Wanted(self.by, *(np.concatenate(pair) for pair in both), self.ranks)
 
 
 def salt_of(rng: Generator) -> str:

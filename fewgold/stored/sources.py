@@ -153,7 +153,8 @@ class ColumnRoles:
     """The roles of columns, as in `Pool.from_table`, and the order inside documents.
 
     ``probability`` says that the expected spread is that of a pass or fail rating with this
-    probability. Inside, columns have names of their own, so that no query depends on what users call them.
+    probability. Inside, columns have names of their own, so that no query depends on what users
+    call them.
     """
 
     id: str

@@ -124,10 +124,10 @@ class PlainScan(Scan):
         names = self.columns.numbers[: len(self.metrics) or 1]
         values = [*self.pool.metrics.values(), self.pool.spread, self.pool.cost]
         values = [v for v in values if v is not None]
-        score = sum(
-            (v - mean) * slope
-            for v, (mean, slope) in zip(values, (self.rounded(k) for k in range(len(names))))
-        )
+        score = 0.0
+        for k in range(len(names)):
+            mean, slope = self.rounded(k)
+            score = score + (values[k] - mean) * slope
         self.cells = [cell(z, len(score), 20, 22) for z in score.tolist()]
         counts = Counter(self.cells)
         known = sorted(counts)

@@ -388,6 +388,6 @@ def test_what_is_refused_says_what_to_take(files):
             Incremental().draw(pool, 20)
         with pytest.raises(DesignError, match=r"Name the column of your strata as that of the doc"):
             Balanced(by=ByColumn("doc")).draw(pool, 20)
-    with StoredPool(files, id="id", document="doc") as pool:
-        with pytest.raises(DesignError, match="needs automatic metrics, .* or take docs-sys"):
-            Balanced().draw(pool, 20)
+    none = StoredPool(files, id="id", document="doc")
+    with none, pytest.raises(DesignError, match=r"needs automatic metrics, .* or take docs-sys"):
+        Balanced().draw(none, 20)
