@@ -115,7 +115,7 @@ def _mean_mass(chances: Chances, part: Candidates, mass: FloatArray, size: int) 
         assert part.spread is not None
         relative = part._mean_spread / float(part.spread.mean())
         return chances.uniform + (1 - chances.uniform) * relative
-    return 1 - float(mass.std()) * np.sqrt((1 - m / size) / m)
+    return float(1 - mass.std() * np.sqrt((1 - m / size) / m))
 
 
 def cost_in_phases(chances: Chances, pool: StoredPool, n: int) -> tuple[float, float]:
