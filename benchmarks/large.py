@@ -33,6 +33,8 @@ BUDGET = 500
 METRICS = ("judge", "chrf", "length")
 TASKS = {
     "moments of three metrics": "moments",
+    "select in balance (docs-balanced)": "docs-balanced",
+    "select with uneven chances (docs-uneven)": "docs-uneven",
     "select by documents (docs-sys)": "docs-sys",
     "select by metric bins (metrics-prop)": "metrics-prop",
     "select at random": "random",
@@ -81,7 +83,7 @@ def plain(folder: str, task: str, sheet: str) -> None:
         return
     parts += ["sum(length(id))", "sum(length(output))"]
     connection.execute(f"SELECT {', '.join(parts)} FROM {source}").fetchall()
-    if task == "docs-sys":
+    if task.startswith("docs-"):
         connection.execute(
             f"SELECT count(*) FROM (SELECT conversation, count(*) FROM {source} GROUP BY 1)"
         ).fetchall()
@@ -101,6 +103,8 @@ def ours(folder: str, task: str, sheet: str) -> None:
     columns: dict[str, Any] = {
         "id": "id", "document": "conversation", "metrics": list(METRICS), "texts": ["output"]
     }  # fmt: skip
+    if task == "docs-uneven":
+        columns["spread"] = "judge:probability"
     with StoredPool(folder, **columns) as pool:
         if task == "moments":
             _ = pool._scan.moments

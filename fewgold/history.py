@@ -136,6 +136,12 @@ class History:
 
     def inform(self, pool: Pool) -> Pool:
         """The pool with the metric ``history`` and an expected spread for each segment."""
+        if not isinstance(pool, Pool):
+            raise DataError(
+                "a history predicts every segment in memory, and this pool is on disk. Take "
+                "docs-balanced+ridge, or let chances follow the history there: "
+                "Balanced(chances=Chances(history.spread))."
+            )
         if METRIC in pool.metrics:
             raise DataError(
                 f"the pool has a metric called {METRIC!r} already.",
@@ -171,6 +177,15 @@ class History:
         return replace(
             informed, spread=_rounded(spread), orientation={**informed.orientation, METRIC: 0}
         )
+
+    def spread(self, pool: Pool) -> FloatArray:
+        """The expected spread of each segment by its metrics: ``Chances(history.spread)``.
+
+        It is all that a history can give for a pool on disk, where it predicts the candidates only.
+        """
+        informed = replace(self, same_segments=False).inform(pool)
+        assert informed.spread is not None
+        return informed.spread
 
     @property
     def _studies(self) -> tuple[Study, ...]:

@@ -313,6 +313,12 @@ class Pool:
         """What was asked for before: all metrics, and single ones."""
         return {}
 
+    def _standardised_cost(self) -> FloatArray | None:
+        """The cost with mean 0 and standard deviation 1, if there is one that varies: (N,)."""
+        if self.cost is None or not (spread := self.cost.std()) > 0:
+            return None
+        return np.asarray((self.cost - self.cost.mean()) / spread)
+
     @property
     def _rows_in_memory(self) -> bool:
         """Whether the metrics of all segments are in memory, and not only of the drawn ones."""

@@ -39,13 +39,12 @@ __all__ = [
     "estimator", "recommended", "sampler", "sampler_names", "strategy", "strategy_names",
 ]  # fmt: skip
 
-#: What we recommend where the pool has metrics, where it has none, and where it stays on disk.
+#: What we recommend where the pool has metrics, and where it has none.
 RECOMMENDED = "docs-balanced+ridge"
 #: Where it is known beforehand how far ratings are expected to stray from the metrics.
 UNEVEN = "docs-uneven+ridge"
 #: Where nothing is known, for error counts only.
 BY_RANK = "docs-uneven-rank+ridge"
-ON_DISK = "docs-sys+ridge"
 WITHOUT_METRICS = "docs-sys+mean"
 
 _SAMPLERS: dict[str, Callable[[], Sampler]] = {
@@ -267,8 +266,6 @@ def recommended(pool: Population) -> str:
         if pool.metrics:
             return UNEVEN
         return "docs-sys-uneven+mean" if pool.has_documents else "random-uneven+mean"
-    if pool.metrics and pool._can_use(Balanced()):
-        return RECOMMENDED
     if pool.metrics:
-        return ON_DISK if pool.has_documents else "metrics-prop+ridge"
+        return RECOMMENDED
     return WITHOUT_METRICS if pool.has_documents else "random+mean"

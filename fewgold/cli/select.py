@@ -160,10 +160,10 @@ def select(
     known = {"--uncertainty": uncertainty, "--history": history, "--history-human": history_human}
     foreseen = [name for name, value in known.items() if value is not None]
     on_disk = input.stays_on_disk(pool_files, engine)
-    if on_disk and foreseen:
+    if on_disk and (history or history_human) is not None:
         raise typer.BadParameter(
-            f"{' and '.join(foreseen)} need a pool that is loaded: one file, with --engine memory "
-            "if it is large."
+            "--history needs a pool that is loaded: one file, with --engine memory if it is large. "
+            "An --uncertainty column will do on disk too."
         )
     if shared and history is not None:
         raise typer.BadParameter(
@@ -181,15 +181,23 @@ def select(
             raise typer.BadParameter("--given brings the columns with it: leave their options out.")
         opened = _open_given(given, pool_files, on_disk, memory, quiet)
     elif on_disk:
-        from fewgold.io.columns import roles
         from fewgold.stored import StoredPool
 
         started = input.start_engine(engine, memory, quiet)
         seen = StoredPool._peek(pool_files, started)
-        found = input.unrated(roles(seen, **named, orientation=signs, fill=False))
+        found, column = uneven.roles_beside(
+            seen, uncertainty, **named, orientation=signs, fill=False
+        )
+        found = input.unrated(found)
         columns: dict[str, Any] = {**found.columns, "order": order}
+        if column is not None:
+            columns["spread"] = column.stored
         stored = StoredPool(pool_files, engine=started, **columns)
-        opened = _Opened(stored, columns, dict(found.guessed), found.notes())
+        record = uneven.inform(stored, column, None, None, None, quiet).record
+        opened = _Opened(
+            stored, columns, dict(found.guessed), found.notes(), foreseen=record,
+            uncertainty=None if column is None else f"{column.name}:{column.kind}",
+        )  # fmt: skip
     else:
         opened = _open_table(pool_file, named, signs, shared, quiet, known)
     pool, columns, rated = opened.pool, opened.columns, opened.rated

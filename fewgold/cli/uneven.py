@@ -103,6 +103,11 @@ class Column:
         return np.asarray(spread)
 
     @property
+    def stored(self) -> str:
+        """What `StoredPool` takes for its spread."""
+        return self.name if self.kind == "spread" else f"{self.name}:{self.kind}"
+
+    @property
     def sentence(self) -> str:
         """How the column is taken, for output and reports."""
         if self.kind == "probability":
@@ -159,14 +164,17 @@ class Informed:
 
 
 def inform(
-    pool: Pool,
+    pool: Any,
     column: Column | None,
     spread: FloatArray | None,
     history: str | None,
     history_human: str | None,
     quiet: bool,
 ) -> Informed:
-    """The pool with all that is known beforehand; a column outweighs the spread of a history."""
+    """The pool with all that is known beforehand; a column outweighs the spread of a history.
+
+    A pool on disk knows its spread already, and takes none here.
+    """
     record: dict[str, Any] = {}
     icc = None
     if history is not None:
@@ -175,8 +183,9 @@ def inform(
         icc = earlier.icc
     elif history_human is not None:
         raise typer.BadParameter("--history-human belongs to --history.")
-    if column is not None and spread is not None:
+    if spread is not None:
         pool = pool.with_spread(spread)
+    if column is not None:
         record["uncertainty"] = {"column": column.name, "kind": column.kind}
         record["uncertainty"] |= {"sentence": column.sentence, "other": column.other}
     return Informed(pool, record, icc)

@@ -24,8 +24,10 @@ from fewgold.design import Design, DesignKind, neighbours
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
 from fewgold.samplers.chances import RATINGS_PER_VARIATE, Chances, uneven_design
+from fewgold.samplers.phases import draw_in_phases
 from fewgold.samplers.strata import ByDocument, Stratifier, strata_of
 from fewgold.samplers.systematic import NEIGHBOURS, spread_documents
+from fewgold.stored import StoredPool
 
 _EPS = 1e-9
 _CLOSE = 1e-15
@@ -122,6 +124,9 @@ class Balanced(Sampler):
         by_document = self.by is None and pool.documents is not None
         return rows, replace(design, **spread_documents(pool, rows, by_document))
 
+    def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
+        return draw_in_phases(self, pool, n, rng)
+
 
 @dataclass(frozen=True)
 class Dues:
@@ -206,8 +211,9 @@ def balance_variates(pool: Pool, most: int) -> FloatArray:
     if most < 1 or not (pool.metrics or pool.cost is not None):
         return np.empty((0, size))
     parts: list[FloatArray] = []
-    if pool.cost is not None and pool.cost.std() > 0:  # first: money is what must come out right
-        parts.append((pool.cost - pool.cost.mean()) / pool.cost.std())
+    cost = pool._standardised_cost()
+    if cost is not None:  # first: money is what must come out right
+        parts.append(cost)
     if pool.metrics:
         z = pool.standardised()
         values, vectors = np.linalg.eigh(z @ z.T / size)

@@ -125,8 +125,7 @@ class Sampler(ABC):
     def _refuse_disk(self) -> NoReturn:
         raise DesignError(
             f"{self.name} must look at every segment in memory, and this pool is on disk. Take "
-            "random, docs-sys, docs-prop, docs-opt, docs-whole, docs-chunks3 or metrics-prop, or "
-            "load the pool with Pool.from_file."
+            "docs-balanced, or load the pool with Pool.from_file."
         )
 
     def _top_up(
@@ -196,6 +195,10 @@ class Sampler(ABC):
 
     def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
         """The same for a pool on disk."""
+        if (chances := getattr(self, "chances", None)) is not None:
+            from fewgold.samplers.phases import cost_in_phases
+
+            return cost_in_phases(chances, pool, n)
         moments = pool._scan.moments
         mean, sd = float(moments.mean[-1]), float(moments.sd[-1])
         return n * mean, n * (1 - n / len(pool)) * sd**2

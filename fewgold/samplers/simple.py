@@ -13,6 +13,7 @@ from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample, SampleInfo
 from fewgold.samplers.base import Sampler, batch_design
 from fewgold.samplers.chances import Chances, uneven_design
+from fewgold.samplers.phases import draw_in_phases
 from fewgold.samplers.systematic import along_line
 from fewgold.stored import StoredPool
 from fewgold.stored.groups import Wanted, salt_of
@@ -47,7 +48,7 @@ class SimpleRandom(Sampler):
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         if self.chances is not None:
-            self._refuse_disk()
+            return draw_in_phases(self, pool, n, rng)
         salt, size = salt_of(rng), len(pool)
         rank = rng.choice(size, n, replace=False)
         if pool.metrics:  # any line of known lengths will do, and that of a metric is soon read

@@ -23,6 +23,7 @@ from fewgold.errors import BudgetError, DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
 from fewgold.samplers.chances import Chances, capped, uneven_design
+from fewgold.samplers.phases import draw_in_phases
 from fewgold.samplers.strata import (
     ByDocument,
     ByMetric,
@@ -302,7 +303,7 @@ class Stratified(Sampler):
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         if self.chances is not None:
-            self._refuse_disk()
+            return draw_in_phases(self, pool, n, rng)
         salt, size = salt_of(rng), len(pool)
         plain = self.allocation == "proportional" and self.rounding == "unbiased"
         if plain and not isinstance(self.by, ByMetric) and n < size:
@@ -370,7 +371,7 @@ class Stratified(Sampler):
         return any_of(groups, group, rng), within_design(groups.size, counts)
 
     def _cost_stored(self, pool: StoredPool, n: int) -> tuple[float, float]:
-        if self.allocation == "proportional":
+        if self.allocation == "proportional":  # and with uneven chances
             return super()._cost_stored(pool, n)  # strata do not make the variance larger
         groups, share = self._shares(pool, n)
         cost, sd = pool._scan.cost_in(groups)

@@ -17,6 +17,7 @@ from fewgold.errors import DesignError
 from fewgold.pool import Pool
 from fewgold.samplers.base import Sampler, batch_design, shuffled
 from fewgold.samplers.chances import Chances, uneven_design
+from fewgold.samplers.phases import draw_in_phases
 from fewgold.samplers.strata import (
     ByDocument,
     ByMetric,
@@ -89,7 +90,7 @@ class Systematic(Sampler):
 
     def _draw_stored(self, pool: StoredPool, n: int, rng: Generator) -> tuple[Pool, Design]:
         if self.chances is not None:
-            self._refuse_disk()
+            return draw_in_phases(self, pool, n, rng)
         salt, size = salt_of(rng), len(pool)
         positions = regular(size, n, 1, rng)[0]
         design = line_design(n, size, size)

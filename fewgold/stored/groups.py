@@ -7,8 +7,10 @@ threads or the engine. Which ranks are drawn is by chance, so that any order wil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from hashlib import md5
+from math import ceil, log
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -32,26 +34,37 @@ _GIANT = 50_000
 # Rows in a cell of the line of scores, about, and its numbers of cells as powers of two. Bins are
 # made of whole cells.
 _IN_CELL, _LEAST_CELLS, _MOST_CELLS = 250, 10, 16
+# Digits of the md5 of documents that a line is cut by, at the least.
+_DIGITS = 4
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0."""
+    """Rows to fetch: of each the group (a label, as ``by`` gives it) and the rank there, from 0.
+
+    Ranks go by the metrics, or by ``ranks``, the columns named there. ``near`` is a table of the
+    rows of these groups, where one is kept.
+    """
 
     by: str
     label: NDArray[Any]
     rank: IntArray
     size: IntArray
+    ranks: tuple[str, ...] | None = None
+    near: str | None = None
 
-    def some(self, which: NDArray[np.bool_]) -> Wanted:
-        return Wanted(self.by, self.label[which], self.rank[which], self.size[which])
+    def some(self, which: NDArray[Any]) -> Wanted:
+        """Those at some places, in that order, or where a mask is True."""
+        return replace(self, label=self.label[which], rank=self.rank[which], size=self.size[which])
 
     def then(self, more: Wanted) -> Wanted:
         """These rows, then others by the same label."""
-        both = zip(
-            (self.label, self.rank, self.size), (more.label, more.rank, more.size), strict=True
+        return replace(
+            self,
+            label=np.concatenate([self.label, more.label]),
+            rank=np.concatenate([self.rank, more.rank]),
+            size=np.concatenate([self.size, more.size]),
         )
-        return Wanted(self.by, *(np.concatenate(pair) for pair in both))
 
 
 def salt_of(rng: Generator) -> str:
@@ -75,50 +88,118 @@ def fetch_rows(view: TableView, wanted: Wanted, salt: str, order: str | None) ->
     """
     import pandas as pd
 
-    giant = (wanted.size > _GIANT) if order is None else np.zeros(len(wanted.rank), dtype=bool)
     parts = []
-    for which in (~giant, giant):
-        if which.any():
-            part, sub = wanted.some(which), None
-            if which is giant:
-                part, sub = _cut_giants(view, part, salt)
-            found = _fetch(view, part, salt, order, sub)
-            found.index = pd.Index(np.flatnonzero(which)[found.pop("place_").to_numpy()])
-            parts.append(found)
+    for which, part, sub in _parts(view, wanted, salt, whole=order is not None):
+        found = _fetch(view, part, salt, order, sub)
+        found.index = pd.Index(which[found.pop("place_").to_numpy()])
+        parts.append(found)
     both = pd.concat(parts).sort_index()
     if both["id_raw"].duplicated().any():
         refuse_id(both["id_raw"][both["id_raw"].duplicated()].iloc[0])
-    if len(both) != len(wanted.rank) or not both.index.is_unique:
-        raise DataError(
-            f"{len(wanted.rank)} rows were asked for and {len(both)} came. Did the files change "
-            "meanwhile? Draw again."
-        )
+    _check_complete(both, wanted)
     return both
 
 
-def _fetch(
-    view: TableView, wanted: Wanted, salt: str, order: str | None, sub: Part | None
+def fetch_numbers(
+    view: TableView, wanted: Wanted, salt: str, keep: str | None = None
 ) -> pd.DataFrame:
-    """Rows of groups, or of their parts ``sub``, with ``place_``, which row was wanted."""
+    """The columns ``wanted.ranks`` of the rows wanted, in that order.
+
+    Rows that these columns leave a choice between are alike in them, so that no id is read. The
+    rows of all groups that were searched are kept under a name, to fetch some of them from; those
+    of giant ones are not.
+    """
     import pandas as pd
 
-    columns = view.columns.shown
+    assert wanted.ranks is not None
+    doing, parts = "Reading candidates", []
+    for which, part, sub in _parts(view, wanted, salt):
+        ask, keys, cells, near = _asked(view, part, sub)
+        view.engine._add("wanted_", ask)
+        own = ", ".join(f"c.{name}" for name in (*keys, *wanted.ranks))
+        met = f"({cells} SELECT {own} {near})"
+        if keep is not None and sub is None:
+            view.engine._keep(keep, f"{cells} SELECT c.file_, c.row_, {own} {near}", doing)
+            met = keep
+        line = f"PARTITION BY {', '.join(keys)} ORDER BY {', '.join(wanted.ranks)}"
+        found = view.engine._frame(
+            f"""SELECT {", ".join(f"c.{name}" for name in wanted.ranks)}, w.place_
+            FROM (SELECT *, row_number() OVER ({line}) AS rank_ FROM {met} AS m) AS c
+            INNER JOIN wanted_ AS w ON {_match(keys)} AND c.rank_ = w.rank_""",
+            doing,
+        )
+        view.engine._drop("wanted_")
+        found.index = pd.Index(which[found.pop("place_").to_numpy()])
+        parts.append(found)
+    both = pd.concat(parts).sort_index()
+    _check_complete(both, wanted)
+    return both
+
+
+def _check_complete(found: pd.DataFrame, wanted: Wanted) -> None:
+    if len(found) != len(wanted.rank) or not found.index.is_unique:
+        raise DataError(
+            f"{len(wanted.rank)} rows were asked for and {len(found)} came. Did the files change "
+            "meanwhile? Draw again."
+        )
+
+
+def _parts(
+    view: TableView, wanted: Wanted, salt: str, *, whole: bool = False
+) -> Iterator[tuple[IntArray, Wanted, Part | None]]:
+    """Places of the rows wanted, the rows themselves, and the parts that giant groups are cut into.
+
+    Groups stay ``whole`` where their order is not by chance.
+    """
+    giant = wanted.size > (np.inf if whole else _GIANT)
+    for which in (np.flatnonzero(~giant), np.flatnonzero(giant)):
+        if which.size:
+            part = wanted.some(which)
+            if giant[which[0]]:
+                yield which, *_cut_giants(view, replace(part, near=None), salt)
+            else:
+                yield which, part, None
+
+
+def _asked(
+    view: TableView, wanted: Wanted, sub: Part | None
+) -> tuple[pd.DataFrame, list[str], str, str]:
+    """The table ``wanted_`` to add, the names of what makes its groups, and as SQL common tables
+    and a FROM clause that give the rows ``c`` of these groups.
+    """
+    import pandas as pd
+
     ask = pd.DataFrame({"cell_": wanted.label, "rank_": wanted.rank + 1})
     ask["place_"] = np.arange(len(ask))
     cell = [f"{wanted.by} AS cell_"]
     if sub is not None:
         ask["sub_"] = sub[1]
         cell.append(f"{sub[0]} AS sub_")
-    view.engine._add("wanted_", ask)
     keys = [name for name in ("cell_", "sub_") if name in ask]
-    match = " AND ".join(f"c.{name} = w.{name}" for name in keys)
+    cut = f"SELECT *, {', '.join(cell)} FROM {view.table}"
+    if wanted.near is not None:
+        cut = f"SELECT * FROM {wanted.near}"
     cells = f"""
-        WITH cells_ AS (SELECT DISTINCT {", ".join(keys)} FROM wanted_),
-        cut_ AS (SELECT *, {", ".join(cell)} FROM {view.table})"""
-    near = f"FROM cut_ AS c INNER JOIN cells_ AS w ON {match}"
+        WITH cells_ AS (SELECT DISTINCT {", ".join(keys)} FROM wanted_), cut_ AS ({cut})"""
+    return ask, keys, cells, f"FROM cut_ AS c INNER JOIN cells_ AS w ON {_match(keys)}"
+
+
+def _match(keys: list[str]) -> str:
+    return " AND ".join(f"c.{name} = w.{name}" for name in keys)
+
+
+def _fetch(
+    view: TableView, wanted: Wanted, salt: str, order: str | None, sub: Part | None
+) -> pd.DataFrame:
+    """Rows of groups, or of their parts ``sub``, with ``place_``, which row was wanted."""
+    columns = view.columns.shown
+    ask, keys, cells, near = _asked(view, wanted, sub)
+    match = _match(keys)
+    view.engine._add("wanted_", ask)
     # Any order will do that is the same for every engine, since wanted ranks are by chance: that of
     # the metrics is at hand, and ids are read only where it leaves a choice.
     ranks = [c for c in columns if c.startswith("m")] if order is None else [order]
+    ranks = ranks if wanted.ranks is None else list(wanted.ranks)
     if view.placed and ranks and ranks != ["id_"]:
         tied = salt if order is None else None
         found = _fetch_placed(view, ask, keys, (cells, near), match, ranks, tied)
@@ -225,7 +306,7 @@ def _cut_giants(view: TableView, wanted: Wanted, salt: str) -> tuple[Wanted, Par
         sub[mine] = own["sub_"].to_numpy()[which]
         size[mine] = own["size_"].to_numpy()[which]
         rank[mine] = wanted.rank[mine] - (ends - own["size_"].to_numpy())[which]
-    return Wanted(wanted.by, wanted.label, rank, size), (part, sub)
+    return replace(wanted, rank=rank, size=size), (part, sub)
 
 
 @dataclass(frozen=True)
@@ -276,23 +357,28 @@ class MergedGroups:
 
 
 def score_bins(view: TableView, score: str, bins: int, size: int) -> MergedGroups:
-    """Bins of similar scores, about equally full, made of cells of a fine histogram.
+    """Bins of similar scores, about equally full, made of cells of a fine histogram."""
+    cells = score_cells(view, score, size, _IN_CELL, _MOST_CELLS)
+    middle = cells.size.cumsum() - (cells.size + 1) // 2
+    into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
+    return MergedGroups(cells, into)
+
+
+def score_cells(view: TableView, score: str, size: int, in_cell: int, most: int) -> Groups:
+    """Cells of a fine histogram, about as many rows in each, at most two to the power ``most``.
 
     ``score`` is standardised. x/(1+|x|) brings the whole line to the range from −1 to 1 by basic
     arithmetic alone, which every engine does alike to the last bit, so that a far outlier takes
     no cells from the others.
     """
     z = f"({score})"
-    power = int(np.clip(round(np.log2(size / _IN_CELL)), _LEAST_CELLS, _MOST_CELLS))
+    power = int(np.clip(round(np.log2(size / in_cell)), _LEAST_CELLS, most))
     half = 1 << (power - 1)
     cell = f"CAST(floor({half}.0e0 * (1.0e0 + {z} / (1.0e0 + abs({z})))) AS INTEGER)"
     counts = view.engine._frame(
         f"SELECT {cell} AS cell_, count(*) AS size_ FROM {view.table} GROUP BY 1", "Counting scores"
     ).sort_values("cell_")
-    own = counts["size_"].to_numpy().astype(np.int64)
-    middle = own.cumsum() - (own + 1) // 2
-    into = np.unique(middle * bins // size, return_inverse=True)[1].astype(np.int64)
-    return MergedGroups(Groups(cell, counts["cell_"].to_numpy(), own), into)
+    return Groups(cell, counts["cell_"].to_numpy(), counts["size_"].to_numpy().astype(np.int64))
 
 
 class Located(NamedTuple):
@@ -312,6 +398,7 @@ def locate(
     label; ``most`` keeps documents of that many rows and more out of it. Sizes are summed up by the
     first digits of the md5, so that only the documents near the positions are ever sorted.
     """
+    digits = max(_DIGITS, ceil(log(16 * len(positions), 16)))
     import pandas as pd
 
     only = "" if most is None else f"WHERE size < {most}"
@@ -319,8 +406,10 @@ def locate(
     key = f"substr({hashed(salt, 'label')}, 1, 12)"
     engine._keep("line_", f"SELECT label, size, {key} AS key_ FROM {groups} {only}", doing)
     buckets = engine._frame(
-        "SELECT substr(key_, 1, 4) AS bucket_, sum(size) AS size_ FROM line_ GROUP BY 1", doing
-    ).sort_values("bucket_")
+        f"SELECT substr(key_, 1, {digits}) AS bucket_, sum(size) AS size_ FROM line_ "
+        "GROUP BY 1 ORDER BY 1",
+        doing,
+    )
     held = buckets["size_"].to_numpy().astype(np.int64)
     ends = held.cumsum()
     which = np.searchsorted(ends, positions, side="right")
@@ -329,13 +418,14 @@ def locate(
     engine._add("buckets_", pd.DataFrame({"bucket_": names[np.unique(which)]}))
     near = engine._frame(
         "SELECT l.label, l.size, l.key_ FROM line_ AS l "
-        "INNER JOIN buckets_ AS b ON substr(l.key_, 1, 4) = b.bucket_",
+        f"INNER JOIN buckets_ AS b ON substr(l.key_, 1, {digits}) = b.bucket_ "
+        "ORDER BY l.key_, l.label",
         doing,
-    ).sort_values(["key_", "label"])
+    )
     engine._drop("buckets_")
     engine._drop("line_")
     sizes = near["size"].to_numpy().astype(np.int64)
-    bucket = near["key_"].str[:4].to_numpy()
+    bucket = near["key_"].str[:digits].to_numpy()
     # Where each document starts on the line: the start of its bucket, and those before it there.
     before = sizes.cumsum() - sizes
     new = np.concatenate([[True], bucket[1:] != bucket[:-1]])

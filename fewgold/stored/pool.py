@@ -35,6 +35,8 @@ from fewgold.stored.sources import (
 if TYPE_CHECKING:
     import pandas as pd
 
+# Ends the name of a column that holds probabilities of a pass instead of spreads.
+_PROBABILITY = ":probability"
 # Files up to this many are asked one by one for the ends of their columns, told by their footers.
 _ONE_BY_ONE = 500
 
@@ -56,6 +58,9 @@ class StoredPool:
     order
         The column that says in which order segments stand in their document, for samplers that
         take consecutive ones. Ids by default.
+    spread
+        The column of expected spreads of ratings that uneven chances follow, as in `Pool`;
+        ``"judge_p:probability"`` for a judge's probability q of a pass, which stands for √(q(1−q)).
     engine
         `DuckDB` by default, in this process; `Spark` for a cluster.
 
@@ -84,12 +89,14 @@ class StoredPool:
         texts: Sequence[str] | str = (),
         orientation: Mapping[str, int] | None = None,
         order: str | None = None,
+        spread: str | None = None,
         engine: Engine | None = None,
     ) -> None:
         self.files = find_files(paths)
         self.engine: Engine = DuckDB() if engine is None else engine
         source = f"files_{next(NUMBERS)}"
         types = self.engine._attach(source, self.files)
+        told = spread if spread is None or spread in types else spread.removesuffix(_PROBABILITY)
         columns = ColumnRoles(
             id=id,
             document=document,
@@ -99,6 +106,8 @@ class StoredPool:
             texts=as_names(texts),
             order=order,
             orientation=dict(orientation or {}),
+            spread=told,
+            probability=told != spread,
         )
         each: tuple[str, ...] = ()
         if isinstance(self.engine, DuckDB) and len(self.files) > 1:
@@ -111,6 +120,9 @@ class StoredPool:
         view = _view(self.engine, source, columns, types)
         files = tuple(f"({columns.select(one, bare)})" for one in each)
         self._scan = Scan(replace(view, files=files))
+
+    #: Some candidates, where a budget is searched for that pays for uneven chances.
+    _trial: Candidates | None = None
 
     @classmethod
     def _of_scan(cls, scan: Scan, files: Sequence[str] = ()) -> StoredPool:
@@ -128,7 +140,8 @@ class StoredPool:
         table: dict[str, Any] = {"id": pool.ids if whole else pool.ids.astype(str)}
         named: dict[str, Any] = {}
         for role, values in (
-            ("document", pool.documents), ("cost", pool.cost), ("system", pool.system)
+            ("document", pool.documents), ("cost", pool.cost), ("system", pool.system),
+            ("spread", pool.spread),
         ):  # fmt: skip
             if values is not None:
                 plain = values.dtype.kind in "iufb"
@@ -211,12 +224,12 @@ class StoredPool:
         return self.n_documents if self._scan.counted_documents else None
 
     @property
-    def _has_spread(self) -> bool:
-        return False
-
-    @property
     def _has_cost(self) -> bool:
         return self._scan.columns.cost is not None
+
+    @property
+    def _has_spread(self) -> bool:
+        return self._scan.columns.spread is not None
 
     @property
     def _total_cost(self) -> float:
@@ -238,7 +251,8 @@ class StoredPool:
     def _digests(self) -> dict[str, str]:
         m = self._scan.moments
         found = {"ids": f"{m.first_id} {m.last_id}"}
-        names = [f"metric {name}" for name in self.metrics] + ["cost"] * self._has_cost
+        names = [f"metric {name}" for name in self.metrics]
+        names += ["spread"] * self._has_spread + ["cost"] * self._has_cost
         for name, low, high, mean in zip(names, m.low, m.high, m.mean, strict=True):
             # Where the mean lies between the ends, times π, so that it is never at a tie: means of
             # scores with few digits are, and their last bits differ from one pass to another.
@@ -367,6 +381,7 @@ class Excerpt(Pool):
             system=None if columns.system is None else values("sys_"),
             texts={t: values(f"t{k}_") for k, t in enumerate(columns.texts)},
             orientation=dict(store._scan.orientation),
+            spread=None if columns.spread is None else values("spread_").astype(np.float64),
         )
         return part
 
@@ -386,6 +401,7 @@ class Excerpt(Pool):
             system=join(self.system, more.system),
             texts={t: join(v, more.texts[t]) for t, v in self.texts.items()},
             orientation=self.orientation,
+            spread=join(self.spread, more.spread),
         )
         return both
 
@@ -482,6 +498,69 @@ class Excerpt(Pool):
     @property
     def _source(self) -> tuple[str, int]:
         return self.store._source
+
+
+class Candidates(Pool):
+    """Rows of a pool on disk, from which a sample is drawn in memory.
+
+    It is a pool by itself, of as many segments as there are rows, but metrics and cost are
+    standardised by the means and spreads of the whole, rounded so that a seed always draws the
+    same. What the rows miss the means of the whole by therefore shows in them. Ids and texts are
+    fetched for those that are drawn.
+    """
+
+    store: StoredPool
+    wanted: Wanted
+    salt: str
+
+    @classmethod
+    def at(cls, store: StoredPool, wanted: Wanted, salt: str) -> Candidates:
+        """Of a first draw: the rows ``wanted``, known by their numbers and documents."""
+        columns, part = store._scan.columns, object.__new__(cls)
+        frame, wanted = store._scan.numbers(wanted, salt)
+
+        def numbers(name: str) -> FloatArray:
+            return frame[name].to_numpy().astype(np.float64)
+
+        part._set(
+            store=store,
+            wanted=wanted,
+            salt=salt,
+            ids=np.arange(len(frame)),
+            metrics={m: numbers(f"m{k}_") for k, m in enumerate(columns.metrics)},
+            documents=None if columns.document is None else frame["doc_"].to_numpy(),
+            cost=None if columns.cost is None else numbers("cost_"),
+            system=None,
+            texts={},
+            orientation=dict(store._scan.orientation),
+            spread=None if columns.spread is None else numbers("spread_"),
+        )
+        return part
+
+    def fetch(self, rows: IntArray) -> Excerpt:
+        """Some of the rows with ids and texts."""
+        return self.store._rows(self.wanted.some(rows), self.salt)
+
+    def forget(self) -> None:
+        """Drop what is kept to fetch rows from."""
+        self.store._scan.forget(self.wanted)
+
+    def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
+        chosen = list(self.metrics) if names is None else list(as_names(names))
+        rounded = [self.store._scan.rounded(list(self.metrics).index(m)) for m in chosen]
+        mean, slope = np.array(rounded).T
+        return np.asarray((self.matrix(chosen) - mean[:, None]) * slope[:, None])
+
+    def _standardised_cost(self) -> FloatArray | None:
+        if self.cost is None:
+            return None
+        mean, slope = self.store._scan.rounded(-1)
+        return np.asarray((self.cost - mean) * slope) if slope else None
+
+    @property
+    def _mean_spread(self) -> float:
+        """The mean of the expected spread over the whole pool."""
+        return float(self.store._scan.moments.mean[len(self.metrics)])
 
 
 def make_engine(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,11 @@ from fewgold.stored.groups import (
     Located,
     MergedGroups,
     Wanted,
+    fetch_numbers,
     fetch_rows,
     locate,
     score_bins,
+    score_cells,
 )
 from fewgold.stored.sources import NUMBERS, TableView
 
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 class PoolMoments:
     """Size of the pool, and mean, standard deviation (divisor N) and ends of its numbers.
 
-    Metrics come in the order of `ColumnRoles.metrics`, the cost after them, if there is one.
+    Metrics come in the order of `ColumnRoles.metrics`, then the expected spread and the cost, if
+    there are any.
     """
 
     size: int
@@ -60,11 +63,12 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     In a part of a pool (not ``whole``) a metric may be constant.
     """
     columns = view.columns
-    names = [f"m{k}_" for k in range(len(columns.metrics))]
+    names = columns.numbers
     called = [f"metric {m!r}" for m in columns.metrics]
-    if columns.cost is not None:
-        names.append("cost_")
-        called.append("cost")
+    if columns.spread is not None:
+        what = "probability" if columns.probability else "expected spread"
+        called.append(f"{what} {columns.spread!r}")
+    called += ["cost"] * (columns.cost is not None)
     labels = {"id_": "ids"} | ({"doc_": "documents"} if columns.document is not None else {})
     row = _ends(view, [*labels, *names], names)
     size = int(row["size"])
@@ -80,6 +84,14 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
     whole_numbers = all(int(row[f"known_{c}"]) == size for c in names)
     if not (whole_numbers and np.isfinite(low).all() and np.isfinite(high).all()):
         _refuse_broken(view, dict(zip(names, called, strict=True)))
+    at = len(columns.metrics)
+    if columns.probability:
+        if low[at] < 0 or high[at] > 1:
+            raise DataError(
+                f"probabilities lie between 0 and 1; those of {columns.spread!r} lie from "
+                f"{low[at]:g} to {high[at]:g}. If they are spreads, leave out ':probability'."
+            )
+        low[at], high[at] = 0.0, 0.5  # where √(q(1−q)) lies: only its own pass tells more
     mean, sd, pivot, above = _sums(view, names, low, high, size)
     if not np.isfinite(mean).all():  # not every writer tells of what is no number in its footers
         _refuse_broken(view, dict(zip(names, called, strict=True)))
@@ -89,6 +101,11 @@ def moments(view: TableView, *, whole: bool = True) -> PoolMoments:
                 f"metric {name!r} is constant ({low[k]:g} for all {size} segments), so it says "
                 "nothing. Leave it out, or check the column."
             )
+    if columns.spread is not None and (low[at] < 0 or not mean[at] > 0):
+        raise DataError(
+            f"the expected spread {columns.spread!r} must be at least 0 for every segment and "
+            f"above 0 for some; the least is {low[at]:g}, the mean {mean[at]:g}."
+        )
     if columns.cost is not None and low[-1] <= 0:
         raise DataError(f"cost must be above 0 for every segment; the least is {low[-1]:g}.")
     ends = str(row["first_id"]), str(row["last_id"])
@@ -169,6 +186,10 @@ def _about(
     row = view.row(sql, "Reading the metrics")
     found = [[float(row[f"{w}{k}"]) for k in range(len(names))] for w in "sq"]
     return np.array(found[0]) / size, np.array(found[1]) / size
+
+
+# Rows in a cell of a fine line of scores, about, and its most cells as a power of two.
+_FINE = (20, 22)
 
 
 class Scan:
@@ -260,12 +281,27 @@ class Scan:
         self._counted(column)
         return _known(self.columns.label(column))
 
+    def numbers(self, wanted: Wanted, salt: str) -> tuple[pd.DataFrame, Wanted]:
+        """Numbers and documents of the rows asked for, in that order, without ids and texts.
+
+        Also by what to ask for these rows again: they are found faster then, until `forget`.
+        """
+        documents = ["doc_"] * (self.columns.document is not None)
+        wanted = replace(wanted, ranks=(*self.columns.numbers, *documents))
+        keep = f"near_{next(NUMBERS)}" if self.view.placed else None
+        found = fetch_numbers(self.view, wanted, salt, keep)
+        return found, replace(wanted, near=keep)
+
+    def forget(self, wanted: Wanted) -> None:
+        """Drop what is kept of rows near the wanted ones."""
+        if wanted.near is not None:
+            self.view.engine._drop(wanted.near)
+
     def rows(self, wanted: Wanted, salt: str, order: str | None = None) -> pd.DataFrame:
         """The rows asked for, in that order."""
         found = fetch_rows(self.view, wanted, salt, order)
         # Chosen ids that other rows have too are refused: answers could not be told apart.
-        with self.view.ids_table(found["id_raw"]) as chosen:
-            self.view.refuse_twice(f"INNER JOIN {chosen} AS d ON p.id_ = d.id_")
+        self.view.refuse_twice(found["id_raw"])
         return found
 
     def groups(self, column: str, least: int = 0, *, detailed: bool = False) -> Groups:
@@ -293,6 +329,15 @@ class Scan:
     def bins(self, metric: str | None, bins: int) -> MergedGroups:
         """Bins of about as many segments of similar scores."""
         return score_bins(self.view, self.score(metric), bins, self.moments.size)
+
+    def score_line(self) -> Groups:
+        """All segments in a line by their metrics, or else by spread or cost, in small cells."""
+        parts = []
+        for k, name in enumerate(self.columns.numbers[: len(self.metrics) or 1]):
+            mean, slope = self.rounded(k)
+            parts.append(f"({name} - ({mean:.17e})) * ({slope:.17e})")
+        score = " + ".join(parts)
+        return score_cells(self.view, score, self.moments.size, *_FINE)
 
     def spread_in(self, merged: MergedGroups) -> tuple[FloatArray, FloatArray | None]:
         """Standard deviation of the composite in each bin, and the mean cost, if there is one."""
@@ -327,29 +372,33 @@ class Scan:
         return self._linear(names, weights)
 
     def _linear(self, names: Sequence[str], weights: FloatArray, *, rounded: bool = True) -> str:
-        """Σ weight · standardised metric as SQL.
-
-        Threads sum up in any order, and the last digits of moments differ between two runs. What
-        decides on bins must not, so its numbers are ``rounded``, which does bins no harm. Means are
-        rounded to multiples of 1/π of a digit: at those of a digit itself, means of scores with
-        few digits would often lie at a tie.
-        """
+        """Σ weight · standardised metric as SQL; what decides on bins is `rounded`."""
         parts = []
         for name, weight in zip(names, weights, strict=True):
             column = self.columns.metric(name)
             k = self.metrics.index(name)
-            mean, scale = self.moments.mean[k], self.moments.scale[k]
-            slope = weight / scale
-            if rounded and slope:
-                digits = int(np.ceil(-np.log10(scale))) + 4
-                unit = 10.0 ** -np.clip(digits, -300, 300) / np.pi
-                mean = np.round(mean / unit) * unit if abs(digits) < 300 else mean
-                slope = float(f"{slope:.6e}")
-            elif slope:
+            mean, slope = self.rounded(k, weight)
+            if not rounded and slope:
                 column = f"({column} - ({self.moments.pivot[k]:.17e}))"
-                mean = self.moments.above[k]
+                mean, slope = self.moments.above[k], weight / self.moments.scale[k]
             parts.append(f"({column} - ({mean:.17e})) * ({slope:.17e})")
         return " + ".join(parts)
+
+    def rounded(self, k: int, weight: float = 1.0) -> tuple[float, float]:
+        """Mean of the k-th number and ``weight`` over its standard deviation, rounded.
+
+        Threads sum up in any order, and the last digits of moments differ between two runs. What
+        decides who is drawn must not. Means are rounded to multiples of 1/π of a digit: at those
+        of a digit itself, means of scores with few digits would often lie at a tie.
+        """
+        mean, scale = float(self.moments.mean[k]), float(self.moments.scale[k])
+        slope = weight / scale
+        if not slope:
+            return mean, slope
+        digits = int(np.ceil(-np.log10(scale))) + 4
+        unit = 10.0 ** -np.clip(digits, -300, 300) / np.pi
+        mean = float(np.round(mean / unit) * unit) if abs(digits) < 300 else mean
+        return mean, float(f"{slope:.6e}")
 
     @cached_property
     def composite_weights(self) -> tuple[list[str], FloatArray]:

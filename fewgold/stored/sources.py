@@ -152,7 +152,9 @@ def _some(files: Sequence[str]) -> str:
 class ColumnRoles:
     """The roles of columns, as in `Pool.from_table`, and the order inside documents.
 
-    Inside, columns have names of their own, so that no query depends on what users call them.
+    ``probability`` says that the expected spread is that of a pass or fail rating with this
+    probability. Inside, columns have names of their own, so that no query depends on what users
+    call them.
     """
 
     id: str
@@ -163,6 +165,8 @@ class ColumnRoles:
     texts: tuple[str, ...] = ()
     order: str | None = None
     orientation: Mapping[str, int] = field(default_factory=dict)
+    spread: str | None = None
+    probability: bool = False
 
     @cached_property
     def wanted(self) -> dict[str, str]:
@@ -173,6 +177,8 @@ class ColumnRoles:
         found |= dict.fromkeys(self.metrics, "metric")
         if self.cost is not None:
             found.setdefault(self.cost.column, "cost")
+        if self.spread is not None:
+            found.setdefault(self.spread, "expected spread")
         if self.system is not None:
             found.setdefault(self.system, "system")
         for name in self.texts:
@@ -186,6 +192,8 @@ class ColumnRoles:
         numeric = dict.fromkeys(self.metrics, "metric")
         if self.cost is not None and not self.cost.words:
             numeric[self.cost.column] = "cost"
+        if self.spread is not None:
+            numeric.setdefault(self.spread, "expected spread")
         for name, what in numeric.items():
             if kind(types[name]) not in ("number", "boolean"):
                 raise DataError(
@@ -215,6 +223,13 @@ class ColumnRoles:
         for k, m in enumerate(self.metrics):
             # Ends of the raw column are told by the footers of the files, those of a cast are not.
             parts += [f"{quoted(m)} AS m{k}_raw", f"CAST({quoted(m)} AS DOUBLE) AS m{k}_"]
+        if self.spread is not None:
+            raw_spread = quoted(self.spread)
+            spread = f"CAST({raw_spread} AS DOUBLE)"
+            if self.probability:  # none where it is no probability, which is refused later
+                inside = f"{spread} BETWEEN 0 AND 1"
+                spread = f"CASE WHEN {inside} THEN sqrt({spread} * (1.0e0 - {spread})) END"
+            parts += [f"{raw_spread} AS spread_raw", f"{spread} AS spread_"]
         if self.cost is not None:
             fixed, per, column, words = self.cost
             amount = f"CAST({quoted(column)} AS DOUBLE)"
@@ -238,11 +253,17 @@ class ColumnRoles:
         return f"m{self.metrics.index(name)}_"
 
     @property
+    def numbers(self) -> list[str]:
+        """The columns of numbers inside: metrics, expected spread, cost."""
+        found = [f"m{k}_" for k in range(len(self.metrics))]
+        found += ["spread_"] if self.spread is not None else []
+        return found + (["cost_"] if self.cost is not None else [])
+
+    @property
     def shown(self) -> list[str]:
         """The columns inside that a chosen row is fetched with."""
         found = ["id_raw"] + (["doc_raw"] if self.document is not None else [])
-        found += [f"m{k}_" for k in range(len(self.metrics))]
-        found += ["cost_"] if self.cost is not None else []
+        found += self.numbers
         found += ["sys_"] if self.system is not None else []
         return found + [f"t{k}_" for k in range(len(self.texts))]
 
@@ -296,13 +317,22 @@ class TableView:
         yield name
         self.engine._drop(name)
 
-    def refuse_twice(self, join: str = "") -> None:
-        """Refuse ids that occur twice, among all rows ``p`` or those that a join leaves."""
-        found = self.engine._frame(
-            f"SELECT p.id_ FROM {self.table} AS p {join} "
-            "GROUP BY p.id_ HAVING count(*) > 1 ORDER BY p.id_ LIMIT 1",
-            "Comparing ids",
-        )
+    def refuse_twice(self, ids: Iterable[Any] | None = None) -> None:
+        """Refuse ids that occur twice, some of them or any."""
+        if ids is None:
+            found = self.engine._frame(
+                f"SELECT id_ FROM {self.table} "
+                "GROUP BY id_ HAVING count(*) > 1 ORDER BY id_ LIMIT 1",
+                "Comparing ids",
+            )
+        else:
+            # Counted here: engines may count all ids of the table before they join.
+            with self.ids_table(ids) as asked:
+                found = self.engine._frame(
+                    f"SELECT p.id_ FROM {self.table} AS p INNER JOIN {asked} AS a ON p.id_ = a.id_",
+                    "Comparing ids",
+                )
+            found = found[found["id_"].duplicated()].sort_values("id_")
         if len(found):
             refuse_id(found["id_"].iloc[0])
 

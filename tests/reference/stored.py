@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from hashlib import md5
 from math import floor, log2
 
@@ -38,8 +40,8 @@ def cut_ranked(ids, salt, giant, metrics):
     return [i for part in sorted(parts) for i in ranked(parts[part], salt, metrics)]
 
 
-def cell(z, size):
-    half = 2 ** min(max(round(log2(size / 250)), 10), 16) // 2
+def cell(z, size, in_cell=250, most=16):
+    half = 2 ** min(max(round(log2(size / in_cell)), 10), most) // 2
     return floor(half * (1.0 + z / (1.0 + abs(z))))
 
 
@@ -118,6 +120,28 @@ class PlainScan(Scan):
         parts = Groups("cell", np.array(known), np.array(own))
         return MergedGroups(parts, np.unique(into, return_inverse=True)[1])
 
+    def score_line(self):
+        names = self.columns.numbers[: len(self.metrics) or 1]
+        values = [*self.pool.metrics.values(), self.pool.spread, self.pool.cost]
+        values = [v for v in values if v is not None]
+        score = 0.0
+        for k in range(len(names)):
+            mean, slope = self.rounded(k)
+            score = score + (values[k] - mean) * slope
+        self.cells = [cell(z, len(score), 20, 22) for z in score.tolist()]
+        counts = Counter(self.cells)
+        known = sorted(counts)
+        return Groups("cell", np.array(known), np.array([counts[c] for c in known]))
+
+    def numbers(self, wanted, salt):
+        columns = self.columns
+        ranks = (*columns.numbers, *(["doc_"] if columns.document else []))
+        wanted = replace(wanted, ranks=ranks)
+        frame = self.rows(wanted, salt)
+        if columns.document:
+            frame["doc_"] = [str(d) for d in frame["doc_raw"]]
+        return frame[list(ranks)], wanted
+
     def spread_in(self, merged):
         into = dict(zip(merged.parts.label.tolist(), merged.into.tolist(), strict=True))
         bins = [into[c] for c in self.cells]
@@ -132,12 +156,13 @@ class PlainScan(Scan):
             of = ["all"] * len(ids)
         else:
             of = self.cells if wanted.by == "cell" else self.values(wanted.by)
-        lines = {}
+        lines, members = {}, {}
+        for i, own in zip(ids, of, strict=True):
+            members.setdefault(own, []).append(i)
         for label, size in zip(wanted.label.tolist(), wanted.size.tolist(), strict=True):
             if label not in lines:
-                group = [i for i, own in zip(ids, of, strict=True) if own == label]
-                assert len(group) == size
-                lines[label] = self._in_line(group, salt, order)
+                assert len(members[label]) == size
+                lines[label] = self._in_line(members[label], salt, order, wanted.ranks)
         pairs = zip(wanted.label.tolist(), wanted.rank.tolist(), strict=True)
         rows = [self.where[lines[label][rank]] for label, rank in pairs]
         pool, columns = self.pool, self.columns
@@ -145,6 +170,8 @@ class PlainScan(Scan):
         if pool.documents is not None:
             frame["doc_raw"] = pool.documents[rows]
         frame |= {f"m{k}_": v[rows] for k, v in enumerate(pool.metrics.values())}
+        if pool.spread is not None:
+            frame["spread_"] = pool.spread[rows]
         if pool.cost is not None:
             frame["cost_"] = pool.cost[rows]
         if pool.system is not None:
@@ -152,11 +179,17 @@ class PlainScan(Scan):
         frame |= {f"t{k}_": pool.texts[t][rows] for k, t in enumerate(columns.texts)}
         return pd.DataFrame(frame)
 
-    def _in_line(self, group, salt, order):
+    def _in_line(self, group, salt, order, ranks):
+        if len(group) == 1:
+            return group
         if order is not None:
             by = {"order_": range(len(self.where)), "m0_": self.pool.matrix()[0].tolist()}[order]
             return sorted(group, key=lambda i: (by[self.where[i]], i))
-        scores = zip(*(v.tolist() for v in self.pool.metrics.values()), strict=True)
+        values = [v.tolist() for v in self.pool.metrics.values()]
+        if ranks is not None:  # and by all else that is known of candidates
+            more = [v.tolist() for v in (self.pool.spread, self.pool.cost) if v is not None]
+            values += more + ([self.values("document")] if "doc_" in ranks else [])
+        scores = zip(*values, strict=True)
         metrics = dict.fromkeys(self.where, ())
         metrics |= dict(zip(self.where, scores, strict=False))
         if len(group) > self.giant:

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fewgold.cli import app
+from fewgold.samplers import phases
 from sweeps import quick
 from waiting import PATIENCE, until
 
@@ -73,7 +74,10 @@ def rate(path):
 
 @pytest.mark.parametrize(
     "strategy",
-    quick(["docs-sys", "metrics-prop", "random", "docs-chunks3"], ["docs-sys", "metrics-prop"]),
+    quick(
+        ["docs-sys", "metrics-prop", "random", "docs-chunks3", "docs-balanced"],
+        ["docs-sys", "docs-balanced"],
+    ),
 )
 def test_files_folders_and_patterns_are_the_same_pool(logs, strategy):
     first = chosen(*logs, budget=60, strategy=strategy)
@@ -90,8 +94,11 @@ def test_files_folders_and_patterns_are_the_same_pool(logs, strategy):
     assert ids("t.csv") == found
 
 
-def test_from_sheet_to_estimate_report_and_more(logs):
-    chosen("logs", budget=80, strategy="docs-sys+ridge")
+@pytest.mark.parametrize("strategy", ["docs-sys+ridge", "docs-balanced+ridge"])
+def test_from_sheet_to_estimate_report_and_more(logs, strategy, monkeypatch):
+    monkeypatch.setattr(phases, "_LEAST", 600)
+    monkeypatch.setattr(phases, "_EACH", 0)
+    chosen("logs", budget=80, strategy=strategy)
     rate("s.csv")
     made = json.loads(run("estimate", "s.csv", "--json").stdout)
     truth = float((10 + 3 * table()["judge"]).mean())
@@ -138,6 +145,8 @@ def test_costs_and_order(logs):
     words = table()["output"].str.split().str.len()
     assert made["pool_cost"] == pytest.approx(float((2 + 0.5 * words).sum()))
     assert made["cost"] == pytest.approx(200, rel=0.1)
+    made = chosen("logs", cost="2+0.5*words(output)", cost_budget=200, strategy="docs-balanced")
+    assert made["cost"] == pytest.approx(200, rel=0.02)  # the cost is in balance
     made = chosen("logs", budget=60, strategy="docs-whole", order="turn")
     place = table().set_index("request").loc[ids()]
     whole = place.groupby("conversation").size()
@@ -148,7 +157,7 @@ def test_what_cannot_be_done_on_disk_is_said(logs):
     said = run("select", *logs, "--id=request", "--budget=9", "-o", "x.csv", "--shared", code=2)
     assert "--shared needs one file" in said.stderr
     said = run("select", *logs, "--id=request", "--budget=9", "-o", "x.csv",
-               "--strategy=docs-balanced", code=3)  # fmt: skip
+               "--strategy=docs-incr-human", code=3)  # fmt: skip
     assert "must look at every segment in memory" in said.stderr
     said = run("select", *logs, "--id=request", "--budget=9", "-o", "x.csv",
                "--engine=memory", code=2)  # fmt: skip

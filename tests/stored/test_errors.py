@@ -11,7 +11,6 @@ import pytest
 from fewgold import Pool
 from fewgold.errors import BudgetError, DataError, DesignError, FewgoldError, UnknownNameError
 from fewgold.samplers import (
-    Balanced,
     ByColumn,
     ByMetric,
     Clusters,
@@ -220,9 +219,8 @@ def test_strata_without_a_label(tmp_path):
 
 def test_what_pools_on_disk_cannot_do(tmp_path):
     pool = open_pool(tmp_path, frame())
-    for sampler in (Balanced(), Incremental()):
-        with pytest.raises(DesignError, match=r"in memory, and this pool is on disk.*Pool\.from"):
-            sampler.draw(pool, 6)
+    with pytest.raises(DesignError, match=r"in memory, and this pool is on disk.*Pool\.from"):
+        Incremental().draw(pool, 6)
     with pytest.raises(BudgetError, match="draws is for simulations"):
         SimpleRandom().draw(pool, 6, draws=2)
     with pytest.raises(DesignError, match="ByDocument, ByColumn or ByMetric; got"):

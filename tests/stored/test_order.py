@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare, spearmanr
 
-from fewgold.samplers import ByMetric, Clusters, SimpleRandom, Stratified, Systematic
+from fewgold.samplers import Balanced, ByMetric, Clusters, SimpleRandom, Stratified, Systematic
 from fewgold.stored import DuckDB, StoredPool
 from fewgold.stored.groups import salt_of
 from reference.stored import key, line_of, ranked
@@ -16,7 +16,7 @@ from sweeps import quick
 SIZE = 240
 SAMPLERS = [
     SimpleRandom(), Systematic(), Systematic(inside="m"), Stratified(), Clusters(3),
-    Stratified(ByMetric(bins=5)), Stratified(allocation="optimal"),
+    Stratified(ByMetric(bins=5)), Stratified(allocation="optimal"), Balanced(),
 ]  # fmt: skip
 IDS = {
     "text": [f"s{k}" for k in range(SIZE)],

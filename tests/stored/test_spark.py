@@ -18,7 +18,7 @@ import pytest
 from fewgold.errors import DataError, FewgoldError
 from fewgold.estimators import Mean
 from fewgold.registry import bound, estimator, sampler
-from fewgold.samplers import ByColumn, Cost, Stratified
+from fewgold.samplers import ByColumn, Cost, Stratified, phases
 from fewgold.stored import DuckDB, Spark, StoredPool, groups
 from waiting import until
 
@@ -35,6 +35,12 @@ SAMPLERS = [
     "docs-chunks3",
     "metrics-prop",
     "metrics-opt",
+    "docs-balanced",
+    "docs-uneven",
+    "docs-uneven-rank",
+    "docs-sys-uneven",
+    "random-uneven",
+    "metrics-prop-uneven",
 ]
 ESTIMATORS = [
     "mean",
@@ -54,6 +60,7 @@ COLUMNS: dict[str, Any] = {
     "system": "model",
     "texts": ["topic", "day", "output"],
     "order": "at",
+    "spread": "sure:probability",
 }
 spark_only = pytest.mark.spark
 # PySpark leaves it to the collector to close the sockets by which results came.
@@ -93,6 +100,7 @@ def table() -> pd.DataFrame:
             "model": np.array(["large", "Small", "ärgste"])[rng.integers(3, size=SIZE)],
             "topic": [None if i % 11 == 0 else f"topic {i % 5}" for i in range(SIZE)],
             "output": [f"some words {i}\tand “more”" for i in range(SIZE)],
+            "sure": rng.uniform(size=SIZE).round(2),
             "at": start + pd.to_timedelta(rng.permutation(SIZE) * 1234567, unit="us"),
             "day": [f"2026-01-{1 + i % 3:02d}" for i in range(SIZE)],
         }
@@ -154,12 +162,16 @@ def test_the_pools_agree(here: StoredPool, there: StoredPool) -> None:
 @pytest.mark.parametrize(
     ("name", "giant"),
     # With groups cut by the ends of ids, as those of very many rows are, in three ways to fetch.
-    [(n, 20_000) for n in SAMPLERS] + [(n, 50) for n in ("random", "docs-prop", "metrics-prop")],
+    [(n, 20_000) for n in SAMPLERS]
+    + [(n, 50) for n in ("random", "docs-prop", "metrics-prop", "docs-balanced")],
 )
 def test_a_seed_draws_the_same(
     name: str, giant: int, here: StoredPool, there: StoredPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups, "_GIANT", giant)
+    monkeypatch.setattr(phases, "_EACH", 10)  # some of the pool, not all of it
+    monkeypatch.setattr(phases, "_LEAST", 0)
+    monkeypatch.setattr(phases, "_NEAR", giant)
     expected = sampler(name).draw(here, 150, rng=SEED)
     drawn = sampler(name).draw(there, 150, rng=SEED)
     same_rows(expected.pool, drawn.pool)
@@ -175,7 +187,7 @@ def test_strata_by_a_column(column: str, here: StoredPool, there: StoredPool) ->
 
 
 @spark_only
-@pytest.mark.parametrize("name", ["random", "docs-opt", "docs-whole"])
+@pytest.mark.parametrize("name", ["random", "docs-opt", "docs-whole", "docs-uneven"])
 def test_a_budget_of_costs(name: str, here: StoredPool, there: StoredPool) -> None:
     budget = Cost(3000.0)
     one, other = (sampler(name).draw(pool, budget, rng=SEED) for pool in (here, there))
@@ -233,7 +245,7 @@ def test_a_pool_from_memory(session: Any) -> None:
 
     pool, _ = load_demo()
     with StoredPool.of(pool) as one, StoredPool.of(pool, engine=Spark(session)) as other:
-        for name in ("docs-sys", "metrics-prop"):
+        for name in ("docs-sys", "metrics-prop", "docs-balanced"):
             drawn = [sampler(name).draw(p, 50, rng=SEED).ids.tolist() for p in (one, other)]
             assert drawn[0] == drawn[1]
 
@@ -452,7 +464,7 @@ def test_the_script_of_the_guide(
         exec(compile(scripts[name], name, "exec"), {"__name__": "page"})
     roles: dict[str, Any] = {"document": "conversation", "metrics": ["judge", "chrf"]}
     with StoredPool("logs", id="request", **roles) as pool:
-        expected = sampler("docs-sys").draw(pool, 500, rng=7)
+        expected = sampler("docs-balanced").draw(pool, 500, rng=7)
     assert capsys.readouterr().out == f"{expected}\n{expected.ids[:3].tolist()}\n"
     assert session.range(3).count() == 3
 
