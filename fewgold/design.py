@@ -488,12 +488,12 @@ class Design:
     @_cached
     def _group_df(self) -> FloatArray:
         """Degrees of freedom of each group: units less one, or fewer where they are uneven."""
-        s = self._squared_shares
-        df = 1.0 / np.where(s > 0, s, 1.0) - 1.0 if self.units is None else self._cluster_df()
+        s, clusters = self._squared_shares, self.kind == DesignKind.CLUSTERS
+        df = self._cluster_df() if clusters else 1.0 / np.where(s > 0, s, 1.0) - 1.0
         return np.asarray(np.where(self._exhausted | (df < 1e-9), 0.0, df))
 
     def _cluster_df(self) -> FloatArray:
-        """Degrees of freedom of groups of uneven units, such as documents: (..., groups).
+        """Degrees of freedom of groups of documents drawn as a whole, or chunks: (..., groups).
 
         A unit of share p in the weight of its group is taken to vary by v = p². With S = Σp²
         deviations from the group's mean have the covariance Q = diag(v) − p vᵀ − v pᵀ + S p pᵀ, and

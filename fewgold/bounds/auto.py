@@ -11,6 +11,7 @@ from fewgold.bounds.approximate import EVEN, Hall, Likelihood, count_units
 from fewgold.bounds.bootstrap import BootstrapT
 from fewgold.bounds.exact import Hypergeometric
 from fewgold.common.arrays import IntArray
+from fewgold.design import DesignKind
 from fewgold.estimate import Bound, Interval, LinearEstimate
 
 #: Units drawn (segments, or documents drawn as a whole) up to which Hall's and the bootstrap's
@@ -80,7 +81,7 @@ def _chosen(estimate: LinearEstimate, confidence: float) -> IntArray:
     # No number of replicates that one would wait for tells the tails of more than 99.9 %.
     few = count < (HALL_BELOW if confidence <= 0.999 else BOOTSTRAP_BELOW)
     code = np.where(few, _HALL, code)
-    if estimate.design.units is not None:
+    if estimate.design.kind == DesignKind.CLUSTERS:
         uneven = count < EVEN * members
         code = np.where(uneven, np.where(count < UNEVEN_BELOW, _HALL, _LIKELIHOOD), code)
     # Where scores have two values and the exact interval covers the estimate.
