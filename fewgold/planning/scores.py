@@ -30,6 +30,9 @@ STRATEGIES = ("random+mean", "random+ridge", "docs-chunks3+mean", "docs-whole+me
 # A ridge does not pay a whole rating for the slope of a metric. With half of one, half-widths on
 # WMT20 were right within 5 % for 16 to 33 metrics (tests/theory/test_plan_real.py).
 _SPENT = 0.5
+# Rounds in which the number of ratings and the documents that they touch settle; and the least
+# share of the variance between documents that chunks are taken to leave to chance.
+_ROUNDS, _LEAST_BETWEEN = 4, 0.1
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
 
 
@@ -152,7 +155,7 @@ class Outlook:
             )
         return found
 
-    def _accuracy(self, strategy: str) -> tuple[float, float, float]:
+    def _accuracy(self, strategy: str, n: int | None = None) -> tuple[float, float, float]:
         """Sd of what a strategy averages, slopes it fits, and ratings per degree of freedom."""
         sampler, _, estimator = strategy.partition("+")
         chunks = _CHUNKS.fullmatch(sampler)
@@ -173,17 +176,29 @@ class Outlook:
                     f"{strategy} is planned for by icc and per_document, the segments of one."
                 )
             members = float(chunks[1]) if chunks else float(self.per_document or 1.0)
-        effect = 1 + (members - 1) * (self.icc or 0.0)
+        # Chunks at regular distances touch as many documents as they can: what documents differ by
+        # has the finite population correction of documents, not of segments.
+        between = 1.0
+        if n is not None and chunks and self.per_document and self.size and n < self.size:
+            share = n / self.size
+            touched = share * max(self.per_document / members, 1.0)
+            between = max(1 - touched, _LEAST_BETWEEN) / (1 - share)
+        icc = self.icc or 0.0
+        effect = icc * members * min(between, 1.0) + 1 - icc
         return float(self.sd * np.sqrt(kept * effect)), spent, members
 
     def ratings(self, strategy: str, goal: Goal) -> int:
         """Fewest ratings with which a strategy meets a goal."""
-        sd, spent, per = self._accuracy(strategy)
-        return goal.least(sd, self.size, spent=spent, per=per)
+        n: int | None = None
+        for _ in range(_ROUNDS):  # the more ratings, the more documents are touched
+            sd, spent, per = self._accuracy(strategy, n)
+            n = goal.least(sd, self.size, spent=spent, per=per)
+        assert n is not None
+        return n
 
     def _reached(self, strategy: str, n: int, goal: Goal) -> float:
         """The half-width, or the difference, that ``n`` ratings achieve."""
-        sd, spent, per = self._accuracy(strategy)
+        sd, spent, per = self._accuracy(strategy, n)
         if n == self.size:
             return 0.0
         return standard_error(n, sd, self.size, spent) * goal._standard_errors(n / per - 1 - spent)

@@ -43,5 +43,7 @@ def test_no_metric_is_one_category():
 def test_bad_labels():
     with pytest.raises(DataError, match=r"labels must be \(K, N\), a row for each metric"):
         patterns([1, 0, 1])
-    with pytest.raises(DataError, match="metric labels must be 0 or 1; got"):
+    with pytest.raises(
+        DataError, match="metric labels must be 0 or 1, or words such as pass and fail; got"
+    ):
         patterns([[1, 2]])

@@ -99,7 +99,12 @@ def test_draws_that_cannot_be_cut_are_nan() -> None:
         ([0, 0], [1, 2], {}, "all 2 items are inadequate"),
         ([0, 1], [2, 2], {}, "gives 2 to all 2 items"),
         ([0, 1], [1, np.nan], {}, "1 of 2 are not"),
-        ([0, np.nan], [1, 2], {}, "labels must be 0 or 1; got .*nan"),
+        (
+            [0, np.nan],
+            [1, 2],
+            {},
+            "labels must be 0 or 1, or words such as pass and fail; got .*nan",
+        ),
         ([0, 3], [1, 2], {}, "Cut scores at a threshold"),
         ([], [], {}, "got none"),
         ([0, 1], [1, 2, 3], {}, "2 labels and 3 scores"),

@@ -233,7 +233,7 @@ def test_no_id_is_no_guess(run: Run) -> None:
 
 
 def test_ids_are_found_by_their_cells(run: Run, table: pd.DataFrame) -> None:
-    table["segment"] = [f"V{i}" for i in table["segment"]]
+    table = table.assign(segment=[f"V{i}" for i in table["segment"]])
     table.to_csv("pool.csv", index=False)
     table.rename(columns={"segment": "Vorgang"}).to_csv("other.csv", index=False)
     args = ("--budget", "10", "--seed", "1")

@@ -369,5 +369,9 @@ def test_options_where_they_have_no_meaning(run: Run, tables: pd.DataFrame) -> N
     pytest.importorskip("pyarrow")
     tables.to_parquet("p.parquet")
     disk = ("select", "p.parquet", "--engine", "duckdb", "--budget", "9", "-o", "s.csv")
-    told = run(*disk, "--uncertainty", "doubt", code=2)
-    assert "need a pool that is loaded" in " ".join(told.stderr.split())
+    told = run(*disk, "--history", "rated.csv", code=2)
+    assert "--history needs a pool that is loaded" in " ".join(told.stderr.split())
+    told = run(*disk, "--uncertainty", "doubt", "--json")
+    assert json.loads(told.stdout)["strategy"] == "docs-uneven+ridge"
+    sampled = sheets.read_record("s.csv.design.json")["sample"]["segments"]
+    assert len({s["inclusion"] for s in sampled}) > 1

@@ -353,7 +353,7 @@ def test_chances_that_follow_a_history(files):
 
 def test_the_recommended_strategy_is_that_of_memory(files):
     with StoredPool(files, **COLUMNS) as pool:
-        assert registry.recommended(pool) == registry.RECOMMENDED
+        assert registry.recommended(pool) == "docs-uneven+ridge"
     with StoredPool(files, id="id", metrics=["m"]) as pool:
         assert registry.recommended(pool) == registry.RECOMMENDED
         assert Balanced().draw(pool, 30, rng=1).n == 30
