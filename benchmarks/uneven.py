@@ -1,6 +1,6 @@
 """Uneven chances by a judge's probability of a pass, beside glide-py's active sampler.
 
-    python benchmarks/uneven.py [--draws 1000]
+    python benchmarks/uneven.py [--draws 500]
 
 N = 2000 outputs, n = 150 ratings of 0 or 1, and one judge that says how probable a pass is: sharp
 and right about itself, middling, or overconfident (its log odds are three times what they should
@@ -68,7 +68,7 @@ def glide(uniform: float) -> Callable[[FloatArray, FloatArray, int], float]:
 
 def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=500)
     return parser
 
 
