@@ -56,11 +56,11 @@ def study(seed):
     return Pool(np.arange(600), documents=documents, metrics=metrics), gold
 
 
-@pytest.mark.parametrize("name", registry.sampler_names())
+@pytest.mark.parametrize(
+    "name", [n for n in registry.sampler_names() if not any(part in n for part in BIASED)]
+)
 @pytest.mark.parametrize("n", [60, 240])
 def test_intervals_hold_on_every_design(name, n):
-    if any(part in name for part in BIASED):
-        pytest.skip("the design itself is biased, and says so")
     found = []
     for k in range(8):
         pool, gold = study(SEED + k)
