@@ -113,12 +113,15 @@ class Ridge(Estimator):
         inverse = np.where(enough[..., None, None], fit.inverse, 0.0)
         g = g_weights(sample.design, dev[..., 1:, :], sample.design.means(z) / scale, inverse)
         spent: FloatArray | float = 0.0
+        left_out = enough
         if sample.design._balanced_slopes:
-            spent = np.where(enough, fit.leverage.sum(-1), 0.0)
-        elif sample.design.units is None:
+            # Balanced variates pay for their slopes already; dozens of slopes do more than that.
+            spent = np.where(enough & plenty, fit.leverage.sum(-1), 0.0)
+            left_out = enough & ~plenty
+        if sample.design.units is None:
             # Residuals as if each rating had been left out, instead of a count of parameters: the
             # strength of the penalty was chosen by the same ratings, and that count misses it.
-            g /= np.where(enough[..., None], np.maximum(1.0 - fit.leverage, 0.1), 1.0)
+            g /= np.where(left_out[..., None], np.maximum(1.0 - fit.leverage, 0.1), 1.0)
         return LinearEstimate(
             offset=np.zeros(y.shape[:-1]),
             residuals=y - (beta[..., None, :] @ z)[..., 0, :],
