@@ -168,9 +168,9 @@ def estimate(
     emit("json" if json else output, result, [flat], lambda out: _show(out, result))
 
 
-def _random_error(ratings: Ratings) -> float | None:
+def _random_error(ratings: Ratings, target: options.Target) -> float | None:
     """Standard error of the mean of a plain random sample of as many ratings, about."""
-    n, size = ratings.n, len(ratings.sample.pool)
+    n, size = ratings.n, len(ratings.sample.pool) if target == "pool" else math.inf
     if n < 2:
         return None
     weights, scores = ratings.sample.design.weights, ratings.scores
@@ -185,11 +185,18 @@ def _made(
     """The record of the estimate; an error of the bound says what to type."""
     from fewgold.errors import DesignError
     from fewgold.estimators import Mean
-    from fewgold.labels import for_target
+    from fewgold.missing import estimate as estimated
+
+    def for_target(chosen: Estimator, gaps: Gaps) -> Any:
+        if target == "pool":
+            return estimated(partial, chosen, gaps, level)
+        from fewgold import labels
+
+        return labels.for_target(chosen, partial, target, gaps, level)
 
     try:
-        made = for_target(chosen, partial, target, gaps, level)
-        result: dict[str, Any] = made.to_dict(level) | {"target": target}
+        made = for_target(chosen, gaps)
+        result: dict[str, Any] = made.to_dict(level)
     except DesignError as error:
         error.hints["cli"] = (
             "On this command line: --bound auto covers every sample and estimate; guaranteed "
@@ -200,10 +207,10 @@ def _made(
         return result
     ratings, bare = partial.at_random(), result
     if type(chosen) is not Mean or chosen.bound != Mean().bound:
-        bare = for_target(Mean(), partial, target, "at-random").to_dict(level)
+        bare = for_target(Mean(), "at-random").to_dict(level)
     return result | {
         "plain_mean": bare["value"], "plain_mean_se": bare["se"], "plain_mean_low": bare["low"],
-        "plain_mean_high": bare["high"], "random_se": _random_error(ratings),
+        "plain_mean_high": bare["high"], "random_se": _random_error(ratings, target),
     }  # fmt: skip
 
 
