@@ -22,7 +22,7 @@ from fewgold.missing import estimate as estimated
 from fewgold.pool import Pool
 from fewgold.sample import Sample
 
-__all__ = ["estimate_mean", "partial_ratings"]
+__all__ = ["estimate_mean"]
 
 
 def estimate_mean(
