@@ -158,7 +158,9 @@ class Priors:
             else:
                 found[name] = 1 + weight * first, 1 + weight * (size - first)
         if counted:
-            return cls.from_counts(**cells, weight=weight, **found)
+            tp, fn, fp, tn = (cells[name] for name in ("tp", "fn", "fp", "tn"))
+            alpha = found.get("alpha", (1.0, 1.0))
+            return cls.from_counts(tp, fn, fp, tn, weight=weight, alpha=alpha)
         return cls(**found)
 
     @property
