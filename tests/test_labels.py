@@ -327,3 +327,15 @@ def test_labels_in_a_file_of_their_own(messy: Path, tmp_path: Path) -> None:
     )
     assert two.exit_code == 0, two.stderr
     assert json.loads(two.stdout)["value"] == pytest.approx(json.loads(one.stdout)["value"])
+
+
+def test_the_report_states_the_assumption(messy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.md"
+    words = ["report", str(messy), "--human", "verdict", "--chosen", "random", "-o", str(out)]
+    done = RUN.invoke(app, words)
+    assert done.exit_code == 0, done.stderr
+    page = out.read_text(encoding="utf-8")
+    told = "The 120 labelled rows are taken to be a simple random sample of the 600 rows"
+    assert page.count(told) == 3  # the warning, what was sampled, the methods paragraph
+    assert "docs-balanced" not in page
+    assert f"fewgold estimate {messy} --human verdict --chosen random" in page

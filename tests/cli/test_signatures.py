@@ -47,6 +47,9 @@ CHANGES: dict[str, dict[str, Change]] = {
         "higher_is_better": ((*SHEET, "--lower-is-better"), ("--higher-is-better",)),
     },
     "report": {
+        "chosen": (LABELS, ("--chosen", "strata:system")),
+        "metrics": (LABELS, ("--metrics", "bleu")),
+        "human": (LABELS, ("--human", "else")),
         "estimator": (SHEET, ("--estimator", "cv-bleu")),
         "confidence": (SHEET, ("--confidence", "0.9")),
         "limits": (FEW, ("--limits", "0,12")),
