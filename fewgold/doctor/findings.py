@@ -428,8 +428,8 @@ TEXTS = {
         "They were rated from the top, so fewgold stop can say whether that is enough."),
     "partly-rated": _Said("warning", "{n:output} without a human score, and the table does not "
         "tell how the others were chosen",
-        "If chance chose them, results hold for all (fewgold estimate --chosen random); if not, "
-        "only for the rated ones. Samples of fewgold select come with a design that settles it."),
+        "If chance chose them, results hold for all; if not, only for the rated ones. Samples of "
+        "fewgold select come with a design that settles it."),
     "labels": _Said("note", "{n:row} labelled, which look like a random subset of the table",
         "No test can prove that they are: they may depend on the labels themselves."),
     "labels-not-random": _Said("warning", "{n:row} labelled, which do not look like a random "
