@@ -256,7 +256,7 @@ def test_a_sheet_for_each_system(run) -> None:
     _version_files()
     numbers = []
     for name in ("old", "new"):
-        pool = ["--id", "id", "--metrics", "comet", "--human", "human"]
+        pool = ["--id", "id", "--metrics", "comet"]
         run("select", f"{name}.csv", *pool, "--budget", "40", "-o", f"{name}_sheet.csv")
         table = pd.read_csv(f"{name}.csv").set_index("id")
         sheet = pd.read_csv(f"{name}_sheet.csv")
