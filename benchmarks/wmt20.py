@@ -154,10 +154,12 @@ def show(cells: pd.DataFrame) -> None:
             f"{noise[strategy]:.1f}", f"{row.mean() / top.mean():.0%}", f"{(row / top).min():.0%}",
             f"{bias:+.3f}",
         ])  # fmt: skip
+    amounts = [float(str(s)) for s in gain.columns]
+    sizes = [f"{s:.0%}" if s < 1 else f"n = {s:.0f}" for s in amounts]
     table(
         [
             "",
-            *(f"{s:.0%}" if s < 1 else f"n = {s}" for s in gain.columns),
+            *sizes,
             "mean",
             "±",
             "of oracle",
