@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -808,9 +808,16 @@ def _ranked(labels: IntArray) -> IntArray:
     return codes
 
 
+@lru_cache(maxsize=16)
 def simple_design(n: int, size: int) -> Design:
-    """The design of a simple random sample of n of ``size`` segments."""
-    return Design.simple(n, size)
+    """The design of a simple random sample of n of ``size`` segments.
+
+    The same object each time, so that simulations work out its closed forms once.
+    """
+    design = Design.simple(n, size)
+    for array in (design.weights, design.inclusion, design.groups):
+        array.flags.writeable = False
+    return design
 
 
 def neighbours(n: int, size: int) -> IntArray:
