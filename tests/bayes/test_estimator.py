@@ -235,7 +235,7 @@ def test_priors_and_kinds_of_intervals(study: tuple[Pool, np.ndarray]) -> None:
         (BinaryPosterior("scoer"), "scoer"),
         (BinaryPosterior("score", threshold="half"), "a cut is a sign and a number"),
         (BinaryPosterior(("judge", "second"), threshold={"third": ">= 0"}), "third"),
-        (BinaryPosterior(("judge", "second"), priors=Priors()), "priors go with a single metric"),
+        (BinaryPosterior(("judge", "second"), priors=Priors(rho=(2, 1))), "have no ρ and η"),
         (BinaryPosterior((), pairs="calibration"), "one metric that is cut"),
     ],
 )

@@ -204,7 +204,7 @@ def test_verdicts_in_words_and_gaps_of_other_programs(run: Run, judged: pd.DataF
         assert json.loads(done.stdout)["systems"] == expected
         assert f"in judge, {one.lower()} counts as 1 and {zero.lower()} as 0" in done.stderr
         assert "in passed, yes counts as 1 and no as 0" in done.stderr
-    judged.assign(judge=np.where(judged["judge"], "good", "bad")).to_csv("other.csv", index=False)
+    judged.assign(judge=np.where(judged["judge"], "fine", "poor")).to_csv("other.csv", index=False)
     assert "Write 1 for pass and 0 for fail" in run(*asked, code=3).stderr
 
 
