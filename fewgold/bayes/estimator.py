@@ -17,13 +17,15 @@ from fewgold.bayes.finite import posterior_of
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import Pooled, Priors, Trend
 from fewgold.bayes.roc import RULES, choose_cuts
+from fewgold.bounds import as_bound
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike, codes_of
 from fewgold.common.checks import check_choice
 from fewgold.cut import Cut, binary
 from fewgold.design import DesignKind
 from fewgold.errors import DesignError, FewgoldError, UnknownNameError
-from fewgold.estimate import Bound, Interval, signature
+from fewgold.estimate import Bound, Interval, LinearEstimate, signature
 from fewgold.estimator import Estimator
+from fewgold.estimators import Mean
 from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Budget, Sampler, SimpleRandom
@@ -219,7 +221,8 @@ class RatedPosterior(Posterior):
     how
         What the metric counts as a 1, such as ``comet >= 0.5``; empty without a metric.
     kind
-        ``"equal"`` tails or ``"hdi"``, the shortest interval.
+        ``"equal"`` tails, ``"hdi"``, the shortest interval, or a `Bound`: its interval from the
+        human ratings alone, whatever the model says.
     target
         ``"pool"`` or ``"process"``.
     notes
@@ -232,7 +235,7 @@ class RatedPosterior(Posterior):
     ratings: Ratings
     method: str
     how: str = ""
-    kind: str = "equal"
+    kind: Bound | str = "equal"
     target: str = "pool"
     notes: tuple[str, ...] = ()
     approximate: bool = False
@@ -268,12 +271,23 @@ class RatedPosterior(Posterior):
         return self.posterior.sample(size, rng=rng)
 
     def interval(self, confidence: float = 0.95, kind: str | None = None) -> Interval:
-        """Credible interval, of the estimator's kind unless another is asked for."""
-        return self.posterior.interval(confidence, kind or self.kind)
+        """Interval of the estimator's kind, or a credible one that is asked for."""
+        chosen = kind or self.kind
+        if isinstance(chosen, Bound):
+            return self._plain(chosen).interval(confidence)
+        return self.posterior.interval(confidence, chosen)
+
+    def _plain(self, bound: Bound) -> LinearEstimate:
+        """The mean of the same ratings, which a bound is an interval of."""
+        ratings = self.ratings
+        if ratings.limits is None:
+            ratings = replace(ratings, limits=(0.0, 1.0))
+        return Mean(bound=bound).estimate(ratings)
 
     def signature(self, confidence: float = 0.95) -> str:
         """All that is needed to tell how the number was made, in one line."""
-        how = f"posterior-{self.kind}-{self.target}"
+        kind = self.kind.spelled if isinstance(self.kind, Bound) else self.kind
+        how = f"posterior-{kind}-{self.target}"
         told = not self.how or self.how.replace(" ", "") in self.method
         method = self.method if told else f"{self.method}({self.how})"
         return signature(self.ratings, method, how, confidence)
@@ -285,6 +299,9 @@ class RatedPosterior(Posterior):
 
     @property
     def _label(self) -> str:
+        if isinstance(self.kind, Bound):
+            used = self.kind.resolve(self._plain(self.kind))
+            return f"{used.label}, of the human ratings alone"
         return f"posterior, {_KINDS[self.kind]}" + (", approximate" if self.approximate else "")
 
     @property
@@ -317,8 +334,12 @@ class RatedPosterior(Posterior):
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
+        found = super().to_dict(confidence)
+        if isinstance(self.kind, Bound):
+            plain = self._plain(self.kind).to_dict(confidence)
+            found |= {key: plain[key] for key in ("bound", "bound_kind")}
         return {
-            **super().to_dict(confidence), "bound_label": self._label, "method": self.method,
+            **found, "bound_label": self._label, "method": self.method,
             "metric": self.how, "target": self.target, **self._hits, "n": self.ratings.n,
             "pool_size": len(self.ratings.sample.pool), "notes": list(self.remarks),
             "signature": self.signature(confidence),
@@ -398,11 +419,14 @@ class BinaryPosterior(Estimator):
     def __post_init__(self) -> None:
         check_choice("target", self.target, ("pool", "process"))
         check_choice("pairs", self.pairs, ("sample", "calibration"))
-        if self.bound not in ("equal", "hdi"):
-            name = self.bound if isinstance(self.bound, str) else self.bound.name
+        if self.bound in _KINDS:
+            return
+        object.__setattr__(self, "bound", as_bound(self.bound))
+        if self.target == "process" or self.pairs == "calibration":
             raise FewgoldError(
-                "a posterior has its own credible interval: bound must be 'equal' (equal tails) or "
-                f"'hdi' (the shortest); got {name!r}. Other bounds go with mean, cv-multi or ridge."
+                "bounds other than 'equal' and 'hdi' are for the share of this test set, from "
+                f"ratings that are a sample of it; got target={self.target!r} and "
+                f"pairs={self.pairs!r}."
             )
 
     @property
@@ -455,7 +479,7 @@ class BinaryPosterior(Estimator):
             posterior, found, how, notes = self._single(ratings, adequate, names[0])
         notes = (*design_notes(ratings, found), *notes)
         return RatedPosterior(
-            posterior, ratings, self.spelled, how, str(self.bound), self.target, notes,
+            posterior, ratings, self.spelled, how, self.bound, self.target, notes,
             approximate=found.adaptive or found.effective is not None,
         )  # fmt: skip
 

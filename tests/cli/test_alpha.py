@@ -173,10 +173,10 @@ def test_the_loop_with_a_cut(run: Run, rate: Rate) -> None:
         run("estimate", "s.csv", "--adequate", "<=4", "--bound", "hdi", "--json").stdout
     )
     assert short["high"] - short["low"] <= got["high"] - got["low"] + 1e-12
-    assert (
-        "own credible interval"
-        in run("estimate", "s.csv", "--adequate", "<=4", "--bound", "student", code=3).stderr
-    )
+    asked = ("estimate", "s.csv", "--adequate", "<=4", "--bound", "hypergeometric")
+    sure = json.loads(run(*asked, "--json").stdout)
+    assert sure["bound_kind"] == "guaranteed" and sure["value"] == got["value"]
+    assert "posterior sd" in run(*asked).stdout
     assert "--adequate must be" in run("estimate", "s.csv", "--adequate", "4", code=2).stderr
 
 
