@@ -136,7 +136,7 @@ def estimate(
         )  # fmt: skip
         made = input.estimator_of(record, estimator, sample.pool)
         strategy, seed, level = record["strategy"], record["seed"], level or 0.95
-    unlimited = partial.limits is None and passing is None and not chosen.name.startswith("alpha")
+    unlimited = partial.limits is None and passing is None and not made.name.startswith("alpha")
     if by is not None and by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
