@@ -229,7 +229,7 @@ def _made(found: Any, name: str) -> Any:
     if not inspect.isclass(found):
         return found
     try:
-        model = found()
+        model: Any = found()
     except TypeError as error:
         raise DataError(
             f"the regressor {name!r} cannot be made without arguments: {error}. Name a ready "
