@@ -149,6 +149,17 @@ class Paired:
         slice_df = np.where(np.isfinite(self.units()), self.units(), self.design.n) - 1.0
         return np.asarray(np.maximum(np.minimum(self.design.df, slice_df) - 1.0, 1.0))
 
+    def padded_quantile(
+        self, confidence: float, variance: FloatArray, seen: FloatArray
+    ) -> FloatArray:
+        """Student's quantile (...) where only the part ``seen`` of a variance is estimated.
+
+        Satterthwaite's (1946) degrees of freedom: those of the part, times (whole/part)².
+        """
+        part = np.where(variance > 0, seen / np.where(variance > 0, variance, 1.0), 1.0)
+        df = self.df / np.maximum(part, 0.01) ** 2
+        return np.asarray(stdtrit(df, (1 + confidence) / 2))
+
     def quantile(self, confidence: float, rare: BoolArray | None = None) -> FloatArray:
         """Student's quantile (...) of a two-sided interval.
 
@@ -267,8 +278,9 @@ class Padded:
     def _joined(self, real: FloatArray, pads: FloatArray) -> FloatArray:
         return np.concatenate([real, np.broadcast_to(pads, (*real.shape[:-1], pads.size))], -1)
 
-    def variance(self, influence: FloatArray) -> FloatArray:
-        """Variance (...) of a measure with these influence values (..., n + K²).
+    def variance(self, influence: FloatArray) -> FloatPair:
+        """Variance (...) of a measure with these influence values (..., n + K²), and its part that
+        the design estimates.
 
         Where the judge has two levels their shares are known, and only what varies within each
         counts; the pseudo-ratings count as ratings of a simple random sample.
@@ -287,7 +299,7 @@ class Padded:
         squares = np.square(of._base * of.design._root_fpc).sum(-1)
         plain = np.square(of._base).sum(-1)
         fpc = squares / np.where(plain > 0, plain, 1.0)
-        return np.asarray(seen + fpc * (count * np.square(each * z[..., n:])).sum(-1))
+        return seen + fpc * (count * np.square(each * z[..., n:])).sum(-1), seen
 
 
 #: What measures are computed from.
@@ -322,7 +334,8 @@ def figure(
     if levels is not None:
         padded = Padded(of, levels)
         made = measure(padded)
-        se = np.sqrt(padded.variance(made.influence))
+        variance, seen = padded.variance(made.influence)
+        se, q = np.sqrt(variance), of.padded_quantile(confidence, variance, seen)
         low, high = made.value - q * se, made.value + q * se
         # Pseudo-ratings pull towards the middle: the value itself is always inside.
         low, high = np.fmin(low, value), np.fmax(high, value)
@@ -705,8 +718,8 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
 def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArray) -> FloatArray:
     """What the variance (..., K) of a gap lacks where a bin's few ratings happen to agree.
 
-    It is at least that of a bin with one rating more, half as even odds have it and half as the
-    ratings of all bins do.
+    It is at least that of a bin with one rating more, a quarter as even odds have it and the rest
+    as the ratings of all bins do.
     """
     squares = np.square(mass).sum(-1)
     fpc = np.square(mass * of.design._root_fpc[..., None, :]).sum(-1)
@@ -715,7 +728,7 @@ def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArr
     n = np.where(seen, total**2 / np.where(seen, squares, 1.0), 0.0)
     good = np.where(seen, (mass * of.human[..., None, :]).sum(-1) / np.where(seen, total, 1.0), 0.0)
     overall = (of._base * of.human).sum(-1)[..., None]
-    p = (n * good + (overall + 0.5) / 2) / (n + 1)
+    p = (n * good + 0.75 * overall + 0.125) / (n + 1)
     least = p * (1 - p) / (n + 1) * fpc
     found = np.diagonal(covariance, axis1=-2, axis2=-1)
     return np.asarray(np.maximum(least - found, 0.0))

@@ -258,7 +258,8 @@ def test_a_pass_and_a_fail_are_added_where_the_judge_says_the_same() -> None:
     ratings = (20 / 19) * ((human - 0.85) ** 2).sum()
     added = (1 - p) ** 2 + p**2
     se = np.sqrt(ratings + added) / 22
-    q = stats.t.ppf(0.975, 18)
+    # Only the ratings' part of the variance is estimated, with 18 degrees of freedom.
+    q = stats.t.ppf(0.975, 18 * ((ratings + added) / ratings) ** 2)
     assert (found.value, found.se) == pytest.approx((0.85, se), rel=1e-6)
     assert (found.low, found.high) == pytest.approx((p - q * se, p + q * se), rel=1e-6)
 
