@@ -444,8 +444,7 @@ def kappa(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     distance, or ``quadratic`` (Cohen 1960, 1968). Distances are those of the levels' values.
     """
     levels = np.asarray(levels, dtype=np.float64)
-    gap = np.abs(levels[:, None] - levels)
-    apart = {"none": (gap > 0) * 1.0, "linear": gap, "quadratic": gap**2}[weight]
+    apart = _apart(levels, weight)
     h, j = _places(levels, of.human), _places(levels, of.judge)
     observed = apart[h, j]
     by_human = group_sum(of.weights, h, levels.size) @ apart  # from people's levels to a judge's
@@ -460,21 +459,26 @@ def kappa(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     return Measure(value, np.where(known, z, 0.0), -1.0, 1.0)
 
 
-def ac1(of: Scored, levels: FloatArray) -> Measure:
+def ac1(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     """Gwet's AC1: as κ, but chance agreement falls, not grows, as one class takes over.
 
     With π_k the mean share of class k among K: chance = Σ π_k (1 − π_k) / (K − 1) (Gwet 2008).
+    With a ``weight`` as in `kappa` it is AC2: two levels agree by 1 − distance/largest distance,
+    and the chance is multiplied by the mean of these over a row (Gwet 2014, section 5.3).
     """
     levels = np.asarray(levels, dtype=np.float64)
     h, j = _places(levels, of.human), _places(levels, of.judge)
-    same = (h == j) * 1.0
     k = levels.size
     if k < 2:
+        same = (h == j) * 1.0
         value = of.mean(same)
         return Measure(value, same - value[..., None], -1.0, 1.0)
+    apart = _apart(levels, weight)
+    agree = 1 - apart / apart.max()
+    same, scale = agree[h, j], agree.sum() / (k * (k - 1))
     shares = (group_sum(of.weights, h, k) + group_sum(of.weights, j, k)) / 2
-    chance = (shares * (1 - shares)).sum(-1, keepdims=True) / (k - 1)
-    slope = (1 - 2 * shares) / (k - 1)
+    chance = scale * (shares * (1 - shares)).sum(-1, keepdims=True)
+    slope = scale * (1 - 2 * shares)
     grown = (spread_out(slope, h) + spread_out(slope, j)) / 2
     seen = of.mean(same)[..., None]
     # dv = (dseen (1 − chance) − dchance (1 − seen)) / (1 − chance)²
@@ -482,6 +486,12 @@ def ac1(of: Scored, levels: FloatArray) -> Measure:
     z = z - (grown - of.mean(grown)[..., None]) * (1 - seen) / (1 - chance) ** 2
     value = ((seen - chance) / (1 - chance))[..., 0]
     return Measure(value, z, -1.0, 1.0)
+
+
+def _apart(levels: FloatArray, weight: str) -> FloatArray:
+    """How much two levels (K, K) disagree."""
+    gap = np.abs(levels[:, None] - levels)
+    return {"none": (gap > 0) * 1.0, "linear": gap, "quadratic": gap**2}[weight]
 
 
 def _places(levels: FloatArray, values: FloatArray) -> IntArray:
