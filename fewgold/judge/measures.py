@@ -485,7 +485,8 @@ def ac1(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     z = (same - seen) / (1 - chance)
     z = z - (grown - of.mean(grown)[..., None]) * (1 - seen) / (1 - chance) ** 2
     value = ((seen - chance) / (1 - chance))[..., 0]
-    return Measure(value, z, -1.0, 1.0)
+    most = scale * (1 - 1 / k)  # chance agreement if all classes are as frequent
+    return Measure(value, z, min(-1.0, -most / (1 - most)), 1.0)
 
 
 def _apart(levels: FloatArray, weight: str) -> FloatArray:

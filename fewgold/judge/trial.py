@@ -561,7 +561,7 @@ def slices_of(setting: TrialSettings, names: Sequence[str], by: Sequence[str]) -
         own = _parts(setting.table.values(column), column)
         parts = {
             f"{told}, {label}" if told else label: inside & part
-            for told, inside in (parts or {"": np.True_}).items()
+            for told, inside in (parts or {"": np.array(True)}).items()
             for label, part in own.items()
             if (inside & part).any()
         }
