@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewgold.chosen import Chosen, Labelled, read_labelled
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import Limits, as_limits
 from fewgold.cut import Cut
@@ -21,6 +20,8 @@ from fewgold.pool import Pool
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fewgold.chosen import Chosen, Labelled
 
 __all__ = ["Design", "Ratings", "Sample"]
 
@@ -348,6 +349,8 @@ class Ratings:
         >>> ratings.warnings
         ('the 4 labelled rows are taken to be a simple random sample of the 6 rows of the table',)
         """
+        from fewgold.chosen import read_labelled  # only labels that exist need it
+
         sample, scores = Sample.labelled(
             read_labelled(table, human=human, chosen=chosen, **columns)
         )
