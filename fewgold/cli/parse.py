@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from fewgold.bayes import Priors
     from fewgold.cut import Cut
     from fewgold.estimate import Bound
     from fewgold.samplers import Budget
@@ -88,6 +89,16 @@ def names(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
+def counts(option: str, text: str) -> list[int]:
+    """``100,1000``: whole numbers, at least one."""
+    found = names(text)
+    if not found or not all(part.isdecimal() for part in found):
+        raise typer.BadParameter(
+            f"{option} must be whole numbers such as 100 or 100,1000; got {text!r}."
+        )
+    return [int(part) for part in found]
+
+
 def orientation(text: str | None) -> dict[str, int]:
     """``comet=+1,ter=-1`` as a mapping."""
     signs = {"+1": 1, "1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}
@@ -134,6 +145,19 @@ def cut(option: str, text: str | None) -> Cut | None:
             f"{option} must be a sign and a number, such as '<=0' or '>=0.5' (in quotes); got "
             f"{text!r}."
         ) from None
+
+
+def priors(text: str | None) -> Priors | None:
+    """``rho=30/40,eta=0.9@50``: what was known of a judge before."""
+    from fewgold.bayes import Priors
+    from fewgold.errors import FewgoldError
+
+    if text is None:
+        return None
+    try:
+        return Priors.parse(text)
+    except FewgoldError as error:
+        raise typer.BadParameter(f"--prior: {error}") from None
 
 
 def bound(text: str) -> Bound:
