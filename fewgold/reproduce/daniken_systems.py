@@ -133,12 +133,12 @@ def table_text(frame: pd.DataFrame) -> str:
             lines.append(f"{system!s:15}{''.join(shown)}".rstrip())
         return "\n".join(lines)
     names = list(dict.fromkeys(frame["first"]))
-    lines = [f"{'':15}" + "".join(f"{name[:8]:>10}" for name in names)]
+    lines = [f"{'':15}" + "".join(f"{name[:7]:>9}" for name in names)]
     for first, some in frame.groupby("first", sort=False):
         cells = {
             r["second"]: f"{'*' * r['printed'] or '.'}/{'*' * r['here'] or '.'}"
             + ("" if r["agrees"] else "!")
             for r in some.to_dict("records")
         }
-        lines.append(f"{first!s:15}" + "".join(f"{cells.get(name, '–'):>10}" for name in names))
+        lines.append(f"{first!s:15}" + "".join(f"{cells.get(name, '–'):>9}" for name in names))
     return "\n".join(lines)
