@@ -31,11 +31,11 @@ from fewgold.judge import figures
 from fewgold.registry import sampler
 
 SAMPLERS = ("random", "docs-prop", "docs-sys", "docs-balanced", "docs-whole")
-SHOWN = ("kappa", "ac1", "f1", "accuracy", "sensitivity", "specificity", "auc", "ece",
-         "kappa_linear", "kappa_quadratic", "spearman", "kendall")  # fmt: skip
+SHOWN = ("kappa", "ac1", "f1", "accuracy", "sensitivity", "specificity", "precision", "auc", "ece",
+         "kappa_linear", "kappa_quadratic", "ac2", "spearman", "kendall")  # fmt: skip
 
 
-PROMISED = ("kappa", "ac1", "f1", "auc", "ece", "kappa_quadratic")
+PROMISED = ("kappa", "ac1", "f1", "auc", "ece", "kappa_quadratic", "ac2")
 
 
 def _percent(share: float | None) -> str:

@@ -20,7 +20,8 @@ from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import LinearEstimate
 from fewgold.judge import measures as m
-from fewgold.judge.measures import Calibration, Measure, MeasuredValue, Paired, Scored, figure
+from fewgold.judge.calibration import Calibration, bin_edges, calibration
+from fewgold.judge.measures import Measure, MeasuredValue, Paired, Scored, figure
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
@@ -409,8 +410,8 @@ def figures(
     wanted = _wanted(kind, bool(zero_one), levels, True, verdict, of)
     found = {key: figure(measure, by, confidence, over) for key, (by, measure, over) in wanted}
     if kind == "probability":
-        edges = m.bin_edges(pool, bins or _bins(human.shape[-1]))
-        found["ece"] = m.calibration(of, pool, edges, confidence).ece
+        edges = bin_edges(pool, bins or _bins(human.shape[-1]))
+        found["ece"] = calibration(of, pool, edges, confidence).ece
     return found
 
 
@@ -463,8 +464,8 @@ def _completed(
         if shares:
             found["difference"] = figure(m.mean_difference, verdict, setting.confidence, BINARY)
     if kind == "probability":
-        edges = m.bin_edges(pool, setting.bins or _bins(rated))
-        curve = m.calibration(score, pool, edges, setting.confidence)
+        edges = bin_edges(pool, setting.bins or _bins(rated))
+        curve = calibration(score, pool, edges, setting.confidence)
         found["ece"] = curve.ece
     return {key: found[key] for key in MEASURES if key in found}, curve
 

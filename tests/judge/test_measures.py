@@ -13,6 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from fewgold import Pool
 from fewgold.design import simple_design
+from fewgold.judge import calibration as c
 from fewgold.judge import figures
 from fewgold.judge import measures as m
 from fewgold.registry import sampler
@@ -191,7 +192,7 @@ def test_a_census_is_known() -> None:
     assert found["kappa"].value == pytest.approx(sk.cohen_kappa_score(human, judge))
     human, chance = probabilities(N)
     found = figures(human, chance, simple_design(N, N), chance, bins=4)
-    edges = m.bin_edges(chance, 4)
+    edges = c.bin_edges(chance, 4)
     place = np.searchsorted(edges[1:-1], chance, side="right")
     by_hand = sum(
         np.mean(place == k) * abs((human - chance)[place == k].mean()) for k in np.unique(place)
@@ -201,11 +202,11 @@ def test_a_census_is_known() -> None:
 
 def test_bins_hold_about_as_much_each() -> None:
     values = np.random.default_rng(1).random(1000)
-    edges = m.bin_edges(values, 5)
+    edges = c.bin_edges(values, 5)
     assert np.histogram(values, edges)[0] == pytest.approx(200, abs=1)
-    assert m.bin_edges(np.full(50, 0.3), 5).tolist() == [0, 1]
+    assert c.bin_edges(np.full(50, 0.3), 5).tolist() == [0, 1]
     ties = np.repeat([0.0, 0.5, 1.0], [10, 80, 10])
-    assert m.bin_edges(ties, 4).tolist() == [0, 0.5, 1]
+    assert c.bin_edges(ties, 4).tolist() == [0, 0.5, 1]
 
 
 def test_calibration_error_is_corrected_for_chance() -> None:
@@ -216,7 +217,7 @@ def test_calibration_error_is_corrected_for_chance() -> None:
     pool = Pool(np.arange(4000), {"judge": chance})
     rows = sampler("random").draw(pool, 100, draws=300, rng=1)
     of = m.Paired(human[rows.indices], chance[rows.indices], rows.design, float(chance.mean()))
-    found = m.calibration(of, chance, m.bin_edges(chance, 5), 0.95)
+    found = c.calibration(of, chance, c.bin_edges(chance, 5), 0.95)
     assert found.plain.mean() > 0.06
     assert found.ece.value.mean() < 0.6 * found.plain.mean()
     assert (found.ece.low == 0).mean() > 0.9
@@ -283,9 +284,14 @@ def test_perfect_agreement_leaves_room_for_what_was_missed() -> None:
 
 def test_folded_normal() -> None:
     mean, sd = np.array([0.0, 0.3, 2.0, 1.0]), np.array([1.0, 0.5, 0.7, 0.0])
-    pairs = zip(mean, sd, strict=True)
-    theirs = [stats.foldnorm(a / s, scale=s).mean() if s else a for a, s in pairs]
-    assert m._folded(mean, sd) == pytest.approx(theirs)
+    found = c._folded(mean, sd)
+    for k, (a, s) in enumerate(zip(mean, sd, strict=True)):
+        if s == 0:
+            theirs = [a, 0, 0]
+        else:
+            law = stats.foldnorm(a / s, scale=s)
+            theirs = [law.mean(), law.var(), float(law.stats("s")) * law.std() ** 3]
+        assert [x[k] for x in found] == pytest.approx(theirs, abs=1e-9)
 
 
 def test_a_few_good_segments_decide_the_area() -> None:
@@ -295,3 +301,22 @@ def test_a_few_good_segments_decide_the_area() -> None:
     expected = stats.t.ppf(0.975, 4) * np.sqrt(5 / 4)
     assert of.quantile(0.95, rare) == pytest.approx(expected, rel=1e-6)
     assert of.quantile(0.95) == pytest.approx(stats.t.ppf(0.975, 38))
+
+
+@pytest.mark.parametrize("correlation, size", [(0.0, 0.0), (0.0, 0.1), (0.5, 0.15), (0.3, 0.03)])
+def test_calibration_errors_hold_where_bins_err_together(correlation: float, size: float) -> None:
+    """Gaps of one sign with correlated errors, whose covariance few units estimate."""
+    rng = np.random.default_rng(3)
+    k, df, draws, share = 6, 20, 2000, np.full(6, 1 / 6)
+    true = -size * np.linspace(0.5, 1.5, k)
+    scatter = 0.1**2 * (correlation + (1 - correlation) * np.eye(k))
+    root = np.linalg.cholesky(scatter)
+    gap = true + rng.normal(size=(draws, k)) @ root.T
+    parts = rng.normal(size=(draws, df, k)) @ root.T
+    covariance = np.swapaxes(parts, -1, -2) @ parts / df
+    found = c._error(gap, covariance, covariance, share, np.full(draws, df * 1.0), 0.95)[1]
+    error = share @ np.abs(true)
+    held = (found.low <= error) & (error <= found.high)
+    # Without any error only the lower end can miss.
+    expected = 0.95 if size else 0.975
+    assert expected - 0.02 < held.mean() < expected + 0.02
