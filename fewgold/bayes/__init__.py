@@ -7,6 +7,7 @@ from fewgold.bayes.counts import Counts, patterns
 from fewgold.bayes.estimator import BinaryPosterior, RatedPosterior
 from fewgold.bayes.finite import CELLS, PoolPosterior
 from fewgold.bayes.posterior import AlphaPosterior, Posterior
+from fewgold.bayes.preferences import Preferences, preferences
 from fewgold.bayes.priors import Pooled, Priors, RaterPriors, Separate, Trend
 from fewgold.bayes.raters import RaterPosterior
 from fewgold.bayes.roc import Roc, RocPoint, RocTable, choose_cut, choose_cuts, roc_table
@@ -23,6 +24,7 @@ __all__ = [
     "Pooled",
     "Posterior",
     "PreferencePosterior",
+    "Preferences",
     "Priors",
     "RatedPosterior",
     "RaterPosterior",
@@ -41,6 +43,7 @@ __all__ = [
     "naive_table",
     "outcomes",
     "patterns",
+    "preferences",
     "probability_greater",
     "roc_table",
     "significance",
