@@ -255,8 +255,8 @@ def compare_samples(
 
     Examples
     --------
-    >>> from fewgold import SimpleRandom
     >>> from fewgold.datasets import load_demo
+    >>> from fewgold.samplers import SimpleRandom
     >>> pool, gold = load_demo("ende")
     >>> old, new = (SimpleRandom().draw(pool, 80, rng=seed) for seed in (1, 2))
     >>> result = compare_samples({

@@ -154,10 +154,12 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
     if metrics is None or not metrics.shape[-3]:
         left = design.deviations(scores - scores.mean(-2, keepdims=True))
         means = design.means(scores)
+        columns = scores
     else:
         slopes, left, gain = common_slopes(design, scores, metrics)
         off = np.vecdot(metrics, design.weights[..., None, None, :])  # 0 but for the draw
         means = design.means(scores) - (slopes[..., None, :] @ off)[..., 0, :]
+        columns = scores - (slopes[..., None, None] * metrics).sum(-3)
     value = np.asarray(means[..., :, None] - means[..., None, :])
     # A difference of rounding errors alone is none.
     size = np.abs(scores).max((-1, -2))[..., None, None]
@@ -167,7 +169,11 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
     for i in range(systems):
         for j in range(i):
             apart = left[..., i, :] - left[..., j, :]
-            variance[..., i, j] = variance[..., j, i] = np.vecdot(apart, apart)
+            square = np.vecdot(apart, apart)
+            if design.documents is not None:  # as for any single score: `LinearEstimate.se`
+                apart = columns[..., i, None, :] - columns[..., j, None, :]
+                square = square * design._document_factor(apart)[..., 0]
+            variance[..., i, j] = variance[..., j, i] = square
             each = scores[..., i, :] - scores[..., j, :]
             size = np.abs(scores[..., [i, j], :]).max((-1, -2))
             flat[..., i, j] = flat[..., j, i] = np.ptp(each, axis=-1) <= 1e-12 * size

@@ -97,7 +97,7 @@ def test_differences_are_covered(name: str, n: int, control: bool) -> None:
 
 @REAL
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("strategy", ["docs-prop", "docs-sys", "docs-balanced"])
+@pytest.mark.parametrize("strategy", ["docs-prop", "docs-sys", "docs-balanced", "docs-chunks3"])
 def test_other_designs_cover(name: str, strategy: str) -> None:
     scores, metrics, documents = wmt(name)
     above = np.triu_indices(len(scores), 1)
