@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from fewgold import History, simulate
-from fewgold.bayes import BinaryPosterior, naive_table, roc_table
+from fewgold.bayes import BinaryPosterior, naive_table, roc_table, success_rates
 from fewgold.campaign import Settings
 from fewgold.comparison import compare, joint_pool
 from fewgold.datasets import demo_frame, load_demo
@@ -74,6 +74,9 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
     ("naive_table", "metrics"): (
         "comet", lambda m: naive_table(ONE, metrics=m, rated=80, rng=1, **RATED).to_frame(),
     ),
+    ("success_rates", "metric"): (
+        "comet", lambda m: success_rates(ONE, metric=m, threshold="equal", **RATED).to_frame(),
+    ),
     ("roc_table", "metrics"): ("comet", lambda m: roc_table(ONE, metrics=m, **RATED).to_frame()),
     ("compare", "human"): (
         "rater1",
@@ -118,6 +121,9 @@ CASES |= {
     ("assess", "judges"): ("comet", lambda j: [t.judge for t in assess(RATINGS, j).judges]),
     ("assess", "against"): (
         "words", lambda x: [f["column"] for f in assess(RATINGS, "comet", against=x).follows],
+    ),
+    ("assess", "by"): (
+        "comet", lambda x: [t.slice for t in assess(RATINGS, "comet", by=x).slices],
     ),
     ("assess_table", "judges"): (
         "comet", lambda j: [t.judge for t in assess_table(ONE, human="rater1", judges=j).judges],
