@@ -11,8 +11,7 @@ import numpy as np
 
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_confidence
-from fewgold.common.notebook import html_table
-from fewgold.common.text import plain_value, spelled
+from fewgold.common.text import html_table, plain_value, spelled
 from fewgold.design import DesignKind
 from fewgold.errors import FewgoldError
 from fewgold.sample import Design, Ratings

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fewgold import io
 from fewgold.common.arrays import FloatArray, IntArray, codes_of
 from fewgold.common.checks import as_names, no_number
-from fewgold.common.notebook import html_table
+from fewgold.common.text import html_table
 from fewgold.design import Design
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.io.columns import known_orientation

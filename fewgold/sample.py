@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fewgold.common.arrays import FloatArray, IntArray
 from fewgold.common.checks import Limits, as_limits
-from fewgold.common.notebook import html_table
+from fewgold.common.text import html_table
 from fewgold.cut import Cut
 from fewgold.design import Design
 from fewgold.errors import DataError, DesignError

@@ -23,7 +23,7 @@ from fewgold.bayes.mixture import Shapes, mixture, sample_rates, shapes
 from fewgold.bayes.priors import Priors
 from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import check_choice, check_confidence
-from fewgold.common.notebook import html_table
+from fewgold.common.text import html_table
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Interval
 

@@ -17,9 +17,8 @@ from fewgold.bounds.approximate import student_quantile
 from fewgold.common import text as wording
 from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import check_choice
-from fewgold.common.notebook import html_table
 from fewgold.common.statistics import adjusted_pairs
-from fewgold.common.text import plain_value
+from fewgold.common.text import html_table, plain_value
 from fewgold.comparison.pairs import Pairs
 from fewgold.comparison.raters import Raters
 from fewgold.errors import DataError
