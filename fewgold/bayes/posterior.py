@@ -23,6 +23,7 @@ from fewgold.bayes.mixture import Shapes, mixture, sample_rates, shapes
 from fewgold.bayes.priors import Priors
 from fewgold.common.arrays import FloatArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import check_choice, check_confidence
+from fewgold.common.text import html_table
 from fewgold.errors import FewgoldError
 from fewgold.estimate import Interval
 
@@ -111,6 +112,19 @@ class Posterior(ABC):
         if self.shape:
             return f"{kind}(a batch of shape {self.shape})"
         return f"{kind}({float(self.mean):.4f} ± {float(self.sd):.4f}{self._about})"
+
+    def _repr_html_(self) -> str:
+        """The posterior in a notebook."""
+        if self.shape:
+            return html_table(type(self).__name__, [("a batch of shape", self.shape)])
+        low, high = (float(end) for end in self.interval())
+        rows = [
+            ("mean", f"{float(self.mean):.4f}"),
+            ("sd", f"{float(self.sd):.4f}"),
+            ("95% credible interval", f"{low:.4f} to {high:.4f}"),
+            ("from", self._source),
+        ]
+        return html_table(type(self).__name__, rows)
 
     def draw(self, k: Any) -> Posterior:
         """The ``k``-th of a batch, or a smaller batch."""
