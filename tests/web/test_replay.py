@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -514,6 +515,24 @@ def test_bad_simulations_get_a_sentence(
     assert answer.status_code == 400
     assert sentence in html.unescape(answer.text)
     assert 'id="simulate"' in answer.text  # the form is still there
+
+
+@pytest.mark.parametrize("field", ["strategy", "more", "baseline"])
+def test_pages_import_no_code(
+    owner: TestClient, field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A regressor of sklearn has a name; a dotted path would run whatever module it leads to."""
+    (tmp_path / "hostile_model.py").write_text(
+        "from sklearn.linear_model import LinearRegression as Model\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    form = {"data": "demo-ende", "go": "1", "strategy": "random+mean", "draws": "2"}
+    path = "random+cv-sklearn:hostile_model:Model"
+    answer = owner.post("/replay/simulate", data={**form, field: path})
+    assert answer.status_code == 400
+    told = html.unescape(answer.text)
+    assert "Pages import no code" in told and "hist_gradient_boosting" in told
+    assert "hostile_model" not in sys.modules
 
 
 def test_a_simulation_shows_its_progress_and_can_be_cancelled(
