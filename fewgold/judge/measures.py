@@ -193,6 +193,8 @@ class Measure:
         Ends of its scale; infinite for differences.
     rare
         (..., n) the rated segments of the rarer kind, where few of them decide.
+    pads
+        Pseudo-ratings that the interval of a table with more than two levels adds (`Padded`).
     """
 
     value: FloatArray
@@ -200,6 +202,7 @@ class Measure:
     low: float = 0.0
     high: float = 1.0
     rare: BoolArray | None = None
+    pads: float = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,12 +212,14 @@ class Padded:
     Few ratings may miss a cell of the table altogether and then show no variance. Agresti and
     Caffo (2000) add a success and a failure to each of two samples: here to what people said where
     the judge says 1, and where it says 0, so that the judge's known shares stay as they are. With
-    more than two levels two pseudo-ratings are spread over the table, half of them evenly and half
-    as if judge and people were independent. Values are reported without them.
+    more than two levels ``ratings`` of them are spread over the table, half of them evenly and half
+    as if judge and people were independent: two, but one for quadratic weights, to which those on
+    distant levels matter a lot. Values are reported without them.
     """
 
     of: Paired
     levels: FloatArray
+    ratings: float = 2.0
 
     @cached_property
     def _pads(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -228,7 +233,7 @@ class Padded:
         if k != 2:
             people, judge = (group_sum(of.weights, place, k) for place in (h, j))
             chance = (people[..., :, None] * judge[..., None, :]).reshape(*b.shape[:-1], k * k)
-            count = 1 / k**2 + chance
+            count = self.ratings / 2 * (1 / k**2 + chance)
             each = np.broadcast_to(1 / (n + count.sum(-1, keepdims=True)), count.shape)
             return count, each, 1 - each[..., :1] * count.sum(-1, keepdims=True)
         share = np.stack([1 - self._judge_share, self._judge_share], axis=-1)
@@ -332,7 +337,7 @@ def figure(
     q, certain = of.quantile(confidence, found.rare), of.design._census
     value, span = found.value, found.high - found.low
     if levels is not None:
-        padded = Padded(of, levels)
+        padded = Padded(of, levels, found.pads)
         made = measure(padded)
         variance, seen = padded.variance(made.influence)
         se, q = np.sqrt(variance), of.padded_quantile(confidence, variance, seen)
@@ -456,7 +461,7 @@ def kappa(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     chance = np.where(known, chance, 1.0)
     value = np.where(known, 1 - seen / chance, np.nan)[..., 0]
     z = -observed / chance + seen / chance**2 * (to_judge + to_human - chance)
-    return Measure(value, np.where(known, z, 0.0), -1.0, 1.0)
+    return Measure(value, np.where(known, z, 0.0), -1.0, 1.0, pads=_pads_for(weight))
 
 
 def ac1(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
@@ -486,13 +491,17 @@ def ac1(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     z = z - (grown - of.mean(grown)[..., None]) * (1 - seen) / (1 - chance) ** 2
     value = ((seen - chance) / (1 - chance))[..., 0]
     most = scale * (1 - 1 / k)  # chance agreement if all classes are as frequent
-    return Measure(value, z, min(-1.0, -most / (1 - most)), 1.0)
+    return Measure(value, z, min(-1.0, -most / (1 - most)), 1.0, pads=_pads_for(weight))
 
 
 def _apart(levels: FloatArray, weight: str) -> FloatArray:
     """How much two levels (K, K) disagree."""
     gap = np.abs(levels[:, None] - levels)
     return {"none": (gap > 0) * 1.0, "linear": gap, "quadratic": gap**2}[weight]
+
+
+def _pads_for(weight: str) -> float:
+    return 1.0 if weight == "quadratic" else 2.0
 
 
 def _places(levels: FloatArray, values: FloatArray) -> IntArray:

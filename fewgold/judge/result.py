@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtr
 
-from fewgold.common.arrays import codes_of
+from fewgold.common.arrays import batches, codes_of
 from fewgold.common.checks import as_names, check_confidence, check_count
 from fewgold.common.text import fixed, listed, plain_frame, plain_value, rounded, shorter
 from fewgold.cut import Cut
@@ -178,6 +178,8 @@ def assess_table(
 
 # The result
 
+_BESIDE = 3  # judges in a table of text
+
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
@@ -239,18 +241,19 @@ class Assessment:
         return frame if self.slices else frame.drop(columns="slice")
 
     def table(self) -> pd.DataFrame:
-        """One row per measure, with a value and an interval in words for each judge."""
+        """One row per measure as people read it: value and interval of each judge, in words."""
         import pandas as pd
 
         keys = [k for k in MEASURES if any(k in t.figures for t in self.judges)]
         frame = pd.DataFrame({"measure": [MEASURES[k][0] for k in keys]})
-        single = len(self.judges) == 1
-        for t in self.judges:
-            head = "value" if single else t.judge
-            interval = f"{100 * self.confidence:.6g}% interval" + ("" if single else f", {head}")
-            made = [t.figures.get(k) for k in keys]
-            frame[head] = [np.nan if f is None else float(f.value) for f in made]
-            frame[interval] = ["–" if f is None else _ends(f, _places(t)) for f in made]
+        if len(self.judges) > 1:
+            for t in self.judges:
+                frame[t.judge] = [_cell(t, k) for k in keys]
+        else:
+            t = self.judges[0]
+            made = [t.figures[k] for k in keys]
+            frame["value"] = [_number(float(f.value), _places(t)) for f in made]
+            frame[f"{100 * self.confidence:.6g}% interval"] = [_ends(f, _places(t)) for f in made]
         return frame.assign(says=[MEASURES[k][1] for k in keys])
 
     def differences(self) -> pd.DataFrame:
@@ -332,7 +335,9 @@ class Assessment:
             raise UnknownNameError("figure of this judge", str(kind), kinds)
         options.setdefault("title", trial.judge)
         if kind == "confusion":
-            return plots.confusion_matrix(trial.matrix(), **options)
+            words = _said(trial)
+            frame = trial.matrix().set_axis(words).set_axis(words, axis=1)
+            return plots.confusion_matrix(frame, **options)
         if kind == "reliability":
             assert trial.calibration is not None
             q = float(trial._made["auc"][0].quantile(self.confidence))
@@ -386,7 +391,8 @@ def plots_of(trial: Trial) -> list[str]:
     """The figures that there are of a judge."""
     found = [] if trial.confusion is None else ["confusion"]
     found += [] if trial.calibration is None else ["reliability"]
-    return found if trial.kind == "binary" or not trial._made else [*found, "scores"]
+    graded = trial.kind in ("score", "ordinal", "numeric")
+    return [*found, "scores"] if graded and trial._made else found
 
 
 def _number(value: float, places: int = 3) -> str:
@@ -425,26 +431,18 @@ def _lines(found: Assessment) -> Iterator[str]:
         if k:
             yield ""
         yield f"{t.judge} against people: {t.rated} of {t.size} segments rated"
-        if not t.figures:
-            continue
         if t.confusion is not None and t.counts is not None and t.levels.size <= 7:
             yield ""
             yield from _matrix_lines(t)
-        yield ""
-        rows = [["", "value", level, ""]]
-        for key, made in t.figures.items():
-            name, says = MEASURES[key]
-            places = _places(t)
-            rows.append([name, _number(float(made.value), places), _ends(made, places), says])
-        widths = [max(len(row[i]) for row in rows) for i in range(3)]
-        for row in rows:
-            cells = [row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].rjust(widths[2])]
-            yield "  ".join([*cells, row[3]]).rstrip()
+        if len(found.judges) == 1 and t.figures:
+            yield from _figure_lines(t, level)
         yield from _worth_lines(t)
     if len(found.judges) > 1:
+        for some in batches(len(found.judges), _BESIDE):
+            yield from _beside_lines(found.judges[some], level)
         yield from _difference_lines(found, level)
     if found.slices:
-        yield from _slice_lines(found, level)
+        yield from _slice_lines(found)
     if found.follows:
         yield from _follow_lines(found, level)
     if found.notes:
@@ -454,10 +452,48 @@ def _lines(found: Assessment) -> Iterator[str]:
     yield found.signature()
 
 
+def _figure_lines(t: Trial, level: str) -> Iterator[str]:
+    """The measures of one judge, and what they say."""
+    yield ""
+    rows = [["", "value", level, ""]]
+    for key, made in t.figures.items():
+        name, says = MEASURES[key]
+        places = _places(t)
+        rows.append([name, _number(float(made.value), places), _ends(made, places), says])
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].rjust(widths[2])]
+        yield "  ".join([*cells, row[3]]).rstrip()
+
+
+def _beside_lines(trials: Sequence[Trial], level: str) -> list[str]:
+    """The measures of several judges, one column each."""
+    keys = [k for k in MEASURES if any(k in t.figures for t in trials)]
+    rows = [[f"value ({level})", *(t.judge for t in trials)]]
+    rows += [[MEASURES[k][0], *(_cell(t, k) for t in trials)] for k in keys]
+    return ["", *_table(rows)] if keys else []
+
+
+def _cell(t: Trial, key: str, missing: str = "–") -> str:
+    """A value with its interval."""
+    made = t.figures.get(key)
+    if made is None:
+        return missing
+    places = _places(t)
+    value = _number(float(made.value), places)
+    return value if value == "–" else f"{value} ({_ends(made, places)})"
+
+
+def _said(t: Trial) -> list[str]:
+    """The levels of a judge in words."""
+    if t.levels.size == 2 and (t.levels == BINARY).all():
+        return ["bad", "good"]
+    return [f"{v:g}" for v in t.levels]
+
+
 def _matrix_lines(t: Trial) -> list[str]:
     assert t.confusion is not None and t.counts is not None
-    said = ("bad", "good") if t.levels.size == 2 and (t.levels == BINARY).all() else None
-    names = said or [f"{v:g}" for v in t.levels]
+    names = _said(t)
     rows = [["share of the pool (rated)", *(f"judge: {n}" for n in names)]]
     for i, name in enumerate(names):
         cells = [
@@ -467,13 +503,13 @@ def _matrix_lines(t: Trial) -> list[str]:
     return _table(rows)
 
 
-def _worth_lines(t: Trial) -> list[str]:
+def _worth_lines(t: Trial, told: str = "this judge") -> list[str]:
     if t.worth is None:
         return []
     value, low, high = t.worth
     return [
         "",
-        f"{t.rated} ratings with this judge tell the mean as well as {rounded(value)} without "
+        f"{t.rated} ratings with {told} tell the mean as well as {rounded(value)} without "
         f"({rounded(low)} to {rounded(high)}).",
     ]
 
@@ -496,21 +532,21 @@ def _difference_lines(found: Assessment, level: str) -> list[str]:
     return ["", *_table(rows, 2)] if len(rows) > 1 else []
 
 
-def _slice_lines(found: Assessment, level: str) -> list[str]:
+def _slice_lines(found: Assessment) -> list[str]:
+    shown = ("difference", "accuracy", "kappa", "spearman")
+    table = _slice_rows(found, [k for k in _key_measures(found) if k in shown])
+    return ["", *_table(table, 1 + (len(found.judges) > 1))]
+
+
+def _slice_rows(found: Assessment, keys: Sequence[str]) -> list[list[str]]:
+    """A head, and a row for each slice and judge: the ratings in it and some measures."""
     several = len(found.judges) > 1
-    keys = [k for k in _key_measures(found) if k in ("difference", "accuracy", "kappa", "spearman")]
     rows = [[found.by or "", *(["judge"] if several else []), "rated",
              *(MEASURES[k][0] for k in keys)]]  # fmt: skip
     for t in found.slices:
         cells = [shorter(t.slice, 30), *([t.judge] if several else []), f"{t.rated} of {t.size}"]
-        for k in keys:
-            made = t.figures.get(k)
-            if made is None:
-                cells.append("too few")
-            else:
-                cells.append(f"{_number(float(made.value))} ({_ends(made)})")
-        rows.append(cells)
-    return ["", *_table(rows, 1 + several)]
+        rows.append([*cells, *(_cell(t, k, "too few") for k in keys)])
+    return rows
 
 
 def _follow_lines(found: Assessment, level: str) -> list[str]:
@@ -525,11 +561,11 @@ def _follow_lines(found: Assessment, level: str) -> list[str]:
 
 
 def _lead(found: Assessment) -> list[str]:
-    t, size = found.judges[0], len(found.ratings.sample.pool)
+    size = len(found.ratings.sample.pool)
     names = listed([t.judge for t in found.judges])
     told = [f"{names} against people, who rated {found.ratings.n} of {size} segments."]
-    if t.worth is not None:
-        told.append(_worth_lines(t)[1])
+    for t in found.judges:
+        told += _worth_lines(t, t.judge)[1:]
     return told
 
 
@@ -558,14 +594,13 @@ def _sections(found: Assessment, disagreements: int) -> list[Any]:
         parts += [s.Group("Figures", drawn, beside=True)] if drawn else []
     if len(found.judges) > 1:
         frame = found.differences()
-        frame["measure"] = [MEASURES[k][0] for k in frame["measure"]]
+        frame = frame[frame["measure"].isin(_key_measures(found))]
+        frame = frame.assign(measure=[MEASURES[k][0] for k in frame["measure"]])
         parts.append(s.Table("Judges compared", frame, caption="First less second, paired."))
     if found.slices:
-        frame = found.to_frame()
-        frame = frame[frame["slice"].notna()]
-        frame = frame.assign(measure=[MEASURES[k][0] for k in frame["measure"]])
-        order = ["slice", "judge", "measure", "rated", "value", "low", "high"]
-        parts.append(s.Table(f"By {found.by}", frame[order], caption=f"With {level}s."))
+        head, *rows = _slice_rows(found, _key_measures(found))
+        frame = pd.DataFrame(rows, columns=head)
+        parts.append(s.Table(f"By {found.by}", frame, caption=f"With {level}s."))
     if found.follows:
         parts.append(
             s.Table(

@@ -183,7 +183,7 @@ def _agreement(view: View, name: str, cut: str, threshold: str | None) -> dict[s
         found = view.judge(name, cut, asked)
     except FewgoldError as error:
         return values | {"agreement_why": error.message_for("web")}
-    rows = [[m, fixed(v, 3) if v == v else "–", *rest] for m, v, *rest in found.table().values]
+    rows = found.table().to_numpy().tolist()
     return values | {"agreement": found, "agreement_rows": rows}
 
 

@@ -80,7 +80,7 @@ def test_pages_and_figures(run: Run, judged: Path) -> None:
     pytest.importorskip("matplotlib")
     result = run("judge", "judged.csv", "--judge", "sure", "-o", "j.html")
     assert "Wrote j.html" in result.stderr
-    assert Path("j.html").read_text(encoding="utf-8").count("<svg") == 3
+    assert Path("j.html").read_text(encoding="utf-8").count("<svg") == 2
     run("judge", "judged.csv", "--judge", "sure", "-o", "j.png", "-q")
     assert Path("j.png").read_bytes().startswith(b"\x89PNG")
     run("judge", "judged.csv", "-o", "j.png", code=2)

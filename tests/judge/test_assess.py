@@ -237,7 +237,7 @@ def test_text_tables_figures_and_page() -> None:
     rows = found.to_frame()
     assert set(rows["slice"].dropna()) == {"law", "sport"}
     page = found.page()
-    assert page.count("<svg") == 5 and "Disagreements with judge" in page
+    assert page.count("<svg") == 4 and "Disagreements with judge" in page
     assert "Judge against people" in found._repr_html_()
     assert found.plot("reliability", "chance").get_ylabel()
     with pytest.raises(UnknownNameError, match="figure of this judge"):

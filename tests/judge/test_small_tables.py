@@ -17,13 +17,17 @@ from fewgold.judge import Assessment, assess_table
 from fewgold.judge.trial import MEASURES, Trial
 
 #: Smallest and largest possible values of measures with a scale of their own.
-SCALES = {key: (0.0, 1.0) for key in
-          ("accuracy", "sensitivity", "specificity", "precision", "negative_value", "f1", "auc",
-           "ece")} | {key: (-1.0, 1.0) for key in
-          ("kappa", "kappa_linear", "kappa_quadratic", "pearson", "spearman", "kendall")}  # fmt: skip
+SCALES = {
+    **dict.fromkeys(("accuracy", "sensitivity", "specificity", "precision"), (0.0, 1.0)),
+    **dict.fromkeys(("negative_value", "f1", "auc", "ece"), (0.0, 1.0)),
+    **dict.fromkeys(("kappa", "kappa_linear", "kappa_quadratic"), (-1.0, 1.0)),
+    **dict.fromkeys(("pearson", "spearman", "kendall"), (-1.0, 1.0)),
+}
 PEOPLE = ([0, 1], [1], [0], ["pass", "fail"], ["yes", "no"], [1, 2, 3, 4, 5], [3], [0.5, 2.25, 7.1])
-JUDGES = ([0, 1], [1], [0], ["pass", "fail"], ["true", "false"], [0.0, 1.0, 0.3], [0.5], [0.0, 1e-9],
-          [1, 2, 3, 4, 5], [-40.0, 3e5, 0.1], [1e-300, 1e-12], [0.1, 0.7, 1.0])  # fmt: skip
+JUDGES = (
+    [0, 1], [1], [0], ["pass", "fail"], ["true", "false"], [0.0, 1.0, 0.3], [0.5], [0.0, 1e-9],
+    [1, 2, 3, 4, 5], [-40.0, 3e5, 0.1], [1e-300, 1e-12], [0.1, 0.7, 1.0],
+)  # fmt: skip
 
 
 @st.composite
@@ -31,22 +35,24 @@ def tables(draw: st.DrawFn) -> pd.DataFrame:
     n = draw(st.integers(2, 14))
     people, first, second = (draw(st.sampled_from(x)) for x in (PEOPLE, JUDGES, JUDGES))
 
-    def column(levels: Any, gaps: bool) -> list[Any]:
-        values = st.sampled_from([*levels, None] if gaps else levels)
-        return draw(st.lists(values, min_size=n, max_size=n))
+    def column(levels: Any) -> list[Any]:
+        return draw(st.lists(st.sampled_from(levels), min_size=n, max_size=n))
 
-    same = draw(st.booleans())
-    human = column(people, draw(st.booleans()))
+    def with_gaps(levels: Any) -> list[Any]:
+        return column([*levels, None] if draw(st.booleans()) else levels)
+
+    human = with_gaps(people)
+    agreed = [people[0] if x is None else x for x in human]
     return pd.DataFrame(
         {
             "human": human,
-            "first": [x or people[0] for x in human] if same else column(first, draw(st.booleans())),
-            "second": column(second, False),
-            "slice": draw(st.lists(st.sampled_from("ab"), min_size=n, max_size=n)),
-            "document": draw(st.lists(st.sampled_from("xyz"), min_size=n, max_size=n)),
-            "text": draw(st.lists(st.sampled_from(["", "one", "two words"]), min_size=n, max_size=n)),
+            "first": agreed if draw(st.booleans()) else with_gaps(first),
+            "second": column(second),
+            "slice": column("ab"),
+            "document": column("xyz"),
+            "text": column(["", "one", "two words"]),
         }
-    )  # fmt: skip
+    )
 
 
 def no_blank_numbers(text: str) -> None:

@@ -32,7 +32,7 @@ def test_every_cell_has_its_number() -> None:
 def test_darker_is_more_and_the_text_stands_out() -> None:
     values = np.geomspace(0.001, 1, 40)
     ax = plots.heat(pd.DataFrame([values]))
-    shades = ax.images[0].get_array()[0]
+    shades = ax.collections[0].get_array()[0]
     light = [_luminance(shade) for shade in shades]
     assert np.all(np.diff(light) < 0)
     for cell, text in zip(light, ax.texts, strict=True):
@@ -67,3 +67,12 @@ def test_same_numbers_and_linear_shades(tmp_path) -> None:
 def test_refusals(frame: pd.DataFrame, sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         plots.heat(frame)
+
+
+def test_pages_can_show_matrices() -> None:
+    """As shapes: the policy of pages lets no bitmap through, not even within an SVG."""
+    assert "<image" not in plots.to_svg(plots.heat(TABLE), alt="cells")
+    pairs = pd.DataFrame([[0.5, 0.9], [0.1, 0.5]], list("ab"), list("ab"))
+    drawn = plots.significance_matrix(pairs, [[0, 1], [1, 0]], levels=[0.05])
+    assert "<image" not in plots.to_svg(drawn, alt="pairs")
+    assert drawn.get_ylim() == (1.5, -0.5)  # the first row on top
