@@ -14,7 +14,7 @@ from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fewgold.judge import Assessment
+    from fewgold.judge import Assessment, Recalibration
 
 _LOOK = "Look closer"
 
@@ -60,6 +60,22 @@ def judge(
         panel=_LOOK,
         min=2,
     ),
+    calibrate: Annotated[
+        Path | None,
+        described(
+            "FILE.csv",
+            "Write the pool with each judge's score as a probability learnt from the ratings: for "
+            "--uncertainty, or as a metric of the next study.",
+            "--calibrate",
+            panel=_LOOK,
+        ),
+    ] = None,
+    calibration: str | None = option(
+        None,
+        "HOW",
+        "For --calibrate: logistic or isotonic. Default: what errs less on ratings left out.",
+        panel=_LOOK,
+    ),
     document: str | None = option(
         None, "COLUMN", "Of a table with all rows rated: documents, whose rows belong together."
     ),
@@ -98,6 +114,7 @@ def judge(
     [bold]fewgold judge judged.csv --human passed --judges a,b --by topic -o judge.html[/bold]
     """
     _check_out(out, force)
+    _check_table(calibrate, calibration, force)
     if gaps not in ("wait", "at-random"):
         raise typer.BadParameter(f"--gaps must be wait or at-random; got {gaps!r}.")
     cut = parse.cut("--threshold", threshold)
@@ -110,6 +127,7 @@ def judge(
     good = parse.cut("--adequate", adequate)
     from fewgold.judge import assess, assess_table
 
+    table: Any = None
     if input.is_campaign(file):
         from fewgold.campaign import Campaign
 
@@ -135,10 +153,16 @@ def judge(
             more = {str(c): table[c] for c in table.columns if c not in sample.pool.metrics}
         found = assess(ratings if good is None else ratings.cut(good), names, columns=more, **told)
     else:
-        found = assess_table(**_table(file, human, names, document, quiet), adequate=good, **told)
-    _print(found, disagreements, "json" if json else output)
+        given = _table(file, human, names, document, quiet)
+        table = given["table"]
+        found = assess_table(**given, adequate=good, **told)
+    made = [] if calibrate is None else [found.calibrated(t.judge, calibration)
+                                         for t in found.judges]  # fmt: skip
+    _print(found, disagreements, made, "json" if json else output)
     if out is not None:
         _write(found, out, disagreements, quiet)
+    if calibrate is not None:
+        _write_calibrated(found, table, made, calibrate, quiet)
 
 
 def _is_sheet(file: str, design: str | None) -> bool:
@@ -185,6 +209,39 @@ def _check_out(out: Path | None, force: bool) -> None:
         raise typer.BadParameter(f"{str(out)!r} exists. Overwrite it with --force.")
 
 
+def _check_table(path: Path | None, method: str | None, force: bool) -> None:
+    """Where calibrated scores go."""
+    if path is None:
+        if method is not None:
+            raise typer.BadParameter("--calibration says how to --calibrate FILE.csv; add that.")
+        return
+    if path.suffix.lower() != ".csv":
+        raise typer.BadParameter(f"--calibrate writes a .csv; got {path!s}.")
+    if path.exists() and not force:
+        raise typer.BadParameter(f"{str(path)!r} exists. Overwrite it with --force.")
+
+
+def _write_calibrated(
+    found: Assessment, table: Any, made: list[Recalibration], path: Path, quiet: bool
+) -> None:
+    """The table of the pool, or its ids, with a column for each judge."""
+    import pandas as pd
+
+    from fewgold import io
+
+    pool = found.ratings.sample.pool
+    if table is None:
+        if not pool._rows_in_memory:
+            fail("--calibrate needs the whole pool in memory; this one stays on disk.")
+        table = pd.DataFrame({"id": pool.ids})
+    taken = [r.column for r in made if r.column in table.columns]
+    if taken:
+        fail(f"the table has a column {taken[0]!r} already. Rename it.")
+    wider = table.assign(**{r.column: r.values.round(6) for r in made})
+    io.write_texts({path: wider.to_csv(index=False)})
+    say(f"Wrote {path}", quiet)
+
+
 def _write(found: Assessment, out: Path, most: int | None, quiet: bool) -> None:
     from fewgold import io
     from fewgold.plots.style import available
@@ -212,8 +269,10 @@ def _write(found: Assessment, out: Path, most: int | None, quiet: bool) -> None:
     say(f"Wrote {out}", quiet)
 
 
-def _print(found: Assessment, most: int | None, how: Any) -> None:
+def _print(found: Assessment, most: int | None, made: list[Recalibration], how: Any) -> None:
     record = found.to_dict()
+    if made:
+        record["calibrated"] = [r.to_dict() for r in made]
     if most is not None:
         record["disagreements"] = {
             t.judge: found.disagreements(t.judge, most).to_dict("records") for t in found.judges
@@ -222,6 +281,8 @@ def _print(found: Assessment, most: int | None, how: Any) -> None:
 
     def text(_: Any) -> None:
         print(found.summary())
+        for r in made:
+            print(f"\n{r.summary()}")
         for t in found.judges if most is not None else ():
             listed = found.disagreements(t.judge, most)
             print(f"\ndisagreements with {t.judge}, the largest first:")

@@ -18,13 +18,16 @@ from fewgold.cut import Cut
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import signature
-from fewgold.judge.measures import MeasuredValue
+from fewgold.judge.calibration import bin_edges, calibration
+from fewgold.judge.measures import MeasuredValue, Paired
+from fewgold.judge.recalibration import Recalibration, best_method, curve_of
 from fewgold.judge.trial import (
     BINARY,
     MEASURES,
     JudgedColumns,
     Trial,
     TrialSettings,
+    bins_for,
     curve_frame,
     follows_of,
     slices_of,
@@ -303,6 +306,59 @@ class Assessment:
         if pool.documents is not None:
             frame.insert(1, "document", pool.documents[at])
         return frame.assign(**{str(name): values[at] for name, values in pool.texts.items()})
+
+    def calibrated(self, judge: str | None = None, method: str | None = None) -> Recalibration:
+        """A judge's score as a probability that people find a segment good.
+
+        It is learnt from these ratings. So use it for outputs to come, to choose what to rate
+        next, or to show; with the same ratings it would look better than it is.
+
+        Parameters
+        ----------
+        judge
+            The first if None.
+        method
+            ``logistic`` (Platt) or ``isotonic``; if None, the one with the smaller error on ratings
+            left out of the fit.
+
+        Examples
+        --------
+        >>> from fewgold.datasets import judged_frame
+        >>> found = assess_table(judged_frame(), human="passed", judges="confidence")
+        >>> found.calibrated()
+        Recalibration(confidence, isotonic, 3000 segments)
+        """
+        trial = self.judges[0] if judge is None else self[judge]
+        if not np.isin(self.ratings.scores, BINARY).all():
+            raise DataError(
+                "a probability needs people to say good or bad. Say which of their scores are "
+                "good:",
+                hints={"python": 'ratings.cut(">= 4").', "cli": "--adequate '>=4'."},
+            )
+        whole, at = self._table.scores(trial.judge)
+        keep = np.isfinite(at)
+        human, scores = self.ratings.scores[keep], at[keep]
+        design = self.ratings.sample.design
+        documents = self.ratings.sample.pool.documents
+        units = np.arange(at.size)
+        if documents is not None:
+            units = codes_of(np.asarray(documents)[self.ratings.sample.indices])
+        chosen, held, error = best_method(scores, human, design.weights[keep], units[keep], method)
+        curve = curve_of(chosen, scores, human, design.weights[keep])
+        values, known = np.full(whole.shape, np.nan), np.isfinite(whole)
+        values[known] = curve(whole[known])
+        before: tuple[float | None, MeasuredValue | None] = None, None
+        if trial.calibration is not None:
+            plain = float(np.average((scores - human) ** 2, weights=design.weights[keep]))
+            before = plain, trial.figures["ece"]
+        own = np.zeros(at.size)
+        own[keep] = held
+        inside = None if keep.all() else keep
+        pool = values[known]
+        of = Paired(self.ratings.scores, own, design, float(pool.mean()), inside)
+        edges = bin_edges(pool, bins_for(int(keep.sum())))
+        after = calibration(of, pool, edges, self.confidence).ece
+        return Recalibration(trial.judge, chosen, values, (before[0], error), (before[1], after))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

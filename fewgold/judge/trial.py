@@ -410,12 +410,13 @@ def figures(
     wanted = _wanted(kind, bool(zero_one), levels, True, verdict, of)
     found = {key: figure(measure, by, confidence, over) for key, (by, measure, over) in wanted}
     if kind == "probability":
-        edges = bin_edges(pool, bins or _bins(human.shape[-1]))
+        edges = bin_edges(pool, bins or bins_for(human.shape[-1]))
         found["ece"] = calibration(of, pool, edges, confidence).ece
     return found
 
 
-def _bins(rated: int) -> int:
+def bins_for(rated: int) -> int:
+    """Bins of a reliability curve: one for 20 ratings, from 2 to 10."""
     return int(np.clip(rated // _BIN, 2, 10))
 
 
@@ -464,7 +465,7 @@ def _completed(
         if shares:
             found["difference"] = figure(m.mean_difference, verdict, setting.confidence, BINARY)
     if kind == "probability":
-        edges = bin_edges(pool, setting.bins or _bins(rated))
+        edges = bin_edges(pool, setting.bins or bins_for(rated))
         curve = calibration(score, pool, edges, setting.confidence)
         found["ece"] = curve.ece
     return {key: found[key] for key in MEASURES if key in found}, curve

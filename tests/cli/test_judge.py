@@ -121,3 +121,26 @@ def test_mistakes_have_a_sentence(run: Run, judged: Path) -> None:
     stars.to_csv("stars.csv", index=False)
     told = run("judge", "stars.csv", "--judge", "llm", "--threshold", ">=1", code=3).stderr
     assert "--adequate '>=4'" in told
+
+
+def test_calibrated_scores_are_written(run: Run, judged: Path) -> None:
+    text = run("judge", "judged.csv", "--judge", "sure", "--calibrate", "new.csv", "-q").stdout
+    assert "sure_calibrated: calibration error" in text
+    before, after = pd.read_csv("judged.csv"), pd.read_csv("new.csv")
+    pd.testing.assert_frame_equal(before, after.drop(columns="sure_calibrated"))
+    assert after["sure_calibrated"].between(0, 1, inclusive="neither").all()
+    told = run("judge", "judged.csv", "--judge", "sure", "--calibrate", "new.csv", "--calibration",
+               "isotonic", "--force", "--json", "-q").stdout  # fmt: skip
+    found = json.loads(told)
+    assert found["calibrated"][0]["method"] == "isotonic"
+    # The column serves as the chance of a pass in the next study.
+    run("select", "new.csv", "--budget", "20", "--metrics", "sure_calibrated", "--uncertainty",
+        "sure_calibrated:probability", "--seed", "1", "-o", "next.csv", "-q")  # fmt: skip
+    for code, more, sentence in (
+        (2, ("--calibrate", "new.csv"), "'new.csv' exists"),
+        (2, ("--calibrate", "new.txt"), "--calibrate writes a .csv"),
+        (2, ("--calibration", "isotonic"), "add that"),
+        (3, ("--calibrate", "b.csv", "--calibration", "magic"), "unknown calibration 'magic'"),
+    ):
+        failed = run("judge", "judged.csv", "--judge", "sure", *more, code=code)
+        assert sentence in " ".join(failed.stderr.split()), more
