@@ -88,5 +88,6 @@ class Learned(Estimator):
             tuned=True,
             parameters=parameters,
             g_weights=g_weights,
+            beside_weights=ratings.sample.design._fit_beside_weights(1),
             notes=with_design_note(ratings, notes),
         )
