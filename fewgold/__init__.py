@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fewgold.estimate import Estimate, Interval
     from fewgold.estimator import Estimator
     from fewgold.history import History
+    from fewgold.labels import estimate_mean
     from fewgold.pool import Pool
     from fewgold.sample import Design, Ratings, Sample
     from fewgold.samplers import Cost, Sampler
@@ -62,6 +63,7 @@ __all__ = [
     "comparison",
     "datasets",
     "doctor",
+    "estimate_mean",
     "estimators",
     "formats",
     "judge",
@@ -93,6 +95,7 @@ _HOME = {
     "Sample": "sample",
     "Sampler": "samplers",
     "Simulation": "simulation",
+    "estimate_mean": "labels",
     "simulate": "simulation",
 }
 

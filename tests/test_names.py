@@ -12,8 +12,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fewgold import History, simulate
-from fewgold.bayes import BinaryPosterior, naive_table, roc_table, success_rates
+from fewgold import History, Ratings, estimate_mean, simulate
+from fewgold.bayes import (
+    BinaryPosterior,
+    RaterPosterior,
+    naive_table,
+    preferences,
+    roc_table,
+    success_rates,
+)
 from fewgold.campaign import Settings
 from fewgold.comparison import compare, joint_pool
 from fewgold.datasets import demo_frame, load_demo
@@ -36,6 +43,8 @@ SAMPLE = SimpleRandom().draw(POOL, 60, rng=1)
 FRAME = demo_frame("zhen")
 ONE = FRAME[FRAME["system"] == "alpha"].reset_index(drop=True)
 RATINGS = SAMPLE.rate(GOLD[SAMPLE.indices])
+PAIRS = pd.DataFrame({"people": ["A", "B"] * 5, "llm": ["A", "tie"] * 5})
+VERDICTS = pd.DataFrame({"ann": [0, 1] * 5, "llm": [1, 1] * 5})
 RATED = {"human": "rater1", "adequate": "<= 1"}
 
 
@@ -118,6 +127,16 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
     ),
 }  # fmt: skip
 CASES |= {
+    ("estimate_mean", "human"): (
+        "rater1", lambda h: estimate_mean(ONE, human=h, metrics=[], id="segment").signature(),
+    ),
+    ("estimate_mean", "metrics"): (
+        "comet",
+        lambda m: estimate_mean(ONE, human="rater1", metrics=m, id="segment").signature(),
+    ),
+    ("Ratings.from_table", "human"): (
+        "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
+    ),
     ("assess", "judges"): ("comet", lambda j: [t.judge for t in assess(RATINGS, j).judges]),
     ("assess", "against"): (
         "words", lambda x: [f["column"] for f in assess(RATINGS, "comet", against=x).follows],
@@ -127,6 +146,16 @@ CASES |= {
     ),
     ("assess_table", "judges"): (
         "comet", lambda j: [t.judge for t in assess_table(ONE, human="rater1", judges=j).judges],
+    ),
+    ("preferences", "judges"): (
+        "llm", lambda j: preferences(PAIRS, human="people", judges=j).judges,
+    ),
+    ("RaterPosterior.from_frame", "raters"): (
+        "ann", lambda r: RaterPosterior.from_frame(VERDICTS, raters=r)._answers.names,
+    ),
+    ("RaterPosterior.from_frame", "metrics"): (
+        "llm",
+        lambda m: RaterPosterior.from_frame(VERDICTS, raters="ann", metrics=m)._answers.names,
     ),
     ("assess_table", "texts"): (
         "document",
@@ -140,7 +169,7 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
-            "Tasks", "TreePair",
+            "Tasks", "TreePair", "Preferences",
         ),
         "results, which the package itself makes",
     ),

@@ -17,6 +17,7 @@ from fewgold.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fewgold.chosen import Labelled
     from fewgold.estimator import Estimator
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool
@@ -56,12 +57,15 @@ def read_sheet(path: str, score: str | list[str], quiet: bool) -> pd.DataFrame:
     return frame
 
 
-def understand(table: pd.DataFrame, quiet: bool, **named: Any) -> Roles:
-    """The roles of the columns of rated data, with a note on what was guessed."""
+def understand(table: pd.DataFrame, quiet: bool, *, fills: bool = True, **named: Any) -> Roles:
+    """The roles of the columns of rated data, with a note on what was guessed.
+
+    ``fills`` says whether gaps in metrics will be filled, which is worth a note.
+    """
     from fewgold.io.columns import roles
 
     found = roles(table, **named)
-    notes(found.notes(), quiet)
+    notes((found if fills else replace(found, gaps={})).notes(), quiet)
     return found
 
 
@@ -162,6 +166,70 @@ def open_sheet(
         raise DataError("this pool stays on disk and cannot come from stdin. Name its files.")
     opened = sheets.load_pool(record, pool, engine, noting(quiet))
     return record, sheets.load_sample(record, opened)
+
+
+def labelled(
+    file: str,
+    chosen: str | None,
+    quiet: bool,
+    *,
+    labels: str | None = None,
+    on: str | None = None,
+    **columns: Any,
+) -> Labelled:
+    """A table with labels on some rows, perhaps from a second file, and how they were chosen."""
+    from fewgold.chosen import CHOICES, Chosen, join_labels, read_labelled
+
+    if (labels is None) != (on is None):
+        raise typer.BadParameter("--labels FILE and --on COLUMN belong together.")
+    how = Chosen.parse("random" if chosen is None else chosen)
+    table = read_table(file, quiet)
+    human = columns.get("human")
+    if labels is not None and on is not None:
+        only = human[0] if human and human[0] not in table.columns else None
+        table = join_labels(table, read_table(labels, quiet), on, only)
+    found = read_labelled(table, chosen=how, **columns)
+    if chosen is None:
+        n, size = number_of(found.scores), len(found.pool)
+        raise DataError(
+            f"{file!r} has labels on {n:,} of {size:,} rows (column {found.roles.human[0]}), but "
+            "nothing says how those rows were chosen. If they are a random subset, add --chosen "
+            f"random; else one of {CHOICES}. If it is a sheet of fewgold select, say where its "
+            "side file is with --design."
+        )
+    notes(found.notes, quiet)
+    return found
+
+
+def without_design(file: str, design: str | None) -> bool:
+    """Whether a file is a table that has labels on some rows, and no side file of a sample."""
+    from fewgold import io, sheets
+    from fewgold.io.columns import roles
+
+    if design is not None or not Path(file).is_file() or sheets.design_path(file).is_file():
+        return False
+    try:
+        table = io.read_table(file)
+        found = roles(table, need_id=False)
+    except DataError:
+        return False
+    names = [n for n in map(str, table.columns) if n not in (found.id, found.document)]
+    return bool(found.metrics) or len(names) > len(found.human) + len(found.texts)
+
+
+def estimator_for(name: str | None, pool: Pool) -> Estimator:
+    """The estimator for labels that exist: the one that was named, or the usual one."""
+    from fewgold import registry
+    from fewgold.labels import usual_estimator
+
+    return usual_estimator(pool) if name is None else registry.estimator(name, pool)
+
+
+def number_of(scores: Any) -> int:
+    """How many scores there are."""
+    import numpy as np
+
+    return int(np.isfinite(scores).sum())
 
 
 def estimator_of(record: Mapping[str, Any], name: str | None, pool: Pool) -> Estimator:
