@@ -134,7 +134,7 @@ def weighted_mean(
     if controls is not None:
         g = np.ones(left.shape) if controls.inflation is None else controls.inflation.copy()
         if controls.sway is not None:
-            # value = Σ share·y − β·(Σ share·z): what the error of the slopes adds, rating by rating.
+            # The value is Σ share·y − β·(Σ share·z): the error of the slopes, rating by rating.
             moved = (shares @ z.T) @ controls.sway
             g[keep] *= 1.0 - moved[keep] / shares[keep]
             outer = design._centred(made.residuals[None])[0] * moved * design._root_fpc
@@ -450,9 +450,7 @@ def ratio(
         mean = float(omega @ given / omega.sum())
     else:
         mean = float(mean_of(replace(ratings, scores=x, limits=None), estimator, weights).value)
-    base = mean_of(
-        replace(ratings, scores=y - first * x, limits=None), estimator, weights
-    )
+    base = mean_of(replace(ratings, scores=y - first * x, limits=None), estimator, weights)
     return AffineEstimate(base, 1 / mean, first, of=_of("ratio", base))
 
 
@@ -563,8 +561,8 @@ def mean_of(
     made = estimator.estimate(ratings)
     if not isinstance(made, LinearEstimate):
         raise DataError(
-            f"{estimator.name} gives a posterior of the mean. For totals, ratios and quantiles take "
-            "a linear estimator, such as ridge or mean."
+            f"{estimator.name} gives a posterior of the mean. For totals, ratios and quantiles "
+            "take a linear estimator, such as ridge or mean."
         )
     return made
 

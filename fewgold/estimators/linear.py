@@ -201,9 +201,7 @@ def pool_controls(
     return FittedControls(slopes, centred, sway, inflation)
 
 
-def _controls(
-    ratings: Ratings, table: FloatArray, fit: RegressionFit
-) -> FittedControls | None:
+def _controls(ratings: Ratings, table: FloatArray, fit: RegressionFit) -> FittedControls | None:
     if ratings.scores.ndim > 1 or not ratings.sample.pool._rows_in_memory:
         return None
     z = table[:, ratings.sample.indices]
