@@ -35,7 +35,7 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Study:
+class PastStudy:
     """Segments of one system with their ratings; nan where a segment was not rated."""
 
     pool: Pool
@@ -87,11 +87,11 @@ class History:
     (True, True)
     """
 
-    studies: Sequence[tuple[Pool, FloatArray] | Study]
+    studies: Sequence[tuple[Pool, FloatArray] | PastStudy]
     same_segments: bool = True
 
     def __post_init__(self) -> None:
-        studies = tuple(s if isinstance(s, Study) else Study(*s) for s in self.studies)
+        studies = tuple(s if isinstance(s, PastStudy) else PastStudy(*s) for s in self.studies)
         rated = sum(int(np.isfinite(s.scores).sum()) for s in studies)
         if rated < _FEWEST:
             raise DataError(
@@ -188,8 +188,8 @@ class History:
         return informed.spread
 
     @property
-    def _studies(self) -> tuple[Study, ...]:
-        return tuple(s for s in self.studies if isinstance(s, Study))
+    def _studies(self) -> tuple[PastStudy, ...]:
+        return tuple(s for s in self.studies if isinstance(s, PastStudy))
 
     def _same_rated(self, pool: Pool) -> int:
         """How many segments of the pool were rated before, and count as such."""
@@ -216,7 +216,7 @@ class History:
             )
         return names
 
-    def _same(self, pool: Pool, studies: Iterable[Study]) -> FloatArray:
+    def _same(self, pool: Pool, studies: Iterable[PastStudy]) -> FloatArray:
         """Mean relative score of the same segments elsewhere, shrunk to 0 where few were: (N,)."""
         total, count = np.zeros(len(pool)), np.zeros(len(pool))
         keys = _keys(pool)

@@ -89,6 +89,16 @@ def test_a_folder_can_be_seen_at_once() -> None:
     assert {k: n for k, n in crowded.items() if n > 18 and k not in ("fewgold", "cli", "web")} == {}
 
 
+def test_a_class_name_has_one_meaning() -> None:
+    names = Counter(
+        node.name
+        for path in MODULES.values()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def test_temporary_things_are_made_in_one_place(imports: dict[Path, set[str]]) -> None:
     """Where their removal is arranged before they are made."""
     assert [path.name for path, found in imports.items() if "tempfile" in found] == ["temporary.py"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeAlias, cast
@@ -107,6 +108,61 @@ class Priors:
             found[name] = (round(pair[0], 12), round(pair[1], 12))
         return cls(**found)
 
+    @classmethod
+    def parse(cls, text: str) -> Priors:
+        """Priors as people type them, such as what is known of last month's judge.
+
+        Rates are given as counts (``rho=30/40``: 30 of 40 adequate items recognised) or as a mean
+        and the number of items it is worth (``rho=0.75@40``); ``tp=30,fn=10,fp=5,tn=45`` gives the
+        counts of both rates at once. Rates that are not named are uniform. ``weight=0.5`` lets each
+        earlier item count as half an item of now, for a judge that may have changed.
+
+        Examples
+        --------
+        >>> Priors.parse("rho=30/40, eta=0.9@50")
+        Priors(alpha=(1.0, 1.0), rho=(31.0, 11.0), eta=(45.0, 5.0))
+        >>> Priors.parse("tp=30,fn=10,fp=5,tn=45,weight=0.5").rho
+        (16.0, 6.0)
+        """
+        cells: dict[str, float] = {}
+        rates: dict[str, Beta] = {}
+        weight = 1.0
+        parts = re.split(r"[,;]", re.sub(r"\s", "", text).strip(",;"))
+        matches = [_PRIOR.fullmatch(part) for part in parts]
+        if None in matches or len({m[1] for m in matches if m}) < len(parts):
+            raise _not_a_prior(text)
+        for name, number, sign, size in (m.groups() for m in matches if m):
+            if (sign is None) == (name in ("alpha", "rho", "eta")):
+                raise _not_a_prior(text)
+            if name == "weight":
+                weight = float(number)
+            elif sign is None:
+                cells[name] = float(number)
+            elif sign == "/" and float(number) > float(size):
+                raise FewgoldError(
+                    f"the prior of {name} must be hits out of all items, such as 30/40; got "
+                    f"{number}/{size}."
+                )
+            else:
+                rates[name] = float(number), float(size)
+        counted = len(cells) == 4 and set(rates) <= {"alpha"}
+        if not counted and (cells or not rates):
+            raise _not_a_prior(text)
+        signs = {m[1]: m[3] for m in matches if m}
+        found: dict[str, Beta] = {}
+        for name, (first, size) in rates.items():
+            # A share before the slash, as in 0.8/50, cannot be a count: it is a mean, as in 0.8@50.
+            if signs[name] == "@" or 0 < first < 1:
+                mean = {name: (first, size * weight)}
+                found[name] = getattr(cls.from_means(**mean), name)
+            else:
+                found[name] = 1 + weight * first, 1 + weight * (size - first)
+        if counted:
+            tp, fn, fp, tn = (cells[name] for name in ("tp", "fn", "fp", "tn"))
+            alpha = found.get("alpha", (1.0, 1.0))
+            return cls.from_counts(tp, fn, fp, tn, weight=weight, alpha=alpha)
+        return cls(**found)
+
     @property
     def _known_rates(self) -> tuple[float, float] | None:
         """ρ and η where they are given numbers."""
@@ -128,6 +184,20 @@ class Priors:
             return replace(self, rho=self.rho[::-1], eta=self.eta[::-1])
         rho, eta = cast(tuple[float, float], self._known_rates)
         return replace(self, rho=1 - rho, eta=1 - eta)
+
+
+# A rate and what it rests on: 30/40, 0.75@40, or a number alone.
+_PRIOR = re.compile(
+    r"(alpha|rho|eta|tp|fn|fp|tn|weight)=(\d+\.?\d*|\.\d+)(?:([/@])(\d+\.?\d*|\.\d+))?"
+)
+
+
+def _not_a_prior(text: str) -> FewgoldError:
+    return FewgoldError(
+        "a prior must be like rho=30/40,eta=45/50 (counts), rho=0.75@40,eta=0.9@50 (a mean and the "
+        "number of items it is worth), or all of tp=30,fn=10,fp=5,tn=45; alpha and weight may be "
+        f"added. Got {text!r}."
+    )
 
 
 def beta_pair(name: str, pair: object) -> Beta:

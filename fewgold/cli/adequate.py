@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from fewgold.bayes import Counts, Priors
+    from fewgold.bayes import Counts
 
 
 _COLUMNS = "Columns"
@@ -84,12 +84,7 @@ def alpha(
     eta: float | None = option(
         None, "P", "Known true negative rate.", panel=_COUNTS, parser=parse.rate
     ),
-    prior: str | None = option(
-        None,
-        "tp=N,…|rho=M/N,…",
-        "What was known of the metric before: earlier tp, fn, fp and tn; or rho, eta or alpha as "
-        "a mean and the number of items it is worth, such as rho=0.8/50,eta=0.9/50.",
-    ),
+    prior: options.Prior = None,
     correction: RateCorrection = "none",
     confidence: str = option("0.95", "LEVEL", "Of the intervals, such as 0.95 or 95%."),
     output: Output = "text",
@@ -120,7 +115,7 @@ def alpha(
     if prior is not None and rho is not None:
         raise typer.BadParameter("--prior is for rates that are not known; leave out --rho, --eta.")
     priors = None if rho is None or eta is None else Priors(rho=rho, eta=eta)
-    priors = _priors(prior) if prior is not None else priors
+    priors = parse.priors(prior) or priors
     found: Any
     target = target or ("pool" if counts is None else "process")
     if counts is not None:
@@ -202,28 +197,6 @@ def _counts(text: str, pairs: RatedRows) -> Counts:
             "fp and tn. Write the others too, as 0 if there are none."
         )
     return Counts(**found, pairs=pairs)
-
-
-def _priors(text: str) -> Priors:
-    """``tp=80,fn=20,fp=10,tn=90`` or ``rho=0.8/50,eta=0.9/50`` as priors."""
-    from fewgold.bayes import Priors
-
-    number = r"(\d+\.?\d*)"
-    form = re.compile(rf"(\w+)\s*=\s*{number}(?:\s*/\s*{number})?")
-    parts = [form.fullmatch(part) for part in parse.names(text)]
-    found = {m[1]: (m[2], m[3]) for m in parts if m is not None}
-    if None not in parts and len(found) == len(parts):
-        sizes = [size for _, size in found.values()]
-        if set(found) == {"tp", "fn", "fp", "tn"} and not any(sizes):
-            earlier: dict[str, Any] = {name: float(n) for name, (n, _) in found.items()}
-            return Priors.from_counts(**earlier)
-        if set(found) <= {"alpha", "rho", "eta"} and all(sizes):
-            means = {name: (float(mean), float(size)) for name, (mean, size) in found.items()}
-            return Priors.from_means(**means)
-    raise typer.BadParameter(
-        "--prior must be all of tp=80,fn=20,fp=10,tn=90 (counts), or some of "
-        f"alpha=0.6/20,rho=0.8/50,eta=0.9/50 (a mean and a number of items); got {text!r}."
-    )
 
 
 def _show_alpha(

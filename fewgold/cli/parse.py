@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from fewgold.bayes import Priors
     from fewgold.cut import Cut
     from fewgold.estimate import Bound
     from fewgold.samplers import Budget
@@ -134,6 +135,19 @@ def cut(option: str, text: str | None) -> Cut | None:
             f"{option} must be a sign and a number, such as '<=0' or '>=0.5' (in quotes); got "
             f"{text!r}."
         ) from None
+
+
+def priors(text: str | None) -> Priors | None:
+    """``rho=30/40,eta=0.9@50``: what was known of a judge before."""
+    from fewgold.bayes import Priors
+    from fewgold.errors import FewgoldError
+
+    if text is None:
+        return None
+    try:
+        return Priors.parse(text)
+    except FewgoldError as error:
+        raise typer.BadParameter(f"--prior: {error}") from None
 
 
 def bound(text: str) -> Bound:

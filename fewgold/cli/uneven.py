@@ -68,7 +68,7 @@ _KINDS = ("spread", "probability")
 
 
 @dataclass(frozen=True)
-class Column:
+class SpreadColumn:
     """A column that tells the expected spread, and how it is taken."""
 
     name: str
@@ -123,7 +123,7 @@ class Column:
 
 def roles_beside(
     table: pd.DataFrame, uncertainty: str | None, **named: Any
-) -> tuple[Roles, Column | None]:
+) -> tuple[Roles, SpreadColumn | None]:
     """The roles of the columns, and the one of ``--uncertainty``.
 
     A spread is no metric unless it was named as one: it says nothing about how good an output is.
@@ -151,7 +151,7 @@ def roles_beside(
         kind = sureness(name) or likely
     if kind == "spread" and not named.get("metrics") and name in found.metrics:
         found = roles(table, **{**named, "other": [*named.get("other", ()), name]})
-    return found, Column(name, kind, within)
+    return found, SpreadColumn(name, kind, within)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Informed:
 
 def inform(
     pool: Any,
-    column: Column | None,
+    column: SpreadColumn | None,
     spread: FloatArray | None,
     history: str | None,
     history_human: str | None,

@@ -294,7 +294,7 @@ class Padded:
 Scored: TypeAlias = Paired | Padded
 
 
-class Figure(NamedTuple):
+class MeasuredValue(NamedTuple):
     """An estimate with its standard error and interval: arrays where there are batch axes."""
 
     value: FloatArray
@@ -308,7 +308,7 @@ def figure(
     of: Paired,
     confidence: float,
     levels: FloatArray | None = None,
-) -> Figure:
+) -> MeasuredValue:
     """A measure of the rated segments with its design-based interval.
 
     With ``levels`` it is a function of the table of verdicts: Student's interval with
@@ -339,7 +339,7 @@ def figure(
     low, high = np.maximum(low, found.low), np.minimum(high, found.high)
     known = ~np.isnan(value)
     low, high = (np.where(certain, value, end) for end in (low, high))
-    return Figure(
+    return MeasuredValue(
         value, *(np.where(known, x, np.nan) for x in (np.where(certain, 0.0, se), low, high))
     )
 
@@ -624,7 +624,8 @@ class Calibration:
     """How far a judge's probabilities are from what people say, in bins of the pool.
 
     Bins, their shares of the pool and the judge's mean in them are known for the whole pool; only
-    people's share of good segments in them is estimated. Arrays are (..., K), `ece` has `Figure`'s.
+    people's share of good segments in them is estimated. Arrays are (..., K), and those of `ece`
+    are as in `MeasuredValue`.
 
     Parameters
     ----------
@@ -648,7 +649,7 @@ class Calibration:
     observed: FloatArray
     se: FloatArray
     rated: FloatArray
-    ece: Figure
+    ece: MeasuredValue
     plain: FloatArray
 
 
@@ -696,7 +697,7 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
     plain, found = _error(gap, covariance, share, np.asarray(q))
     return Calibration(
         edges, share, stated, np.clip(stated + gap, 0.0, 1.0), se, member.sum(-1) * 1.0,
-        Figure(*(np.where(of.design._census, x, y) for x, y in zip(
+        MeasuredValue(*(np.where(of.design._census, x, y) for x, y in zip(
             (plain, np.zeros_like(plain), plain, plain), found, strict=True))), plain,
     )  # fmt: skip
 
@@ -722,7 +723,7 @@ def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArr
 
 def _error(
     gap: FloatArray, covariance: FloatArray, share: FloatArray, q: FloatArray
-) -> tuple[FloatArray, Figure]:
+) -> tuple[FloatArray, MeasuredValue]:
     """Σ share · |gap| as it is, and corrected with its standard error and interval."""
     plain = np.asarray((share * np.abs(gap)).sum(-1))
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
@@ -764,7 +765,7 @@ def _error(
 
     value = solve(0.0, shape)
     low, high = np.minimum(solve(q, uneven), value), solve(-q, shape)
-    return plain, Figure(value, moments(value, shape)[1], low, high)
+    return plain, MeasuredValue(value, moments(value, shape)[1], low, high)
 
 
 def _folded(mean: FloatArray, sd: FloatArray) -> FloatArray:

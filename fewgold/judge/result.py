@@ -18,13 +18,13 @@ from fewgold.cut import Cut
 from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import signature
-from fewgold.judge.measures import Figure
+from fewgold.judge.measures import MeasuredValue
 from fewgold.judge.trial import (
     BINARY,
     MEASURES,
-    Columns,
-    Setting,
+    JudgedColumns,
     Trial,
+    TrialSettings,
     curve_frame,
     follows_of,
     slices_of,
@@ -92,10 +92,10 @@ def assess(
         )
     if bins is not None:
         check_count("bins", bins, 2)
-    table = Columns(ratings, columns or {})
+    table = JudgedColumns(ratings, columns or {})
     names = table.judges(judges)
     cut = None if threshold is None else Cut.parse(threshold)
-    setting = Setting(ratings, table, cut, bins, confidence)
+    setting = TrialSettings(ratings, table, cut, bins, confidence)
     trials = tuple(trial_of(setting, name) for name in names)
     slices = [] if by is None else list(slices_of(setting, names, by))
     follows = [follows_of(setting, t, x) for t in trials for x in as_names(against)]
@@ -191,7 +191,7 @@ class Assessment:
     by: str | None
     slices: tuple[Trial, ...]
     follows: tuple[dict[str, Any], ...]
-    _table: Columns = field(repr=False)
+    _table: JudgedColumns = field(repr=False)
 
     def __repr__(self) -> str:
         names = ", ".join(t.judge for t in self.judges)
@@ -224,7 +224,7 @@ class Assessment:
             for t in (*self.judges, *self.slices)
             for key, made in t.figures.items()
         ]
-        names = ["judge", "slice", "measure", "rated", *Figure._fields]
+        names = ["judge", "slice", "measure", "rated", *MeasuredValue._fields]
         frame = pd.DataFrame(rows, columns=names)
         return frame if self.slices else frame.drop(columns="slice")
 
@@ -389,7 +389,7 @@ def _places(trial: Trial) -> int:
     return 3 if size <= 10 else 2 if size < 100 else 1
 
 
-def _ends(made: Figure, places: int = 3) -> str:
+def _ends(made: MeasuredValue, places: int = 3) -> str:
     if made.se == 0 and made.low == made.high:
         return "known"
     if not (np.isfinite(made.low) and np.isfinite(made.high)):

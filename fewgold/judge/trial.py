@@ -20,7 +20,7 @@ from fewgold.design import Design, DesignKind
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import LinearEstimate
 from fewgold.judge import measures as m
-from fewgold.judge.measures import Calibration, Figure, Measure, Paired, Scored, figure
+from fewgold.judge.measures import Calibration, Measure, MeasuredValue, Paired, Scored, figure
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _BIN = 20  # rated segments to a bin, so that its share is worth looking at
 # What is known of the pool
 
 
-class Columns:
+class JudgedColumns:
     """Columns over the whole pool and at the rated segments, whoever keeps them."""
 
     def __init__(self, ratings: Ratings, more: Mapping[str, Any]) -> None:
@@ -130,9 +130,9 @@ class Columns:
         return f"words of {name}", np.array([len(str(v).split()) for v in values], dtype=float)
 
 
-class Setting(NamedTuple):
+class TrialSettings(NamedTuple):
     ratings: Ratings
-    table: Columns
+    table: JudgedColumns
     cut: Cut | None
     bins: int | None
     confidence: float
@@ -174,7 +174,7 @@ class Trial:
     kind: str
     rated: int
     size: int
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, MeasuredValue]
     confusion: FloatArray | None = None
     counts: FloatArray | None = None
     levels: FloatArray = field(default_factory=lambda: BINARY)
@@ -213,7 +213,7 @@ class Trial:
 
 
 def trial_of(
-    setting: Setting, name: str, inside: BoolArray | None = None, told: str | None = None
+    setting: TrialSettings, name: str, inside: BoolArray | None = None, told: str | None = None
 ) -> Trial:
     """A judge over the pool, or over the segments ``inside`` (N,) of it."""
     ratings, table = setting.ratings, setting.table
@@ -251,7 +251,7 @@ def trial_of(
         levels = _levels(ratings.scores, whole)
     same_scale = kind != "numeric" or _same_scale(ratings.scores, whole)
     wanted = dict(_wanted(kind, labels is not None, levels, same_scale, verdict, score))
-    found: dict[str, Figure] = {}
+    found: dict[str, MeasuredValue] = {}
     made: dict[str, tuple[Paired, Measure]] = {}
     for key, (of, measure, over) in wanted.items():
         found[key] = _figure(setting, of, measure, over)
@@ -280,7 +280,7 @@ def trial_of(
 
 
 def _kind(
-    setting: Setting, name: str, human: FloatArray, whole: FloatArray
+    setting: TrialSettings, name: str, human: FloatArray, whole: FloatArray
 ) -> tuple[str, Callable[[FloatArray], FloatArray] | None]:
     """What sort of judge it is, and what makes verdicts of 0 and 1 of its scores, if anything."""
     known = whole[np.isfinite(whole)]
@@ -381,7 +381,7 @@ def figures(
     *,
     bins: int | None = None,
     confidence: float = 0.95,
-) -> dict[str, Figure]:
+) -> dict[str, MeasuredValue]:
     """Measures of a batch of studies, for simulations: arrays (..., n) give figures (...).
 
     Parameters
@@ -416,8 +416,11 @@ def _bins(rated: int) -> int:
 
 
 def _figure(
-    setting: Setting, of: Paired, measure: Callable[[Scored], Measure], levels: FloatArray | None
-) -> Figure:
+    setting: TrialSettings,
+    of: Paired,
+    measure: Callable[[Scored], Measure],
+    levels: FloatArray | None,
+) -> MeasuredValue:
     """A measure with its interval; means of scores have the interval that estimates have."""
     found = figure(measure, of, setting.confidence, levels)
     made = measure(of)
@@ -428,18 +431,18 @@ def _figure(
         bound=Auto(), method="judge", parameters=1.0 * of.known,
     )  # fmt: skip
     low, high = Auto().interval(estimate, setting.confidence)
-    return Figure(made.value, found.se, np.maximum(low, made.low), high)
+    return MeasuredValue(made.value, found.se, np.maximum(low, made.low), high)
 
 
 def _completed(
-    setting: Setting,
-    found: dict[str, Figure],
+    setting: TrialSettings,
+    found: dict[str, MeasuredValue],
     verdict: Paired,
     score: Paired,
     kind: str,
     pool: FloatArray,
     rated: int,
-) -> tuple[dict[str, Figure], Calibration | None]:
+) -> tuple[dict[str, MeasuredValue], Calibration | None]:
     """In the order of `MEASURES`, with what is known of the judge and with calibration."""
     curve = None
     mean, people = np.asarray(verdict.judge_mean), found["people"]
@@ -447,9 +450,9 @@ def _completed(
     if kind == "score" and verdict is score:
         pass  # without a threshold there is no share to compare with people's
     elif verdict.known:
-        found["judge"] = Figure(mean, np.asarray(0.0), mean, mean)
+        found["judge"] = MeasuredValue(mean, np.asarray(0.0), mean, mean)
         if shares:
-            found["difference"] = Figure(
+            found["difference"] = MeasuredValue(
                 mean - people.value, people.se, mean - people.high, mean - people.low
             )
     else:
@@ -471,7 +474,7 @@ def _residual(of: Paired) -> FloatArray:
 
 
 def _worth(
-    found: Mapping[str, Figure], of: Paired, n: int, size: int, process: bool
+    found: Mapping[str, MeasuredValue], of: Paired, n: int, size: int, process: bool
 ) -> tuple[float, float, float] | None:
     """Ratings of a plain random sample that are worth n of them with the judge, and an interval.
 
@@ -494,12 +497,12 @@ def _worth(
 
 
 def _remarks(
-    setting: Setting,
+    setting: TrialSettings,
     name: str,
     kind: str,
     seen: FloatArray,
     verdict: Paired,
-    found: Mapping[str, Figure],
+    found: Mapping[str, MeasuredValue],
     same_scale: bool,
 ) -> list[str]:
     """What cannot be told, and why; what was decided on the way."""
@@ -548,7 +551,7 @@ def _remarks(
 # Slices, and what errors follow
 
 
-def slices_of(setting: Setting, names: Sequence[str], by: str) -> Iterator[Trial]:
+def slices_of(setting: TrialSettings, names: Sequence[str], by: str) -> Iterator[Trial]:
     parts = _parts(setting.table.values(by), by)
     for told, inside in parts.items():
         for name in names:
@@ -582,7 +585,7 @@ def _parts(values: NDArray[Any], by: str) -> dict[str, BoolArray]:
     return found
 
 
-def follows_of(setting: Setting, trial: Trial, name: str) -> dict[str, Any]:
+def follows_of(setting: TrialSettings, trial: Trial, name: str) -> dict[str, Any]:
     """Regression of a judge's errors, and of their size, on a column: per standard deviation."""
     told, values = setting.table.covariate(name)
     found: dict[str, Any] = {"judge": trial.judge, "column": told}

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fewgold.bayes import RocTable
     from fewgold.campaign.status import Status
     from fewgold.judge import Assessment
-    from fewgold.report.study import StudyNumbers as Study
+    from fewgold.report.study import StudyNumbers
 
 
 _STATES = 6  # kept, two for each state of the campaign: numbers and figures
@@ -94,7 +94,7 @@ class View:
 
     @property
     @_once
-    def study(self) -> Study | None:
+    def study(self) -> StudyNumbers | None:
         """The study as the report has it, gaps as in the status; None while there is no number."""
         if self.status.estimate is None:
             return None

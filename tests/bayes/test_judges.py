@@ -84,3 +84,29 @@ def test_missing_verdicts_are_a_category() -> None:
         success_rates(frame, human="human", metric="judge", priors=Priors())
     with pytest.raises(DataError, match="no row has a score in column 'judge'"):
         success_rates(frame.assign(judge=np.nan), human="human", metric="judge")
+
+
+def test_priors_as_people_type_them() -> None:
+    counts = Priors.from_counts(tp=30, fn=10, fp=5, tn=45)
+    assert Priors.parse("rho=30/40, eta=45/50") == counts
+    assert Priors.parse("tp=30,fn=10,fp=5,tn=45") == counts
+    assert Priors.parse("tp=30; fn=10; fp=5; tn=45; weight=0.5") == Priors.from_counts(
+        30, 10, 5, 45, weight=0.5
+    )
+    means = Priors.from_means(alpha=(0.6, 20), rho=(0.75, 40))
+    assert Priors.parse("alpha=0.6@20,rho=.75@40") == means
+    assert Priors.parse("rho=0.75/40,alpha=0.6/20") == means  # a share is no count
+    assert Priors.parse("rho=0.75@40,weight=0.5") == Priors.from_means(rho=(0.75, 20))
+    assert Priors.parse("rho=0/12").rho == (1.0, 13.0) and Priors.parse("rho=1/12").rho == (2, 12)
+    assert Priors.parse("alpha=6/10,tp=30,fn=10,fp=5,tn=45").alpha == (7.0, 5.0)
+    wrong_ones = (
+        "", "rho=0.8", "rho=30/40,rho=3/4", "weight=0.5", "tp=30,fn=10", "rho=30/40,tp=1",
+        "rho=-1/4", "beta=30/40", "rho=30/40,weight=1/2", "tp=1,fn=1,fp=1,tn=1,rho=3/4",
+    )  # fmt: skip
+    for wrong in wrong_ones:
+        with pytest.raises(FewgoldError, match="a prior must be like rho=30/40"):
+            Priors.parse(wrong)
+    with pytest.raises(FewgoldError, match="hits out of all items, such as 30/40; got 50/40"):
+        Priors.parse("rho=50/40")
+    with pytest.raises(FewgoldError, match="must be a mean between 0 and 1"):
+        Priors.parse("rho=30@40")

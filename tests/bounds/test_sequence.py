@@ -6,7 +6,7 @@ import pytest
 from fewgold import Pool
 from fewgold.bounds import sequence
 from fewgold.bounds.sequence.kelly import first_stop, games
-from fewgold.bounds.sequence.rules import Hall, Kelly
+from fewgold.bounds.sequence.rules import HallRule, KellyRule
 from fewgold.errors import DataError, DesignError, FewgoldError, UnknownNameError
 from fewgold.samplers import SimpleRandom, Stratified
 from fewgold.testing import toy_pool
@@ -174,7 +174,7 @@ def test_ratings_that_are_all_alike_do_not_stop_at_once(rule):
 
 
 def test_hall_does_not_look_before_its_time():
-    assert [Hall(0.1).first_look(n) for n in (10, 400, 5000)] == [10, 50, 500]
+    assert [HallRule(0.1).first_look(n) for n in (10, 400, 5000)] == [10, 50, 500]
     made = sequence.path(rated(skewed(900, 4) / 10, 300), 0.4, rule="hall")
     assert (made.half_width[20:89] < 0.4).all()
     assert made.stopped == 90
@@ -420,5 +420,5 @@ def test_stopping_times_are_those_of_the_path(size, kind, tolerance):
         path = sequence.path(ratings, tolerance=tolerance)
         narrow = path.high - path.low <= 2 * tolerance + 1e-12
         expected = np.where(narrow.any(-1), narrow.argmax(-1) + 1, n + 1)
-        found = Kelly(tolerance).stops(ratings.scores, size, None)
+        found = KellyRule(tolerance).stops(ratings.scores, size, None)
         np.testing.assert_array_equal(found, expected)

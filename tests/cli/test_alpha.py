@@ -245,7 +245,7 @@ def test_what_was_known_of_the_judge_before(run: Run) -> None:
     assert before["mean"] == pytest.approx(means["mean"], abs=0.005)
     for wrong in ("tp=8,fn=2", "rho=0.8", "rho=0.8/50,rho=0.9/50", "tp=8/3,fn=2,fp=1,tn=3", "x"):
         asked = run("alpha", "--counts", counts, "--prior", wrong, code=2).stderr
-        assert "--prior must be all of" in " ".join(asked.replace("│", " ").split())
+        assert "a prior must be like rho=30/40" in " ".join(asked.replace("│", " ").split())
     both = run(
         "alpha", "--counts", counts, "--prior", "rho=0.8/9", "--rho", 0.8, "--eta", 0.9, code=2
     )

@@ -30,7 +30,7 @@ import pytest
 from fewgold import Pool
 from fewgold.bounds import sequence
 from fewgold.bounds.sequence.kelly import games
-from fewgold.bounds.sequence.rules import Hall
+from fewgold.bounds.sequence.rules import HallRule
 from fewgold.datasets import data_folder, load_demo, load_real, real_systems
 from fewgold.samplers import SimpleRandom
 
@@ -191,7 +191,7 @@ APPROXIMATE = {
 def approximate(name):
     gold = APPROXIMATE[name]()
     rows = orders(gold.size)
-    rule = Hall(0.02, 0.95)
+    rule = HallRule(0.02, 0.95)
     low, high = rule.path(gold[rows], gold.size, None)
     stops = np.minimum(rule.stops(gold[rows], gold.size, None), gold.size)
     held = (low <= gold.mean() + 1e-12) & (gold.mean() <= high + 1e-12)

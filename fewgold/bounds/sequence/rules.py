@@ -63,7 +63,7 @@ class Rule(ABC):
         """Ratings after which it says stop, n + 1 where it does not: (draws,)."""
 
 
-class Kelly(Rule):
+class KellyRule(Rule):
     """Bets that are best against a mean that is off by the tolerance; see `sequence.path`."""
 
     name = "kelly"
@@ -99,7 +99,7 @@ class Kelly(Rule):
 FIRST, SHARE = 50, 0.1
 
 
-class Hall(Rule):
+class HallRule(Rule):
     """Hall's interval of the ratings so far, not looked at before `first_look` ratings."""
 
     name = "hall"
@@ -120,7 +120,7 @@ class Hall(Rule):
         return first_narrow(low, high, self.tolerance, self.first_look(size))
 
 
-RULES: dict[str, type[Rule]] = {rule.name: rule for rule in (Kelly, Hall)}
+RULES: dict[str, type[Rule]] = {rule.name: rule for rule in (KellyRule, HallRule)}
 
 
 def make_rule(name: str, tolerance: float, confidence: float, upper: float) -> Rule:
