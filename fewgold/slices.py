@@ -25,7 +25,7 @@ from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import Estimate
 from fewgold.estimator import Estimator
 from fewgold.pool import Pool
-from fewgold.quantities import weighted_mean
+from fewgold.quantities import total, weighted_mean
 from fewgold.sample import Ratings
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ class Slices:
         heads = [self.by, "rated", "of", "score", level, "all at once", "from the rest", "p"]
         finite = [float(e.se) for e in self.estimates if e is not None and 0 < float(e.se) < 1e300]
         digits = max(decimals(min(finite) if finite else None) - 1, 0)
-        if self.shrink:
-            heads += ["shrunk", level]
+        if self.shrink:  # the rest is in the frame: lines of text should fit a screen
+            heads = [*heads[:5], "shrunk", level]
 
         def span(low: float, high: float) -> str:
             if math.isnan(low):
@@ -200,6 +200,7 @@ class Slices:
             else:
                 line += ["too few", "–", "–", "–", "–"]
             if self.shrink:
+                line = line[:5]
                 line += [f"{row['shrunk']:.{digits}f}", span(row["shrunk_low"], row["shrunk_high"])]
             rows.append(line)
         return heads, rows
@@ -313,7 +314,11 @@ def slices(
         estimates=tuple(
             estimated(codes == k, f"{name}={n}") for k, n in zip(order, names, strict=True)
         ),
-        rest=tuple(estimated(codes != k, f"{name}!={labels[first[k]]}") for k in order),
+        # A total is not to be compared with that of many more segments.
+        rest=tuple(
+            None if quantity is total else estimated(codes != k, f"{name}!={labels[first[k]]}")
+            for k in order
+        ),
         rated=tuple(int(rated[k]) for k in order),
         sizes=tuple(int(sizes[k]) for k in order),
         whole=estimator.estimate(ratings) if quantity is None and weights is None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fewgold.cli import input, options, parse
+from fewgold.cli import input, options, parse, slices
 from fewgold.cli.console import emit, escape, note, pairs, remarks
 from fewgold.cli.options import Json, Output, Quiet, argument, described, option
 from fewgold.common.text import decimals, plain_value
@@ -57,8 +57,19 @@ def estimate(
     adequate: str | None = option(
         None,
         "CUT",
-        "Count segments that people found adequate: scores such as '<=0' are a 1, all others a 0.",
+        "Share of segments with such a score, for instance '>=4': these are a 1, all others a 0.",
+        "--share",
+        "--adequate",
     ),
+    by: slices.By = None,
+    least: slices.Least = 10,
+    shrink: slices.Shrink = False,
+    weights: slices.Weights = None,
+    mix: slices.Mix = None,
+    quantile: slices.Quantile = None,
+    total: slices.Total = False,
+    ratio: slices.Ratio = None,
+    plot: slices.Forest = None,
     gaps: Gaps = "wait",
     waves: int | None = option(
         None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
@@ -75,10 +86,12 @@ def estimate(
 
     Example: [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
     """
-    ends, passing = parse.limits(limits), parse.cut("--adequate", adequate)
-    by = None if bound is None or bound in _TAILS else parse.bound(bound)
+    ends, passing = parse.limits(limits), parse.cut("--share", adequate)
+    asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
+    human = asked.numerator or human
+    made_by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
-    if input.is_campaign(file):
+    if in_campaign := input.is_campaign(file):
         from fewgold.campaign import Campaign
         from fewgold.campaign.study import waves_to_use
 
@@ -105,7 +118,7 @@ def estimate(
         chosen = input.estimator_of(record, estimator, sample.pool)
         strategy, seed, level = record["strategy"], record["seed"], level or 0.95
     unlimited = partial.limits is None and passing is None
-    if by is not None and by.needs_limits and unlimited:
+    if made_by is not None and made_by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
         )
@@ -121,8 +134,22 @@ def estimate(
             chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
         else:
             note(f"{chosen.name} does not use the direction of the scores", quiet)
-    if by is not None or bound in _TAILS:
-        chosen = replace(chosen, bound=by or bound)  # type: ignore[type-var]
+    if made_by is not None or bound in _TAILS:
+        chosen = replace(chosen, bound=made_by or bound)  # type: ignore[type-var]
+    if asked:
+        from fewgold.missing import ratings_for
+
+        if gaps == "bounds":
+            raise typer.BadParameter("--gaps bounds is for the mean of the whole pool only.")
+        ratings = ratings_for(partial, chosen, gaps)
+        facts = {
+            "strategy": strategy, "seed": seed, "file": file,
+            "adequate": None if passing is None else str(passing),
+        }  # fmt: skip
+        column = input.columns_beside(ratings, None if in_campaign else (file, id, record, pool))
+        how = "json" if json else output
+        slices.answer(asked, ratings, chosen, column, level, facts, how, quiet)
+        return
     result = _made(chosen, partial, gaps, level)
     result |= {
         "strategy": strategy,

@@ -16,11 +16,12 @@ from fewgold.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from fewgold.estimator import Estimator
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool
-    from fewgold.sample import Sample
+    from fewgold.sample import Ratings, Sample
     from fewgold.sheets import Record
     from fewgold.stored import Engine
 
@@ -162,6 +163,45 @@ def open_sheet(
         raise DataError("this pool stays on disk and cannot come from stdin. Name its files.")
     opened = sheets.load_pool(record, pool, engine, noting(quiet))
     return record, sheets.load_sample(record, opened)
+
+
+def columns_beside(
+    ratings: Ratings, sheet: tuple[str, str, Record, str | None] | None
+) -> Callable[[str], NDArray[Any]]:
+    """Finds a column for every segment of the pool, or for the rated ones only.
+
+    ``sheet`` is the file of a sheet, its column of ids, its side file and the pool's place if that
+    has moved; None for a campaign, which keeps documents, systems and texts.
+    """
+    import numpy as np
+
+    from fewgold import io, sheets
+    from fewgold.errors import UnknownNameError
+
+    pool = ratings.sample.pool
+    known: dict[str, Any] = {"document": pool.documents, "system": pool.system}
+    known |= {**pool.texts, **pool.metrics}
+    known = {name: values for name, values in known.items() if values is not None}
+
+    def find(name: str) -> NDArray[Any]:
+        if sheet is None or not pool._rows_in_memory:
+            if name not in known:
+                raise UnknownNameError("column", name, known, "Name it with --texts at the start.")
+            return np.asarray(known[name])
+        file, id, record, place = sheet
+        table = sheets.pool_table(record, place)
+        if name in table.columns:
+            return np.asarray(table[name].to_numpy())
+        if name in known:
+            return np.asarray(known[name])
+        frame = io.read_table(file)
+        if name not in frame.columns or name == id:
+            raise UnknownNameError("column", name, [*map(str, table.columns), *frame.columns])
+        rows = {str(i): k for k, i in enumerate(frame[id])}
+        values = frame[name].to_numpy()
+        return np.asarray([values[rows[str(i)]] for i in ratings.sample.ids])
+
+    return find
 
 
 def estimator_of(record: Mapping[str, Any], name: str | None, pool: Pool) -> Estimator:
