@@ -7,6 +7,7 @@ a ratio is the zero of the mean of y − R x, and a quantile is found by asking 
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,14 +37,15 @@ class DomainEstimate(LinearEstimate):
     """The mean of a part of the pool, or of the pool with other weights, from the same sample.
 
     Its ratings and design are those of the rated segments that count. ``variance`` and
-    ``freedom`` are made from the whole sample; ``size`` is the number of segments that count, and
-    ``of`` says what is estimated.
+    ``freedom`` are made from the whole sample; ``size`` is the number of segments that count,
+    ``of`` says what is estimated, and ``digest`` pins the weights in signatures.
     """
 
     variance: float = math.inf
     freedom: float = 0.0
     size: int = 0
     of: str = "weighted mean"
+    digest: str = ""
 
     @cached_property
     def df(self) -> FloatArray:
@@ -56,7 +58,7 @@ class DomainEstimate(LinearEstimate):
     def signature(self, confidence: float = 0.95) -> str:
         used = self.bound.resolve(self, confidence)
         chosen = "" if used is self.bound else f"{self.bound.name}-"
-        told = self.of.replace(" ", "-").replace("|", "/")
+        told = f"{self.of.replace(' ', '-').replace('|', '/')}#{self.digest}"
         return signature(self.ratings, self.method, chosen + used.spelled, confidence, told)
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
@@ -105,6 +107,7 @@ def weighted_mean(
     >>> ratings = sample.rate(gold[sample.indices])
     >>> by_length = weighted_mean(ratings, Ridge(), pool.metrics["words"])
     >>> print(f"{by_length.value:.2f} ± {by_length.se:.2f}")
+    2.57 ± 0.23
     """
     sample = ratings.sample
     omega = _weights(sample, weights)
@@ -164,6 +167,7 @@ def weighted_mean(
         freedom=freedom,
         size=int((omega > 0).sum()),
         of=of,
+        digest=hashlib.sha256(omega.tobytes()).hexdigest()[:6],
     )
 
 
@@ -577,6 +581,8 @@ def _signed(base: LinearEstimate, of: str, confidence: float) -> str:
     used = base.bound.resolve(base, confidence)
     chosen = "" if used is base.bound else f"{base.bound.name}-"
     told = of.replace(" ", "-").replace("|", "/")
+    if isinstance(base, DomainEstimate):
+        told += f"#{base.digest}"
     return signature(base.ratings, base.method, chosen + used.spelled, confidence, told)
 
 

@@ -7,6 +7,7 @@ with too few ratings are named and not guessed, unless shrinkage towards the oth
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -139,10 +140,10 @@ class Slices:
         for k, own in enumerate(self.estimates):
             if own is not None and math.isfinite(float(own.se)):
                 values[k] = float(own.value)
-                # The variance is estimated too: a t interval as a normal one of the same width.
-                df = float(getattr(own, "df", math.inf))
-                wide = stdtrit(max(df, 1.0), 0.975) / 1.959963984540054 if df < 1e6 else 1.0
-                errors[k] = float(own.se) * (wide if df > 0 else 1.0)
+                # Skewed scores and few degrees of freedom make intervals wider than a normal error.
+                low, high = own.interval(0.95)
+                wide = float(high - low) / (2 * 1.959963984540054)
+                errors[k] = max(float(own.se), wide) if math.isfinite(wide) else float(own.se)
         return shrunk(values, errors, confidence)
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
@@ -155,7 +156,18 @@ class Slices:
             "confidence": confidence,
             "too_few": list(self.too_few),
             "slices": plain_frame(self.to_frame(confidence)),
+            "signature": self.signature(confidence),
         }
+
+    def signature(self, confidence: float = 0.95) -> str:
+        """How the scores were made, in one line: that of the whole, and the slices."""
+        record = self.whole.to_dict(confidence)
+        cut = "|".join(f"{n}\x1f{r}\x1f{s}" for n, r, s in
+                       zip(self.names, self.rated, self.sizes, strict=True))  # fmt: skip
+        digest = hashlib.sha256(cut.encode()).hexdigest()[:6]
+        parts = [record["signature"], f"by:{self.by.replace(' ', '-')}#{digest}"]
+        parts.append(f"least:{self.least}")
+        return "|".join([*parts, *(["shrink:yes"] if self.shrink else [])])
 
     def summary(self, confidence: float = 0.95) -> str:
         """A table for people."""
@@ -286,6 +298,7 @@ def slices(
     >>> length = np.where(pool.metrics["words"] < 25, "short", "long")
     >>> found = slices(sample.rate(gold[sample.indices]), Ridge(), {"length": length})
     >>> list(found.names), found.rated
+    (['short', 'long'], (110, 90))
     """
     check_choice("correction", correction, CORRECTIONS)
     if least < 2:

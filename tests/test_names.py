@@ -134,7 +134,7 @@ NOT_HERE = {
     **dict.fromkeys(
         (
             "Simulation", "Significance", "Status", "Wave", "Comparison", "Raters", "Reading",
-            "Tasks", "TreePair",
+            "Tasks", "TreePair", "Slices",
         ),
         "results, which the package itself makes",
     ),

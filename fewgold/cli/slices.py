@@ -173,8 +173,11 @@ def answer(
             out.print(shown)
             remarks(out, sliced.notes)
         out.print("\nTo cite how the numbers were made:")
-        for made in answers:
-            out.print(f"  {escape(made['signature'])}", soft_wrap=True)
+        cited = [made["signature"] for made in answers]
+        if sliced is not None:
+            cited = [*(cited if asked.mix else []), sliced.signature(level)]
+        for line in cited:
+            out.print(f"  {escape(line)}", soft_wrap=True)
         for path in written:
             print(f"written: {path}")
 
