@@ -10,7 +10,9 @@ the worst budget; bias is in units of the error of ``random+mean``. Needs the re
 
 With ``--history`` uneven chances too: by the rank of the metrics, learnt in two waves, and with the
 ratings of all other systems as history: what their metrics teach, and what ratings of the same
-segments add to that. ``--data`` takes the other real sets as well (wmt21_ende, ted_ende, …).
+segments add to that. ``--columns 46 --ratings 20,66`` asks what dozens of metrics are worth with
+few ratings: the metrics of a set are joined by copies of them with noise of their own, until there
+are so many. ``--data`` takes the other real sets as well (wmt21_ende, ted_ende, …).
 """
 
 from __future__ import annotations
@@ -68,18 +70,31 @@ def load(name: str, human: str | None = None) -> dict[str, tuple[Pool, FloatArra
     }  # fmt: skip
 
 
+def widen(pool: Pool, columns: int) -> Pool:
+    """The pool with noisy copies of its metrics, as oriented as these, until it has so many."""
+    rng = np.random.default_rng(1)
+    names, metrics, orientation = list(pool.metrics), dict(pool.metrics), dict(pool.orientation)
+    for k in range(columns - len(names)):
+        name = names[k % len(names)]
+        values = np.asarray(metrics[name])
+        metrics[f"copy{k}"] = values + values.std() * rng.normal(size=len(pool))
+        orientation[f"copy{k}"] = orientation.get(name, 0)
+    return Pool(pool.ids, metrics, pool.documents, orientation=orientation)
+
+
 def run(
     name: str,
     count: int | None,
-    shares: list[float],
+    budgets: list[float] | list[int],
     draws: int,
     names: list[str],
     jobs: int,
     history: bool,
+    columns: int,
 ) -> pd.DataFrame:
     """Cells of some systems. The oracle differs by system, so each is simulated by itself."""
     frames = []
-    studies = load(name)
+    studies = {s: (widen(pool, columns), gold) for s, (pool, gold) in load(name).items()}
     for system, (pool, gold) in list(studies.items())[:count]:
         strategies: dict[str, Estimator | str] = {
             **{s: s for s in names},
@@ -87,7 +102,7 @@ def run(
             "docs-balanced+oracle": oracle(pool, gold, Balanced()),
         }
         result = simulate(
-            {system: (pool, gold)}, None, strategies, shares, draws=draws, rng=1, n_jobs=jobs
+            {system: (pool, gold)}, None, strategies, budgets, draws=draws, rng=1, n_jobs=jobs
         )
         frames.append(result.to_frame())
         for same in (False, True) if history else ():
@@ -97,7 +112,7 @@ def run(
                 {system: (others.inform(pool), gold)},
                 None,
                 {"random+mean": "random+mean", label: "docs-uneven+ridge"},
-                shares,
+                budgets,
                 draws=draws,
                 rng=1,
                 n_jobs=jobs,
@@ -111,6 +126,8 @@ def arguments() -> argparse.ArgumentParser:
     parser = common(__doc__)
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--budgets", default="5,10,20,50", help="percentages")
+    parser.add_argument("--ratings", help="numbers of ratings, instead of percentages")
+    parser.add_argument("--columns", type=int, default=0, help="metrics, filled up by noisy copies")
     parser.add_argument("--all", action="store_true", help="kNN and incremental ones too")
     parser.add_argument("--history", action="store_true", help="uneven chances too")
     parser.add_argument("--data", default="wmt20_ende,wmt20_zhen")
@@ -137,8 +154,19 @@ def show(cells: pd.DataFrame) -> None:
             f"{noise[strategy]:.1f}", f"{row.mean() / top.mean():.0%}", f"{(row / top).min():.0%}",
             f"{bias:+.3f}",
         ])  # fmt: skip
+    amounts = [float(str(s)) for s in gain.columns]
+    sizes = [f"{s:.0%}" if s < 1 else f"n = {s:.0f}" for s in amounts]
     table(
-        ["", *(f"{s:.0%}" for s in gain.columns), "mean", "±", "of oracle", "worst", "bias"], rows
+        [
+            "",
+            *sizes,
+            "mean",
+            "±",
+            "of oracle",
+            "worst",
+            "bias",
+        ],
+        rows,
     )
 
 
@@ -146,13 +174,16 @@ def main() -> None:
     options = read(arguments(), draws=10, budgets="5,20", systems=1)
     sets = options.data.split(",")
     need(*sets)
-    shares = [float(b) / 100 for b in options.budgets.split(",")]
+    budgets: list[float] | list[int] = [float(b) / 100 for b in options.budgets.split(",")]
+    if options.ratings:
+        budgets = [int(n) for n in options.ratings.split(",")]
     names = ["random+mean", *(LONG if options.all else []), *SHORT]
     names += UNEVEN if options.history else []
     for name in sets:
         cells = run(
-            name, options.systems, shares, options.draws, names, options.n_jobs, options.history
-        )
+            name, options.systems, budgets, options.draws, names, options.n_jobs, options.history,
+            options.columns,
+        )  # fmt: skip
         print(f"{name}: error reduction over `random+mean` in %, {options.draws} draws a system\n")
         show(cells)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -709,15 +709,20 @@ def _ranked(labels: IntArray) -> IntArray:
     return codes
 
 
+@lru_cache(maxsize=16)
 def simple_design(n: int, size: int) -> Design:
-    """The design of a simple random sample of n of ``size`` segments."""
-    return Design(
-        kind=DesignKind.SIMPLE,
-        size=size,
-        weights=np.full(n, 1 / n),
-        inclusion=np.full(n, n / size),
-        groups=np.zeros(n, dtype=np.int64),
-    )
+    """The design of a simple random sample of n of ``size`` segments.
+
+    The same object each time, so that simulations work out its closed forms once.
+    """
+    arrays: dict[str, Any] = {
+        "weights": np.full(n, 1 / n),
+        "inclusion": np.full(n, n / size),
+        "groups": np.zeros(n, dtype=np.int64),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    return Design(kind=DesignKind.SIMPLE, size=size, **arrays)
 
 
 def neighbours(n: int, size: int) -> IntArray:

@@ -404,7 +404,7 @@ def _ends(estimate: Estimate, confidence: float) -> Interval:
     from fewgold.bayes import RatedPosterior
 
     if isinstance(estimate, RatedPosterior):
-        return estimate.interval(confidence, "equal")
+        return estimate.interval(confidence, "equal" if estimate.kind == "hdi" else None)
     return estimate.interval(confidence)
 
 

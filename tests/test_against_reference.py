@@ -479,7 +479,7 @@ def test_averages_of_a_balanced_sample_count_the_errors_beside_its_variates(seed
     dev = centred(x, y)
     variates = np.stack([dev[1:4].sum(0), dev[4] - dev[5]])
     errors, slopes = [], []
-    for strength in STRENGTHS:
+    for strength in (s for s in STRENGTHS if 3 * n * s >= p):
         inverse = np.linalg.inv(dev[1:] @ dev[1:].T + strength * np.eye(p))
         slopes.append(inverse @ dev[1:] @ dev[0])
         hat = dev[1:].T @ inverse @ dev[1:]

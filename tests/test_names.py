@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from fewgold import History, simulate
-from fewgold.bayes import BinaryPosterior, naive_table, roc_table
+from fewgold.bayes import BinaryPosterior, naive_table, roc_table, success_rates
 from fewgold.campaign import Settings
 from fewgold.comparison import compare, joint_pool
 from fewgold.datasets import demo_frame, load_demo
@@ -73,6 +73,9 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
     ("Sample.standardised", "names"): ("comet", lambda m: SAMPLE.standardised(m).tolist()),
     ("naive_table", "metrics"): (
         "comet", lambda m: naive_table(ONE, metrics=m, rated=80, rng=1, **RATED).to_frame(),
+    ),
+    ("success_rates", "metric"): (
+        "comet", lambda m: success_rates(ONE, metric=m, threshold="equal", **RATED).to_frame(),
     ),
     ("roc_table", "metrics"): ("comet", lambda m: roc_table(ONE, metrics=m, **RATED).to_frame()),
     ("compare", "human"): (

@@ -37,8 +37,8 @@ def test_a_comma_that_may_be_either() -> None:
         Pool(ids=["a", "b"], metrics={"qe": ["0,853", "0.9"]})
     with pytest.raises(DataError, match=r"'1,234'\. Write 1\.234: a comma may mean thousands"):
         Pool(ids=["a", "b"], metrics={"qe": ["1,234", "2,345"]})
-    with pytest.raises(DataError, match=r"got .good.\. Is it the right column"):
-        Pool(ids=["a", "b"], metrics={"qe": ["good", "bad"]})
+    with pytest.raises(DataError, match=r"got .fine.\. Is it the right column"):
+        Pool(ids=["a", "b"], metrics={"qe": ["fine", "poor"]})
 
 
 @pytest.mark.parametrize(("rows", "told"), [([1], "1 gap,"), ([1, 3], "2 gaps,")])

@@ -17,14 +17,16 @@ from fewgold.bayes.finite import posterior_of
 from fewgold.bayes.posterior import Posterior, Steps
 from fewgold.bayes.priors import Pooled, Priors, Trend
 from fewgold.bayes.roc import RULES, choose_cuts
-from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike
+from fewgold.bounds import as_bound
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, RNGLike, codes_of
 from fewgold.common.checks import check_choice
 from fewgold.cut import Cut, binary
 from fewgold.design import DesignKind
 from fewgold.errors import DesignError, FewgoldError, UnknownNameError
-from fewgold.estimate import Bound, Interval, signature
+from fewgold.estimate import Bound, Interval, LinearEstimate, signature
 from fewgold.estimator import Estimator
-from fewgold.pool import Population
+from fewgold.estimators import Mean
+from fewgold.pool import Pool, Population
 from fewgold.sample import Ratings, Sample
 from fewgold.samplers import Budget, Sampler, SimpleRandom
 
@@ -78,6 +80,26 @@ def check_binary(metric: str, scores: FloatArray) -> BoolArray:
     return binary(scores, f"scores of {metric!r} without a threshold", hint)
 
 
+def without_verdict(pool: Population, metric: str) -> BoolArray | None:
+    """Segments of which a judge of 0 and 1 said nothing; none where it is not such a judge.
+
+    Gaps of a metric are filled with the mean of what is there, or of the system
+    (`fewgold.io.filled`), which no verdict is.
+    """
+    scores = scores_of(pool, metric)
+    odd = (scores != 0) & (scores != 1)
+    if not odd.any() or odd.all():
+        return None
+    system = pool.system if isinstance(pool, Pool) else None
+    groups = codes_of(system) if system is not None else np.zeros(scores.size, dtype=np.int64)
+    for group in (np.zeros_like(groups), groups):
+        count = np.maximum(np.bincount(group[~odd], minlength=int(group.max()) + 1), 1)
+        mean = np.bincount(group[~odd], scores[~odd], minlength=count.size) / count
+        if np.allclose(scores[odd], mean[group[odd]], rtol=1e-9, atol=0):
+            return np.asarray(odd)
+    return None
+
+
 def scores_of(pool: Population, metric: str) -> FloatArray:
     """The scores of a metric; a name that the pool does not know is an error."""
     if metric not in pool.metrics:
@@ -102,7 +124,8 @@ class Counted(NamedTuple):
 
     rated: IntArray
     unrated: IntArray
-    effective: Effective | None  # none where each category is sampled at random
+    effective: Effective | None = None  # none where each category is sampled at random
+    adaptive: bool = False  # documents as categories, since the ratings chose among them
 
     @property
     def weights(self) -> FloatArray | None:
@@ -115,14 +138,36 @@ def counted(ratings: Ratings, adequate: BoolArray, codes: IntArray, count: int) 
     rated, unrated = tally(codes, rows, adequate, count=count)
     cells = codes[rows] if codes.ndim == 1 else np.take_along_axis(codes, rows, -1)
     if is_exact(design, cells, count):
-        return Counted(rated, unrated, None)
+        return Counted(rated, unrated)
     return Counted(rated, unrated, effective_counts(design, cells, adequate, rated, unrated))
+
+
+def documents_of(ratings: Ratings) -> IntArray | None:
+    """The document of every segment, where its own ratings decided how many more it got.
+
+    Not where a model of the metrics decided: there weights do better, since how many ratings a
+    document got depends on its metrics, and these on its rate.
+    """
+    sample = ratings.sample
+    design, pool, samplers = sample.design, sample.pool, sample.info.samplers
+    if design.kind != DesignKind.ADAPTIVE or design.strata is None or not isinstance(pool, Pool):
+        return None
+    if not any("-incr-human" in s for s in samplers) or any("-incr-metrics" in s for s in samplers):
+        return None
+    # With gaps, strata are numbered anew.
+    known = design.gaps or np.array_equal(pool.codes[sample.indices], design.strata)
+    return pool.codes if known else None
 
 
 def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
     """What a reader must know of a sample that is no simple random one."""
     design, effective = ratings.sample.design, found.effective
     notes = []
+    if found.adaptive:
+        return (
+            "approximate: the ratings decided which documents got more of them, so each document "
+            "has a rate of its own, drawn to that of all; metrics are not used",
+        )
     if effective is not None:
         note = f"approximate: the model takes the sample ({design._label}) in by its design effect"
         if not np.ndim(effective.design_effect):
@@ -136,8 +181,8 @@ def design_notes(ratings: Ratings, found: Counted) -> tuple[str, ...]:
         why = "it leaves out documents or metric bins from which nothing was drawn"
         if design.kind == DesignKind.ADAPTIVE:
             why = (
-                "documents whose first ratings were all alike got no more, and with ratings of 0 "
-                "and 1 that is soon so"
+                "how many ratings a document got depends on the ratings, and documents from which "
+                "nothing was drawn are left out"
             )
         notes.append(f"this design is biased: {why}; its interval may not hold")
     return tuple(notes)
@@ -176,7 +221,8 @@ class RatedPosterior(Posterior):
     how
         What the metric counts as a 1, such as ``comet >= 0.5``; empty without a metric.
     kind
-        ``"equal"`` tails or ``"hdi"``, the shortest interval.
+        ``"equal"`` tails, ``"hdi"``, the shortest interval, or a `Bound`: its interval from the
+        human ratings alone, whatever the model says.
     target
         ``"pool"`` or ``"process"``.
     notes
@@ -189,7 +235,7 @@ class RatedPosterior(Posterior):
     ratings: Ratings
     method: str
     how: str = ""
-    kind: str = "equal"
+    kind: Bound | str = "equal"
     target: str = "pool"
     notes: tuple[str, ...] = ()
     approximate: bool = False
@@ -225,12 +271,23 @@ class RatedPosterior(Posterior):
         return self.posterior.sample(size, rng=rng)
 
     def interval(self, confidence: float = 0.95, kind: str | None = None) -> Interval:
-        """Credible interval, of the estimator's kind unless another is asked for."""
-        return self.posterior.interval(confidence, kind or self.kind)
+        """Interval of the estimator's kind, or a credible one that is asked for."""
+        chosen = kind or self.kind
+        if isinstance(chosen, Bound):
+            return self._plain(chosen).interval(confidence)
+        return self.posterior.interval(confidence, chosen)
+
+    def _plain(self, bound: Bound) -> LinearEstimate:
+        """The mean of the same ratings, which a bound is an interval of."""
+        ratings = self.ratings
+        if ratings.limits is None:
+            ratings = replace(ratings, limits=(0.0, 1.0))
+        return Mean(bound=bound).estimate(ratings)
 
     def signature(self, confidence: float = 0.95) -> str:
         """All that is needed to tell how the number was made, in one line."""
-        how = f"posterior-{self.kind}-{self.target}"
+        kind = self.kind.spelled if isinstance(self.kind, Bound) else self.kind
+        how = f"posterior-{kind}-{self.target}"
         told = not self.how or self.how.replace(" ", "") in self.method
         method = self.method if told else f"{self.method}({self.how})"
         return signature(self.ratings, method, how, confidence)
@@ -242,6 +299,9 @@ class RatedPosterior(Posterior):
 
     @property
     def _label(self) -> str:
+        if isinstance(self.kind, Bound):
+            used = self.kind.resolve(self._plain(self.kind))
+            return f"{used.label}, of the human ratings alone"
         return f"posterior, {_KINDS[self.kind]}" + (", approximate" if self.approximate else "")
 
     @property
@@ -274,8 +334,12 @@ class RatedPosterior(Posterior):
 
     def to_dict(self, confidence: float = 0.95) -> dict[str, Any]:
         """The posterior in plain numbers, for JSON."""
+        found = super().to_dict(confidence)
+        if isinstance(self.kind, Bound):
+            plain = self._plain(self.kind).to_dict(confidence)
+            found |= {key: plain[key] for key in ("bound", "bound_kind")}
         return {
-            **super().to_dict(confidence), "bound_label": self._label, "method": self.method,
+            **found, "bound_label": self._label, "method": self.method,
             "metric": self.how, "target": self.target, **self._hits, "n": self.ratings.n,
             "pool_size": len(self.ratings.sample.pool), "notes": list(self.remarks),
             "signature": self.signature(confidence),
@@ -319,9 +383,9 @@ class BinaryPosterior(Estimator):
     strict
         With a rule or a number: > instead of ≥.
     priors
-        With one metric that is cut, or none; see `PoolPosterior` and `AlphaPosterior`. By default
-        Jeffreys' prior of the share, Beta(½, ½), and uniform hit rates. Several metrics and bins
-        have priors of their own.
+        See `PoolPosterior` and `AlphaPosterior`. By default Jeffreys' prior of the share,
+        Beta(½, ½), and uniform hit rates. Several metrics, bins and missing verdicts take that of
+        the share alone.
 
     References
     ----------
@@ -355,11 +419,14 @@ class BinaryPosterior(Estimator):
     def __post_init__(self) -> None:
         check_choice("target", self.target, ("pool", "process"))
         check_choice("pairs", self.pairs, ("sample", "calibration"))
-        if self.bound not in ("equal", "hdi"):
-            name = self.bound if isinstance(self.bound, str) else self.bound.name
+        if self.bound in _KINDS:
+            return
+        object.__setattr__(self, "bound", as_bound(self.bound))
+        if self.target == "process" or self.pairs == "calibration":
             raise FewgoldError(
-                "a posterior has its own credible interval: bound must be 'equal' (equal tails) or "
-                f"'hdi' (the shortest); got {name!r}. Other bounds go with mean, cv-multi or ridge."
+                "bounds other than 'equal' and 'hdi' are for the share of this test set, from "
+                f"ratings that are a sample of it; got target={self.target!r} and "
+                f"pairs={self.pairs!r}."
             )
 
     @property
@@ -389,7 +456,8 @@ class BinaryPosterior(Estimator):
     ) -> Sample:
         """Choose segments to annotate; what cannot be estimated is refused before it is rated."""
         for name, cut in each_threshold(self._names(pool), self.threshold).items():
-            if cut is None and name not in pool.binary_metrics:
+            plain = cut is not None or name in pool.binary_metrics
+            if not plain and without_verdict(pool, name) is None:
                 check_binary(name, scores_of(pool, name))
         return super().select(pool, budget, draws=draws, given=given, rng=rng)
 
@@ -397,24 +465,35 @@ class BinaryPosterior(Estimator):
         adequate = binary(ratings.scores, "ratings", _CUT)
         names = self._names(ratings.sample.pool)
         how = ""
-        if not names:
+        documents = documents_of(ratings)
+        if documents is not None:
+            self._check_plain("ratings that decided where the next ones went")
+            posterior, found, notes = self._by_document(ratings, adequate, documents)
+        elif not names:
             self._check_plain("no metric")
             posterior, found, notes = self._alone(ratings, adequate)
-        elif len(names) > 1 or self.threshold == _BINS:
-            self._check_plain("several metrics or bins")
+        elif len(names) > 1 or self.threshold == _BINS or self._gaps(ratings, names[0]) is not None:
+            self._check_plain("several metrics, bins or a judge without a verdict on some segments")
             posterior, found, how, notes = self._jointly(ratings, adequate, names)
         else:
             posterior, found, how, notes = self._single(ratings, adequate, names[0])
         notes = (*design_notes(ratings, found), *notes)
         return RatedPosterior(
-            posterior, ratings, self.spelled, how, str(self.bound), self.target, notes,
-            approximate=found.effective is not None,
+            posterior, ratings, self.spelled, how, self.bound, self.target, notes,
+            approximate=found.adaptive or found.effective is not None,
         )  # fmt: skip
 
     def _names(self, pool: Population) -> tuple[str, ...]:
         if self.metric is None:
             return pool.binary_metrics
         return (self.metric,) if isinstance(self.metric, str) else tuple(self.metric)
+
+    def _gaps(self, ratings: Ratings, metric: str) -> BoolArray | None:
+        """Segments without a verdict, of a metric that is not cut."""
+        names = self._names(ratings.sample.pool)
+        if each_threshold(names, self.threshold)[metric] is not None:
+            return None
+        return without_verdict(ratings.sample.pool, metric)
 
     def _check_plain(self, what: str) -> None:
         if self.pairs == "calibration":
@@ -430,6 +509,24 @@ class BinaryPosterior(Estimator):
                 "with that. Leave out pairs= (it is a sample of the pool), or give the ratings as "
                 "a simple sample."
             )
+
+    def _by_document(
+        self, ratings: Ratings, adequate: BoolArray, documents: IntArray
+    ) -> tuple[Posterior, Counted, tuple[str, ...]]:
+        """Documents as categories, for samplers that decide by the ratings so far.
+
+        A document whose first ratings are alike gets no more, so its mean is biased, and weights
+        do not mend that. A likelihood does not depend on why one stopped, if the model knows all
+        that the decision was based on: the ratings of each document (Rubin 1976). So documents
+        have rates of their own, drawn to a common one by as much as they agree (`Pooled`).
+        Crossing documents with a metric would break that: both parts of a document share what is
+        peculiar to it.
+        """
+        count = int(documents.max()) + 1
+        rated, unrated = tally(documents, ratings.sample.indices, adequate, count=count)
+        prior = Pooled(rate=(self.priors or DEFAULT_PRIORS).alpha)
+        posterior = CellPosterior(rated, unrated, self.target, prior)
+        return posterior, Counted(rated, unrated, adaptive=True), ()
 
     def _alone(
         self, ratings: Ratings, adequate: BoolArray
@@ -478,10 +575,12 @@ class BinaryPosterior(Estimator):
     def _jointly(
         self, ratings: Ratings, adequate: BoolArray, names: tuple[str, ...]
     ) -> tuple[Posterior, Counted, str, tuple[str, ...]]:
-        if self.priors is not None:
+        priors = self.priors or DEFAULT_PRIORS
+        if priors != Priors(alpha=priors.alpha):
             raise FewgoldError(
-                "priors go with a single metric that is cut into 0 and 1, or with none; several "
-                "metrics and bins have a prior of their own."
+                "priors of ρ and η go with a single metric that is 0 or 1 for every segment; "
+                "several metrics, bins and missing verdicts have no ρ and η. Give a prior of alpha "
+                "alone."
             )
         cuts = each_threshold(names, self.threshold)
         # Many metrics go by how many of them say 1: their patterns would be too rare to learn.
@@ -491,7 +590,7 @@ class BinaryPosterior(Estimator):
                 f"bins go with up to {_JOINTLY} metrics; got {len(cuts)}. Leave some out."
             )
         codes: IntArray = np.zeros(len(ratings.sample.pool), dtype=np.int64)
-        parts, count = [], 1
+        parts, count, unordered = [], 1, False
         notes = [f"{len(cuts)} metrics are taken by how many of them say 1"] if votes else []
         for name, cut in cuts.items():
             levels = 1 if votes else 2
@@ -499,6 +598,20 @@ class BinaryPosterior(Estimator):
                 own: Any = bins(scores_of(ratings.sample.pool, name))
                 levels = int(own.max()) + 1
                 parts.append(f"{name} in {levels} bins")
+            elif (gaps := self._gaps(ratings, name)) is not None:
+                if votes:
+                    raise FewgoldError(
+                        f"{name} says nothing of {int(gaps.sum())} segments, and more than "
+                        f"{_JOINTLY} metrics are counted as votes, of which none may be missing. "
+                        "Leave some metrics out."
+                    )
+                levels, unordered = 3, True
+                own = np.where(gaps, 2, scores_of(ratings.sample.pool, name) == 1)
+                parts.append(name)
+                notes.append(
+                    f"{int(gaps.sum())} of {gaps.size} segments have no {name}: they are a "
+                    "category of their own, beside its 0 and 1"
+                )
             else:
                 labels = coded(ratings, adequate, name, cut, self.strict)
                 own = labels.labels.astype(np.int64)
@@ -510,8 +623,9 @@ class BinaryPosterior(Estimator):
                 seen, codes = np.unique(codes, return_inverse=True)
                 count = seen.size
         found = counted(ratings, adequate, codes, count)
-        in_order = votes or len(names) == 1  # bins of one metric, which rise or fall
-        prior = (Trend if in_order else Pooled)(rate=DEFAULT_PRIORS.alpha)
+        # Bins of one metric rise or fall.
+        in_order = votes or (len(names) == 1 and not unordered)
+        prior = (Trend if in_order else Pooled)(rate=priors.alpha)
         posterior = CellPosterior(
             found.rated, found.unrated, self.target, prior, effective=found.weights
         )

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewgold.bayes.cells import CellPosterior, tally
+from fewgold.bayes.cells import CellPosterior, bins, tally
 from fewgold.bayes.counts import ALL, BinaryTable, Counts, hit_rates, read_binary
 from fewgold.bayes.estimator import worse_than_chance
 from fewgold.bayes.finite import PoolPosterior, posterior_of
 from fewgold.bayes.posterior import AlphaPosterior, Posterior
-from fewgold.bayes.priors import Priors
+from fewgold.bayes.priors import Pooled, Priors, Trend
 from fewgold.bayes.roc import RULES, choose_cut
 from fewgold.common.arrays import BoolArray, IntArray, RNGLike, as_rng
 from fewgold.common.checks import check_choice, check_confidence, check_count
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _HINT = "Say where it becomes a 1, such as '>= 0.5', or by which rule: " + " or ".join(RULES) + "."
+_BINS = "bins"
 _SOME = 10  # rated items, before they give reason to ask
 
 
@@ -76,7 +77,7 @@ def success_rates(
     frame: pd.DataFrame,
     *,
     human: str,
-    metric: str | None = None,
+    metric: str | Sequence[str] | None = None,
     threshold: Cut | str | None = None,
     system: str | None = None,
     adequate: Cut | str | None = None,
@@ -92,10 +93,13 @@ def success_rates(
     frame
         A row an item, or an item and system. Where the human score is empty, nobody rated it.
     human, metric, system
-        Columns. Without a metric, only the human ratings are used.
+        Columns. Without a metric, only the human ratings are used. Several metrics may have scored
+        the same rows or different ones: what they say of a row together is its category, and so is
+        that a metric says nothing of it.
     threshold
         A cut for a metric that is not 0 and 1, such as ``">= 0.5"``, or a rule by which the rated
-        rows choose it: ``"equal"`` or ``"information"``.
+        rows choose it: ``"equal"`` or ``"information"``. ``"bins"``: ordered bins of the scores,
+        such as a judge's probabilities, instead of a cut.
     adequate
         Which human scores are adequate, such as ``"<= 0"``, where they are not 0 and 1.
     pairs
@@ -121,11 +125,16 @@ def success_rates(
         raise DataError(
             "pairs='calibration' says how often a metric is right, and there is no metric."
         )
-    names, signs = ([], None) if metric is None else ([metric], orientation)
+    names = [] if metric is None else [metric] if isinstance(metric, str) else list(metric)
+    signs = orientation if names else None
     table = read_binary(frame, human, names, system, adequate, signs, False, alone=True)
+    if len(names) > 1 or threshold == _BINS:
+        return _by_category(table, names, threshold, pairs, target, priors)
+    metric = names[0] if names else None
     labels, how = (None, "") if metric is None else _labels(table, metric, threshold)
     said = np.ones(len(frame), dtype=bool) if metric is None else ~np.isnan(table.scores[metric])
-    if not said.all() and (priors is not None or pairs == "calibration"):
+    alone = priors is None or priors == Priors(alpha=priors.alpha)
+    if not said.all() and (not alone or pairs == "calibration"):
         raise DataError(
             f"{int((~said).sum())} of {said.size} rows have no {metric}, and priors of ρ and η and "
             "pairs='calibration' need one on every row. Score them, or leave them out."
@@ -153,7 +162,7 @@ def success_rates(
         )  # fmt: skip
         unsaid = int((own & ~said).sum())
         if unsaid:
-            posteriors[name] = _with_gaps(table, own, labels, said, target)
+            posteriors[name] = _with_gaps(table, own, labels, said, target, priors)
             notes.append(
                 f"{unsaid} of {int(own.sum())} rows{'' if name == ALL else f' of {name}'} have no "
                 f"{metric}: they are a category of their own, beside its 0 and 1"
@@ -182,6 +191,51 @@ def success_rates(
             "the system that made them is target='process'"
         )
     return SuccessRates(posteriors, facts, how, tuple(dict.fromkeys(notes)))
+
+
+def _by_category(
+    table: BinaryTable, metrics: list[str], threshold: Cut | str | None, pairs: str, target: str,
+    priors: Priors | None,
+) -> SuccessRates:  # fmt: skip
+    """Several metrics, or bins of one: what they say of a row is its category."""
+    if pairs == "calibration" or (priors is not None and priors != Priors(alpha=priors.alpha)):
+        raise DataError(
+            "several metrics and bins have no ρ and η, so that pairs='calibration' and priors of ρ "
+            "and η do not go with them. Give one metric and a cut, or a prior of alpha alone."
+        )
+    codes, how = np.zeros(table.labels.size, dtype=np.int64), []
+    for metric in metrics:
+        said = ~np.isnan(table.scores[metric])
+        own = np.zeros(said.size, dtype=np.int64)  # 0 where it says nothing
+        if threshold == _BINS:
+            if not said.any():
+                raise DataError(f"no row has a score in column {metric!r}.")
+            own[said] = 1 + bins(table.scores[metric][said])
+            how.append(f"{metric} in {int(own.max())} bins")
+        else:
+            labels, name = _labels(table, metric, threshold)
+            own[said] = 1 + labels[said].astype(np.int64)
+            how.append(name)
+        codes = np.unique(codes * (int(own.max()) + 1) + own, return_inverse=True)[1].ravel()
+    rate = (priors or Priors()).alpha
+    gaps = any(np.isnan(table.scores[metric]).any() for metric in metrics)
+    ordered = len(metrics) == 1 and not gaps
+    posteriors: dict[str, Posterior] = {}
+    facts: dict[str, dict[str, Any]] = {}
+    for name in table.systems or [ALL]:
+        mine = table.of(name)
+        rows = np.flatnonzero(table.rated[mine])
+        ours = table.labels[mine][rows]
+        if not rows.size:
+            raise DataError(f"nobody rated an item of {name}. Leave it out, or rate some.")
+        kinds = np.unique(codes[mine], return_inverse=True)[1].ravel()
+        cells = tally(kinds, rows, ours.astype(np.int64))
+        prior = (Trend if ordered else Pooled)(rate=rate)
+        posteriors[name] = CellPosterior(*cells, target=target, prior=prior)
+        facts[name] = {"items": int(mine.sum()), "rated": rows.size, "human": float(ours.mean())}
+    count = int(codes.max()) + 1
+    notes = (f"what {' and '.join(how)} say of a row is its category: {count} of them occur",)
+    return SuccessRates(posteriors, facts, " and ".join(how), notes)
 
 
 def _human_alone(
@@ -232,8 +286,9 @@ def _labels(table: BinaryTable, metric: str, threshold: Cut | str | None) -> tup
 
 
 def _with_gaps(
-    table: BinaryTable, own: BoolArray, labels: BoolArray, said: BoolArray, target: str
-) -> CellPosterior:
+    table: BinaryTable, own: BoolArray, labels: BoolArray, said: BoolArray, target: str,
+    priors: Priors | None,
+) -> CellPosterior:  # fmt: skip
     """Rows of a system in three categories: the metric's 0, its 1, and no verdict.
 
     A judge that gives no answer may do so where outputs are bad, or good: the rated rows tell.
@@ -241,7 +296,7 @@ def _with_gaps(
     codes = np.where(said, labels.astype(np.int64), 2)[own]
     rows = np.flatnonzero(table.rated[own])
     counts = tally(codes, rows, table.labels[own][rows].astype(np.int64), count=3)
-    return CellPosterior(*counts, target=target)
+    return CellPosterior(*counts, target=target, prior=Pooled((priors or Priors()).alpha))
 
 
 def success_rates_of(

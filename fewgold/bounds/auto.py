@@ -16,7 +16,7 @@ from fewgold.estimate import Bound, Interval, LinearEstimate
 
 #: Units drawn (segments, or documents drawn as a whole) up to which Hall's and the bootstrap's
 #: intervals are chosen.
-HALL_BELOW, BOOTSTRAP_BELOW = 16, 60
+HALL_BELOW, BOOTSTRAP_BELOW = 16, 50
 #: Documents of uneven length below which Hall's interval is chosen for them, else the likelihood.
 UNEVEN_BELOW = 10
 
@@ -31,8 +31,8 @@ class Auto(Bound):
     ==========================================================  ===================================
     ratings all 0 or 1, the limits; simple random sample;       `Hypergeometric`, exact if the pool
     plain mean                                                  has no other scores
-    all else, from 60 units on                                  `Likelihood`, approximate
-    16 to 59 units                                              `BootstrapT`, approximate
+    all else, from 50 units on                                  `Likelihood`, approximate
+    16 to 49 units                                              `BootstrapT`, approximate
     fewer                                                       `Hall`, approximate
     documents of uneven length, the equal of 10 even ones       `Likelihood`, approximate
     ==========================================================  ===================================

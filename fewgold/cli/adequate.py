@@ -51,15 +51,18 @@ def alpha(
         None, "COLUMN", "Human ratings; empty where nobody rated.", panel=_COLUMNS
     ),
     metric: str | None = option(
-        None, "COLUMN", "The metric or judge, on every row.", panel=_COLUMNS
+        None,
+        "COLUMN,…",
+        "The metric or judge; several may have scored the same rows or different ones.",
+        panel=_COLUMNS,
     ),
     system: str | None = option(None, "COLUMN", "Systems.", panel=_COLUMNS),
     adequate: str | None = option(None, "CUT", "Human scores that are adequate, such as '<=0'."),
     threshold: str | None = option(
         None,
         "CUT|RULE",
-        "Metric scores that are a 1, such as '>=0.5'; or equal or information, which the "
-        "rated rows choose.",
+        "Metric scores that are a 1, such as '>=0.5'; equal or information, which the rated "
+        "rows choose; or bins instead of a cut, such as for a judge's probabilities.",
     ),
     pairs: RatedRows = "sample",
     target: Annotated[
@@ -127,13 +130,16 @@ def alpha(
         passing, cut = parse.cut("--adequate", adequate), _threshold(threshold)
         if metric is None:
             note("no --metric, so only the human ratings are used", quiet)
+        read = input.read_table(file, quiet)
+        # A comma parts names, unless it is part of one.
+        judges = [metric] if metric and metric in read.columns else parse.names(metric)
         seen = input.understand(
-            input.read_table(file, quiet), quiet, human=None if human is None else [human],
-            system=system, texts=[], metrics=[] if metric is None else [metric], need_id=False,
+            read, quiet, human=None if human is None else [human], system=system, texts=[],
+            metrics=judges, need_id=False,
         )  # fmt: skip
         found = success_rates(
-            seen.table, human=seen.one_human(), metric=metric, system=seen.system, priors=priors,
-            adequate=passing, threshold=cut, pairs=pairs, target=target,
+            seen.table, human=seen.one_human(), metric=judges or None, system=seen.system,
+            priors=priors, adequate=passing, threshold=cut, pairs=pairs, target=target,
         )  # fmt: skip
     frame = found.to_frame(level)
     kind = None if correction == "none" else correction
@@ -159,14 +165,14 @@ def alpha(
 
 
 def _threshold(text: str | None) -> Any:
-    if text in (None, "equal", "information"):
+    if text in (None, "equal", "information", "bins"):
         return text
     try:
         return parse.cut("--threshold", text)
     except typer.BadParameter:
         raise typer.BadParameter(
-            "--threshold must be a cut such as '>=0.5' (in quotes), equal or information; got "
-            f"{text!r}. Bins are for fewgold estimate --estimator alpha-METRIC:bins."
+            "--threshold must be a cut such as '>=0.5' (in quotes), equal, information or bins; "
+            f"got {text!r}."
         ) from None
 
 

@@ -10,7 +10,7 @@ import typer
 
 from fewgold.cli import input, options, parse
 from fewgold.cli.console import emit, save_all, table
-from fewgold.cli.options import Json, Output, Quiet, argument, described, flag, option
+from fewgold.cli.options import Json, Output, Quiet, described, flag, option
 from fewgold.common.text import shorter
 
 if TYPE_CHECKING:
@@ -32,14 +32,19 @@ Unit = Annotated[
     described("UNIT", "What varies independently: segment or document."),
 ]
 
-
-def compare(
-    file: str = argument(
-        ...,
-        "FILE",
-        "The rated sheet, or any table with a row for each segment and system; - is CSV on stdin.",
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="The rated sheet, or any table with a row for each segment and system; - is CSV on "
+        "stdin. Several files hold one system each, which is called as its file.",
         show_default=False,
     ),
+]
+
+
+def compare(
+    files: Files,
     human: str | None = option(
         None, "COLUMN", "Human scores; several columns A,B are a rater each.", panel=_COLUMNS
     ),
@@ -89,14 +94,14 @@ def compare(
     Differences are taken segment by segment, which is far more precise
     than comparing two scores. Reads a sheet of select --shared, or any
     table with a row for each segment and system; where the score is empty
-    nobody rated.
+    nobody rated. Systems on outputs of their own: one file for each.
 
     Example: [bold]fewgold compare rated.csv --human mqm --system system[/bold]
     """
     from fewgold import comparison, sheets
 
     risk, ends = parse.confidence(level, "--level", "0.05"), parse.limits(limits)
-    options: dict[str, Any] = {
+    chosen: dict[str, Any] = {
         "target": target, "unit": unit, "correction": correction, "level": risk,
         "limits": ends if limits is None or "," in limits else limits.strip(),
         "higher_is_better": higher_is_better, "control": "never" if no_control else "auto",
@@ -109,6 +114,15 @@ def compare(
     }  # fmt: skip
     humans, signs = parse.names(human), parse.orientation(orientation)
     columns: dict[str, Any]
+    if len(files) > 1:
+        given = {
+            "--system": system, "--design": design, "--pool": pool, "--target": target,
+            "--unit": unit, "--rater": rater, "--adjust-raters": adjust_raters or None,
+            "--no-control": no_control or None,
+        }  # fmt: skip
+        result = _several(files, humans, id, named | {"orientation": signs}, chosen, given, quiet)
+        return _finish(result, ", ".join(files), out, "json" if json else output, quiet)
+    file = files[0]
     side = sheets.design_path(file) if design is None else design
     if design is not None or (file != "-" and Path(side).is_file()):
         if signs or any(named[k] is not None for k in ("document", "system", "metrics")):
@@ -130,8 +144,15 @@ def compare(
         if pool is not None:
             raise typer.BadParameter("--pool belongs to a sheet with its side file.")
         named |= {"human": humans or None, "rater": rater, "orientation": signs}
-        frame, columns = _table(file, named, quiet)
-    result = comparison.compare(frame, **columns, **options)
+        frame, columns = _columns(input.read_table(file, quiet, raters=True), named, quiet)
+    result = comparison.compare(frame, **columns, **chosen)
+    _finish(result, file, out, "json" if json else output, quiet)
+
+
+def _finish(
+    result: Comparison, file: str, out: Path | None, how: options.OutputFormat, quiet: bool
+) -> None:
+    """Write the files, and print the result."""
     written = save_all(result, out, quiet)
     record = {**result.to_dict(), "file": file, "files": [str(p) for p in written]}
 
@@ -141,14 +162,70 @@ def compare(
             print(f"written: {path}")
 
     rows: Any = result.differences().to_dict("records")
-    emit("json" if json else output, record, rows, text)
+    emit(how, record, rows, text)
 
 
-def _table(file: str, named: dict[str, Any], quiet: bool) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _several(
+    files: list[str],
+    humans: list[str],
+    id: str | None,
+    named: dict[str, Any],
+    options: dict[str, Any],
+    given: dict[str, Any],
+    quiet: bool,
+) -> Comparison:
+    """One system per file: sheets with their side files, or tables that are joined to one."""
+    import pandas as pd
+
+    from fewgold import comparison, sheets
+    from fewgold.common.checks import as_limits
+
+    names = [Path(file).stem for file in files]
+    if len(set(names)) < len(names):
+        raise typer.BadParameter("the files name the systems, so each needs a name of its own.")
+    drawn = [file != "-" and sheets.design_path(file).is_file() for file in files]
+    if any(drawn) and not all(drawn):
+        raise typer.BadParameter(
+            f"{files[drawn.index(False)]} has no side file and {files[drawn.index(True)]} has one: "
+            "give sheets of select, or tables, but not both."
+        )
+    if not any(drawn):
+        for used in ("--system", "--design", "--pool"):
+            if given[used] is not None:
+                raise typer.BadParameter(f"{used} belongs to a single file.")
+        tables = [
+            input.read_table(file, quiet, raters=True).assign(system=name)
+            for file, name in zip(files, names, strict=True)
+        ]
+        roles = named | {"system": "system", "human": humans or None, "rater": given["--rater"]}
+        frame, columns = _columns(pd.concat(tables, ignore_index=True), roles, quiet)
+        return comparison.compare(frame, **columns, **options)
+    unused = [name for name, value in given.items() if value is not None]
+    if named["document"] is not None or named["metrics"] is not None or named["orientation"]:
+        unused.append("--document, --metrics or --orientation")
+    if unused:
+        raise typer.BadParameter(f"{unused[0]} does not go with several sheets of select.")
+    samples = {}
+    for file, name in zip(files, names, strict=True):
+        record, sample = input.open_sheet(file, None, None, quiet)
+        score = humans or [record["score_column"]]
+        frame = input.read_sheet(file, score, quiet)
+        samples[name] = sheets.read_ratings(
+            frame, sample, id=id or "id", score=score[0] if len(score) == 1 else score,
+            limits=as_limits(options["limits"]),
+        )  # fmt: skip
+    keys = ("higher_is_better", "correction", "level")
+    return comparison.compare_samples(samples, **{k: options[k] for k in keys})
+
+
+def _columns(
+    read: pd.DataFrame, named: dict[str, Any], quiet: bool
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table, and which columns to take: as told, else as their names suggest."""
     from fewgold import io
     from fewgold.errors import DataError
 
-    found = input.understand(input.read_table(file, quiet, raters=True), quiet, **named)
+    found = input.understand(read, quiet, **named)
     humans = list(found.some_humans())
     columns: dict[str, Any] = {
         "id": found.id, "system": found.system, "document": found.document,

@@ -117,7 +117,7 @@ def estimate(
         )  # fmt: skip
         chosen = input.estimator_of(record, estimator, sample.pool)
         strategy, seed, level = record["strategy"], record["seed"], level or 0.95
-    unlimited = partial.limits is None and passing is None
+    unlimited = partial.limits is None and passing is None and not chosen.name.startswith("alpha")
     if made_by is not None and made_by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
@@ -203,7 +203,7 @@ def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) 
 def _show(out: Console, result: dict[str, Any]) -> None:
     """The number, or what gaps leave open (``region``), and how it was made."""
     region, error = result.get("region"), result.get("se")
-    credible = result["bound_kind"] == "credible"
+    credible = "target" in result  # a posterior of the share of adequate ones
     what = "share of adequate ones among all" if credible else "mean score of all"
     if result["adequate"] is not None:
         what = f"share with a score {result['adequate']} among all"

@@ -89,6 +89,16 @@ def names(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
+def counts(option: str, text: str) -> list[int]:
+    """``100,1000``: whole numbers, at least one."""
+    found = names(text)
+    if not found or not all(part.isdecimal() for part in found):
+        raise typer.BadParameter(
+            f"{option} must be whole numbers such as 100 or 100,1000; got {text!r}."
+        )
+    return [int(part) for part in found]
+
+
 def orientation(text: str | None) -> dict[str, int]:
     """``comet=+1,ter=-1`` as a mapping."""
     signs = {"+1": 1, "1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from fewgold.cli.options import Json, Output, Quiet, flag, option
 from fewgold.errors import DataError
 
 if TYPE_CHECKING:
+    from fewgold.bayes import Priors
+    from fewgold.cut import Cut
     from fewgold.planning import Goal, Outlook, Plan
     from fewgold.simulation.studies import Study
 
@@ -49,6 +52,9 @@ def plan(
         None, "M", "Segments of a document.", panel=_GUESS, parser=parse.number
     ),
     size: int | None = option(None, "N", "Segments of the pool.", min=1),
+    have: int | None = option(
+        None, "N", "Ratings you have already: say how many more. Default: those of --pilot.", min=0
+    ),
     rating_cost: float = option(1.0, "C", "Of one rating, on average.", parser=parse.number),
     pilot: str | None = option(None, "SHEET", "A rated sheet of fewgold select.", panel=_DATA),
     assurance: float | None = option(
@@ -58,6 +64,12 @@ def plan(
         None, "DATA", "A table rated in full, or demo-ende, demo-zhen.", panel=_DATA
     ),
     human: str | None = option(None, "COLUMN", "Human scores in DATA.", panel=_DATA),
+    adequate: str | None = option(
+        None,
+        "CUT",
+        "Plan for the share of scores such as '>=4' in SHEET or DATA, not for their mean.",
+        panel=_DATA,
+    ),
     cost: str | None = option(
         None,
         "COST",
@@ -71,8 +83,8 @@ def plan(
         panel=_DATA,
     ),
     strategies: str | None = option(None, "A+B,…", "To compare; see fewgold strategies."),
-    draws: int = option(200, "D", "Studies to replay.", panel=_DATA, min=20),
-    seed: int = option(0, "S", "Of the replay.", panel=_DATA, min=0),
+    draws: int = option(200, "D", "Studies to replay, or to draw for --bias.", panel=_DATA, min=20),
+    seed: int = option(0, "S", "Random seed of these studies.", panel=_DATA, min=0),
     alpha: float | None = option(
         None, "A", "Success rate that is expected.", panel=_BINARY, parser=parse.rate
     ),
@@ -82,7 +94,21 @@ def plan(
     eta: float | None = option(
         None, "P", "True negative rate of the metric.", panel=_BINARY, parser=parse.rate
     ),
-    metric_ratings: int = option(0, "N", "Items that only the metric rates.", panel=_BINARY, min=0),
+    human_ratings: str | None = option(
+        None,
+        "N,…",
+        "Instead of a goal: which difference can be measured? Or with a goal: how many metric "
+        "ratings does it need beside N human ones?",
+        panel=_BINARY,
+    ),
+    metric_ratings: str = option("0", "N,…", "Items that only the metric rates.", panel=_BINARY),
+    bias: bool = flag(
+        False,
+        "--bias",
+        "With --human-ratings: also bias and spread of the estimate, over random studies.",
+        panel=_BINARY,
+    ),
+    prior: options.Prior = None,
     known: bool = flag(False, "--known", "ρ and η are known exactly.", panel=_BINARY),
     budget: float | None = option(
         None,
@@ -111,28 +137,66 @@ def plan(
 
     [bold]fewgold plan --half-width 0.3 --history last_year.csv --human mqm[/bold]
 
-    And for pass or fail:
+    And for pass or fail, also the other way round: which difference can so many ratings measure?
 
     [bold]fewgold plan --difference 0.05 --alpha 0.6 --rho 0.9 --eta 0.9 --metric-ratings 999[/bold]
+
+    [bold]fewgold plan --human-ratings 100,1000 --alpha 0.6 --rho 0.9 --eta 0.9
+    --metric-ratings 0,9999[/bold]
     """
     from fewgold import planning
     from fewgold.cli.simulate import rated_studies
 
     how = "json" if json else output
+    priors = parse.priors(prior)
+    alpha, rho, eta = _with_prior_means(priors, alpha, rho, eta)
+    machine = parse.counts("--metric-ratings", metric_ratings)
     if budget is not None:
         if alpha is None or rho is None or eta is None or metric_cost is None:
             raise typer.BadParameter("--budget asks for --alpha, --rho, --eta and --metric-cost.")
         split = planning.best_split(
             budget, rating_cost, metric_cost, alpha=alpha, rho=rho, eta=eta, known=known,
             level=1 - parse.confidence(confidence), items=size,
-            power=parse.confidence(power, "--power", "0.8"),
+            power=parse.confidence(power, "--power", "0.8"), priors=priors,
         )  # fmt: skip
-        emit(how, split.to_dict(), [split.best._asdict()], lambda _: print(split.summary()))
+        written = draw(split.plot, out, quiet)
+        record = split.to_dict() | {"files": list(map(str, written))}
+        rows: Any = [split.best._asdict()]
+        emit(how, record, rows, lambda _: print_summary(split.summary(), written))
         return
     wanted = {
         "--half-width": half_width, "--tolerance": tolerance, "--difference": difference
     }  # fmt: skip
-    goal = _goal(wanted, confidence, power, shares=alpha is not None)
+    if human_ratings is not None:
+        if alpha is None:
+            raise typer.BadParameter(
+                "--human-ratings is for pass or fail: give the success rate that you expect with "
+                "--alpha."
+            )
+        people = parse.counts("--human-ratings", human_ratings)
+        study = {"alpha": alpha, "rho": rho, "eta": eta, "known": known, "priors": priors}
+        if not any(wanted.values()):
+            found = planning.measurable_differences(
+                human=people, metric=machine, level=1 - parse.confidence(confidence),
+                power=parse.confidence(power, "--power", "0.8"), draws=draws if bias else None,
+                rng=seed, **study,
+            )  # fmt: skip
+            written = draw(found.plot, out, quiet)
+            record = found.to_dict() | {"files": list(map(str, written))}
+            rows = found.to_frame().to_dict("records")
+            emit(how, record, rows, lambda _: print_summary(found.summary(), written))
+            return
+        _metric_ratings_needed(wanted, confidence, power, people, machine, study, how)
+        return
+    if bias:
+        raise typer.BadParameter("--bias goes with --human-ratings, the size of the studies.")
+    if len(machine) > 1:
+        raise typer.BadParameter(
+            "several --metric-ratings go with --human-ratings, for a table of measurable "
+            "differences; give one number for a goal."
+        )
+    shares = alpha is not None or adequate is not None
+    goal = _goal(wanted, confidence, power, shares=shares)
     given = {
         "--limits": limits, "--sd": sd, "--pilot": pilot, "--history": history, "--alpha": alpha
     }  # fmt: skip
@@ -146,17 +210,28 @@ def plan(
         raise typer.BadParameter("--assurance goes with --pilot, whose sd may be too small.")
     if uncertainty is not None and history is None:
         raise typer.BadParameter("--uncertainty names a column of the table of --history.")
+    if adequate is not None and pilot is None and history is None:
+        raise typer.BadParameter(
+            "--adequate cuts the scores of --pilot or --history. With neither, give the share "
+            "that you expect with --alpha."
+        )
+    passing = parse.cut("--adequate", adequate)
     names = parse.names(strategies) or None
     if alpha is not None:
-        found = planning.plan_binary(
+        made = planning.plan_binary(
             goal, size=size, cost=rating_cost, alpha=alpha, rho=rho, eta=eta,
-            metric=metric_ratings, known=known,
+            metric=machine[0], known=known, priors=priors,
         )  # fmt: skip
     elif (ends := parse.limits(limits)) is not None:
-        found = planning.plan_worst_case(goal, ends, size, rating_cost)
+        made = planning.plan_worst_case(goal, ends, size, rating_cost)
     elif history is not None:
         studies = rated_studies(history, human, quiet, cost=cost, uncertainty=uncertainty)
-        found = _from_history(goal, studies, names, size, draws, seed, quiet)
+        if passing is not None:
+            studies = {
+                name: study._replace(gold=passing(study.gold).astype(float))
+                for name, study in studies.items()
+            }
+        made = _from_history(goal, studies, names, size, draws, seed, quiet)
     else:
         if sd is not None:
             outlook = planning.Outlook(
@@ -165,12 +240,65 @@ def plan(
             )  # fmt: skip
         else:
             assert pilot is not None
-            outlook = _from_pilot(goal, pilot, human, size, assurance, quiet)
-        found = planning.plan(goal, outlook, names)
-    written = draw(found.plot, out, quiet)
-    rows: Any = found.to_frame().to_dict("records")
-    record = found.to_dict() | {"files": list(map(str, written))}
-    emit(how, record, rows, lambda _: print_summary(found.summary(), written))
+            outlook, rated = _from_pilot(goal, pilot, human, size, assurance, passing, quiet)
+            have = rated if have is None else have
+        made = planning.plan(goal, outlook, names)
+    if have is not None and made.size is not None and have > made.size:
+        raise typer.BadParameter(
+            f"--have {have} is more than the {made.size} segments of the pool (--size)."
+        )
+    made = replace(made, have=have)
+    written = draw(made.plot, out, quiet)
+    rows = made.to_frame().to_dict("records")
+    record = made.to_dict() | {"files": list(map(str, written))}
+    emit(how, record, rows, lambda _: print_summary(made.summary(), written))
+
+
+def _with_prior_means(
+    priors: Priors | None, alpha: float | None, rho: float | None, eta: float | None
+) -> tuple[float | None, float | None, float | None]:
+    """Rates as given; those left out are expected to be as the priors have them on average."""
+    if priors is None:
+        return alpha, rho, eta
+    means = [
+        pair[0] / sum(pair) if isinstance(pair, tuple) and pair != (1.0, 1.0) else None
+        for pair in (priors.alpha, priors.rho, priors.eta)
+    ]
+    given = (alpha, rho, eta)
+    one, two, three = (m if g is None else g for g, m in zip(given, means, strict=True))
+    return one, two, three
+
+
+def _metric_ratings_needed(
+    wanted: dict[str, str | None], confidence: str, power: str, human: list[int],
+    metric: list[int], study: dict[str, Any], how: Any,
+) -> None:  # fmt: skip
+    """How many ratings of the metric a difference takes beside so many human ones."""
+    from fewgold import planning
+
+    goal = _goal(wanted, confidence, power, shares=True)
+    if goal.difference is None or metric != [0]:
+        raise typer.BadParameter(
+            "--human-ratings with a goal asks for the metric ratings that a --difference takes: "
+            "leave out --metric-ratings and --half-width."
+        )
+    rows = [
+        {
+            "human": n,
+            "metric": planning.ratings_needed(
+                goal.difference, human=n, power=goal.power, level=1 - goal.confidence, **study
+            ),
+        }
+        for n in human
+    ]
+    record = {"goal": str(goal), "sizes": rows}
+
+    def text(_: Any) -> None:
+        print(f"For {goal}, of each of the two systems:\n")
+        for row in rows:
+            print(f"{row['human']} human ratings and {row['metric']} ratings by the metric alone")
+
+    emit(how, record, rows, text)
 
 
 def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares: bool) -> Goal:
@@ -191,9 +319,9 @@ def _goal(wanted: dict[str, str | None], confidence: str, power: str, *, shares:
 
 def _from_pilot(
     goal: Goal, pilot: str, human: str | None, size: int | None, assurance: float | None,
-    quiet: bool,
-) -> Outlook:  # fmt: skip
-    """What a rated sheet tells of scores and metrics."""
+    adequate: Cut | None, quiet: bool,
+) -> tuple[Outlook, int]:  # fmt: skip
+    """What a rated sheet tells of scores and metrics, and how many ratings it has."""
     from fewgold import sheets
     from fewgold.planning import Outlook
 
@@ -213,7 +341,9 @@ def _from_pilot(
             "differences with --sd (fewgold compare on a pilot of both systems tells it), or "
             "--history with several systems."
         )
-    return Outlook.from_pilot(ratings, size=size, assurance=assurance)
+    if adequate is not None:
+        ratings = ratings.cut(adequate)
+    return Outlook.from_pilot(ratings, size=size, assurance=assurance), ratings.n
 
 
 def _from_history(

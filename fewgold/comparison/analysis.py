@@ -10,17 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewgold.bounds import Auto
 from fewgold.bounds.approximate import student_quantile
-from fewgold.common.arrays import FloatArray
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.common.checks import Limits, as_limits, as_names, check_choice, check_confidence
-from fewgold.comparison.designs import setting, system_estimates
-from fewgold.comparison.pairs import Pairs, factors, gapped_pairs, shared_counts, shared_pairs
+from fewgold.common.text import listed
+from fewgold.comparison.designs import own_pools, setting, system_estimates
+from fewgold.comparison.pairs import (
+    Pairs,
+    Placed,
+    apart,
+    factors,
+    gapped_pairs,
+    metric_gain,
+    shared_counts,
+    shared_pairs,
+)
 from fewgold.comparison.raters import Raters, adjusted_spread, bias_variance, mixes, rater_effects
 from fewgold.comparison.result import CORRECTIONS, Comparison
 from fewgold.comparison.table import Scored, ScoreTable, direction, read
 from fewgold.errors import DataError, UnknownNameError
 from fewgold.estimate import LinearEstimate
-from fewgold.sample import Sample
+from fewgold.estimators import Mean, Ridge
+from fewgold.sample import Ratings, Sample
 
 
 def compare(
@@ -152,35 +164,45 @@ def compare(
         raise DataError("adjust_raters needs to know who rated: name the column with rater=….")
     # Which segments were rated, and what they represent.
     rows, design, info, facts = setting(table, sample, target, unit, notes)
-    usable = _usable(table, names, notes)
+    pools = own_pools(table) if sample is None else np.ones_like(table.present)
+    usable = _usable(table, names, pools, notes)
     scores = table.human[:, rows]
     ends = as_limits(limits)
     _check(table, scores, None if adjust_raters else ends)
-    for_scores = usable if facts["target"] == "pool" else ()
-    if usable and facts["target"] == "process" and control == "auto":
+    process = facts["target"] == "process"
+    if any(usable) and process and control == "auto":
         notes.append("metrics are not used where new segments are meant")
-    options: dict[str, Any] = {
-        "metrics": for_scores, "orientation": signs, "higher": higher, "info": info,
-        "limits": None if adjust_raters else ends,
-    }  # fmt: skip
+    if process:
+        usable = [()] * len(table.systems)
     # Scores of the systems by themselves, then differences of pairs.
-    estimates = system_estimates(table, rows, design, **options)
+    estimates = system_estimates(
+        table, rows, design, pools, metrics=usable, orientation=signs, higher=higher, info=info,
+        limits=None if adjust_raters else ends,
+    )  # fmt: skip
     factor = factors(design, scores)
-    complete = bool(np.isfinite(scores).all())
-    if complete:
-        z = None
-        if for_scores and control == "auto":  # mean 0 for each system, one scale: (p, S, n)
-            z = np.stack([table.metrics[name] for name in for_scores])
-            z = z - z.mean(-1, keepdims=True)
-            z = (z / z.std((-1, -2), keepdims=True))[:, :, rows]
+    z = _common(table, usable, pools, rows) if control == "auto" else None
+    if np.isfinite(scores).all():
         pairs = shared_pairs(design, scores, z)
         basis = np.full((len(scores), len(scores)), "shared")
         if z is not None and not pairs.gain.any():
             notes.append("metrics did not narrow the differences out of sample and were not used")
     else:
-        apart = system_estimates(table, rows, design, correct=False, **options)
-        pairs, basis = gapped_pairs(design, scores, apart, factor)
+        alone = estimates
+        if control == "never" and any(usable):
+            alone = system_estimates(
+                table, rows, design, pools, metrics=[()] * len(scores), orientation={},
+                higher=higher, info=info, limits=None if adjust_raters else ends,
+            )  # fmt: skip
+        name_of = table.ids.astype(str)
+        if design.units is not None and table.documents is not None:
+            name_of = table.documents.astype(str)
+        placed = [
+            Placed.of(made, name_of[rows[np.isfinite(own)]], name_of[mine])
+            for made, own, mine in zip(alone, scores, pools, strict=True)
+        ]
+        pairs, basis = gapped_pairs(design, scores, placed, factor, z)
         pairs = _with_flat(pairs, estimates, ends, level)
+        notes += _about_pools(table.systems, pools)
         notes += _about_gaps(table.systems, scores, basis, factor)
     if people is not None and adjust_raters:
         variance = pairs.variance + bias_variance(mix, people)
@@ -211,24 +233,175 @@ def compare(
     )
 
 
+def compare_samples(
+    samples: Mapping[str, Ratings],
+    *,
+    higher_is_better: bool | None = None,
+    correction: str = "holm",
+    level: float = 0.05,
+) -> Comparison:
+    """Compare systems that each have a sample and a pool of their own.
+
+    Each score is corrected by the metrics of its own pool (`Ridge`). Segments are known by their
+    ids: those rated for two systems count as pairs, the others as independent draws. Systems on
+    different outputs, such as two versions of a product on different traffic, share none.
+
+    Parameters
+    ----------
+    samples
+        The ratings of each system, by its name.
+    higher_is_better, correction, level
+        As in `compare`.
+
+    Examples
+    --------
+    >>> from fewgold.datasets import load_demo
+    >>> from fewgold.samplers import SimpleRandom
+    >>> pool, gold = load_demo("ende")
+    >>> old, new = (SimpleRandom().draw(pool, 80, rng=seed) for seed in (1, 2))
+    >>> result = compare_samples({
+    ...     "old": old.rate(gold[old.indices]), "new": new.rate(gold[new.indices] + 0.1)})
+    >>> result.differences()["significant"].tolist()
+    [False]
+    """
+    check_choice("correction", correction, CORRECTIONS)
+    check_confidence(1 - level)
+    if len(samples) < 2:
+        raise DataError(f"comparing needs two or more systems; got {len(samples)}.")
+    for name, ratings in samples.items():
+        if ratings.scores.ndim != 1 or ratings.n < 2:
+            raise DataError(
+                f"the system {name!r} needs one sample with two or more ratings; got scores of "
+                f"shape {ratings.scores.shape}."
+            )
+    every = list(samples.values())
+    scales = {ratings.limits for ratings in every}
+    if len(scales) > 1:
+        raise DataError(
+            "the systems were rated on different scales: "
+            f"{listed([str(r.limits) for r in every])}. Give all of them the same limits."
+        )
+    notes: list[str] = []
+    if higher_is_better is None:
+        higher_is_better, why = _direction_of(every)
+        notes.append(why)
+    estimates = []
+    for ratings in every:
+        ridge = Ridge(higher_is_better=higher_is_better, bound=Auto())
+        estimates.append((ridge if ratings.sample.pool.metrics else Mean()).estimate(ratings))
+    whole = [e.design.units is not None for e in estimates]
+    placed = []
+    for made in estimates:
+        sample = made.ratings.sample
+        names = sample.pool.ids
+        if all(whole) and all(r.sample.pool.documents is not None for r in every):
+            names = sample.pool.codes if sample.pool.documents is None else sample.pool.documents
+        elif made.design.units is not None:
+            # Documents here and segments there: nothing is known of what they share.
+            names = np.arange(len(sample.pool))
+        names = names.astype(str)
+        placed.append(Placed.of(made, names[sample.indices], names))
+    size = len(estimates)
+    value, variance, df = np.zeros((size, size)), np.zeros((size, size)), np.ones((size, size))
+    flat = np.zeros((size, size), dtype=bool)
+    basis = np.full((size, size), "shared", dtype="<U8")
+    shared = np.diag([r.n for r in every])
+    for i in range(size):
+        for j in range(i):
+            found = apart(placed[i], placed[j])
+            at, mirrored = (i, j), (j, i)
+            value[at], value[mirrored] = found[0], -found[0]
+            flat[at] = flat[mirrored] = bool(estimates[i].spreadless | estimates[j].spreadless)
+            both = bool(estimates[i].spreadless & estimates[j].spreadless)
+            variance[at] = variance[mirrored] = np.inf if both else found[1]
+            df[at] = df[mirrored] = found[2]
+            basis[at] = basis[mirrored] = "partly" if found[3] else "separate"
+            first, second = (every[k].sample.ids.astype(str) for k in at)
+            shared[at] = shared[mirrored] = np.intersect1d(first, second).size
+    gain = np.asarray(metric_gain(*estimates))
+    ends = every[0].limits
+    pairs = _with_flat(Pairs(value, variance, df, flat, gain, np.zeros(0)), estimates, ends, level)
+    pools = [r.sample.pool.ids.astype(str) for r in every]
+    if any(not np.array_equal(pools[0], ids) for ids in pools[1:]):
+        notes.append(
+            "each score is about the pool of its own system, so a difference may be due to the "
+            "segments"
+        )
+    designs = dict.fromkeys(r.sample.info.sampler or r.sample.design._label for r in every)
+    return Comparison(
+        systems=tuple(samples),
+        estimates=tuple(estimates),
+        pairs=pairs,
+        basis=basis,
+        shared=shared,
+        factor=np.full((size, size), np.nan),
+        higher_is_better=higher_is_better,
+        level=level,
+        correction=correction,
+        span=None if ends is None else ends[1] - ends[0],
+        people=None,
+        shift=None,
+        facts={
+            "human": ["score"],
+            "pool_size": int(np.unique(np.concatenate(pools)).size),
+            "target": "pool",
+            "unit": "document" if all(whole) else "segment",
+            "n": int(np.unique(np.concatenate([r.sample.ids.astype(str) for r in every])).size),
+            "design": "+".join(designs),
+        },
+        notes=tuple(dict.fromkeys([*notes, *(n for e in estimates for n in e.notes)])),
+    )
+
+
+def _direction_of(every: Sequence[Ratings]) -> tuple[bool, str]:
+    """Whether higher scores are better, by the metrics that all pools have."""
+    pools = [r.sample.pool for r in every]
+    common = [m for m in pools[0].metrics if all(m in p.metrics for p in pools)]
+    metrics = {m: [r.sample.pool.matrix([m])[0][r.sample.indices] for r in every] for m in common}
+    human = np.concatenate([r.scores for r in every])[None]
+    table = ScoreTable(
+        ids=np.arange(human.size),
+        systems=("all",),
+        documents=None,
+        human=human,
+        metrics={m: np.concatenate(parts)[None] for m, parts in metrics.items()},
+        present=np.ones(human.shape, dtype=bool),
+    )
+    return direction((), table, dict(pools[0].orientation))
+
+
+def _about_pools(systems: Sequence[str], pools: BoolArray) -> list[str]:
+    """What each score is about, where systems were run on different segments."""
+    if pools.all():
+        return []
+    counts = pools.sum(-1)
+    each = [f"{name} {count}" for name, count in zip(systems, counts, strict=True)]
+    both = int(pools.all(0).sum())
+    return [
+        "systems have outputs of different segments, and each score is about those of its own: "
+        f"{listed(each)}, of which {both} are the same, so a difference may "
+        "be due to the segments"
+    ]
+
+
 def _about_gaps(
     systems: Sequence[str], scores: FloatArray, basis: NDArray[np.str_], factor: FloatArray
 ) -> list[str]:
     """What a reader must know about segments that not all systems share, in sentences."""
     count = shared_counts(scores)
     above = np.triu_indices(len(systems), 1)
-    apart = [(int(i), int(j)) for i, j in zip(*above, strict=True) if basis[i, j] != "shared"]
+    separate = [(int(i), int(j)) for i, j in zip(*above, strict=True) if basis[i, j] != "shared"]
     notes = []
-    if len(apart) < above[0].size:
+    if len(separate) < above[0].size:
         notes.append(
             "systems were not all rated on the same segments: pairs are compared on those that "
-            "both have, as if chance had left out the others, and without metrics"
+            "both have, as if chance had left out the others"
         )
-    if apart:
-        i, j = min(apart, key=lambda pair: int(count[pair]))
+    if separate:
+        i, j = min(separate, key=lambda pair: int(count[pair]))
         which = f"{systems[i]} and {systems[j]}"
-        if len(apart) > 1:
-            which = f"{len(apart)} pairs, such as {which},"
+        if len(separate) > 1:
+            which = f"{len(separate)} pairs, such as {which},"
         seen = factor[np.isfinite(factor)]
         cost = (
             f"about 1/{np.median(seen):.1f} of the variance of separate ones, as the shared "
@@ -277,28 +450,57 @@ def _digest(ratings: Scored) -> str:
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:6]
 
 
-def _usable(table: ScoreTable, names: Sequence[str], notes: list[str]) -> tuple[str, ...]:
-    """Metrics that every output of the pool has and that vary."""
-    found: list[str] = []
-    absent = int((~table.present).sum())
-    if names and absent:
+def _usable(
+    table: ScoreTable, names: Sequence[str], pools: BoolArray, notes: list[str]
+) -> list[tuple[str, ...]]:
+    """For each system the metrics that vary and that all outputs of its pool have."""
+    found: list[tuple[str, ...]] = []
+    gaps: dict[str, int] = {}
+    constant: dict[str, str] = {}
+    absent = np.asarray((pools & ~table.present).any(-1))
+    for s, system in enumerate(table.systems):
+        mine = []
+        for name in names if not absent[s] else ():
+            values = table.metrics[name][s, pools[s]]
+            missing = int((~np.isfinite(values)).sum())
+            if missing:
+                gaps[name] = gaps.get(name, 0) + missing
+            elif np.ptp(values) == 0:
+                constant[name] = system
+            else:
+                mine.append(name)
+        found.append(tuple(mine))
+    total = int((pools & table.present).sum())
+    for name, count in gaps.items():
         notes.append(
-            f"metrics are not used: {absent} of {table.present.size} outputs (segments times "
-            "systems) are not in the table"
+            f"metric {name!r} has no value for {count} of {total} outputs and was left "
+            "out where it is missing"
         )
-        return ()
-    for name in names:
-        gaps = int((~np.isfinite(table.metrics[name])).sum())
-        if gaps:
-            notes.append(
-                f"metric {name!r} has no value for {gaps} of {table.present.size} outputs and was "
-                "left out"
-            )
-        elif (np.ptp(table.metrics[name], axis=-1) == 0).any():
-            notes.append(f"metric {name!r} is constant for a system and was left out")
-        else:
-            found.append(name)
-    return tuple(found)
+    for name, system in constant.items():
+        notes.append(f"metric {name!r} is constant for {system} and was left out there")
+    if names and absent.any():
+        lacking = [s for s, gone in zip(table.systems, absent, strict=True) if gone]
+        count = int((pools & ~table.present).sum())
+        notes.append(
+            f"metrics are not used for {listed(lacking)}: {count} of "
+            f"{int(pools[absent].sum())} outputs are not in the table"
+        )
+    return found
+
+
+def _common(
+    table: ScoreTable, usable: Sequence[tuple[str, ...]], pools: BoolArray, rows: IntArray
+) -> FloatArray | None:
+    """Metrics that all systems have on the same pool, mean 0 for each system, one scale: (p, S, n).
+
+    None where there are none.
+    """
+    names = [name for name in usable[0] if all(name in mine for mine in usable)]
+    if not names or not pools.all():
+        return None
+    z = np.stack([table.metrics[name] for name in names])
+    z = z - z.mean(-1, keepdims=True)
+    return np.asarray((z / z.std((-1, -2), keepdims=True))[:, :, rows])
 
 
 def _check(table: ScoreTable, scores: FloatArray, limits: tuple[float, float] | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,18 +59,24 @@ def for_process(design: Design, units: IntArray | None) -> Design:
     )
 
 
-def subset(design: Design, keep: BoolArray, *, correct: bool = True) -> Design:
+def subset(
+    design: Design, keep: BoolArray, *, correct: bool = True, size: int | None = None
+) -> Design:
     """The design of some of the segments, had chance decided which: one group, no balance.
 
-    ``correct=False`` takes nothing off for the size of the pool.
+    ``correct=False`` takes nothing off for the size of the pool. ``size`` is that of the part of
+    the pool that these segments stand for, where it is not the whole.
     """
     weights = design.weights[keep] / design.weights[keep].sum()
     inclusion = design.inclusion[keep] * keep.mean()
-    corrected = correct and design.kind != "process"
+    if size is not None:  # as many as the inverse probabilities must add up to
+        inclusion = np.minimum(inclusion * (1 / inclusion).sum() / size, 1.0)
+    # A design whose influence is its weight takes nothing off for the size of the pool.
+    corrected = correct and not np.array_equal(design.influence, design.weights)
     units = None if design.units is None else codes_of(design.units[keep])
     return Design(
-        kind=_kind(not corrected, units),
-        size=design.size,
+        kind=_kind(design.kind == "process" or not correct, units),
+        size=design.size if size is None else size,
         weights=weights,
         inclusion=inclusion,
         groups=np.zeros(weights.size, dtype=np.int64),
@@ -181,34 +187,48 @@ def setting(
     return rows, design, info, facts
 
 
+def own_pools(table: ScoreTable) -> BoolArray:
+    """The segments that the score of each system is about: (S, N).
+
+    A system has a pool of its own where the table lists outputs of it that nobody rated, but not
+    for every segment. Where only rated outputs are listed, the pool is taken to be that of all.
+    """
+    listed = table.present
+    more = (listed & ~np.isfinite(table.human)).any(-1, keepdims=True)
+    return np.asarray(listed | ~more)
+
+
 def system_estimates(
     table: ScoreTable,
     rows: IntArray,
     design: Design,
+    pools: BoolArray,
     *,
-    metrics: tuple[str, ...],
+    metrics: Sequence[tuple[str, ...]],
     orientation: Mapping[str, int],
     higher: bool,
     limits: tuple[float, float] | None,
     info: SampleInfo,
-    correct: bool = True,
 ) -> list[LinearEstimate]:
     """An estimate for each system, with its own metrics as a control where there are any.
 
-    ``correct=False`` takes nothing off for the size of the pool, as for two systems that were
-    rated on segments of their own.
+    ``pools`` (S, N) are the segments that each score is about, ``metrics`` the usable ones of each
+    system.
     """
     found = []
     for s, scores in enumerate(table.human[:, rows]):
         rated = np.isfinite(scores)
-        whole = bool(rated.all()) and correct
+        mine, names = pools[s], metrics[s]
         pool = Pool(
-            ids=table.ids,
-            metrics={m: table.metrics[m][s] for m in metrics if np.ptp(table.metrics[m][s]) > 0},
-            orientation={k: v for k, v in orientation.items() if k in metrics},
+            ids=table.ids[mine],
+            metrics={m: table.metrics[m][s, mine] for m in names},
+            orientation={k: v for k, v in orientation.items() if k in names},
         )
-        own = design if whole else subset(design, rated, correct=correct)
-        ratings = Ratings(Sample(pool, rows[rated], own, info=info), scores[rated], limits)
+        own = design
+        if not (rated.all() and mine.all()):
+            own = subset(design, rated, size=None if mine.all() else int(mine.sum()))
+        place = np.cumsum(mine) - 1
+        ratings = Ratings(Sample(pool, place[rows[rated]], own, info=info), scores[rated], limits)
         method = Ridge(higher_is_better=higher, bound=Auto()) if pool.metrics else Mean()
         found.append(method.estimate(ratings))
     return found

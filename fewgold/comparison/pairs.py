@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from fewgold.common.arrays import BoolArray, FloatArray, IntArray
 from fewgold.comparison.designs import subset
 from fewgold.design import Design
 from fewgold.estimate import LinearEstimate
+from fewgold.estimators.linear import plain_mean
 
 # Ridge penalties, relative to the mean square of a metric's deviations.
 STRENGTHS = (0.01, 0.1, 1.0, 10.0)
@@ -153,10 +154,12 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
     if metrics is None or not metrics.shape[-3]:
         left = design.deviations(scores - scores.mean(-2, keepdims=True))
         means = design.means(scores)
+        columns = scores
     else:
         slopes, left, gain = common_slopes(design, scores, metrics)
         off = np.vecdot(metrics, design.weights[..., None, None, :])  # 0 but for the draw
         means = design.means(scores) - (slopes[..., None, :] @ off)[..., 0, :]
+        columns = scores - (slopes[..., None, None] * metrics).sum(-3)
     value = np.asarray(means[..., :, None] - means[..., None, :])
     # A difference of rounding errors alone is none.
     size = np.abs(scores).max((-1, -2))[..., None, None]
@@ -166,7 +169,11 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
     for i in range(systems):
         for j in range(i):
             apart = left[..., i, :] - left[..., j, :]
-            variance[..., i, j] = variance[..., j, i] = np.vecdot(apart, apart)
+            square = np.vecdot(apart, apart)
+            if design.documents is not None:  # as for any single score: `LinearEstimate.se`
+                apart = columns[..., i, None, :] - columns[..., j, None, :]
+                square = square * design._document_factor(apart)[..., 0]
+            variance[..., i, j] = variance[..., j, i] = square
             each = scores[..., i, :] - scores[..., j, :]
             size = np.abs(scores[..., [i, j], :]).max((-1, -2))
             flat[..., i, j] = flat[..., j, i] = np.ptp(each, axis=-1) <= 1e-12 * size
@@ -181,50 +188,73 @@ def shared_pairs(design: Design, scores: FloatArray, metrics: FloatArray | None 
     return Pairs(value, variance, df, flat, gain, slopes)
 
 
-def unit_deviations(design: Design, scores: FloatArray, made: LinearEstimate) -> FloatArray:
-    """Deviations of an estimate, each in the place of its segment or document among all: (u,)."""
-    rated = np.isfinite(scores)
-    if design.units is None:
-        place, size = np.flatnonzero(rated), rated.size
-    else:
-        units, first = np.unique(design.units[rated], return_index=True)
-        place, size = units[np.argsort(first)], int(design.units.max()) + 1
-    found = np.zeros(size)
-    found[place] = made.deviations()
-    return found
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """The estimate of a system, and which units (segments, or whole documents) it rests on.
 
-
-def finite_variance(
-    design: Design, scores: FloatArray, made: tuple[LinearEstimate, LinearEstimate]
-) -> float | None:
-    """Variance of a difference of two partly overlapping samples of a finite pool, else None.
-
-    For samples of n and m of N segments with k in common it is
-    A (1/n − 1/N) + B (1/m − 1/N) − 2 C (k/nm − 1/N), C being the covariance on the shared ones.
+    ``units`` (u,) are the names of the rated units in the order of the estimate's deviations,
+    ``pool`` (N,) those of all units that the system's score is about.
     """
-    if design.kind == "process" or design.units is not None:
-        return None
-    rated = np.isfinite(scores)
-    both = np.asarray(rated.all(0))
-    n, m, k = int(rated[0].sum()), int(rated[1].sum()), int(both.sum())
-    own = [one.residuals for one in made]
-    a, b = (float(np.var(x, ddof=1)) for x in own)
-    c = float(np.cov(*(x[both[r]] for x, r in zip(own, rated, strict=True)))[0, 1])
-    most = float(np.sqrt(a * b))
-    c = min(max(c, -most), most)
-    over = 1 / design.size
-    found = a * (1 / n - over) + b * (1 / m - over) - 2 * c * (k / (n * m) - over)
-    return max(found, 1e-3 * (a * (1 / n - over) + b * (1 / m - over)))
+
+    estimate: LinearEstimate
+    units: NDArray[Any]
+    pool: NDArray[Any]
+
+    @classmethod
+    def of(cls, made: LinearEstimate, rated: NDArray[Any], pool: NDArray[Any]) -> Placed:
+        """From the name of the unit of each rating (n,), and of each segment of the pool."""
+        codes = made.design.units
+        if codes is not None:
+            rated = rated[np.unique(codes, return_index=True)[1]]
+        return cls(made, rated, np.unique(pool))
+
+    @property
+    def share(self) -> float:
+        """Share of the pool that was drawn; 0 where nothing is taken off for its size."""
+        design = self.estimate.design
+        if np.array_equal(design.influence, design.weights):
+            return 0.0
+        return self.units.size / self.pool.size
+
+    @property
+    def deviations(self) -> FloatArray:
+        """Deviations of the units, without what balance adds after them: (u,)."""
+        return self.estimate.deviations()[: self.units.size]
 
 
-def welch(a: LinearEstimate, b: LinearEstimate, apart: float | None) -> tuple[float, float, float]:
-    """Difference of two estimates, its variance (``apart`` if not the sum) and Welch's df."""
-    va, vb = float(a.se) ** 2, float(b.se) ** 2
+def apart(a: Placed, b: Placed) -> tuple[float, float, float, bool]:
+    """Difference of two estimates on samples of their own, its variance and df.
+
+    Units that both were rated on count as pairs, the others as independent draws. For simple random
+    samples of n and m units from pools that have M units in common, with k rated for both, the
+    covariance of the two means is C (k − n m M/(N_a N_b)) / (n m): C is that of the scores, or of
+    what metrics leave of them, on the units that both were rated on. It is 0 for separate pools.
+
+    With fewer than ten such units C is not known, and the largest possible value is taken where a
+    common pool makes the error larger (a unit drawn for one system is not drawn for the other).
+    The last value returned tells whether C was known. The degrees of freedom are Welch's.
+    """
+    one, two = a.estimate, b.estimate
+    value = float(one.value - two.value)
+    va, vb = float(one.se) ** 2, float(two.se) ** 2
     total = va + vb
+    _, i, j = np.intersect1d(a.units, b.units, return_indices=True)
+    known = i.size >= LEAST_SHARED
     if not (0 < total < np.inf):
-        return float(a.value - b.value), np.inf, 1.0
-    df = total**2 / (va**2 / max(float(a.df), 1.0) + vb**2 / max(float(b.df), 1.0))
-    return float(a.value - b.value), total if apart is None else float(apart), df
+        return value, 0.0 if one.design._census & two.design._census else np.inf, 1.0, known
+    df = total**2 / (va**2 / max(float(one.df), 1.0) + vb**2 / max(float(two.df), 1.0))
+    left = (1 - a.share) * (1 - b.share)
+    if left <= 0:  # a pool that was rated throughout has no error to share
+        return value, total, df, known
+    expected = a.share * b.share * np.intersect1d(a.pool, b.pool).size
+    covariance = 0.0
+    if known:
+        shared = float(a.deviations[i] @ b.deviations[j]) / np.sqrt(left)
+        covariance = shared * (1 - expected / i.size)
+    elif expected > i.size:
+        most = np.sqrt(va * vb / left / (a.units.size * b.units.size))
+        covariance = -most * (expected - i.size)
+    return value, max(total - 2 * covariance, 1e-3 * total), df, known
 
 
 #: Shared segments from which a pair's covariance is known.
@@ -258,18 +288,19 @@ def factors(design: Design, scores: FloatArray) -> FloatArray:
 
 
 def gapped_pairs(
-    design: Design, scores: FloatArray, alone: Sequence[LinearEstimate], factor: FloatArray
+    design: Design,
+    scores: FloatArray,
+    alone: Sequence[Placed],
+    factor: FloatArray,
+    metrics: FloatArray | None = None,
 ) -> tuple[Pairs, NDArray[np.str_]]:
     """Each pair on its shared segments, or by all that each was rated on where that says more.
 
     Returns the differences, and the basis of each: "shared", "partly" or "separate", (S, S).
 
     Which of the two is not decided by the pair's own spread, which would favour the narrower by
-    chance, but by its counts and the mean ``factor`` of all pairs.
-
-    By all ratings, the difference is that of two estimates (``alone``), with Welch's degrees of
-    freedom. Segments that both were rated on count with their covariance if there are ten or more.
-    Then the pool's size is taken into account as well, which without shared ones cannot be.
+    chance, but by its counts and the mean ``factor`` of all pairs. By all ratings, the difference
+    is that of the two estimates (`apart`), each corrected by its own metrics where it has any.
 
     Parameters
     ----------
@@ -278,43 +309,52 @@ def gapped_pairs(
     scores
         (S, n), NaN where a system was not rated.
     alone
-        Estimates of the systems, without correction for the size of the pool.
+        Estimates of the systems.
     factor
         (S, S) as `factors` gives it.
+    metrics
+        (p, S, n) with mean 0 over the pool, for differences on shared segments.
     """
     size = len(scores)
     count = shared_counts(scores)
     seen = factor[np.isfinite(factor)]
     alike = 1 - 1 / float(np.exp(np.log(seen).mean())) if seen.size else 0.0
-    units = [unit_deviations(design, row, one) for row, one in zip(scores, alone, strict=True)]
     value, variance, df = np.zeros((size, size)), np.zeros((size, size)), np.ones((size, size))
     flat = np.zeros((size, size), dtype=bool)
     basis = np.full((size, size), "", dtype="<U8")
+    gains = []
     for i in range(size):
         for j in range(i):
             a, b, m = count[i, i], count[j, j], count[i, j]
             own = 1 / a + 1 / b - 2 * alike * m / (a * b)
-            known = m >= LEAST_SHARED
-            if m == a == b or (known and 2 * (1 - alike) / m <= own):
+            if m == a == b or (m >= LEAST_SHARED and 2 * (1 - alike) / m <= own):
                 both = np.isfinite(scores[i] + scores[j])
-                found = shared_pairs(subset(design, both), scores[[i, j]][:, both])
+                z = None if metrics is None else metrics[:, [i, j]][..., both]
+                found = shared_pairs(subset(design, both), scores[[i, j]][:, both], z)
                 one = float(found.value[0, 1]), float(found.variance[0, 1]), float(found.df[0, 1])
                 flat[i, j] = flat[j, i] = found.spreadless[0, 1]
+                gains.append(float(found.gain))
                 how = "shared"
             else:
-                apart = None
-                if known:
-                    apart = finite_variance(design, scores[[i, j]], (alone[i], alone[j]))
-                    if apart is None:
-                        apart = float(np.square(units[i] - units[j]).sum())
-                one = welch(alone[i], alone[j], apart)
-                if bool(alone[i].spreadless | alone[j].spreadless):
+                *rest, known = apart(alone[i], alone[j])
+                one = rest[0], rest[1], rest[2]
+                spreadless = [bool(alone[k].estimate.spreadless) for k in (i, j)]
+                if any(spreadless):
                     flat[i, j] = flat[j, i] = True
-                    if bool(alone[i].spreadless & alone[j].spreadless):
+                    if all(spreadless):
                         one = one[0], np.inf, one[2]
+                gains.append(metric_gain(alone[i].estimate, alone[j].estimate))
                 how = "partly" if known else "separate"
             value[i, j], value[j, i] = one[0], -one[0]
             variance[i, j] = variance[j, i] = one[1]
             df[i, j] = df[j, i] = one[2]
             basis[i, j] = basis[j, i] = how
-    return Pairs(value, variance, df, flat, np.zeros(()), np.zeros(0)), basis
+    gain = np.asarray(np.mean(gains))
+    return Pairs(value, variance, df, flat, gain, np.zeros(0)), basis
+
+
+def metric_gain(*estimates: LinearEstimate) -> float:
+    """Share of the variance that the metrics of each estimate took away, 0 if none or if more."""
+    plain = sum(float(plain_mean(e.ratings, e.bound, "mean").se) ** 2 for e in estimates)
+    left = sum(float(e.se) ** 2 for e in estimates)
+    return max(0.0, 1 - left / plain) if 0 < plain < np.inf else 0.0

@@ -260,7 +260,10 @@ def regression_slopes(
     z, p = columns[..., 1:, :], columns.shape[-2] - 1
     dev = design.scatter(columns, pivot=False)
     # Not the square of the scores, which would overflow at 1e200.
-    products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
+    if p == 1:  # a product of matrices takes longer
+        products = np.vecdot(dev, dev[..., 1:, :])[..., None]
+    else:
+        products = dev @ np.swapaxes(dev[..., 1:, :], -1, -2)
     cross, gram, dev = products[..., :1, :], products[..., 1:, :], dev[..., 1:, :]
     squares = np.diagonal(gram, axis1=-2, axis2=-1)
     off = design.means(z)

@@ -44,10 +44,10 @@ class Ridge(Estimator):
     leverage h and the weight w of a rating.
 
     That takes 2p + 2 degrees of freedom for p metrics. With fewer, but 20 ratings at the least,
-    slopes are averaged over all strengths with weights in proportion to PRESS^(−n/8), where a
-    balanced sample counts only the errors beside its balanced variates. So dozens of metrics may be
-    given with as few ratings as metrics, or fewer. With fewer still the plain mean is used, and a
-    note says so.
+    slopes are averaged over all strengths from p/(3n) on, with weights in proportion to
+    PRESS^(−n/8), where a balanced sample counts only the errors beside its balanced variates. So
+    dozens of metrics may be given with as few ratings as metrics, or fewer. With fewer still the
+    plain mean is used, and a note says so.
 
     Where the orientation of a metric is known (given with the pool, or a common metric) its slope
     may not have the wrong sign, which saves ratings that would be spent on learning it.
@@ -237,7 +237,8 @@ def _fit_all_strengths(
         beta[draw, at], leverage[draw, at] = held.beta, held.leverage
         residuals = y[draw] - (held.beta[:, None] @ z[draw])[:, 0]
         errors[draw, at] = _left_out_errors(residuals, held.leverage, weights[draw])
-    mix = _mixture(errors, choose, balance)
+    # Under a penalty far below p/n, many metrics follow each of few ratings: noise in the average.
+    mix = _mixture(errors, choose, balance, strengths[:, 0] >= len(z[0]) / (3 * y.shape[-1]))
     free = np.where(wrong, 0.0, mix)[:, None]
     inverse = (axes * (free @ shrink)) @ np.swapaxes(axes, -1, -2)
     if draw.size:
@@ -255,7 +256,9 @@ def _left_out_errors(
     return np.asarray(residuals / np.clip(1.0 - leverage - weights, 1e-6, None))
 
 
-def _mixture(errors: FloatArray, choose: BoolArray, balance: FloatArray) -> FloatArray:
+def _mixture(
+    errors: FloatArray, choose: BoolArray, balance: FloatArray, averaged: BoolArray
+) -> FloatArray:
     """How much each strength counts for (draws, strengths), by errors (draws, strengths, n).
 
     All or nothing where one is chosen, else in proportion to PRESS^(−n/8): with errors of variance
@@ -264,7 +267,8 @@ def _mixture(errors: FloatArray, choose: BoolArray, balance: FloatArray) -> Floa
     larger errors at n = 20 and standard errors that were too small.
 
     A balanced sample has little to gain from slopes: the average counts only the errors that are
-    left when balanced variates (draws, q, n) are regressed out.
+    left when balanced variates (draws, q, n) are regressed out. It takes in the strengths that are
+    ``averaged`` (strengths,).
     """
     loss = np.vecdot(errors, errors)
     mix = np.zeros(loss.shape)
@@ -278,6 +282,7 @@ def _mixture(errors: FloatArray, choose: BoolArray, balance: FloatArray) -> Floa
         loss = np.vecdot(left, left)
     logs = np.log(np.maximum(loss, 1e-24))  # scores are about 1 in size: less is rounding errors
     likelihood = np.exp(errors.shape[-1] / 8 * (logs.min(-1, keepdims=True) - logs))
+    likelihood = likelihood * averaged
     return np.where(choose[:, None], mix, likelihood / likelihood.sum(-1, keepdims=True))
 
 

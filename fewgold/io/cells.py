@@ -103,7 +103,11 @@ def refuse(what: str, ids: Sequence[str], hint: str = "") -> None:
 #: Words that programs write where there is no value. In ids and documents they are names.
 GAPS = frozenset(("nan", "na", "n/a", "none", "null", "<na>", "nat"))
 #: Words for 1 and for 0. A column of numbers made of words holds one of these pairs and gaps.
-VERDICTS = (("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"))
+VERDICTS = (
+    ("true", "false"), ("yes", "no"), ("pass", "fail"), ("passed", "failed"), ("good", "bad"),
+    ("adequate", "inadequate"), ("correct", "incorrect"), ("right", "wrong"), ("ok", "not ok"),
+    ("acceptable", "unacceptable"), ("accept", "reject"), ("success", "failure"),
+)  # fmt: skip
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?|[+-]?\d{1,3}(,\d{3})*,\d{3}\.\d+")
 #: Numbers with a decimal comma, with points between thousands or (below) without.
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+|[+-]?\d{1,3}(\.\d{3})+,\d+")

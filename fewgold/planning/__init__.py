@@ -1,9 +1,11 @@
 """How many ratings a study needs, before any are made."""
 
 from fewgold.planning.binary import (
+    MeasurableDifferences,
     detection_power,
     difference_table,
     measurable_difference,
+    measurable_differences,
     plan_binary,
     ratings_needed,
     sample_estimates,
@@ -17,6 +19,7 @@ from fewgold.planning.split import Split, best_split, break_even, information
 
 __all__ = [
     "Goal",
+    "MeasurableDifferences",
     "Outlook",
     "Plan",
     "Setting",
@@ -27,6 +30,7 @@ __all__ = [
     "difference_table",
     "information",
     "measurable_difference",
+    "measurable_differences",
     "plan",
     "plan_binary",
     "plan_from_history",

@@ -25,6 +25,7 @@ from fewgold.planning.setting import Setting, check_rate
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ class Sampled:
         """Monte-Carlo error of `sd`."""
         return np.asarray(self.sd_spread / np.sqrt(self.draws))
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per setting: sizes, rates, and the results."""
         import pandas as pd
 
@@ -94,6 +95,21 @@ class Sampled:
         names = ("bias", "bias_spread", "bias_mc", "sd", "sd_spread", "sd_mc")
         columns = rates | sizes | {name: getattr(self, name) for name in names}
         return pd.DataFrame({name: np.ravel(value) for name, value in columns.items()})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bias of each setting, with the range that holds 95 % of the errors."""
+        from fewgold.plots import forest
+
+        found = self.to_frame()
+        names = [
+            f"{human} human, {metric} metric"
+            for human, metric in zip(found["human"], found["metric"], strict=True)
+        ]
+        half = -ndtri(0.025) * found["bias_spread"]
+        frame = found.assign(
+            system=names, score=found["bias"], low=found["bias"] - half, high=found["bias"] + half
+        )
+        return forest(frame, ax, label="error of the estimated success rate")
 
 
 def sample_estimates(*, draws: int = 200, rng: RNGLike = None, **study: Any) -> Sampled:
@@ -118,7 +134,7 @@ def sample_estimates(*, draws: int = 200, rng: RNGLike = None, **study: Any) -> 
     >>> found = sample_estimates(
     ...     alpha=0.9, rho=0.9, eta=0.9, human=100, metric=[0, 5000], draws=400, rng=0
     ... )
-    >>> print(found.frame()[["metric", "bias", "bias_mc", "sd", "sd_spread"]].round(4))
+    >>> print(found.to_frame()[["metric", "bias", "bias_mc", "sd", "sd_spread"]].round(4))
        metric    bias  bias_mc      sd  sd_spread
     0       0 -0.0109   0.0015  0.0306     0.0039
     1    5000 -0.0055   0.0012  0.0238     0.0024
@@ -326,6 +342,166 @@ def difference_table(
     return pd.DataFrame(found, index=rows, columns=columns)
 
 
+@dataclass(frozen=True, eq=False)
+class MeasurableDifferences:
+    """Differences that studies of several sizes can measure. Made by `measurable_differences`.
+
+    Attributes
+    ----------
+    setting
+        Rates and sizes: one row for each number of human ratings, one column for each number of
+        ratings by the metric alone.
+    sd
+        Posterior sd of one system's success rate, of the same shape.
+    level, power
+        Of the test, and the chance to find a difference.
+    sampled
+        The studies drawn at random, where they were.
+    """
+
+    setting: Setting
+    sd: FloatArray
+    level: float
+    power: float
+    sampled: Sampled | None = None
+
+    def __repr__(self) -> str:
+        rows, columns = self.sd.shape
+        return f"MeasurableDifferences({rows} × {columns} sizes, level {self.level:g})"
+
+    @property
+    def epsilon(self) -> FloatArray:
+        """ε = √2 σ z: observed differences of this size are just significant (power ½)."""
+        return np.asarray(standard_errors(self.level) * self.sd)
+
+    @property
+    def found(self) -> FloatArray:
+        """The true difference that is found with the stated power: 1.43 ε at 0.05 and 0.8."""
+        return np.asarray(standard_errors(self.level, self.power) * self.sd)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per size: human, metric, sd, epsilon, found; bias and spreads if sampled."""
+        import pandas as pd
+
+        s = self.setting
+        columns: dict[str, Any] = {"human": s.alone + s.both, "metric": s.metric}
+        if s.alone.any():
+            columns = {"human": s.alone, "paired": s.both, "metric": s.metric}
+        columns |= {"sd": self.sd, "epsilon": self.epsilon, "found": self.found}
+        if self.sampled is not None:
+            names = ("bias", "bias_mc", "bias_spread", "sd_spread")
+            columns |= {name: getattr(self.sampled, name) for name in names}
+        return pd.DataFrame({name: np.ravel(value) for name, value in columns.items()})
+
+    def wide(self, value: str = "epsilon") -> pd.DataFrame:
+        """A column of `to_frame` as a table of human by metric ratings, as the paper prints it."""
+        frame = self.to_frame()
+        check_choice("value", value, tuple(frame.columns))
+        return frame.pivot(index="human", columns="metric", values=value)
+
+    def summary(self) -> str:
+        """A few lines for people, and a table where there are several sizes."""
+        s = self.setting
+        rates = f"success rate {s.alpha.flat[0]:g}"
+        if s.metric.any():
+            how = "known" if s.known else "estimated from the paired ratings"
+            rates += f", ρ {s.rho.flat[0]:g} and η {s.eta.flat[0]:g} ({how})"
+        lines = [f"Two systems compared, {rates}, level {self.level:.4g}:", ""]
+        if self.sd.size == 1:
+            eps, found = float(self.epsilon.flat[0]), float(self.found.flat[0])
+            lines += [
+                f"ε = {eps:.4f}: the observed difference from which on it is significant",
+                f"{found:.4f}: the true difference that is found with {self.power:.0%} power",
+            ]
+        else:
+            shown = self.wide().rename_axis(index=None, columns="human \\ metric")
+            lines += [shown.to_string(float_format=lambda x: f"{x:.3f}"), ""]
+            ratio = float(standard_errors(self.level, self.power) / standard_errors(self.level))
+            lines += [
+                "ε: the observed difference from which on it is significant. A true difference",
+                f"of that size is found in one of two studies; for {self.power:.0%} power it must "
+                f"be {ratio:.2f} times as large.",
+            ]
+        if self.sampled is not None:
+            frame = self.to_frame()[["human", "metric", "bias", "bias_spread", "sd", "sd_spread"]]
+            table = frame.to_string(index=False, float_format=lambda x: f"{x:.4f}")
+            lines += ["", f"over {self.sampled.draws} random studies of each size:", table]
+            lines.append(
+                "bias: mean error of the estimate, bias_spread its sd from study to study; "
+                "sd: mean posterior sd"
+            )
+        lines += ["", "Ratings are those of each of the two systems."]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values, for JSON."""
+        s = self.setting
+        rates = {name: float(getattr(s, name).flat[0]) for name in ("alpha", "rho", "eta")}
+        if not s.metric.any():
+            rates = {"alpha": rates["alpha"]}
+        return rates | {
+            "known": s.known, "level": self.level, "power": self.power,
+            "draws": None if self.sampled is None else self.sampled.draws,
+            "sizes": self.to_frame().to_dict("records"),
+        }  # fmt: skip
+
+    def plot(self, ax: Axes | None = None, *, target: float | None = None) -> Axes:
+        """ε by size as a heat map; ``target`` frames the sizes that measure so small a one."""
+        from fewgold.plots import heat
+
+        return heat(self.wide(), ax, target=target, title="Measurable difference ε")
+
+
+def measurable_differences(
+    *,
+    human: int | Sequence[int],
+    metric: int | Sequence[int] = 0,
+    level: float = 0.05,
+    power: float = 0.8,
+    draws: int | None = None,
+    rng: RNGLike = None,
+    **study: Any,
+) -> MeasurableDifferences:
+    """Measurable differences for all combinations of sizes: Tables 1 and 11 to 14 of the paper.
+
+    Parameters
+    ----------
+    human, metric
+        Human ratings, and ratings by the metric alone, of each of the two systems.
+    level, power
+        As for `measurable_difference`; both ε and the difference found with this power are given.
+    draws
+        Draw so many studies of each size at random (Algorithm 2 of the thesis), instead of taking
+        the expected counts: this also gives the bias and its spread.
+    rng
+        A seed or a generator.
+    **study
+        ``alpha``, ``rho``, ``eta``, ``known``, ``priors`` and ``paired`` as for `Setting`, as
+        single numbers.
+
+    Examples
+    --------
+    >>> found = measurable_differences(
+    ...     alpha=0.6, rho=0.7, eta=0.7, known=True, human=[100, 1000], metric=[0, 10_000]
+    ... )
+    >>> found.wide().to_numpy().round(3)
+    array([[0.134, 0.033],
+           [0.043, 0.027]])
+    """
+    for name, value in study.items():
+        if name in ("alpha", "rho", "eta", "paired") and np.ndim(value):
+            raise FewgoldError(f"{name} must be a single number here; got {value!r}.")
+    rows, columns = (np.atleast_1d(np.asarray(sizes)) for sizes in (human, metric))
+    for name, sizes in (("human", rows), ("metric", columns)):
+        if sizes.ndim != 1 or not sizes.size or np.unique(sizes).size < sizes.size:
+            raise FewgoldError(f"{name} must be different sizes; got {sizes.tolist()!r}.")
+    setting = Setting(human=rows[:, None], metric=columns[None, :], **study)
+    standard_errors(level, power)
+    drawn = None if draws is None else Sampled.of(setting, draws, rng)
+    sd = setting.sd() if drawn is None else drawn.sd
+    return MeasurableDifferences(setting, sd, level, power, drawn)
+
+
 def detection_power(difference: ArrayLike, *, level: ArrayLike = 0.05, **study: Any) -> FloatArray:
     """Chance that two systems which differ by ``difference`` come out significantly so.
 
@@ -405,6 +581,7 @@ def _pool_sd(
     rho: float | None = None,
     eta: float | None = None,
     known: bool = False,
+    priors: Priors | None = None,
 ) -> float:
     """Posterior sd of the share in a test set, at expected counts."""
     if human >= size:
@@ -412,14 +589,14 @@ def _pool_sd(
     yes = round(human * alpha)
     if rho is None or eta is None:
         counts = Counts(human_ones=yes, human_total=human)
-        return float(PoolPosterior(counts, unrated=size - human).sd)
+        return float(PoolPosterior(counts, priors, unrated=size - human).sd)
     tp, tn = round(yes * rho), round((human - yes) * eta)
     said = round((size - human) * (alpha * rho + (1 - alpha) * (1 - eta)))
     counts = Counts(
         tp=tp, fn=yes - tp, tn=tn, fp=human - yes - tn, metric_ones=said,
         metric_total=size - human,
     )  # fmt: skip
-    return float(PoolPosterior(counts, Priors(rho=rho, eta=eta) if known else None).sd)
+    return float(PoolPosterior(counts, Priors(rho=rho, eta=eta) if known else priors).sd)
 
 
 def _fewest(goal: Goal, *, size: int | None, **study: Any) -> int:
@@ -444,6 +621,7 @@ def plan_binary(
     known: bool = False,
     size: int | None = None,
     cost: float = 1.0,
+    priors: Priors | None = None,
 ) -> Plan:
     """How many adequate/inadequate ratings a goal takes, without a metric and with one.
 
@@ -466,6 +644,8 @@ def plan_binary(
         of for the success rate of the system that made them.
     cost
         Of one human rating.
+    priors
+        What was known before, such as of last month's judge; uniform by default.
 
     Examples
     --------
@@ -494,7 +674,7 @@ def plan_binary(
     for name, rate in {"alpha": alpha, "rho": rho, "eta": eta}.items():
         if rate is not None:
             check_rate(name, rate)
-    study: dict[str, Any] = {"alpha": alpha, "size": size}
+    study: dict[str, Any] = {"alpha": alpha, "size": size, "priors": priors}
     settings: dict[str, dict[str, Any]] = {"people alone": study}
     if rho is not None:
         more = {} if size is not None else {"metric": metric}

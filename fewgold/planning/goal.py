@@ -151,6 +151,7 @@ def _power(shift: float, t: float, df: float) -> float:
     return float(special.nctdtr(df, shift, -t) + 1 - special.nctdtr(df, shift, t))
 
 
+_NEARLY_ALL = 0.95  # share of the pool from which on sampling does not pay
 #: The note of a strategy that reaches the goal with the whole pool only.
 ALL_OF_THEM = "all of them: nothing less reaches the goal"
 
@@ -186,6 +187,7 @@ class Plan:
     cost: float
     source: str
     notes: tuple[str, ...] = ()
+    have: int | None = None
 
     def __repr__(self) -> str:
         each = ", ".join(f"{need.strategy} {need.n}" for need in self.needs)
@@ -205,11 +207,13 @@ class Plan:
         """
         import pandas as pd
 
+        # With ``have``, the ratings that there are, ``more`` is how many are still to be made.
         base = self.needs[0].n
         return pd.DataFrame(
             {
                 "strategy": need.strategy,
                 "n": need.n,
+                **({} if self.have is None else {"more": max(need.n - self.have, 0)}),
                 "share": np.nan if self.size is None else need.n / self.size,
                 "cost": need.n * self.cost,
                 "reached": need.reached,
@@ -235,9 +239,25 @@ class Plan:
             "goal": asdict(self.goal) | {"text": str(self.goal)},
             "source": self.source,
             "size": self.size,
+            "have": self.have,
             "strategies": self.to_frame().to_dict("records"),
-            "notes": list(self.notes),
+            "notes": [*self.notes, *self._warnings],
         }
+
+    @property
+    def _warnings(self) -> tuple[str, ...]:
+        """Strategies that need the whole pool, and ratings that are enough already."""
+        found = []
+        whole = [n.strategy for n in self.needs if self.size and n.n > _NEARLY_ALL * self.size]
+        if whole:
+            found.append(
+                f"the pool is too small for this goal: with {', '.join(whole)} (nearly) all "
+                f"{self.size} segments must be rated. Take a wider goal, or a larger pool"
+            )
+        enough = [n.strategy for n in self.needs if self.have is not None and n.n <= self.have]
+        if enough:
+            found.append(f"the {self.have} ratings you have are enough for {', '.join(enough)}")
+        return tuple(found)
 
     def summary(self) -> str:
         """A table for people."""
@@ -245,17 +265,21 @@ class Plan:
         lines = [f"For {self.goal}, {self.source}:", ""]
         wide = max(len("strategy"), *(len(need.strategy) for need in self.needs))
         priced = self.cost != 1
-        head = f"{'strategy':{wide}s}  {'ratings':>8s}  {'share':>6s}  {'saved':>6s}"
+        more = self.have is not None
+        head = f"{'strategy':{wide}s}  {'ratings':>8s}" + (f"  {'more':>6s}" if more else "")
+        head += f"  {'share':>6s}  {'saved':>6s}"
         lines.append(head + (f"  {'cost':>10s}" if priced else ""))
         for row in self.to_frame().to_dict("records"):
             share = "–" if self.size is None else f"{row['share']:.1%}"
             saved = f"{row['saved_share']:.0%}".replace("-", "−")
             saved = "–" if row["strategy"] == self.needs[0].strategy else saved
-            line = f"{row['strategy']:{wide}s}  {row['n']:8d}  {share:>6s}  {saved:>6s}"
+            line = f"{row['strategy']:{wide}s}  {row['n']:8d}"
+            line += (f"  {row['more']:6d}" if more else "") + f"  {share:>6s}  {saved:>6s}"
             lines.append(line + (f"  {row['cost']:10.6g}" if priced else ""))
-        lines += ["", f"ratings{of}; saved: against {self.needs[0].strategy}."]
+        beside = f"; more: beside the {self.have} you have" if more else ""
+        lines += ["", f"ratings{of}{beside}; saved: against {self.needs[0].strategy}."]
         lines += [f"{need.strategy}: {need.note}" for need in self.needs if need.note]
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        return "\n".join([*lines, *(f"note: {n}" for n in (*self.notes, *self._warnings))])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """What each number of ratings achieves, one curve per strategy, with the plan marked."""

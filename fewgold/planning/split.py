@@ -22,6 +22,7 @@ from fewgold.planning.setting import Setting
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 def information(alpha: ArrayLike, rho: ArrayLike, eta: ArrayLike) -> FloatArray:
@@ -226,11 +227,28 @@ class Split:
         """Share of the variance that the best mix saves over humans alone."""
         return 1 - (self.best.sd / self.humans_alone.sd) ** 2
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """All mixes tried."""
         import pandas as pd
 
         return pd.DataFrame(self.tried)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The measurable difference by number of human ratings, the rest spent on the metric."""
+        import pandas as pd
+
+        from fewgold.plots import budget_curves
+
+        frame = self.to_frame().rename(columns={"human": "n", "difference": "reached"})
+        frame = frame[frame["reached"] < 3 * self.best.difference]  # what is far off hides the rest
+        mixed = frame[frame["metric"] > 0].assign(strategy="with the metric")
+        alone = frame[frame["metric"] == 0].assign(strategy="humans alone")
+        marks = {"humans alone": (self.humans_alone.human, self.humans_alone.difference)}
+        if self.pays:
+            marks["with the metric"] = (self.best.human, self.best.difference)
+            alone = pd.concat([mixed, alone])
+        what = "difference" + ("" if self.power is None else f" found with {self.power:.0%} power")
+        return budget_curves(alone, marks, None, what, ax)
 
     def summary(self) -> str:
         """A few lines for people."""

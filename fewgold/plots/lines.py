@@ -304,7 +304,7 @@ def width_curves(
 def budget_curves(
     frame: pd.DataFrame,
     marks: Mapping[str, tuple[int, float]],
-    goal: float,
+    goal: float | None,
     label: str = "half-width",
     ax: Axes | None = None,
 ) -> Axes:
@@ -316,7 +316,7 @@ def budget_curves(
         Columns ``strategy``, ``n`` and ``reached``.
     marks : mapping
         For each strategy the planned number of ratings and what it reaches.
-    goal : float
+    goal : float, optional
         What is wanted: a horizontal line.
     label : str
         What is reached.
@@ -327,13 +327,16 @@ def budget_curves(
         axes.plot(part["n"], part["reached"], color=color, zorder=2)
         n, reached = marks[str(name)]
         axes.plot([n], [reached], "o", color=color, zorder=3, label=f"{name}: {n}")
-    axes.axhline(goal, color=style.GREY, linewidth=1, linestyle="--", zorder=1)
-    axes.annotate(
-        f"goal {goal:g}", (1, goal), xycoords=("axes fraction", "data"), ha="right",
-        va="bottom", fontsize=style.SMALL, color=style.INK,
-    )  # fmt: skip
+    if goal is not None:
+        axes.axhline(goal, color=style.GREY, linewidth=1, linestyle="--", zorder=1)
+        axes.annotate(
+            f"goal {goal:g}", (1, goal), xycoords=("axes fraction", "data"), ha="right",
+            va="bottom", fontsize=style.SMALL, color=style.INK,
+        )  # fmt: skip
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    axes.legend(frameon=False, fontsize=style.SMALL, title="ratings needed")
-    style.name_axes(axes, "ratings", label, None)
+    axes.legend(
+        frameon=False, fontsize=style.SMALL, title="ratings needed" if goal else "human ratings"
+    )
+    style.name_axes(axes, "ratings" if goal else "human ratings", label, None)
     return axes

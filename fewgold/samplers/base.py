@@ -252,4 +252,7 @@ def batch_design(design: Design, draws: int) -> Design:
         for name in ("weights", "inclusion", "groups", "influence", "units", "balance", "strata")
         if (value := getattr(design, name)) is not None
     }
-    return replace(design, **arrays)
+    batch = replace(design, **arrays)
+    if design.balance is None and design.documents is None:
+        batch.__dict__["_shared"] = design  # known here; `Design._shared` would find it by strides
+    return batch

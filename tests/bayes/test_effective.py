@@ -9,14 +9,14 @@ import pytest
 from scipy.special import betaln
 
 from fewgold import registry
-from fewgold.bayes import BinaryPosterior, CellPosterior, Counts, tally
+from fewgold.bayes import BinaryPosterior, CellPosterior, Counts, Pooled, tally
 from fewgold.bayes.effective import effective_counts, is_exact
 from fewgold.bayes.estimator import DEFAULT_PRIORS
 from fewgold.errors import DataError
 from fewgold.estimators import Mean
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
-from fewgold.samplers import Clusters, Sampler, Stratified, Systematic
+from fewgold.samplers import Clusters, Sampler, SimpleRandom, Stratified, Systematic
 from reference import effective as reference
 
 
@@ -207,10 +207,31 @@ def test_biased_designs_say_so() -> None:
     assert not ratings.sample.design.unbiased
     notes = BinaryPosterior("judge").estimate(ratings).notes
     assert any("this design is biased: it leaves out documents" in note for note in notes)
-    ratings = rated(registry.sampler("docs-incr-human"), pool, gold, 40)
+    ratings = rated(registry.sampler("docs-incr-metrics"), pool, gold, 40)
     assert not ratings.sample.design.unbiased
     notes = BinaryPosterior("judge").estimate(ratings).notes
-    assert any("first ratings were all alike" in note for note in notes)
+    assert any("biased: how many ratings a document got" in note for note in notes)
+
+
+def test_ratings_that_decide_where_the_next_ones_go() -> None:
+    """Documents are the categories, whose ratings alone decided; gaps and waves change nothing."""
+    pool, gold = toy()
+    ratings = rated(registry.sampler("docs-incr-human"), pool, gold, 40)
+    found = BinaryPosterior("judge").estimate(ratings)
+    cells = tally(pool.codes, ratings.sample.indices, ratings.scores == 1)
+    expected = CellPosterior(*cells, prior=Pooled((0.5, 0.5)))
+    assert float(found.value) == float(expected.mean) and found.approximate
+    assert [float(x) for x in found.interval()] == [float(x) for x in expected.interval()]
+    assert "metrics are not used" in found.summary()
+    assert not any("biased" in note for note in found.notes)
+    first = SimpleRandom().draw(pool, 20, rng=1)
+    more = registry.sampler("docs-incr-human").draw(
+        pool, 20, given=first.rate(gold[first.indices]), rng=2
+    )
+    joined = more.rate(gold[more.indices])
+    cells = tally(pool.codes, joined.sample.indices, joined.scores == 1)
+    expected = CellPosterior(*cells, prior=Pooled((0.5, 0.5)))
+    assert float(BinaryPosterior("judge").estimate(joined).value) == float(expected.mean)
 
 
 def test_waves_of_different_designs() -> None:

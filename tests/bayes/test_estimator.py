@@ -1,5 +1,6 @@
 """The binary model as an estimator: what it counts, what it refuses, what it says."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +17,9 @@ from fewgold.bayes import (
 from fewgold.bayes.estimator import DEFAULT_PRIORS
 from fewgold.bayes.finite import ProcessPosterior
 from fewgold.cut import Cut
-from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.errors import DataError, DesignError, FewgoldError, UnknownNameError
 from fewgold.estimate import Estimate
+from fewgold.estimators import Mean
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
 from fewgold.samplers import Clusters, SimpleRandom, Stratified, Systematic
@@ -235,7 +237,7 @@ def test_priors_and_kinds_of_intervals(study: tuple[Pool, np.ndarray]) -> None:
         (BinaryPosterior("scoer"), "scoer"),
         (BinaryPosterior("score", threshold="half"), "a cut is a sign and a number"),
         (BinaryPosterior(("judge", "second"), threshold={"third": ">= 0"}), "third"),
-        (BinaryPosterior(("judge", "second"), priors=Priors()), "priors go with a single metric"),
+        (BinaryPosterior(("judge", "second"), priors=Priors(rho=(2, 1))), "have no ρ and η"),
         (BinaryPosterior((), pairs="calibration"), "one metric that is cut"),
     ],
 )
@@ -253,12 +255,36 @@ def test_scores_must_be_cut(study: tuple[Pool, np.ndarray]) -> None:
     assert BinaryPosterior("judge").estimate(ratings.cut(">= 5")).ratings.limits == (0, 1)
 
 
-@pytest.mark.parametrize("bound", ["student", "hoeffding", "betting"])
-def test_other_bounds_are_refused(bound: str) -> None:
-    with pytest.raises(FewgoldError, match="own credible interval"):
-        BinaryPosterior(bound=bound)
-    with pytest.raises(FewgoldError, match="own credible interval"):
-        BinaryPosterior(bound=registry.bound(bound))
+@pytest.mark.parametrize("bound", registry.bound_names())
+def test_bounds_by_name(study: tuple[Pool, np.ndarray], bound: str) -> None:
+    """They are those of the mean of the same ratings; what that refuses is refused here."""
+    pool, gold = study
+    for sampler in (SimpleRandom(), registry.sampler("docs-opt")):
+        sample = sampler.draw(pool, 60, rng=5)
+        ratings = sample.rate(gold[sample.indices])
+        limited = sample.rate(gold[sample.indices], limits=(0, 1))
+        found = BinaryPosterior("judge", bound=bound).estimate(ratings)
+        plain = Mean(bound=registry.bound(bound)).estimate(limited)
+        try:
+            expected = plain.interval(0.9)
+        except DesignError as refused:
+            with pytest.raises(DesignError, match=re.escape(str(refused))):
+                found.interval(0.9)
+            continue
+        assert tuple(map(float, found.interval(0.9))) == tuple(map(float, expected))
+        assert float(found.value) == float(BinaryPosterior("judge").estimate(ratings).value)
+        record = found.to_dict(0.9)
+        assert record["bound_kind"] == plain.to_dict(0.9)["bound_kind"]
+        assert "of the human ratings alone" in found.summary()
+        assert f"posterior-{bound}" in found.signature()
+
+
+def test_bounds_that_do_not_fit() -> None:
+    with pytest.raises(UnknownNameError, match="unknown bound 'widest'"):
+        BinaryPosterior(bound="widest")
+    for made in ({"target": "process"}, {"pairs": "calibration"}):
+        with pytest.raises(FewgoldError, match="are for the share of this test set"):
+            BinaryPosterior("judge", bound="student", **made)
 
 
 def test_designs(study: tuple[Pool, np.ndarray]) -> None:

@@ -6,8 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fewgold.bayes import AlphaPosterior, CellPosterior, Counts, Priors, success_rates
+from fewgold.bayes import (
+    AlphaPosterior,
+    BinaryPosterior,
+    CellPosterior,
+    Counts,
+    Pooled,
+    Priors,
+    Trend,
+    bins,
+    success_rates,
+    tally,
+)
 from fewgold.errors import DataError, FewgoldError
+from fewgold.io import filled
+from fewgold.pool import Pool
 
 
 def test_priors_from_counts_are_those_of_the_earlier_items() -> None:
@@ -49,7 +62,7 @@ def test_words_are_labels() -> None:
     with pytest.raises(DataError, match="words such as pass and fail; got"):
         Counts.from_labels(human=["pass", "no"])
     with pytest.raises(DataError, match="must be 0 or 1"):
-        Counts.from_labels(human=["good", "bad"])
+        Counts.from_labels(human=["fine", "poor"])
 
 
 def judged(missing: int = 40) -> pd.DataFrame:
@@ -81,9 +94,68 @@ def test_missing_verdicts_are_a_category() -> None:
     truth = frame["truth"].mean()
     assert abs(row["mean"] - truth) < abs(dropped.to_frame()["mean"].iloc[0] - truth)
     with pytest.raises(DataError, match="need one on every row"):
-        success_rates(frame, human="human", metric="judge", priors=Priors())
+        success_rates(frame, human="human", metric="judge", priors=Priors(rho=(2, 1)))
     with pytest.raises(DataError, match="no row has a score in column 'judge'"):
         success_rates(frame.assign(judge=np.nan), human="human", metric="judge")
+
+
+def test_missing_verdicts_in_a_pool_are_a_category() -> None:
+    """As in a table: the pool keeps gaps as the mean, and those are neither 0 nor 1."""
+    frame = judged().reset_index(names="id")
+    given = filled(frame, ["judge"])
+    pool = Pool.from_table(given, id="id", metrics=["judge"])
+    sample = BinaryPosterior("judge").select(pool, 80, rng=3)
+    ratings = sample.rate(frame["truth"].to_numpy()[sample.indices].astype(float))
+    found = BinaryPosterior("judge").estimate(ratings)
+    codes = frame["judge"].fillna(2).to_numpy(int)
+    cells = tally(codes, sample.indices, ratings.scores == 1)
+    assert float(found.value) == float(CellPosterior(*cells, prior=Pooled((0.5, 0.5))).mean)
+    assert not found.approximate
+    assert "40 of 400 segments have no judge" in found.summary()
+    informed = BinaryPosterior("judge", priors=Priors(alpha=(60, 40))).estimate(ratings)
+    assert float(informed.sd) < float(found.sd)
+    with pytest.raises(FewgoldError, match="have no ρ and η"):
+        BinaryPosterior("judge", priors=Priors(rho=(2, 1))).estimate(ratings)
+    # Of several systems each has its own mean.
+    two = pd.concat([given.assign(system="a"), filled(judged(70), ["judge"]).assign(system="b")])
+    two["id"] = np.arange(len(two))
+    pool = Pool.from_table(two, id="id", metrics=["judge"], system="system")
+    sample = BinaryPosterior("judge").select(pool, 80, rng=3)
+    found = BinaryPosterior("judge").estimate(sample.rate(np.arange(80) % 2))
+    assert "110 of 800 segments have no judge" in found.summary()
+    # Scores that merely lie between 0 and 1 are no verdicts.
+    pool = Pool([1, 2, 3, 4], metrics={"judge": [0, 1, 1, 0.4]})
+    with pytest.raises(DataError, match=r"must be 0 or 1; got 0\.4"):
+        BinaryPosterior("judge").select(pool, 2)
+
+
+def test_metrics_that_scored_different_rows() -> None:
+    """What they say together is the category of a row; each has cells of its own."""
+    frame = judged(0)
+    first = np.arange(400) < 250
+    other = np.where(np.random.default_rng(1).random(400) < 0.7, frame["truth"], ~frame["truth"])
+    frame["other"] = np.where(first, np.nan, other.astype(float))
+    frame["judge"] = frame["judge"].where(first)
+    rates = success_rates(frame, human="human", metric=["judge", "other"])
+    codes = np.where(first, frame["judge"], 2 + frame["other"]).astype(int)
+    rows = np.flatnonzero(frame["human"].notna())
+    cells = tally(codes, rows, frame["human"][rows].astype(int))
+    found = rates.to_frame().iloc[0]
+    assert found["mean"] == pytest.approx(float(CellPosterior(*cells).mean), abs=1e-12)
+    assert "4 of them occur" in rates.notes[0]
+    with pytest.raises(DataError, match="have no ρ and η"):
+        success_rates(frame, human="human", metric=["judge", "other"], priors=Priors(rho=(2, 1)))
+
+
+def test_probabilities_of_a_judge_in_bins() -> None:
+    frame = judged(0)
+    noise = np.random.default_rng(2).normal(0, 0.2, 400)
+    frame["sure"] = np.clip(0.3 + 0.4 * frame["truth"] + noise, 0, 1)
+    rates = success_rates(frame, human="human", metric="sure", threshold="bins")
+    rows = np.flatnonzero(frame["human"].notna())
+    cells = tally(bins(frame["sure"]), rows, frame["human"][rows].astype(int))
+    assert rates.to_frame()["mean"].iloc[0] == float(CellPosterior(*cells, prior=Trend()).mean)
+    assert rates.metric == "sure in 8 bins"
 
 
 def test_priors_as_people_type_them() -> None:

@@ -282,7 +282,7 @@ def test_pairs_do_not_hide_the_skewness():
 
 
 @pytest.mark.parametrize(
-    ("n", "chosen"), [(15, Hall), (16, BootstrapT), (59, BootstrapT), (60, Likelihood)]
+    ("n", "chosen"), [(15, Hall), (16, BootstrapT), (49, BootstrapT), (50, Likelihood)]
 )
 def test_auto_goes_by_the_number_of_units(n, chosen):
     made = estimate_of(skewed(300), n)

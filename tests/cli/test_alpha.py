@@ -173,10 +173,10 @@ def test_the_loop_with_a_cut(run: Run, rate: Rate) -> None:
         run("estimate", "s.csv", "--adequate", "<=4", "--bound", "hdi", "--json").stdout
     )
     assert short["high"] - short["low"] <= got["high"] - got["low"] + 1e-12
-    assert (
-        "own credible interval"
-        in run("estimate", "s.csv", "--adequate", "<=4", "--bound", "student", code=3).stderr
-    )
+    asked = ("estimate", "s.csv", "--adequate", "<=4", "--bound", "hypergeometric")
+    sure = json.loads(run(*asked, "--json").stdout)
+    assert sure["bound_kind"] == "guaranteed" and sure["value"] == got["value"]
+    assert "posterior sd" in run(*asked).stdout
     assert "--adequate must be" in run("estimate", "s.csv", "--adequate", "4", code=2).stderr
 
 
@@ -204,7 +204,7 @@ def test_verdicts_in_words_and_gaps_of_other_programs(run: Run, judged: pd.DataF
         assert json.loads(done.stdout)["systems"] == expected
         assert f"in judge, {one.lower()} counts as 1 and {zero.lower()} as 0" in done.stderr
         assert "in passed, yes counts as 1 and no as 0" in done.stderr
-    judged.assign(judge=np.where(judged["judge"], "good", "bad")).to_csv("other.csv", index=False)
+    judged.assign(judge=np.where(judged["judge"], "fine", "poor")).to_csv("other.csv", index=False)
     assert "Write 1 for pass and 0 for fail" in run(*asked, code=3).stderr
 
 

@@ -225,3 +225,56 @@ def test_costs_and_tsv(run, systems) -> None:
     assert record["systems"] == 3
     sheet = pd.read_csv("sheet.tsv", sep="\t", dtype=str, keep_default_na=False)
     assert len(sheet) == 3 * record["n"]
+
+
+def _version_files() -> None:
+    """Two versions of a product on requests of their own, 60 of 200 rated."""
+    rng = np.random.default_rng(3)
+    for k, name in enumerate(("old", "new")):
+        quality = rng.normal(size=200)
+        frame = pd.DataFrame({"id": [f"{name}{i}" for i in range(200)]})
+        frame["human"] = np.where(np.arange(200) < 60, 50 + 6 * k + 10 * quality, np.nan)
+        frame["comet"] = quality + 0.3 * rng.normal(size=200)
+        frame.to_csv(f"{name}.csv", index=False)
+
+
+def test_a_file_for_each_system(run) -> None:
+    _version_files()
+    columns = ["--human", "human", "--id", "id"]
+    bare = json.loads(
+        run("compare", "old.csv", "new.csv", *columns, "--metrics", "none", "--json").stdout
+    )
+    told = json.loads(run("compare", "old.csv", "new.csv", *columns, "--json").stdout)
+    assert [row["system"] for row in told["ranking"]] == ["new", "old"]
+    assert told["differences"][0]["se"] < 0.6 * bare["differences"][0]["se"]
+    assert told["differences"][0]["basis"] == "separate"
+    assert "on 120 rated segments" in run("compare", "old.csv", "new.csv", *columns).output
+
+
+def test_a_sheet_for_each_system(run) -> None:
+    """Sheets of select with their own designs: the difference of the two estimates."""
+    _version_files()
+    numbers = []
+    for name in ("old", "new"):
+        pool = ["--id", "id", "--metrics", "comet"]
+        run("select", f"{name}.csv", *pool, "--budget", "40", "-o", f"{name}_sheet.csv")
+        table = pd.read_csv(f"{name}.csv").set_index("id")
+        sheet = pd.read_csv(f"{name}_sheet.csv")
+        sheet["score"] = 10 * table.loc[sheet["id"], "comet"].to_numpy() ** 2
+        sheet.to_csv(f"{name}_sheet.csv", index=False)
+        how = ["--estimator", "ridge", "--higher-is-better"]
+        numbers.append(json.loads(run("estimate", f"{name}_sheet.csv", *how, "--json").stdout))
+    sheets = ["old_sheet.csv", "new_sheet.csv"]
+    told = json.loads(run("compare", *sheets, "--higher-is-better", "--json").stdout)
+    (row,) = told["differences"]
+    old, new = numbers
+    sign = 1 if row["first"] == "old_sheet" else -1
+    assert sign * row["difference"] == pytest.approx(old["value"] - new["value"])
+    assert row["se"] == pytest.approx(np.hypot(old["se"], new["se"]))
+    for files, sentence in (
+        (["old.csv", "new_sheet.csv"], "but not both"),
+        ([*sheets, "--target", "process"], "--target does not go with"),
+        (["old.csv", "old.csv"], "a name of its own"),
+    ):
+        said = run("compare", *files, code=2).output.replace("│", " ")
+        assert sentence in " ".join(said.split())

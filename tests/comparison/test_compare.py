@@ -9,10 +9,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fewgold.comparison import compare, joint_pool
+from fewgold.comparison import compare, compare_samples, joint_pool
+from fewgold.comparison.designs import plain_design
 from fewgold.datasets import demo_frame
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
+from fewgold.estimators import Ridge
+from fewgold.pool import Pool
 from fewgold.registry import sampler
+from fewgold.sample import Sample
+from fewgold.samplers import SimpleRandom
+from tests.reference import comparison as reference
 
 ROLES = {"human": "score", "system": "system", "id": "seg"}
 
@@ -193,13 +199,11 @@ def test_a_drawn_sample_brings_its_design(name: str) -> None:
         higher_is_better=False, **ROLES,
     )  # fmt: skip
     y = wide(frame)[:, sample.indices]
-    # Contrasts keep the variance without the working model of documents: it differs by column.
-    means, dev = sample.design.means(y), sample.design.deviations(y)
-    covariance = dev @ dev.T
+    # A difference is a column of its own, also for the working model of documents.
+    difference, variance = sample.design.moments(y[:1] - y[2:])
     row = result.differences().set_index(["first", "second"]).loc[("a", "c")]
-    assert row["difference"] == pytest.approx(means[0] - means[2])
-    variance = covariance[0, 0] + covariance[2, 2] - 2 * covariance[0, 2]
-    assert row["se"] == pytest.approx(np.sqrt(variance))
+    assert row["difference"] == pytest.approx(difference[0])
+    assert row["se"] == pytest.approx(np.sqrt(variance[0, 0]))
     assert not any("simple random" in note for note in result.notes)
     assert result.facts["unit"] == ("document" if name == "docs-whole" else "segment")
 
@@ -228,7 +232,7 @@ def test_metrics_help_only_where_they_do() -> None:
     assert any("did not narrow" in note for note in left.notes)
     gaps = frame.assign(comet=frame["comet"].mask(frame["seg"] == "s299"))
     short = compare(gaps, metrics=["comet"], higher_is_better=False, **ROLES)
-    told = "metric 'comet' has no value for 3 of 900 outputs and was left out"
+    told = "metric 'comet' has no value for 3 of 900 outputs and was left out where it is missing"
     assert told in short.notes
     pd.testing.assert_frame_equal(short.differences(), plain.differences())
 
@@ -403,10 +407,99 @@ def test_what_is_said_of_metrics_is_true() -> None:
     how = {"human": "rater1", "system": "system", "id": "segment", "metrics": ["comet", "bleurt"]}
     rated = kept.assign(rater1=[float(k % 5) for k in range(len(kept))])
     notes = " ".join(compare(rated, **how).remarks)
-    assert f"{len(late)} of {2 * ids.size} outputs (segments times systems) are not in" in notes
+    assert f"not used for beta: {len(late)} of {ids.size} outputs are not in the table" in notes
     assert "no value" not in notes
     whole = frame.assign(rater1=[float(k % 5) for k in range(len(frame))])
     whole.loc[[3, 9], "comet"] = None
     notes = " ".join(compare(whole, **how).remarks)
     assert f"metric 'comet' has no value for 2 of {2 * ids.size} outputs and was left out" in notes
     assert "not in the table" not in notes
+
+
+def split_table(seed=0, size=600, n=60, pools="own", k=0):
+    """Two systems with a metric each; A and B rated on segments of their own but for k."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=size)
+    frames = []
+    for s, name in enumerate("AB"):
+        quality = common + rng.normal(size=size)
+        frame = pd.DataFrame({"seg": [f"s{i}" for i in range(size)], "sys": name})
+        frame["human"] = 60 + 2 * s + 10 * quality
+        frame["comet"] = quality + 0.5 * rng.normal(size=size)
+        frames.append(frame)
+    order = rng.permutation(size)
+    halves = [order[: size // 2], order[size // 2 :]]
+    rated = [halves[0][:n], halves[1][:n]]
+    if k:
+        rated[1] = np.concatenate([rated[0][:k], rated[1][k:]])
+    for s, frame in enumerate(frames):
+        frame.loc[~frame.index.isin(rated[s]), "human"] = np.nan
+        if pools == "own":
+            frames[s] = frame[frame.index.isin(halves[s])]
+    return pd.concat(frames)
+
+
+SPLIT = {"human": "human", "system": "sys", "id": "seg", "higher_is_better": True}
+
+
+def test_systems_on_different_outputs_use_their_own_metrics() -> None:
+    """The difference of two corrected estimates, each about its own pool; the errors add."""
+    frame = split_table()
+    made = compare(frame, metrics=["comet"], **SPLIT)
+    plain = compare(frame, **SPLIT)
+    found, bare = (r.differences().iloc[0] for r in (made, plain))
+    each = {}
+    for name, part in frame.groupby("sys"):
+        pool = Pool.from_table(part, id="seg", metrics=["comet"])
+        rows = np.flatnonzero(part["human"].notna())
+        sample = Sample(pool, rows, plain_design(rows.size, len(part), None, False, "pool"))
+        ratings = sample.rate(part["human"].to_numpy()[rows])
+        each[name] = Ridge(higher_is_better=True).estimate(ratings)
+    sign = 1 if found["first"] == "A" else -1
+    assert sign * found["difference"] == pytest.approx(float(each["A"].value - each["B"].value))
+    assert found["se"] == pytest.approx(float(np.hypot(each["A"].se, each["B"].se)))
+    assert found["se"] < 0.7 * bare["se"]
+    assert found["basis"] == "separate"
+    assert "control:metrics" in made.signature()
+    assert any("each score is about those of its own" in note for note in made.notes)
+    # And the same from samples of their own.
+    apart = compare_samples({k: v.ratings for k, v in each.items()}, higher_is_better=True)
+    again = apart.differences().iloc[0]
+    assert again[["difference", "se", "df"]].tolist() == pytest.approx(
+        found[["difference", "se", "df"]].tolist()
+    )
+
+
+@pytest.mark.parametrize("k", [0, 20])
+def test_variance_of_partly_shared_samples_is_the_formula(k) -> None:
+    """A(1/n − 1/N) + B(1/m − 1/N) − 2C(k/nm − 1/N), C on the shared; unknown C at its largest."""
+    frame = split_table(pools="same", k=k, n=40, size=200)
+    result = compare(frame, **SPLIT)
+    a, b = (frame[frame["sys"] == s]["human"].to_numpy() for s in "AB")
+    want = reference.partly_shared_variance(a, b)
+    assert result.differences()["basis"].item() == ("partly" if k else "separate")
+    assert result.pairs.variance[0, 1] == pytest.approx(want, rel=1e-9)
+
+
+def test_a_system_with_rated_outputs_only_is_no_census() -> None:
+    """Where only the rated outputs of B are listed, its pool is that of all systems."""
+    frame = split_table(pools="same")
+    short = frame[(frame["sys"] == "A") | frame["human"].notna()]
+    result = compare(short, metrics=["comet"], **SPLIT)
+    assert (result.scores()["se"] > 0).all()
+    assert dict(result.scores()[["system", "method"]].to_numpy()) == {"A": "ridge", "B": "mean"}
+
+
+def test_samples_that_cannot_be_compared() -> None:
+    pool = Pool(ids=np.arange(50))
+    one = SimpleRandom().draw(pool, 10, rng=0)
+    ratings = one.rate(np.arange(10.0), limits=(0, 25))
+    with pytest.raises(DataError, match="two or more systems"):
+        compare_samples({"a": ratings})
+    with pytest.raises(DataError, match="different scales"):
+        compare_samples({"a": ratings, "b": one.rate(np.arange(10.0), limits=(0, 100))})
+    # The same segments throughout are pairs: the differences alone count.
+    other = one.rate(np.arange(10.0) ** 1.1)
+    paired = compare_samples({"a": one.rate(np.arange(10.0)), "b": other}, higher_is_better=True)
+    _, variance, _ = reference.simple_difference(other.scores, np.arange(10.0), 50)
+    assert paired.pairs.variance[0, 1] == pytest.approx(variance)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -20,9 +22,10 @@ from fewgold.comparison.result import (
 from fewgold.estimators import Mean
 from fewgold.pool import Pool
 from fewgold.sample import Ratings
-from fewgold.samplers import SimpleRandom, Stratified
+from fewgold.samplers import Balanced, Clusters, Sampler, SimpleRandom, Stratified, Systematic
 from fewgold.samplers.base import batch_design
 from reference import comparison as slow
+from reference import document_factor
 
 
 def scores_of(systems=4, n=30, seed=0):
@@ -49,10 +52,13 @@ def test_new_segments_give_the_paired_t_test() -> None:
     assert pairs.less()[0, 2] == pytest.approx(1 - told.pvalue / 2)
 
 
-def test_any_design_agrees_with_the_mean_of_the_differences() -> None:
-    pool = Pool(ids=np.arange(60), documents=np.repeat(np.arange(6), 10))
-    sample = Stratified().draw(pool, 24, rng=1)
-    y = scores_of(3, 60, 2)[:, sample.indices]
+@pytest.mark.parametrize("sampler", [Stratified(), Systematic(), Balanced(), Clusters(3)])
+def test_any_design_agrees_with_the_mean_of_the_differences(sampler: Sampler) -> None:
+    documents = np.repeat(np.arange(6), 10)
+    metric = np.random.default_rng(9).normal(size=60)
+    pool = Pool(ids=np.arange(60), metrics={"m": metric}, documents=documents)
+    sample = sampler.draw(pool, 24, rng=1)
+    y = (scores_of(3, 60, 2) * (1 + documents % 3))[:, sample.indices]
     pairs = shared_pairs(sample.design, y)
     one = Mean(bound=Student()).estimate(Ratings(sample, y[0] - y[1]))
     assert pairs.value[0, 1] == pytest.approx(float(one.value))
@@ -74,6 +80,32 @@ def test_a_batch_equals_one_by_one() -> None:
         one = shared_pairs(sample.design.draw(k), y[k], zs[k])
         np.testing.assert_allclose(one.value, whole.value[k], atol=1e-10)
         np.testing.assert_allclose(one.variance, whole.variance[k], atol=1e-12)
+
+
+def test_document_effects_that_the_design_removed_are_no_error_of_a_difference() -> None:
+    """As for the score of one system, by the slow twin, and with a control in a batch."""
+    pool = Pool(ids=np.arange(120), documents=np.repeat(np.arange(8), 15))
+    sample = Systematic().draw(pool, 40, draws=4, rng=2)
+    rng = np.random.default_rng(8)
+    z = rng.normal(size=(1, 3, 120))
+    z -= z.mean(-1, keepdims=True)
+    own = rng.normal(size=(3, 8)) * 2  # each system does well on documents of its own
+    full = scores_of(3, 120, 9) + own[:, pool.codes] + 4 * z[0]
+    y, zs = (np.moveaxis(x[..., sample.indices], -2, 0) for x in (full, z))
+    pairs, controlled = shared_pairs(sample.design, y), shared_pairs(sample.design, y, zs)
+    assert (controlled.gain > 0.3).all()
+    plain = shared_pairs(replace(sample.design, documents=None), y)
+    assert (pairs.variance[:, 0, 1] < plain.variance[:, 0, 1]).all()
+    for k in range(4):
+        design, codes = sample.design.draw(k), pool.codes[sample.indices[k]]
+
+        def shown(column, design=design):
+            return float(np.square(design.deviations(column[None])).sum())
+
+        factor = document_factor(y[k, 0] - y[k, 1], codes, pool.codes, shown)
+        assert pairs.variance[k, 0, 1] == pytest.approx(factor * plain.variance[k, 0, 1], rel=1e-9)
+        one = shared_pairs(design, y[k], zs[k])
+        np.testing.assert_allclose(one.variance, controlled.variance[k], rtol=1e-9, atol=1e-12)
 
 
 def test_slopes_are_judged_by_segments_left_out() -> None:

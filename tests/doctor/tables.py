@@ -183,7 +183,7 @@ BROKEN = [
     Broken("title above", _raw("Ratings of May,,,,\n" + _text(BASE)), ("no-header",), 3,
            "1 of 5 columns"),
     Broken("remark above", _raw("# of May\n" + _text(BASE)), ("no-header",), 3, "remark above"),
-    Broken("words for scores", _csv(_assign(rating=["good", "bad"] * (N // 2))),
+    Broken("words for scores", _csv(_assign(rating=["fine", "poor"] * (N // 2))),
            ("human-words",), 1, "1 for good"),
     Broken("grades under another name", _csv(_assign(bewertung=[k % 5 for k in range(N)])),
            ("maybe-human",), 0, "--human bewertung"),

@@ -523,7 +523,7 @@ ODD: tuple[Odd, ...] = (
         change=_verdicts("human")),
     Odd(
         "human scores in words",
-        shown("human", lambda v: "good" if v > 2 else "bad" if v < 1 else "so-so"),
+        shown("human", lambda v: "fine" if v > 2 else "poor" if v < 1 else "so-so"),
         roles={"human": ANY},
         refused=("number",),
         only="human",

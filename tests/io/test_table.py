@@ -286,7 +286,7 @@ def test_human_scores_are_never_metrics_and_unclear_ones_are_asked_about() -> No
     assert raters.human == ("rater1", "rater2")
     with pytest.raises(DataError, match=r"rater1 or rater2\?"):
         raters.one_human()
-    words = roles(table(human=["good", "bad"] * 20))
+    words = roles(table(human=["fine", "poor"] * 20))
     with pytest.raises(DataError, match="holds words and not a number"):
         words.one_human()
 

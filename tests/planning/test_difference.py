@@ -151,7 +151,7 @@ def test_sampled_method_is_near_the_expected_one() -> None:
     drawn = sample_estimates(**study, draws=100, rng=0)
     assert found == pytest.approx(np.sqrt(2) * ndtri(0.975) * drawn.sd)
     assert found == pytest.approx(measurable_difference(**study), rel=0.02)
-    frame = drawn.frame()
+    frame = drawn.to_frame()
     assert frame["human"].tolist() == [200, 1000]
     assert frame["sd_mc"].to_numpy() == pytest.approx(drawn.sds.std(-1, ddof=1) / 10)
 

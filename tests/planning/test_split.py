@@ -47,7 +47,7 @@ def test_brute_force(budget, cost, rates):
     assert split.humans_alone.sd == pytest.approx(every[budget, 0], rel=1e-9)
     assert split.pays == (least < every[budget, 0])
     assert all(mix.cost <= budget + 1e-9 for mix in split.tried)
-    assert split.frame()["sd"].min() == split.best.sd
+    assert split.to_frame()["sd"].min() == split.best.sd
 
 
 def test_formula_is_the_best_of_the_asymptotic_variance():

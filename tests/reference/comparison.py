@@ -17,6 +17,26 @@ def simple_difference(a, b, size):
     return mean, spread / n * (1 - n / size), n - 1
 
 
+def partly_shared_variance(a, b):
+    """Variance of the difference of two means over one pool, NaN where a system was not rated.
+
+    With fewer than ten segments rated for both, their covariance is taken at its largest where
+    that makes the variance larger.
+    """
+    size = len(a)
+    ra, rb = a[~np.isnan(a)], b[~np.isnan(b)]
+    n, m = len(ra), len(rb)
+    va, vb = np.var(ra, ddof=1), np.var(rb, ddof=1)
+    both = [(x, y) for x, y in zip(a, b, strict=True) if not np.isnan(x + y)]
+    k = len(both)
+    if k >= 10:  # about the means of all that each was rated on
+        c = sum((x - ra.mean()) * (y - rb.mean()) for x, y in both) / k
+        c *= np.sqrt(n / (n - 1) * m / (m - 1))
+    else:
+        c = np.sqrt(va * vb) if k / (n * m) < 1 / size else 0.0
+    return va * (1 / n - 1 / size) + vb * (1 / m - 1 / size) - 2 * c * (k / (n * m) - 1 / size)
+
+
 def left_out_errors(y, x, strength):
     """Squared errors of within-segment deviations, each segment predicted by the others.
 

@@ -80,13 +80,14 @@ def ridge_leave_one_out(y, x, penalty):
 
 
 def ridge_averaged(y, x, pool_x, penalties):
-    """Ridge slopes of all penalties, weighted by PRESS^(-n/8), on a simple random sample.
+    """Ridge slopes of penalties from p/3 on, weighted by PRESS^(-n/8), on a simple random sample.
 
     Returns slopes, value and standard error; the hat matrix is that of the averaged fit.
     """
     from sklearn.linear_model import Ridge
 
     n, size = len(y), len(pool_x)
+    penalties = [penalty for penalty in penalties if 3 * penalty >= x.shape[1]]
     errors = np.array([ridge_leave_one_out(y, x, penalty) for penalty in penalties])
     share = (errors.min() / errors) ** (n / 8)
     share = share / share.sum()

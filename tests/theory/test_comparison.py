@@ -97,7 +97,7 @@ def test_differences_are_covered(name: str, n: int, control: bool) -> None:
 
 @REAL
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("strategy", ["docs-prop", "docs-sys", "docs-balanced"])
+@pytest.mark.parametrize("strategy", ["docs-prop", "docs-sys", "docs-balanced", "docs-chunks3"])
 def test_other_designs_cover(name: str, strategy: str) -> None:
     scores, metrics, documents = wmt(name)
     above = np.triu_indices(len(scores), 1)
@@ -313,3 +313,42 @@ def test_raters_of_whole_documents(monkeypatch):
     print(rates)
     assert rates["with"] < 0.05 + 4 * np.sqrt(0.05 * 0.95 / trials)
     assert rates["without"] > rates["with"]
+
+
+@pytest.mark.parametrize("kind", ["different outputs", "partly shared"])
+def test_systems_on_their_own_samples_are_covered(kind: str) -> None:
+    """Skewed scores with a metric, 80 ratings each: separate pools, or a pool with 30 shared.
+
+    Errors are as often within the interval as promised, and the metric narrows it.
+    """
+    rng = np.random.default_rng([SEED, len(kind)])
+    size, n, draws = 1200, 80, 2 * DRAWS
+    effect = rng.gamma(1.0, 2.0, size)
+    y = effect + rng.gamma(0.5, 2.0, (2, size)) + np.array([[0.0], [0.4]])
+    z = y + rng.normal(scale=1.0, size=y.shape)
+    ids = np.array([f"s{k}" for k in range(size)])
+    hit, ratio = [], []
+    halves = np.arange(size) % 2 == 0
+    pools = [halves, ~halves] if kind == "different outputs" else [halves | True] * 2
+    truth = y[0, pools[0]].mean() - y[1, pools[1]].mean()
+    for _ in range(draws):
+        rated = [rng.permutation(np.flatnonzero(mine))[:n] for mine in pools]
+        if kind == "partly shared":
+            lot = rng.permutation(size)
+            rated = [lot[:n], lot[n - 30 : 2 * n - 30]]
+        parts = []
+        for s in range(2):
+            human = np.full(size, np.nan)
+            human[rated[s]] = y[s, rated[s]]
+            part = pd.DataFrame({"seg": ids, "sys": "AB"[s], "human": human, "comet": z[s]})
+            parts.append(part[pools[s]])
+        frame = pd.concat(parts)
+        how = {"human": "human", "system": "sys", "id": "seg", "higher_is_better": True}
+        made = compare(frame, metrics=["comet"], **how)
+        half = float(made._half_widths[0, 1])
+        hit.append(abs(float(made.pairs.value[0, 1]) - truth) <= half)
+        ratio.append(half / float(compare(frame, **how)._half_widths[0, 1]))
+    mc = sqrt(0.95 * 0.05 / draws)
+    print(f"\n{kind}: coverage {np.mean(hit):.3f}, half-width / plain {np.mean(ratio):.2f}")
+    assert 0.94 - 3 * mc <= np.mean(hit) <= 0.96 + 3 * mc
+    assert np.mean(ratio) < 0.8
