@@ -19,7 +19,15 @@ from fewgold.bounds import BOUNDS, as_bound
 from fewgold.errors import DesignError, UnknownNameError
 from fewgold.estimate import Bound
 from fewgold.estimator import Estimator
-from fewgold.estimators import KNN, ControlVariates, CrossFit, Learned, Mean, Ridge
+from fewgold.estimators import (
+    KNN,
+    ControlVariates,
+    CrossFit,
+    Learned,
+    Mean,
+    Ridge,
+    regressor_names,
+)
 from fewgold.pool import Population
 from fewgold.samplers import (
     Balanced,
@@ -72,13 +80,6 @@ _SAMPLERS: dict[str, Callable[[], Sampler]] = {
 }
 
 
-def _forest() -> Estimator:
-    from sklearn.ensemble import RandomForestRegressor
-
-    model = RandomForestRegressor(n_estimators=100, min_samples_leaf=5, random_state=0)
-    return Learned(CrossFit(model))
-
-
 def _binary_posterior(*args: Any, **more: Any) -> Estimator:
     from fewgold.bayes import BinaryPosterior  # its models are loaded where they are asked for
 
@@ -93,18 +94,20 @@ _ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "cv-multi-printed": lambda: ControlVariates(form="printed"),
     "cv-knn": Learned,
     "cv-knn-printed": lambda: Learned(KNN(folds=None), slope="printed"),
-    "cv-forest": _forest,
+    "cv-forest": lambda: Learned(CrossFit("random_forest")),
     "ridge": Ridge,
     "ridge-free": lambda: Ridge(signs=False),
     "alpha": _binary_posterior,
 }
 # Families of names with a part that the user fills in.
+_SKLEARN = "cv-sklearn:"
 _CHUNKS = re.compile(r"docs-chunks(\d+)")
 _ALPHA = re.compile(r"alpha-(?P<metric>.+?)(?P<cut>:(?:equal|information|bins)|[<>]=?.+)?")
 _HINT = (
     "A strategy is SAMPLER+ESTIMATOR. docs-chunksK takes any number K, cv-METRIC any metric of the "
-    "pool, and each may end in -printed. alpha-METRIC takes a metric of 0 and 1; others need a "
-    "threshold, such as alpha-comet>=0.5 or alpha-comet:equal, or bins: alpha-comet:bins."
+    "pool, and each may end in -printed. cv-sklearn:NAME takes a regressor of scikit-learn, "
+    "cv-sklearn:package.module:Class any other. alpha-METRIC takes a metric of 0 and 1; others "
+    "need a threshold, such as alpha-comet>=0.5 or alpha-comet:equal, or bins: alpha-comet:bins."
 )
 
 
@@ -123,7 +126,8 @@ def estimator_names(pool: Population | None = None) -> list[str]:
     metrics = [] if pool is None else [f"cv-{m}" for m in pool.metrics]
     if pool is not None:
         metrics += [f"alpha-{m}" for m in pool.binary_metrics]
-    return [*_ESTIMATORS, *_plugins("estimators"), *metrics]
+    learned = [f"{_SKLEARN}{name}" for name in regressor_names()]
+    return [*_ESTIMATORS, *learned, *_plugins("estimators"), *metrics]
 
 
 def sampler(name: str) -> Sampler:
@@ -147,6 +151,8 @@ def estimator(name: str, pool: Population | None = None) -> Estimator:
         assert isinstance(made, Estimator)
         return made
     metric = name.removeprefix("cv-")
+    if name.startswith(_SKLEARN) and (pool is None or metric not in pool.metrics):
+        return Learned(CrossFit(name.removeprefix(_SKLEARN)))
     if metric != name:
         form = "regression"
         if metric.endswith("-printed") and (pool is None or metric not in pool.metrics):
@@ -196,7 +202,7 @@ def strategy(
         return estimator(second, pool).with_sampler(sampler(first))
     if not plus and (first in sampler_names() or _CHUNKS.fullmatch(first)):
         return replace(Mean(), sampler=sampler(first))
-    if not plus and first in estimator_names(pool):
+    if not plus and (first in estimator_names(pool) or first.startswith(_SKLEARN)):
         return estimator(first, pool)
     raise UnknownNameError("strategy", name, strategy_names(pool), _HINT)
 

@@ -624,7 +624,11 @@ def test_hoeffding_with_fixed_slopes_goes_by_the_range_of_the_residuals():
 
 # Every strategy -----------------------------------------------------------------------------
 
-FAST = [n for n in registry.estimator_names(POOL) if n not in ("cv-forest", "alpha")]
+FAST = [
+    n
+    for n in registry.estimator_names(POOL)
+    if n not in ("cv-forest", "alpha") and not n.startswith("cv-sklearn:")
+]
 STRATEGIES = sorted(
     {*registry.strategy_names(POOL)}
     | {f"{s}+mean" for s in registry.sampler_names()}

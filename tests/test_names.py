@@ -122,6 +122,9 @@ CASES |= {
     ("assess", "against"): (
         "words", lambda x: [f["column"] for f in assess(RATINGS, "comet", against=x).follows],
     ),
+    ("assess", "by"): (
+        "comet", lambda x: [t.slice for t in assess(RATINGS, "comet", by=x).slices],
+    ),
     ("assess_table", "judges"): (
         "comet", lambda j: [t.judge for t in assess_table(ONE, human="rater1", judges=j).judges],
     ),

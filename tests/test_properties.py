@@ -14,9 +14,11 @@ MODEST = settings(
 )
 SCALES = (1.0, 1e150, 1e-150)
 NAMES = ("comet", "ter", "own")
-ESTIMATORS = [e for e in registry.estimator_names() if e not in ("cv-forest", "alpha")] + [
-    "cv-comet"
-]
+ESTIMATORS = [
+    e
+    for e in registry.estimator_names()
+    if e not in ("cv-forest", "alpha") and not e.startswith("cv-sklearn:")
+] + ["cv-comet"]
 UNPRINTED = [e for e in ESTIMATORS if not e.endswith("printed")]
 UNPRINTED_SAMPLERS = [s for s in registry.sampler_names() if not s.endswith("printed")]
 

@@ -362,4 +362,5 @@ def _show_strategies(
         out.print(
             "alpha-METRIC takes a metric of 0 and 1; alpha-comet>=0.5, alpha-comet:bins others."
         )
+    out.print("cv-sklearn:package.module:Class takes any other regressor with fit and predict.")
     out.print("Names that end in -printed follow the paper to the letter: --json lists them.")

@@ -38,7 +38,12 @@ def judge(
     threshold: str | None = option(
         None, "CUT", "Judge's scores that mean good, such as '>=0.5' (default for probabilities)."
     ),
-    by: str | None = option(None, "COLUMN", "Also for each value of this column.", panel=_LOOK),
+    by: str | None = option(
+        None,
+        "COLUMN[,COLUMN]",
+        "Also for each value of this column, or each combination of the values of several.",
+        panel=_LOOK,
+    ),
     against: str | None = option(
         None,
         "A,B,…",
@@ -98,7 +103,7 @@ def judge(
     cut = parse.cut("--threshold", threshold)
     level = 0.95 if confidence is None else parse.confidence(confidence)
     told: dict[str, Any] = {
-        "threshold": cut, "by": by, "against": parse.names(against), "bins": bins,
+        "threshold": cut, "by": parse.names(by), "against": parse.names(against), "bins": bins,
         "confidence": level,
     }  # fmt: skip
     names = parse.names(judges) or None

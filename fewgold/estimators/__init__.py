@@ -4,6 +4,7 @@ from fewgold.estimators.crossfit import Control, CrossFit, Predictions
 from fewgold.estimators.knn import KNN
 from fewgold.estimators.learned import Learned
 from fewgold.estimators.linear import ControlVariates, Mean
+from fewgold.estimators.regressors import regressor_names
 from fewgold.estimators.ridge import Ridge
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "Mean",
     "Predictions",
     "Ridge",
+    "regressor_names",
 ]

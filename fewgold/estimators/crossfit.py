@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from fewgold.common.arrays import BoolArray, FloatArray
 from fewgold.common.checks import check_count
+from fewgold.estimators.regressors import check_regressor, regressor
 from fewgold.sample import Ratings
+
+# With fewer ratings a model of some of them predicts the others no better than their mean.
+LEAST = 4
+# Models by name have inner folds, and trees need leaves.
+_LEAST_NAMED = 20
 
 
 class Predictions(NamedTuple):
@@ -50,6 +58,20 @@ class CrossFit(Control):
 
     The model sees standardised metrics. It is cloned for every fit, so give it a ``random_state``
     where it needs one.
+
+    Parameters
+    ----------
+    regressor
+        A model or pipeline with ``fit`` and ``predict``; or a name, such as
+        ``"hist_gradient_boosting"`` or ``"package.module:Class"`` (`regressor_names`).
+    folds
+        Parts into which the ratings are divided.
+
+    Examples
+    --------
+    >>> from fewgold.estimators import Learned
+    >>> Learned(CrossFit("random_forest")).name
+    'cv-sklearn:random_forest'
     """
 
     regressor: Any
@@ -57,15 +79,28 @@ class CrossFit(Control):
 
     def __post_init__(self) -> None:
         check_count("folds", self.folds, least=2)
-        if not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
+        if isinstance(self.regressor, str):
+            check_regressor(self.regressor)
+        elif not (hasattr(self.regressor, "fit") and hasattr(self.regressor, "predict")):
             raise TypeError(
-                "CrossFit needs a scikit-learn regressor with fit and predict; got "
-                f"{type(self.regressor).__name__}."
+                "CrossFit needs a scikit-learn regressor with fit and predict, or the name of one; "
+                f"got {type(self.regressor).__name__}."
             )
 
     @property
     def name(self) -> str:
+        if isinstance(self.regressor, str):
+            return f"sklearn:{self.regressor}"
         return type(self.regressor).__name__
+
+    @property
+    def _named_fields(self) -> tuple[str, ...]:
+        return ("regressor",) if isinstance(self.regressor, str) else ()
+
+    @property
+    def _least(self) -> int:
+        """Fewest ratings to learn from: models by name choose their own settings."""
+        return _LEAST_NAMED if isinstance(self.regressor, str) else LEAST
 
     def predict(self, ratings: Ratings) -> Predictions:
         return cross_fit(ratings, self.folds, self._fit)
@@ -75,15 +110,24 @@ class CrossFit(Control):
         found = cross_fit(ratings, self.folds, self._fit, weights)
         return found.at - found.centre
 
+    @cached_property
+    def _model(self) -> Any:
+        return regressor(self.regressor) if isinstance(self.regressor, str) else self.regressor
+
     def _fit(self, x: FloatArray, y: FloatArray) -> Model:
         from sklearn.base import clone
+        from sklearn.exceptions import ConvergenceWarning
 
         # Standardised scores: penalties and tolerances of a model should not see their scale.
         mean, spread = float(y.mean()), float(y.std())
         if not spread > 0:
             return lambda other: np.full(len(other), mean)
-        model = clone(self.regressor).fit(x, (y - mean) / spread)
-        return lambda other: np.asarray(mean + spread * model.predict(other))
+        with warnings.catch_warnings():
+            # A model that stops early predicts worse, and the residuals show by how much.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", "Confidence interval of the Spearman")  # isotonic
+            model = clone(self._model).fit(x, (y - mean) / spread)
+        return lambda other: np.asarray(mean + spread * np.ravel(model.predict(other)))
 
 
 #: Predicts scores from standardised metrics, (m, p) to (m,).

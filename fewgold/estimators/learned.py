@@ -10,7 +10,7 @@ from fewgold.bounds import Auto, Bound
 from fewgold.common.arrays import FloatArray
 from fewgold.estimate import FittedControls, LinearEstimate
 from fewgold.estimator import Estimator
-from fewgold.estimators.crossfit import Control
+from fewgold.estimators.crossfit import LEAST, Control
 from fewgold.estimators.knn import KNN
 from fewgold.estimators.linear import (
     plain_mean,
@@ -21,9 +21,6 @@ from fewgold.estimators.linear import (
 from fewgold.sample import Ratings
 from fewgold.samplers import Sampler, SimpleRandom
 
-# With fewer ratings a model of some of them predicts the others no better than their mean.
-_LEAST = 4
-
 
 @dataclass(frozen=True)
 class Learned(Estimator):
@@ -32,7 +29,7 @@ class Learned(Estimator):
     Parameters
     ----------
     control
-        `KNN`, or `CrossFit` around any scikit-learn regressor.
+        `KNN`, or `CrossFit` around any scikit-learn regressor or the name of one.
     slope
         ``fitted``: multiply the predictions by the slope of least variance, so that a poor control
         does no harm. ``one``: take them as they are; with a cross-fitted control on a simple
@@ -58,7 +55,7 @@ class Learned(Estimator):
 
     def estimate(self, ratings: Ratings) -> LinearEstimate:
         y = ratings.scores
-        if ratings.n < _LEAST:
+        if ratings.n < getattr(self.control, "_least", LEAST):
             note = f"{ratings.n} ratings are too few to learn from: the plain mean was used"
             return plain_mean(ratings, self._bound, self.spelled, (note,))
         predictions = self.control.predict(ratings)

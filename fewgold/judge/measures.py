@@ -149,6 +149,17 @@ class Paired:
         slice_df = np.where(np.isfinite(self.units()), self.units(), self.design.n) - 1.0
         return np.asarray(np.maximum(np.minimum(self.design.df, slice_df) - 1.0, 1.0))
 
+    def padded_quantile(
+        self, confidence: float, variance: FloatArray, seen: FloatArray
+    ) -> FloatArray:
+        """Student's quantile (...) where only the part ``seen`` of a variance is estimated.
+
+        Satterthwaite's (1946) degrees of freedom: those of the part, times (whole/part)².
+        """
+        part = np.where(variance > 0, seen / np.where(variance > 0, variance, 1.0), 1.0)
+        df = self.df / np.maximum(part, 0.01) ** 2
+        return np.asarray(stdtrit(df, (1 + confidence) / 2))
+
     def quantile(self, confidence: float, rare: BoolArray | None = None) -> FloatArray:
         """Student's quantile (...) of a two-sided interval.
 
@@ -267,8 +278,9 @@ class Padded:
     def _joined(self, real: FloatArray, pads: FloatArray) -> FloatArray:
         return np.concatenate([real, np.broadcast_to(pads, (*real.shape[:-1], pads.size))], -1)
 
-    def variance(self, influence: FloatArray) -> FloatArray:
-        """Variance (...) of a measure with these influence values (..., n + K²).
+    def variance(self, influence: FloatArray) -> FloatPair:
+        """Variance (...) of a measure with these influence values (..., n + K²), and its part that
+        the design estimates.
 
         Where the judge has two levels their shares are known, and only what varies within each
         counts; the pseudo-ratings count as ratings of a simple random sample.
@@ -287,7 +299,7 @@ class Padded:
         squares = np.square(of._base * of.design._root_fpc).sum(-1)
         plain = np.square(of._base).sum(-1)
         fpc = squares / np.where(plain > 0, plain, 1.0)
-        return np.asarray(seen + fpc * (count * np.square(each * z[..., n:])).sum(-1))
+        return seen + fpc * (count * np.square(each * z[..., n:])).sum(-1), seen
 
 
 #: What measures are computed from.
@@ -322,7 +334,8 @@ def figure(
     if levels is not None:
         padded = Padded(of, levels)
         made = measure(padded)
-        se = np.sqrt(padded.variance(made.influence))
+        variance, seen = padded.variance(made.influence)
+        se, q = np.sqrt(variance), of.padded_quantile(confidence, variance, seen)
         low, high = made.value - q * se, made.value + q * se
         # Pseudo-ratings pull towards the middle: the value itself is always inside.
         low, high = np.fmin(low, value), np.fmax(high, value)
@@ -431,8 +444,7 @@ def kappa(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     distance, or ``quadratic`` (Cohen 1960, 1968). Distances are those of the levels' values.
     """
     levels = np.asarray(levels, dtype=np.float64)
-    gap = np.abs(levels[:, None] - levels)
-    apart = {"none": (gap > 0) * 1.0, "linear": gap, "quadratic": gap**2}[weight]
+    apart = _apart(levels, weight)
     h, j = _places(levels, of.human), _places(levels, of.judge)
     observed = apart[h, j]
     by_human = group_sum(of.weights, h, levels.size) @ apart  # from people's levels to a judge's
@@ -447,28 +459,40 @@ def kappa(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     return Measure(value, np.where(known, z, 0.0), -1.0, 1.0)
 
 
-def ac1(of: Scored, levels: FloatArray) -> Measure:
+def ac1(of: Scored, levels: FloatArray, weight: str = "none") -> Measure:
     """Gwet's AC1: as κ, but chance agreement falls, not grows, as one class takes over.
 
     With π_k the mean share of class k among K: chance = Σ π_k (1 − π_k) / (K − 1) (Gwet 2008).
+    With a ``weight`` as in `kappa` it is AC2: two levels agree by 1 − distance/largest distance,
+    and the chance is multiplied by the mean of these over a row (Gwet 2014, section 5.3).
     """
     levels = np.asarray(levels, dtype=np.float64)
     h, j = _places(levels, of.human), _places(levels, of.judge)
-    same = (h == j) * 1.0
     k = levels.size
     if k < 2:
+        same = (h == j) * 1.0
         value = of.mean(same)
         return Measure(value, same - value[..., None], -1.0, 1.0)
+    apart = _apart(levels, weight)
+    agree = 1 - apart / apart.max()
+    same, scale = agree[h, j], agree.sum() / (k * (k - 1))
     shares = (group_sum(of.weights, h, k) + group_sum(of.weights, j, k)) / 2
-    chance = (shares * (1 - shares)).sum(-1, keepdims=True) / (k - 1)
-    slope = (1 - 2 * shares) / (k - 1)
+    chance = scale * (shares * (1 - shares)).sum(-1, keepdims=True)
+    slope = scale * (1 - 2 * shares)
     grown = (spread_out(slope, h) + spread_out(slope, j)) / 2
     seen = of.mean(same)[..., None]
     # dv = (dseen (1 − chance) − dchance (1 − seen)) / (1 − chance)²
     z = (same - seen) / (1 - chance)
     z = z - (grown - of.mean(grown)[..., None]) * (1 - seen) / (1 - chance) ** 2
     value = ((seen - chance) / (1 - chance))[..., 0]
-    return Measure(value, z, -1.0, 1.0)
+    most = scale * (1 - 1 / k)  # chance agreement if all classes are as frequent
+    return Measure(value, z, min(-1.0, -most / (1 - most)), 1.0)
+
+
+def _apart(levels: FloatArray, weight: str) -> FloatArray:
+    """How much two levels (K, K) disagree."""
+    gap = np.abs(levels[:, None] - levels)
+    return {"none": (gap > 0) * 1.0, "linear": gap, "quadratic": gap**2}[weight]
 
 
 def _places(levels: FloatArray, values: FloatArray) -> IntArray:
@@ -705,8 +729,8 @@ def calibration(of: Paired, pool: FloatArray, edges: FloatArray, confidence: flo
 def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArray) -> FloatArray:
     """What the variance (..., K) of a gap lacks where a bin's few ratings happen to agree.
 
-    It is at least that of a bin with one rating more, half as even odds have it and half as the
-    ratings of all bins do.
+    It is at least that of a bin with one rating more, a quarter as even odds have it and the rest
+    as the ratings of all bins do.
     """
     squares = np.square(mass).sum(-1)
     fpc = np.square(mass * of.design._root_fpc[..., None, :]).sum(-1)
@@ -715,7 +739,7 @@ def _floor(of: Paired, mass: FloatArray, total: FloatArray, covariance: FloatArr
     n = np.where(seen, total**2 / np.where(seen, squares, 1.0), 0.0)
     good = np.where(seen, (mass * of.human[..., None, :]).sum(-1) / np.where(seen, total, 1.0), 0.0)
     overall = (of._base * of.human).sum(-1)[..., None]
-    p = (n * good + (overall + 0.5) / 2) / (n + 1)
+    p = (n * good + 0.75 * overall + 0.125) / (n + 1)
     least = p * (1 - p) / (n + 1) * fpc
     found = np.diagonal(covariance, axis1=-2, axis2=-1)
     return np.asarray(np.maximum(least - found, 0.0))

@@ -43,7 +43,7 @@ def assess(
     judges: str | Sequence[str] | None = None,
     *,
     threshold: Cut | str | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     against: str | Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
     bins: int | None = None,
@@ -61,7 +61,8 @@ def assess(
     threshold
         Where a judge's score becomes a 1, such as ``">= 0.5"``. A probability needs none.
     by
-        Column of the pool whose values make slices; one with many numbers is cut into four.
+        Column of the pool whose values make slices; one with many numbers is cut into four. With
+        several columns, every combination of their values is a slice.
     against
         Columns of the pool, such as length or position, that errors may follow. Of a text the
         number of words counts.
@@ -97,9 +98,18 @@ def assess(
     cut = None if threshold is None else Cut.parse(threshold)
     setting = TrialSettings(ratings, table, cut, bins, confidence)
     trials = tuple(trial_of(setting, name) for name in names)
-    slices = [] if by is None else list(slices_of(setting, names, by))
+    columns_by = () if by is None else as_names(by)
+    slices = list(slices_of(setting, names, columns_by)) if columns_by else []
     follows = [follows_of(setting, t, x) for t in trials for x in as_names(against)]
-    return Assessment(ratings, trials, confidence, by, tuple(slices), tuple(follows), table)
+    return Assessment(
+        ratings,
+        trials,
+        confidence,
+        ", ".join(columns_by) or None,
+        tuple(slices),
+        tuple(follows),
+        table,
+    )
 
 
 def assess_table(

@@ -41,6 +41,7 @@ MEASURES = {
     "kappa_linear": ("κ, linear", "as κ, a miss by two levels counts twice"),
     "kappa_quadratic": ("κ, quadratic", "as κ, a miss by two levels counts four times"),
     "ac1": ("Gwet's AC1", "as κ, steadier where one class is rare"),
+    "ac2": ("Gwet's AC2", "as AC1, a miss by two levels counts four times"),
     "auc": ("AUC", "chance that a good one scores above a bad one"),
     "ece": ("calibration error", "mean gap between stated and true chance (ECE)"),
     "pearson": ("Pearson's r", "correlation"),
@@ -360,6 +361,8 @@ def _wanted(
             yield f"kappa_{weight}", (verdict, partial(_kappa, levels, weight), levels)
     if labelled or kind == "ordinal":
         yield "ac1", (verdict, lambda of: m.ac1(of, levels), levels)
+    if kind == "ordinal":
+        yield "ac2", (verdict, lambda of: m.ac1(of, levels, "quadratic"), levels)
     if kind in ("probability", "score"):
         yield "auc", (score, m.auc, None)
     if not zero_one:
@@ -551,8 +554,21 @@ def _remarks(
 # Slices, and what errors follow
 
 
-def slices_of(setting: TrialSettings, names: Sequence[str], by: str) -> Iterator[Trial]:
-    parts = _parts(setting.table.values(by), by)
+def slices_of(setting: TrialSettings, names: Sequence[str], by: Sequence[str]) -> Iterator[Trial]:
+    """Trials for each value of a column, or each combination of the values of several."""
+    parts: dict[str, BoolArray] = {}
+    for column in by:
+        own = _parts(setting.table.values(column), column)
+        parts = {
+            f"{told}, {label}" if told else label: inside & part
+            for told, inside in (parts or {"": np.array(True)}).items()
+            for label, part in own.items()
+            if (inside & part).any()
+        }
+    if len(parts) > _SLICES:
+        raise DataError(
+            f"{' and '.join(by)} make {len(parts)} slices; {_SLICES} at most. Name fewer columns."
+        )
     for told, inside in parts.items():
         for name in names:
             yield trial_of(setting, name, inside, told)

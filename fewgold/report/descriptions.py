@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from fewgold.estimators.regressors import REGRESSORS
+
 COCHRAN = "Cochran (1977), Sampling Techniques, third edition, Wiley"
 SALDIAS = (
     "Saldías Fuentes, Foster, Freitag and Tan (2022), Toward More Effective Human Evaluation for "
@@ -225,6 +227,21 @@ ESTIMATORS |= {
         "ridge-free": "the same without using which way each metric points",
     }.items()
 }
+# A regressor by name; "cv-sklearn" alone speaks for those of your own.
+ESTIMATORS |= {
+    f"cv-sklearn{name}": replace(
+        ESTIMATORS["cv-forest"],
+        short=f"mean corrected by {what}" if name else "",
+        does=ESTIMATORS["cv-forest"].does.replace(
+            "a random forest on the metrics", f"{what} (scikit-learn, from the metrics)"
+        ),
+        papers=("Pedregosa et al. (2011), Scikit-learn, JMLR 12", MODEL_ASSISTED),
+    )
+    for name, what in {
+        "": "a regressor",
+        **{f":{name}": what for name, (what, _) in REGRESSORS.items()},
+    }.items()
+}
 # The binary model where there was no metric to correct.
 ALONE = Description(
     "",
@@ -256,7 +273,7 @@ def _found(name: str, known: dict[str, Description], doc: str) -> Description:
     base = name.removesuffix("-printed")
     # docs-chunks3 goes on from docs-chunks, cv-comet from cv, docs-optimist not from docs-opt.
     stem = re.sub(r"^docs-chunks\d+$", "docs-chunks", base)
-    fitting = [key for key in known if stem == key or stem.startswith(f"{key}-")]
+    fitting = [key for key in known if stem == key or stem.startswith((f"{key}-", f"{key}:"))]
     if not fitting:
         first = doc.strip().partition("\n")[0].strip() or f"{name}, a method of your own."
         return Description("", first, "")
@@ -292,6 +309,8 @@ def short_line(name: str, known: dict[str, Description], make: Callable[[str], o
     key = "docs-chunks" if name == "docs-chunks3" else name
     if key in known:
         return known[key].short
+    if name.startswith("cv-sklearn:"):
+        return f"mean corrected by {name.removeprefix('cv-sklearn:')}, a regressor of your own"
     if name.startswith("cv-"):
         return f"mean corrected by {name.removeprefix('cv-')}"
     if name.startswith("alpha-"):

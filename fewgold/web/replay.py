@@ -402,6 +402,7 @@ class SimulatePage(Page):
 
     def prepare(self, fields: Fields, data: Data) -> tuple[Work, tuple[str, ...]]:
         from fewgold import registry
+        from fewgold.estimators.regressors import is_path, regressor_names
         from fewgold.simulation.run import check_scale, check_strategy
 
         names = _ticked(fields)
@@ -427,6 +428,11 @@ class SimulatePage(Page):
             }
             asked["limits"] = (0.0, 1.0)
         for name in (*names, asked["baseline"]):
+            if is_path(name.partition("cv-sklearn:")[2]):
+                raise FewgoldError(
+                    f"pages import no code, so {name!r} is for the command line. Take a regressor "
+                    f"by name: {', '.join(regressor_names())}."
+                )
             check_strategy(name, studies)
             check_scale(name, studies, asked["limits"])
         cells = len(studies) * (len(names) + 1) * len(asked["budgets"])

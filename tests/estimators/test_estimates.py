@@ -335,9 +335,7 @@ def test_signatures_tell_estimators_apart():
 @pytest.mark.parametrize("name", registry.estimator_names(POOL))
 def test_usual_estimators_are_signed_by_their_name(name):
     made = registry.estimator(name, POOL)
-    # Of a model of scikit-learn the name tells the class only.
-    assert made.spelled.startswith(f"{made.name}(regressor=" if name == "cv-forest" else made.name)
-    assert name == "cv-forest" or made.spelled == made.name
+    assert made.spelled == made.name
 
 
 @pytest.mark.parametrize(("n", "said"), [(20, True), (300, False)])

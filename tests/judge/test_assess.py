@@ -163,6 +163,21 @@ def test_slices_sum_to_the_whole() -> None:
         whole(frame(), judges="judge", by="nope")
 
 
+def test_slices_by_two_columns() -> None:
+    table = frame().assign(long=lambda t: np.where(t["length"] > 45, "long", "short"))
+    found = whole(table, judges="judge", by=["topic", "long"])
+    assert [t.slice for t in found.slices] == [
+        "law, long", "law, short", "sport, long", "sport, short",
+    ]  # fmt: skip
+    alone = whole(table[table["topic"] == "sport"], judges="judge", by="long").slices[1]
+    both = found.slices[3]
+    assert (both.rated, both.size) == (alone.rated, alone.size)
+    assert both.figures["kappa"].value == pytest.approx(alone.figures["kappa"].value)
+    assert "topic, long" in found.summary()
+    with pytest.raises(DataError, match="slices; 30 at most"):
+        whole(table.assign(many=np.arange(N) % 20), judges="judge", by=["topic", "many"])
+
+
 def test_two_judges_are_compared_on_the_same_ratings() -> None:
     table = frame()
     rng = np.random.default_rng(9)

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics as sk
 from statsmodels.stats import inter_rater
+from statsmodels.stats.proportion import proportion_confint
 
 from fewgold import Pool
 from fewgold.design import simple_design
@@ -79,6 +80,7 @@ SCORES = {
         lambda y, g, w: sk.cohen_kappa_score(y, g, weights="quadratic", sample_weight=w),
     ),
     "ac1": (lambda of: m.ac1(of, LEVELS), slow.ac1(LEVELS)),
+    "ac2": (lambda of: m.ac1(of, LEVELS, "quadratic"), slow.ac2(LEVELS)),
     "spearman": (m.spearman, slow.spearman),
     "kendall": (m.kendall, slow.kendall),
     "pearson": (m.pearson, lambda y, g, w: np.cov(y, g, aweights=w)[0, 1]
@@ -258,9 +260,17 @@ def test_a_pass_and_a_fail_are_added_where_the_judge_says_the_same() -> None:
     ratings = (20 / 19) * ((human - 0.85) ** 2).sum()
     added = (1 - p) ** 2 + p**2
     se = np.sqrt(ratings + added) / 22
-    q = stats.t.ppf(0.975, 18)
+    # Only the ratings' part of the variance is estimated, with 18 degrees of freedom.
+    q = stats.t.ppf(0.975, 18 * ((ratings + added) / ratings) ** 2)
     assert (found.value, found.se) == pytest.approx((0.85, se), rel=1e-6)
     assert (found.low, found.high) == pytest.approx((p - q * se, p + q * se), rel=1e-6)
+
+
+@pytest.mark.parametrize("hits", [0, 1, 13, 40])
+def test_wilson_is_that_of_statsmodels(hits: int) -> None:
+    q = np.asarray(stats.norm.ppf(0.975))
+    ours = m.wilson(np.asarray(hits / 40), np.asarray(40.0), q)
+    assert tuple(ours) == pytest.approx(proportion_confint(hits, 40, 0.05, "wilson"), abs=1e-12)
 
 
 def test_perfect_agreement_leaves_room_for_what_was_missed() -> None:

@@ -91,3 +91,17 @@ def variance_of_simple_sample(z: Any, judge: Any, size: int) -> float:
     for label in (0, 1):
         left[judge == label] -= left[judge == label].mean()
     return float((1 - n / size) / n * (left**2).sum() / (n - 1))
+
+
+def ac2(levels: Any) -> Value:
+    """Gwet's AC2 with quadratic weights (Gwet 2014, section 5.3)."""
+
+    def value(human: Any, judge: Any, weights: Any) -> float:
+        p = table(human, judge, weights, levels)
+        agree = 1 - np.subtract.outer(levels, levels) ** 2 / (levels[-1] - levels[0]) ** 2
+        share = (p.sum(1) + p.sum(0)) / 2
+        k = len(levels)
+        chance = agree.sum() / (k * (k - 1)) * (share * (1 - share)).sum()
+        return float(((agree * p).sum() - chance) / (1 - chance))
+
+    return value
