@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fewgold.estimate import Estimate, Interval
     from fewgold.estimator import Estimator
     from fewgold.history import History
+    from fewgold.labels import estimate_mean
     from fewgold.pool import Pool
     from fewgold.sample import Design, Ratings, Sample
     from fewgold.samplers import Cost, Sampler
@@ -64,6 +65,7 @@ __all__ = [
     "comparison",
     "datasets",
     "doctor",
+    "estimate_mean",
     "estimators",
     "formats",
     "judge",
@@ -97,6 +99,7 @@ _HOME = {
     "Sample": "sample",
     "Sampler": "samplers",
     "Simulation": "simulation",
+    "estimate_mean": "labels",
     "simulate": "simulation",
 }
 

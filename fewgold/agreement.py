@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -24,6 +24,7 @@ __all__ = [
     "Agreement",
     "Answers",
     "krippendorff",
+    "prediction_errors",
 ]
 
 
@@ -339,6 +340,32 @@ def _notes(raters: int, score: FloatArray, per: IntArray, found: Components) -> 
     if np.ptp(score) == 0:
         notes.append("all scores are the same: they say nothing about agreement")
     return tuple(notes)
+
+
+def prediction_errors(pools: Mapping[str, Agreement]) -> pd.Series[float]:
+    """Error of predicting each rater's mean score from the other raters of the same segments.
+
+    The distance between the mean score of a rater and that of the others on the segments that
+    they share, averaged over pools such as the outputs of several systems (Saldías et al. 2022,
+    Table 12). Raters who share no segment with others are NaN.
+
+    Parameters
+    ----------
+    pools
+        The agreement on each pool, by name.
+
+    Returns
+    -------
+    pandas.Series
+        One error per rater, in the order in which raters first occur.
+    """
+    import pandas as pd
+
+    if not pools:
+        raise DataError("expected the agreement on at least one pool; got none.")
+    errors = [found.table.set_index("rater")["deviation"].abs() for found in pools.values()]
+    both = pd.concat(errors, axis=1)
+    return both.mean(axis=1).rename("error")
 
 
 def _by_rater(names: list[Any], single: Coded, every: Coded) -> tuple[float, pd.DataFrame]:

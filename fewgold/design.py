@@ -156,6 +156,105 @@ class Design:
             root_fpc = np.sqrt(np.clip(1.0 - self.inclusion, 0.0, None))
             object.__setattr__(self, "influence", np.asarray(self.weights * root_fpc))
 
+    # The usual designs, for samples that somebody else drew.
+
+    @classmethod
+    def simple(cls, n: int, size: int) -> Design:
+        """A simple random sample: n of ``size`` segments, every such set equally likely.
+
+        >>> Design.simple(150, 2000)
+        Design(simple, 150 of 2000)
+        """
+        return cls(
+            kind=DesignKind.SIMPLE,
+            size=size,
+            weights=np.full(n, 1 / n),
+            inclusion=np.full(n, n / size),
+            groups=np.zeros(n, dtype=np.int64),
+        )
+
+    @classmethod
+    def stratified(cls, strata: IntArray, sizes: IntArray) -> Design:
+        """Simple random samples within strata, of any number of segments each.
+
+        A stratum with a single sampled segment is compared with another one for the variance.
+        Strata without any are left out, which is biased, and the design says so.
+
+        Parameters
+        ----------
+        strata
+            (n,) stratum of each sampled segment: 0, 1, …
+        sizes
+            (H,) segments of the pool in each stratum.
+
+        Examples
+        --------
+        >>> Design.stratified(np.array([0, 0, 1, 1]), np.array([30, 10])).weights
+        array([0.375, 0.375, 0.125, 0.125])
+        """
+        strata, sizes = np.asarray(strata, dtype=np.int64), np.asarray(sizes)
+        counts = np.bincount(strata, minlength=sizes.size)
+        used = counts > 0
+        groups = collapse(strata, counts.astype(np.float64), sizes)
+        return cls(
+            kind=DesignKind.STRATIFIED if used.all() else DesignKind.EMPTY_STRATA,
+            size=int(sizes.sum()),
+            weights=(sizes / sizes[used].sum() / np.maximum(counts, 1))[strata],
+            inclusion=(counts / sizes)[strata],
+            groups=np.unique(groups, return_inverse=True)[1],
+            strata=strata,
+            unbiased=bool(used.all()),
+        )
+
+    @classmethod
+    def clusters(cls, units: IntArray, n_units: int, size: int) -> Design:
+        """A simple random sample of whole documents (conversations, users, …), all rated.
+
+        The mean is that of the sampled segments, a ratio estimate: documents count by their size.
+
+        Parameters
+        ----------
+        units
+            (n,) document of each sampled segment: 0, 1, …, none left out.
+        n_units
+            Documents of the pool.
+        size
+            Segments of the pool.
+        """
+        units = np.asarray(units, dtype=np.int64)
+        return cls(
+            kind=DesignKind.CLUSTERS,
+            size=size,
+            weights=np.full(units.size, 1 / units.size),
+            inclusion=np.full(units.size, (int(units.max()) + 1) / n_units),
+            groups=np.zeros(units.size, dtype=np.int64),
+            units=units,
+        )
+
+    @classmethod
+    def of_chances(cls, inclusion: FloatArray, size: int) -> Design:
+        """Segments drawn independently of each other, each with its own known chance.
+
+        Weights are in proportion to 1/π and sum to 1 (Hájek). The variance is that of independent
+        draws (Poisson sampling); for a sample of fixed size it is on the safe side.
+
+        Parameters
+        ----------
+        inclusion
+            (n,) chance π of each sampled segment.
+        size
+            Segments of the pool.
+        """
+        inclusion = np.asarray(inclusion, dtype=np.float64)
+        weights = 1 / inclusion
+        return cls(
+            kind=DesignKind.UNEVEN,
+            size=size,
+            weights=weights / weights.sum(),
+            inclusion=inclusion,
+            groups=np.zeros(inclusion.size, dtype=np.int64),
+        )
+
     def __repr__(self) -> str:
         return f"Design({self._label}, {self.n} of {self.size})"
 
@@ -715,14 +814,10 @@ def simple_design(n: int, size: int) -> Design:
 
     The same object each time, so that simulations work out its closed forms once.
     """
-    arrays: dict[str, Any] = {
-        "weights": np.full(n, 1 / n),
-        "inclusion": np.full(n, n / size),
-        "groups": np.zeros(n, dtype=np.int64),
-    }
-    for array in arrays.values():
+    design = Design.simple(n, size)
+    for array in (design.weights, design.inclusion, design.groups):
         array.flags.writeable = False
-    return Design(kind=DesignKind.SIMPLE, size=size, **arrays)
+    return design
 
 
 def neighbours(n: int, size: int) -> IntArray:

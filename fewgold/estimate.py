@@ -264,6 +264,71 @@ class LinearEstimate:
         low, high = (bound or self.bound).interval(self, check_confidence(confidence))
         return Interval(low, high).within(self.ratings.limits)
 
+    def for_process(self) -> LinearEstimate:
+        """The same value as an estimate for the process: a new test set like this pool.
+
+        The pool is then a sample itself. By the law of total variance what it adds is the
+        variance of its mean human score,
+
+            V(Ȳ) = S² [(1 − ρ)/N + ρ Σ (N_h/N)²],
+
+        with S² the variance of the scores and ρ their intraclass correlation within documents,
+        which new text comes in too (0 where no documents are known). That holds whatever the
+        design and the control: metrics cannot lower it, since the pool's own metric means are as
+        much left to chance as its scores. Guaranteed bounds are about the pool and refuse it.
+        """
+        ratings, design, y = self.ratings, self.design, self.ratings.scores
+        n, size, w = self.n, design.size, design.weights / design.weights.sum(-1, keepdims=True)
+        pool = ratings.sample.pool
+        mean = np.vecdot(y, w)[..., None]
+        rate = 1 - np.square(w).sum(-1)
+        spread = np.vecdot((y - mean) ** 2, w) / np.where(rate > 0, rate, 1.0)
+        share, units = np.full(spread.shape, 1 / size), None
+        if pool.has_documents and pool.n_documents < size:
+            units = np.asarray(pool.codes[ratings.sample.indices])
+            sizes = np.bincount(pool.codes) / size
+            concentration = float(np.square(sizes).sum())
+            alike = replace(
+                design, balance=None, groups=np.zeros_like(design.groups), units=None,
+                influence=w, documents=units, shares=sizes[units], concentration=concentration,
+            )  # fmt: skip
+            rho = np.clip(alike._intraclass(y[..., None, :])[..., 0], 0.0, 1.0)
+            share = np.asarray((1 - rho) / size + rho * concentration)
+        more = np.where(n > 1, spread * share, np.inf)
+        own = self.se**2
+        covered = (DesignKind.SIMPLE, DesignKind.STRATIFIED, DesignKind.WAVES, DesignKind.ADAPTIVE)
+        changed: dict[str, Any] = {
+            "kind": DesignKind.PROCESS if design.kind in covered else design.kind,
+            "inclusion": np.zeros_like(design.inclusion),
+        }
+        left = self._counting()[..., 0, :]
+        if np.any(own <= 0):  # all are rated, or metrics explain all of it: compare the scores
+            left = y - mean
+            flat = np.sqrt(share / np.square(w).sum(-1))
+            changed |= {
+                "kind": DesignKind.PROCESS, "groups": np.zeros_like(design.groups), "units": None,
+                "balance": None, "documents": None, "shares": None, "strata": None,
+                "influence": w * np.asarray(flat)[..., None],
+            }  # fmt: skip
+        else:
+            grow = np.sqrt(1 + more / own)
+            changed["influence"] = design.influence * grow[..., None]
+        sample = replace(
+            ratings.sample,
+            design=replace(design, **changed),
+            info=replace(ratings.sample.info, target="process"),
+        )
+        what = "documents" if units is not None else "segments"
+        return replace(
+            self,
+            offset=self.value - np.vecdot(left, design.weights),
+            residuals=left,
+            ratings=replace(ratings, sample=sample),
+            g_weights=None,
+            limits=None,
+            notes=(*self.notes, f"about a new test set like this one, with other {what}"),
+        )
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """The notes, and what the ratings themselves warn of."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,11 @@ from fewgold.design import Design
 from fewgold.errors import DataError, DesignError
 from fewgold.io.columns import told_orientation
 from fewgold.pool import Pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewgold.chosen import Chosen, Labelled
 
 __all__ = ["Design", "Ratings", "Sample"]
 
@@ -35,6 +40,14 @@ class GapHandling:
 
 
 @dataclass(frozen=True)
+class Assumption:
+    """What a user says of labels that exist, a sentence for readers and a code for signatures."""
+
+    note: str
+    code: str
+
+
+@dataclass(frozen=True)
 class SampleInfo:
     """Where a sample and its ratings come from: what signatures, files and reports tell of it.
 
@@ -45,6 +58,8 @@ class SampleInfo:
     seeds: tuple[int, ...] = ()
     adequate: str | None = None  # the cut that made 0 and 1 of the scores, such as "<= 0"
     gaps: GapHandling | None = None
+    chosen: Assumption | None = None  # how rows were chosen that nobody drew with fewgold
+    target: str | None = None  # "process" where results are about new segments like these
 
     @property
     def sampler(self) -> str | None:
@@ -69,6 +84,8 @@ class SampleInfo:
             both(self.seeds, wave.seeds),
             wave.adequate or self.adequate,
             wave.gaps or self.gaps,
+            wave.chosen or self.chosen,
+            wave.target or self.target,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,6 +98,9 @@ class SampleInfo:
             "gaps": None if gaps is None else gaps.note,
             "gaps_signed": None if gaps is None else gaps.code,
             "unrated": None if gaps is None else gaps.unrated or None,
+            "chosen": None if self.chosen is None else self.chosen.code,
+            "chosen_note": None if self.chosen is None else self.chosen.note,
+            "target": self.target,
         }
         return {name: value for name, value in found.items() if value is not None}
 
@@ -96,6 +116,8 @@ class SampleInfo:
             () if seed is None else tuple(int(s) for s in str(seed).split("+")),
             record.get("adequate"),
             gaps,
+            None if "chosen" not in record else Assumption(record["chosen_note"], record["chosen"]),
+            record.get("target"),
         )
 
 
@@ -141,6 +163,33 @@ class Sample:
         if self.pool.cost is None:
             return np.full(self.indices.shape[:-1], float(self.n))
         return np.asarray(self.pool.cost[self.indices].sum(-1))
+
+    @classmethod
+    def labelled(cls, found: Labelled) -> tuple[Sample, FloatArray]:
+        """The rows of a table that were chosen to be labelled, and their labels, NaN where missing.
+
+        ``found`` is what `fewgold.chosen.read_labelled` gives.
+        """
+        info = SampleInfo(chosen=Assumption(found.sentence, found.chosen.code))
+        return cls(found.pool, found.rows, found.design, info=info), found.scores
+
+    def to_frame(self) -> pd.DataFrame:
+        """The segments to annotate as a table: id, document, texts, metrics, weight and chance.
+
+        Not for raters, who should not see metrics: `fewgold.sheets.to_sheet` writes what they need.
+        """
+        import pandas as pd
+
+        if self.indices.ndim != 1:
+            raise DataError("a batch of draws makes no table. Take one of them: sample.draw(k).")
+        pool, rows = self.pool, self.indices
+        columns: dict[str, Any] = {"id": pool.ids[rows]}
+        if pool.documents is not None:
+            columns["document"] = pool.documents[rows]
+        for table in (pool.texts, pool.metrics):
+            columns |= {name: values[rows] for name, values in table.items()}
+        design = self.design
+        return pd.DataFrame(columns).assign(weight=design.weights, chance=design.inclusion)
 
     def standardised(self, names: Iterable[str] | None = None) -> FloatArray:
         """Metrics of the sampled segments, standardised over the pool: (..., p, n)."""
@@ -263,6 +312,50 @@ class Ratings:
             f"Ratings({self.scores.shape[-1]} scores, mean {self.scores.mean():.4g}, {self.sample})"
         )
 
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        human: str | Sequence[str] | None = None,
+        chosen: str | Chosen = "random",
+        limits: Limits | None = None,
+        **columns: Any,
+    ) -> Ratings:
+        """Labels that exist, from a dataframe in which people labelled some of the rows.
+
+        Parameters
+        ----------
+        table
+            A dataframe of pandas, polars, pyarrow or narwhals; missing labels are NaN or null.
+        human
+            The column of labels (guessed from its name if None), or several of them.
+        chosen
+            How the labelled rows were chosen: ``"random"``, ``"strata:COLUMN"``,
+            ``"whole:COLUMN"`` or ``"chances:COLUMN"``. Every result says so.
+        limits
+            Ends of the scale, such as ``(0, 1)``.
+        columns
+            ``metrics``, ``id``, ``document``, ``system``, ``texts`` and ``orientation``, as far as
+            they should not be guessed.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"judge": [1.0, 2, 3, 4, 5, 6], "human": [1, None, 3, None, 4, 7]})
+        >>> ratings = Ratings.from_table(frame, human="human", metrics="judge")
+        >>> ratings.n, len(ratings.sample.pool)
+        (4, 6)
+        >>> ratings.warnings
+        ('the 4 labelled rows are taken to be a simple random sample of the 6 rows of the table',)
+        """
+        from fewgold.chosen import read_labelled  # only labels that exist need it
+
+        sample, scores = Sample.labelled(
+            read_labelled(table, human=human, chosen=chosen, **columns)
+        )
+        return cls(sample, scores, as_limits(limits))
+
     @property
     def n(self) -> int:
         return int(self.scores.shape[-1])
@@ -270,8 +363,9 @@ class Ratings:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What every result made from these ratings must say, such as what became of gaps."""
-        gaps = self.sample.info.gaps
-        return () if gaps is None else (gaps.note,)
+        info = self.sample.info
+        found = [told.note for told in (info.chosen, info.gaps) if told is not None]
+        return tuple(found)
 
     def _signed(self) -> dict[str, str]:
         """What signatures tell of the ratings: seed, pool, scores, version, scale, gaps and
@@ -293,6 +387,10 @@ class Ratings:
             found["adequate"] = info.adequate.replace(" ", "")
         if info.gaps is not None:
             found["gaps"] = info.gaps.code
+        if info.chosen is not None:
+            found["chosen"] = info.chosen.code
+        if info.target is not None:
+            found["target"] = info.target
         return found
 
     def cut(self, cut: Cut | str) -> Ratings:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fewgold import Pool
-from fewgold.agreement import Answers, krippendorff, krippendorff_nominal
+from fewgold.agreement import Answers, krippendorff, krippendorff_nominal, prediction_errors
 from fewgold.errors import DataError, FewgoldError, UnknownNameError
 from fewgold.estimators import Mean
 from fewgold.samplers import SimpleRandom
@@ -287,3 +287,15 @@ def test_intervals_stay_on_the_scale():
         Mean().estimate(sample.rate(answers.scores(), limits=(0, 5))), target="any"
     )
     assert (cut.low, cut.high) == (0, 5)
+
+
+def test_error_of_predicting_a_rater_from_the_others():
+    """By hand: r0 is 1 above the mean of the others in one pool and 2 below it in the other."""
+    one = answers_of([3, 3, None], [2, 2, 4], [2, 2, 6]).agreement()
+    two = answers_of([1, 1], [3, 3], [3, 3]).agreement()
+    errors = prediction_errors({"one": one, "two": two})
+    assert errors["r0"] == pytest.approx((1 + 2) / 2)
+    # r1 in pool one: means (2 + 2 + 4)/3 against (2.5 + 2.5 + 6)/3; in pool two 3 against 2.
+    assert errors["r1"] == pytest.approx((1 + 1) / 2)
+    with pytest.raises(DataError, match="at least one pool"):
+        prediction_errors({})

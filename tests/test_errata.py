@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from itertools import combinations
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from fewgold.planning import Setting, information, measurable_difference
 from fewgold.pool import Pool
 from fewgold.reliability.bootstrap import segment_means
 from fewgold.reliability.result import CubicFit, PowerFit, power_fit
+from fewgold.reproduce.daniken_systems import PRINTED
 from fewgold.samplers import Incremental, SimpleRandom
 
 ROOT = Path(__file__).parent.parent
@@ -207,6 +209,40 @@ def test_003_metropolis_accepts_when_u_is_at_most_t() -> None:
 
     assert shares(True) == pytest.approx(weight / 8, abs=0.015)
     assert shares(False)[0] > 0.9  # every step up has t = 1 and is refused
+
+
+def test_002_probability_of_a_count() -> None:
+    """P(r = 1) is no distribution over counts; the binomial with that rate is."""
+    alpha, rho, eta, n = 0.6, 0.7, 0.8, 12
+    rate = alpha * (rho + eta - 1) + (1 - eta)
+    printed = np.full(n + 1, rate)
+    binomial = np.array([comb(n, m) * rate**m * (1 - rate) ** (n - m) for m in range(n + 1)])
+    assert printed.sum() == pytest.approx((n + 1) * rate) != 1
+    assert binomial.sum() == pytest.approx(1)
+
+
+def test_002_cells_of_the_grid() -> None:
+    """Midpoints (i + ½)/N for i = 0 … N − 1 lie in (0, 1); that of i = N does not."""
+    size = 2000
+    middle = (np.arange(size + 1) + 0.5) / size
+    assert (middle[:-1] < 1).all() and middle[-1] > 1
+
+
+def test_003_expectation_needs_the_density() -> None:
+    """∫ f(θ) dθ is E[f] under a uniform density only: the mean of Beta(8, 4) is 2/3, not 1/2."""
+    grid = (np.arange(20_000) + 0.5) / 20_000
+    density = grid**7 * (1 - grid) ** 3
+    density /= density.mean()
+    assert grid.mean() == pytest.approx(0.5)
+    assert (grid * density).mean() == pytest.approx(2 / 3, abs=1e-6)
+
+
+def test_003_comet_changes_the_table() -> None:
+    """Facebook-AI against VolcTrans-AT: no star by people alone, one with COMET (Table 5.6)."""
+    cells = PRINTED["thesis5.5"].cells
+    place = list(cells).index("Facebook-AI")
+    by_people, with_comet = cells["VolcTrans-AT"][place], "*"
+    assert by_people == "." and by_people != with_comet
 
 
 def test_003_a_perfect_classifier() -> None:

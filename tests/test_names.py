@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fewgold import History, simulate
+from fewgold import History, Ratings, estimate_mean, simulate
 from fewgold.bayes import BinaryPosterior, naive_table, roc_table, success_rates
 from fewgold.campaign import Settings
 from fewgold.comparison import compare, joint_pool
@@ -118,6 +118,16 @@ CASES: dict[tuple[str, str], tuple[str, Callable[[Any], Any]]] = {
     ),
 }  # fmt: skip
 CASES |= {
+    ("estimate_mean", "human"): (
+        "rater1", lambda h: estimate_mean(ONE, human=h, metrics=[], id="segment").signature(),
+    ),
+    ("estimate_mean", "metrics"): (
+        "comet",
+        lambda m: estimate_mean(ONE, human="rater1", metrics=m, id="segment").signature(),
+    ),
+    ("Ratings.from_table", "human"): (
+        "rater1", lambda h: Ratings.from_table(ONE, human=h, id="segment").scores.tolist(),
+    ),
     ("assess", "judges"): ("comet", lambda j: [t.judge for t in assess(RATINGS, j).judges]),
     ("assess", "against"): (
         "words", lambda x: [f["column"] for f in assess(RATINGS, "comet", against=x).follows],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial as partial_function
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -35,7 +37,10 @@ Gaps = Annotated[
 
 def estimate(
     file: str = argument(
-        ..., "FILE", "The rated sheet, or a campaign; - is CSV on stdin, with --design."
+        ...,
+        "FILE",
+        "The rated sheet, a campaign, or a table with labels on some rows (--chosen); - is CSV on "
+        "stdin.",
     ),
     pool: options.Pool = None,
     design: options.SideFile = None,
@@ -75,6 +80,14 @@ def estimate(
         None, "K", "Of a campaign: go by the first waves only, rated throughout.", min=1
     ),
     higher_is_better: bool | None = options.direction(None, "Default: read from the ratings."),
+    chosen: options.Chosen = None,
+    labels: options.LabelFile = None,
+    on: options.LabelKey = None,
+    metrics: options.LabelMetrics = None,
+    target: Annotated[
+        options.Target,
+        described("WHAT", "pool: the score of these segments; process: of a new test set like it."),
+    ] = "pool",
     output: Output = "text",
     json: Json = False,
     quiet: Quiet = False,
@@ -85,29 +98,53 @@ def estimate(
     every chosen segment has a score.
 
     Example: [bold]fewgold estimate to_rate.csv --limits 0,100[/bold]
+
+    Labels that exist: [bold]fewgold estimate table.csv --human passed --chosen random[/bold]
     """
     ends, passing = parse.limits(limits), parse.cut("--share", adequate)
     asked = slices.Asked(by, least, shrink, weights, mix, quantile, total, ratio, plot)
     human = asked.numerator or human
     made_by = None if bound is None or bound in _TAILS else parse.bound(bound)
     level = None if confidence is None else parse.confidence(confidence)
-    if in_campaign := input.is_campaign(file):
+    beside: Callable[[], Any] = _no_table  # the table of the pool, read if a column is wanted
+    in_sheet: str | None = None
+    if input.is_campaign(file):
         from fewgold.campaign import Campaign
         from fewgold.campaign.study import waves_to_use
 
-        own = {"--pool": pool, "--design": design, "--human": human, "--limits": limits}
+        own = {
+            "--pool": pool, "--design": design, "--human": human, "--limits": limits,
+            "--chosen": chosen, "--labels": labels, "--on": on, "--metrics": metrics,
+        }  # fmt: skip
         options.refuse_for_campaign(own | {"--id": None if id == "id" else id})
         with Campaign(file) as campaign:
             if gaps == "at-random" and waves is None:
                 waves = waves_to_use(campaign)
             seeds: Any = [wave.seed for wave in campaign.waves[:waves]]
-            partial, chosen = campaign._partial(waves), campaign._estimator(estimator)
+            partial, made = campaign._partial(waves), campaign._estimator(estimator)
             strategy, seed = campaign.settings.strategy, seeds[0] if len(seeds) == 1 else seeds
             level = level or campaign.settings.confidence
+    elif waves is not None:
+        raise typer.BadParameter("--waves is for campaigns.")
+    elif chosen is not None or labels is not None or input.without_design(file, design):
+        from fewgold.labels import partial_ratings
+
+        if pool is not None or design is not None:
+            raise typer.BadParameter("--pool and --design belong to sheets, --chosen to tables.")
+        named = options.named(human=human, metrics=metrics)
+        found = input.labelled(
+            file, chosen, quiet, labels=labels, on=on, id=None if id == "id" else id,
+            **named | {"human": None if human is None else parse.names(human)},
+        )  # fmt: skip
+        partial = partial_ratings(found, ends)
+        made = input.estimator_for(estimator, found.pool)
+        strategy, seed, level = f"labels+{made.name}", None, level or 0.95
+        beside = partial_function(getattr, found.roles, "table")
     else:
-        if waves is not None:
-            raise typer.BadParameter("--waves is for campaigns.")
         from fewgold import sheets
+
+        if on is not None or metrics is not None:
+            raise typer.BadParameter("--on and --metrics belong to tables with labels (--chosen).")
 
         record, sample = input.open_sheet(file, pool, design, quiet)
         columns = [record["score_column"]] if human is None else parse.names(human)
@@ -115,9 +152,12 @@ def estimate(
             input.read_sheet(file, columns, quiet), sample, id=id,
             score=columns[0] if len(columns) == 1 else columns, limits=ends, gaps=gaps != "wait",
         )  # fmt: skip
-        chosen = input.estimator_of(record, estimator, sample.pool)
+        made = input.estimator_of(record, estimator, sample.pool)
         strategy, seed, level = record["strategy"], record["seed"], level or 0.95
-    unlimited = partial.limits is None and passing is None and not chosen.name.startswith("alpha")
+        in_sheet = file
+        if "engine" not in record["pool"]:
+            beside = partial_function(sheets.pool_table, record, pool)
+    unlimited = partial.limits is None and passing is None and not made.name.startswith("alpha")
     if made_by is not None and made_by.needs_limits and unlimited:
         raise typer.BadParameter(
             f"--bound {bound} needs the ends of the scale: --limits LOW,HIGH, such as 0,25 or mqm."
@@ -130,27 +170,29 @@ def estimate(
     if passing is not None:
         partial = partial.cut(passing)
     if higher_is_better is not None:
-        if any(f.name == "higher_is_better" for f in fields(chosen)):  # type: ignore[arg-type]
-            chosen = replace(chosen, higher_is_better=higher_is_better)  # type: ignore[type-var]
+        if any(f.name == "higher_is_better" for f in fields(made)):  # type: ignore[arg-type]
+            made = replace(made, higher_is_better=higher_is_better)  # type: ignore[type-var]
         else:
-            note(f"{chosen.name} does not use the direction of the scores", quiet)
+            note(f"{made.name} does not use the direction of the scores", quiet)
     if made_by is not None or bound in _TAILS:
-        chosen = replace(chosen, bound=made_by or bound)  # type: ignore[type-var]
+        made = replace(made, bound=made_by or bound)  # type: ignore[type-var]
     if asked:
         from fewgold.missing import ratings_for
 
-        if gaps == "bounds":
-            raise typer.BadParameter("--gaps bounds is for the mean of the whole pool only.")
-        ratings = ratings_for(partial, chosen, gaps)
+        if gaps == "bounds" or target == "process":
+            raise typer.BadParameter(
+                "--gaps bounds and --target process are for the mean of the whole pool only."
+            )
+        ratings = ratings_for(partial, made, gaps)
         facts = {
             "strategy": strategy, "seed": seed, "file": file,
             "adequate": None if passing is None else str(passing),
         }  # fmt: skip
-        column = input.columns_beside(ratings, None if in_campaign else (file, id, record, pool))
+        column = input.columns_beside(ratings, beside(), in_sheet, id)
         how = "json" if json else output
-        slices.answer(asked, ratings, chosen, column, level, facts, how, quiet)
+        slices.answer(asked, ratings, made, column, level, facts, how, quiet)
         return
-    result = _made(chosen, partial, gaps, level)
+    result = _made(made, partial, gaps, level, target)
     result |= {
         "strategy": strategy,
         "seed": seed,
@@ -163,9 +205,13 @@ def estimate(
     emit("json" if json else output, result, [flat], lambda out: _show(out, result))
 
 
-def _random_error(ratings: Ratings) -> float | None:
+def _no_table() -> None:
+    """Campaigns and pools on disk have no table beside the pool."""
+
+
+def _random_error(ratings: Ratings, target: options.Target) -> float | None:
     """Standard error of the mean of a plain random sample of as many ratings, about."""
-    n, size = ratings.n, len(ratings.sample.pool)
+    n, size = ratings.n, len(ratings.sample.pool) if target == "pool" else math.inf
     if n < 2:
         return None
     weights, scores = ratings.sample.design.weights, ratings.scores
@@ -174,15 +220,24 @@ def _random_error(ratings: Ratings) -> float | None:
     return math.sqrt(spread * max(1 / n - 1 / size, 0.0))
 
 
-def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) -> dict[str, Any]:
+def _made(
+    chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float, target: options.Target
+) -> dict[str, Any]:
     """The record of the estimate; an error of the bound says what to type."""
     from fewgold.errors import DesignError
     from fewgold.estimators import Mean
     from fewgold.missing import estimate as estimated
 
+    def for_target(chosen: Estimator, gaps: Gaps) -> Any:
+        if target == "pool":
+            return estimated(partial, chosen, gaps, level)
+        from fewgold import labels
+
+        return labels.for_target(chosen, partial, target, gaps, level)
+
     try:
-        made = estimated(partial, chosen, gaps, level)
-        result = made.to_dict(level)
+        made = for_target(chosen, gaps)
+        result: dict[str, Any] = made.to_dict(level)
     except DesignError as error:
         error.hints["cli"] = (
             "On this command line: --bound auto covers every sample and estimate; guaranteed "
@@ -193,10 +248,10 @@ def _made(chosen: Estimator, partial: PartialRatings, gaps: Gaps, level: float) 
         return result
     ratings, bare = partial.at_random(), result
     if type(chosen) is not Mean or chosen.bound != Mean().bound:
-        bare = Mean().estimate(ratings).to_dict(level)
+        bare = for_target(Mean(), "at-random").to_dict(level)
     return result | {
         "plain_mean": bare["value"], "plain_mean_se": bare["se"], "plain_mean_low": bare["low"],
-        "plain_mean_high": bare["high"], "random_se": _random_error(ratings),
+        "plain_mean_high": bare["high"], "random_se": _random_error(ratings, target),
     }  # fmt: skip
 
 

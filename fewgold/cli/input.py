@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from fewgold.chosen import Labelled
     from fewgold.estimator import Estimator
     from fewgold.io.columns import Roles
     from fewgold.pool import Pool
@@ -166,42 +167,100 @@ def open_sheet(
 
 
 def columns_beside(
-    ratings: Ratings, sheet: tuple[str, str, Record, str | None] | None
+    ratings: Ratings, table: pd.DataFrame | None, sheet: str | None, id: str
 ) -> Callable[[str], NDArray[Any]]:
     """Finds a column for every segment of the pool, or for the rated ones only.
 
-    ``sheet`` is the file of a sheet, its column of ids, its side file and the pool's place if that
-    has moved; None for a campaign, which keeps documents, systems and texts.
+    ``table`` has a row for each segment, in the order of the pool; None for campaigns and pools on
+    disk, which keep documents, systems and texts. ``sheet`` is a file with rated segments.
     """
     import numpy as np
 
-    from fewgold import io, sheets
+    from fewgold import io
     from fewgold.errors import UnknownNameError
 
     pool = ratings.sample.pool
     known: dict[str, Any] = {"document": pool.documents, "system": pool.system}
     known |= {**pool.texts, **pool.metrics}
     known = {name: values for name, values in known.items() if values is not None}
+    if table is not None:
+        known |= {str(name): table[name].to_numpy() for name in table.columns}
 
     def find(name: str) -> NDArray[Any]:
-        if sheet is None or not pool._rows_in_memory:
-            if name not in known:
-                raise UnknownNameError("column", name, known, "Name it with --texts at the start.")
-            return np.asarray(known[name])
-        file, id, record, place = sheet
-        table = sheets.pool_table(record, place)
-        if name in table.columns:
-            return np.asarray(table[name].to_numpy())
         if name in known:
             return np.asarray(known[name])
-        frame = io.read_table(file)
-        if name not in frame.columns or name == id:
-            raise UnknownNameError("column", name, [*map(str, table.columns), *frame.columns])
+        frame = None if sheet is None else io.read_table(sheet)
+        if frame is None or name not in frame.columns or name == id:
+            raise UnknownNameError("column", name, known)
         rows = {str(i): k for k, i in enumerate(frame[id])}
         values = frame[name].to_numpy()
         return np.asarray([values[rows[str(i)]] for i in ratings.sample.ids])
 
     return find
+
+
+def labelled(
+    file: str,
+    chosen: str | None,
+    quiet: bool,
+    *,
+    labels: str | None = None,
+    on: str | None = None,
+    **columns: Any,
+) -> Labelled:
+    """A table with labels on some rows, perhaps from a second file, and how they were chosen."""
+    from fewgold.chosen import CHOICES, Chosen, join_labels, read_labelled
+
+    if (labels is None) != (on is None):
+        raise typer.BadParameter("--labels FILE and --on COLUMN belong together.")
+    how = Chosen.parse("random" if chosen is None else chosen)
+    table = read_table(file, quiet)
+    human = columns.get("human")
+    if labels is not None and on is not None:
+        only = human[0] if human and human[0] not in table.columns else None
+        table = join_labels(table, read_table(labels, quiet), on, only)
+    found = read_labelled(table, chosen=how, **columns)
+    if chosen is None:
+        n, size = number_of(found.scores), len(found.pool)
+        raise DataError(
+            f"{file!r} has labels on {n:,} of {size:,} rows (column {found.roles.human[0]}), but "
+            "nothing says how those rows were chosen. If they are a random subset, add --chosen "
+            f"random; else one of {CHOICES}. If it is a sheet of fewgold select, say where its "
+            "side file is with --design."
+        )
+    notes(found.notes, quiet)
+    return found
+
+
+def without_design(file: str, design: str | None) -> bool:
+    """Whether a file is a table that has labels on some rows, and no side file of a sample."""
+    from fewgold import io, sheets
+    from fewgold.io.columns import roles
+
+    if design is not None or not Path(file).is_file() or sheets.design_path(file).is_file():
+        return False
+    try:
+        table = io.read_table(file)
+        found = roles(table, need_id=False)
+    except DataError:
+        return False
+    names = [n for n in map(str, table.columns) if n not in (found.id, found.document)]
+    return bool(found.metrics) or len(names) > len(found.human) + len(found.texts)
+
+
+def estimator_for(name: str | None, pool: Pool) -> Estimator:
+    """The estimator for labels that exist: the one that was named, or the usual one."""
+    from fewgold import registry
+    from fewgold.labels import usual_estimator
+
+    return usual_estimator(pool) if name is None else registry.estimator(name, pool)
+
+
+def number_of(scores: Any) -> int:
+    """How many scores there are."""
+    import numpy as np
+
+    return int(np.isfinite(scores).sum())
 
 
 def estimator_of(record: Mapping[str, Any], name: str | None, pool: Pool) -> Estimator:

@@ -104,6 +104,33 @@ ScaleEnds = Annotated[
     str | None, described("LOW,HIGH", "Ends of the rating scale, such as 0,25 or mqm.")
 ]
 
+# Labels that exist
+LABELS = "Labels that exist"
+
+Chosen = Annotated[
+    str | None,
+    described(
+        "HOW",
+        "How the labelled rows were chosen: random, strata:COLUMN (at random within each value), "
+        "whole:COLUMN (all rows of values drawn at random), chances:COLUMN (the chance of each).",
+        panel=LABELS,
+    ),
+]
+LabelFile = Annotated[
+    str | None, described("FILE", "Labels in a file of their own; needs --on.", panel=LABELS)
+]
+LabelKey = Annotated[
+    str | None, described("COLUMN", "Column that matches labels to rows, or A,B.", panel=LABELS)
+]
+LabelMetrics = Annotated[
+    str | None,
+    described(
+        "A,B,…",
+        "Judges, metrics and categories; guessed unless named, none for none.",
+        panel=LABELS,
+    ),
+]
+
 # Drawing and replaying
 Strategy = Annotated[
     str | None, described("NAME", "See fewgold strategies. Default: the recommended one.")

@@ -17,7 +17,9 @@ _NOT_ESTIMATING = ("out", "title", "force", "json", "quiet")
 
 def report(
     context: typer.Context,
-    file: str = argument(..., "CAMPAIGN|SHEET", "A campaign, or a rated sheet."),
+    file: str = argument(
+        ..., "CAMPAIGN|SHEET", "A campaign, a rated sheet, or a table with labels (--chosen)."
+    ),
     out: str = option("report.html", "FILE", "Page to write: .html or .md.", "--out", "-o"),
     title: str | None = option(None, "TEXT", "Of the page."),
     gaps: str = option(
@@ -31,6 +33,9 @@ def report(
     adequate: str | None = option(None, "CUT", "Report the share of scores such as '<=0'."),
     limits: str | None = option(None, "LOW,HIGH", "Of a sheet: ends of the rating scale."),
     pool: str | None = option(None, "POOL", "Of a sheet: the pool, if it has moved."),
+    human: str | None = option(None, "COLUMN", "Column of labels.", panel=options.LABELS),
+    chosen: options.Chosen = None,
+    metrics: options.LabelMetrics = None,
     force: bool = flag(False, "--force", "Overwrite an existing page."),
     json: Json = False,
     quiet: Quiet = False,
@@ -57,8 +62,31 @@ def report(
     of_campaign = input.is_campaign(file)
     if of_campaign and (limits is not None or pool is not None):
         raise typer.BadParameter("--limits and --pool are for sheets; a campaign has its own.")
+    if chosen is None and (human is not None or metrics is not None):
+        raise typer.BadParameter(
+            "--human and --metrics are for tables with labels; say how those were chosen: --chosen "
+            "random."
+        )
+    if chosen is not None and (of_campaign or pool is not None):
+        raise typer.BadParameter("--chosen is for tables with labels, not sheets and campaigns.")
     try:
-        if of_campaign:
+        if chosen is not None:
+            from fewgold.labels import partial_ratings
+            from fewgold.missing import ratings_for
+            from fewgold.report import study_report
+
+            named = options.named(metrics=metrics) | {"human": parse.names(human) or None}
+            found = input.labelled(file, chosen, quiet, **named)
+            partial = partial_ratings(found, parse.limits(limits))
+            usual = input.estimator_for(estimator, found.pool)
+            ratings = ratings_for(partial if cut is None else partial.cut(cut), usual, gaps)
+            words = options.typed(context, _NOT_ESTIMATING)
+            made = study_report(
+                ratings, usual, strategy=f"labels+{usual.name}", title=title or Path(file).stem,
+                confidence=level or 0.95, unrated=partial.missing.tolist(),
+                context={"commands": [shlex.join(["fewgold", "estimate", file, *words])]},
+            )  # fmt: skip
+        elif of_campaign:
             from fewgold.campaign import Campaign
 
             with Campaign(file) as campaign:
@@ -75,11 +103,11 @@ def report(
             partial = sheets.read_partial(
                 file, sample, score=record["score_column"], limits=ends, gaps=gaps != "wait"
             )
-            chosen = input.estimator_of(record, estimator, sample.pool)
-            ratings = ratings_for(partial if cut is None else partial.cut(cut), chosen, gaps)
+            usual = input.estimator_of(record, estimator, sample.pool)
+            ratings = ratings_for(partial if cut is None else partial.cut(cut), usual, gaps)
             again = shlex.join(["fewgold", "estimate", file, *typed])
             made = study_report(
-                ratings, chosen, strategy=record["strategy"], title=title or Path(file).stem,
+                ratings, usual, strategy=record["strategy"], title=title or Path(file).stem,
                 confidence=level or 0.95, unrated=partial.missing.tolist(),
                 context={
                     "commands": [*sheets.commands(file, pool, record), again],

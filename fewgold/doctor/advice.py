@@ -149,6 +149,8 @@ def _bounds(seen: Seen, fit: Able) -> Support:
     )  # fmt: skip
 
 
+# Labels below which nothing is said about how they were chosen.
+_LEAST_LABELS = 10
 # Ratings of a system below which they do not tell whether uneven chances pay, and the share of the
 # segments for which that is worked out.
 _ENOUGH, _SHARE = 100, 0.1
@@ -317,10 +319,12 @@ def _simulation(seen: Seen, fit: Able) -> Support:
 
 def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
     """What to run with this table: the most useful first."""
-    errors = {f.code for f in findings if f.severity == "error"}
+    errors = {f.code for f in findings if f.severity == "error" or f.code == "no-ids"}
+    has_labels = any(f.code.startswith("labels") for f in findings)
+    labels = [_estimate(seen)] if has_labels and errors <= {"no-ids"} else []
     repair = _repair(seen, errors)
     if repair is not None:
-        return [repair]
+        return [*labels, repair]
     points = _points(seen) if errors <= {"decimal-comma"} else []
     if points and errors:
         return points
@@ -331,6 +335,7 @@ def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
         made.append(_compare(seen))
     if fit.binary is not None and fit.can("binary model"):
         made.append(_alpha(seen, fit.binary, fit.judges))
+    made += labels
     if not fit.rated:
         made += [_select(seen, fit), *([] if fit.crossed else _further(seen))]
     elif fit.unrated:
@@ -342,6 +347,33 @@ def commands(seen: Seen, fit: Able, findings: list[Finding]) -> list[Command]:
     if fit.can("reliability") and fit.rated == seen.rows and len(seen.human) == 1:
         made.append(_reliability(seen))
     return [c for c in made if c is not None][:4]
+
+
+def label_findings(seen: Seen, fit: Able) -> list[Finding]:
+    """Whether the labelled rows of a half-labelled table look like a random subset of it."""
+    from fewgold.chosen import read_labelled
+    from fewgold.labels import looks_chosen
+
+    if not fit.unrated or fit.rated < _LEAST_LABELS or fit.crossed or seen.rater is not None:
+        return []
+    named = None if not seen.leaks and "metrics" not in seen.told else list(seen.usable_metrics)
+    try:
+        found = read_labelled(
+            seen.table, human=list(seen.human), metrics=named, id=seen.id, document=seen.document
+        )
+        against = looks_chosen(found)
+    except FewgoldError:
+        return []  # what is wrong with the table is told elsewhere
+    if against:
+        return [finding("labels-not-random", "; ".join(against), n=fit.rated)]
+    return [finding("labels", n=fit.rated)]
+
+
+def _estimate(seen: Seen) -> Command:
+    named = f" --metrics {shlex.quote(','.join(seen.usable_metrics) or 'none')}"
+    metrics = named if seen.leaks or "metrics" in seen.told else ""
+    text = f"fewgold estimate {_file(seen)}{_human(seen)} --chosen random{metrics}"
+    return Command(text, "the score of all rows, if chance chose the labelled ones")
 
 
 def out_name(path: str, tail: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fewgold import formats, io, sheets
-from fewgold.doctor.advice import able, commands
+from fewgold.doctor.advice import able, commands, label_findings
 from fewgold.doctor.answers import (
     examine_answers,
     examine_submission,
@@ -212,7 +212,12 @@ def _diagnose(path: str, title: str, seen: Seen, findings: list[Finding]) -> Dia
     graver = any(f.severity == "error" for f in findings)
     findings += [] if graver else fit.findings
     if fit.rated and fit.unrated and not missing:
-        findings.append(finding("partly-rated", n=fit.unrated))
+        about = label_findings(seen, fit)
+        findings += [finding("partly-rated", n=fit.unrated), *about]
+        if about:  # labels that exist need no ids, only samples to be drawn do
+            findings = [
+                replace(f, severity="warning") if f.code == "no-ids" else f for f in findings
+            ]
     if missing:
         return Diagnosis(
             path, "sheet", "a sheet of fewgold select without its design file",

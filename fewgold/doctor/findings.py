@@ -430,6 +430,12 @@ TEXTS = {
         "tell how the others were chosen",
         "If chance chose them, results hold for all; if not, only for the rated ones. Samples of "
         "fewgold select come with a design that settles it."),
+    "labels": _Said("note", "{n:row} labelled, which look like a random subset of the table",
+        "No test can prove that they are: they may depend on the labels themselves."),
+    "labels-not-random": _Said("warning", "{n:row} labelled, which do not look like a random "
+        "subset of the table",
+        "If they were chosen by strata, as a whole or with known chances, say so: --chosen "
+        "strata:COLUMN, whole:COLUMN or chances:COLUMN. Otherwise results hold for them only."),
     # Answers of annotation tools, and campaigns
     "rejected": _Said("warning", "{n:row} of {rows:,} cannot be read",
         "Mend them; they do not enter any result."),

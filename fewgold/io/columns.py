@@ -6,6 +6,7 @@ Every command, page and the doctor ask `roles`, so that all of them see the same
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -376,8 +377,8 @@ def roles(
     fill
         Whether gaps in metrics can be filled; if not, metrics with gaps are left out.
     """
-    names = [str(c) for c in frame.columns]
-    frame = frame.set_axis(names, axis=1)
+    frame = joined_id(frame.set_axis([str(c) for c in frame.columns], axis=1), id)
+    names = list(frame.columns)
     told: dict[str, Any] = {
         "id": id, "document": document, "system": system, "rater": rater, "cost": cost,
         "metrics": metrics, "texts": texts, "human": human,
@@ -480,6 +481,119 @@ def _told(
 def texts_of(column: Any) -> list[str]:
     """The cells of a column as text without blanks around; empty where there is nothing."""
     return ["" if is_empty(v) else str(v).strip() for v in column.tolist()]
+
+
+# Metrics as they are: with gaps, of words, of categories ------------------------------------------
+
+#: A category may have so many values where it is named, and where it is only guessed.
+MOST_LEVELS, _FEW_LEVELS = 30, 10
+# Labels per further column from which unnamed categories are worth their slopes.
+_LABELS_PER_LEVEL = 20
+# Rows of a value, or gaps of a metric, below which they have no column of their own.
+_LEAST_ROWS, _LEAST_SHARE = 5, 0.01
+
+
+def as_controls(
+    found: Roles, *, named: bool = False, without: Sequence[str] = (), labels: int = 0
+) -> tuple[dict[str, FloatArray], list[str]]:
+    """Metrics as numbers without gaps, and what was done about them, in sentences.
+
+    Gaps are filled with the mean of the metric; where there are several, a column ``judge missing``
+    of 0 and 1 says where, so that estimators can tell them apart. A category becomes a column of 0
+    and 1 for each value but the most frequent; values of few rows stay with that one.
+
+    Parameters
+    ----------
+    found
+        The table and its columns.
+    named
+        Whether the user named the metrics. Otherwise short lists of words such as languages are
+        taken as categories if there are twenty ``labels`` or more for each of their values.
+    without
+        Columns to leave out, such as strata.
+    labels
+        Rows that people labelled.
+    """
+    made: dict[str, FloatArray] = {}
+    notes: list[str] = []
+    flags: dict[bytes, str] = {}
+    size = len(found.table)
+    least = max(_LEAST_ROWS, _LEAST_SHARE * size)
+    categories = []
+    for name in found.metrics:
+        column = found.cells[name]
+        if not column.numeric:
+            categories.append(name)
+            continue
+        known = column.finite
+        if column.odd or not known.any():
+            what = _odd(column, found.cells) if column.odd else "no number"
+            raise DataError(f"the metric {name!r} cannot be used: {what}.")
+        if (column.values[known] == column.values[known][0]).all():
+            notes.append(f"{name} is the same everywhere and is not used")
+            continue
+        made[name] = np.where(known, column.values, column.values[known].mean())
+        if (gone := (~known).sum()) >= least and gone < size:
+            flags.setdefault((~known).tobytes(), name)
+    for gaps, name in flags.items():
+        made[f"{name} missing"] = np.frombuffer(gaps, dtype=np.bool_).astype(np.float64)
+    if not named:
+        taken = {
+            found.id, found.document, found.rater, *found.human, *found.humans, *found.texts,
+            *found.metrics, *without,
+        }  # fmt: skip
+        free = [str(c) for c in found.table.columns if str(c) not in taken]
+        levels = {n: len(set(found.cells.labels(n))) for n in free if not found.cells[n].numeric}
+        few = [n for n, k in levels.items() if 2 <= k <= _FEW_LEVELS]
+        for name in sorted(few, key=lambda n: levels[n]):
+            spent = len(made) + sum(levels[n] - 1 for n in categories) + levels[name] - 1
+            if labels >= _LABELS_PER_LEVEL * spent and 10 * levels[name] <= size:
+                categories.append(name)
+    for name in categories:
+        texts = found.cells.labels(name)
+        counts = Counter(texts)
+        if len(counts) > MOST_LEVELS:
+            raise DataError(
+                f"the column {name!r} has {len(counts):,} different values, too many for a "
+                f"category (at most {MOST_LEVELS}), and they are no numbers. Leave it out of the "
+                "metrics."
+            )
+        others = [value for value, _ in counts.most_common()][1:]
+        for value in sorted(v for v in others if counts[v] >= least):
+            label = f"{name}={value or 'empty'}"
+            made[label] = np.array([float(t == value) for t in texts])
+    if categories:
+        notes.append(f"taken as categories: {', '.join(categories)}")
+    return made, notes
+
+
+def with_ids(found: Roles) -> tuple[NDArray[Any], list[str]]:
+    """An id for every row: its own, with system or document where that repeats, or its number."""
+    labels, rows = found.cells.labels, [str(k + 1) for k in range(len(found.table))]
+    if found.id is None:
+        return np.array(rows), ["there is no column of ids, so rows go by their number"]
+    first = labels(found.id)
+    for other in (None, found.system, found.document):
+        both = (
+            first if other is None else list(map(":".join, zip(labels(other), first, strict=True)))
+        )
+        if len(set(both)) == len(both) and all(first):
+            return np.array(both), []
+    note = f"{found.id} does not tell all rows apart, so rows go by their number"
+    return np.array(rows), [note]
+
+
+def joined_id(frame: pd.DataFrame, id: str | None) -> pd.DataFrame:
+    """The table with a column for an id made of several, such as ``conversation,turn``."""
+    names = [part.strip() for part in (id or "").split(",")]
+    if id is None or id in frame.columns or len(names) < 2:
+        return frame
+    for name in names:
+        if name not in frame.columns:
+            raise UnknownNameError("column", name, [str(c) for c in frame.columns])
+    return frame.assign(
+        **{id: list(map(":".join, zip(*(texts_of(frame[n]) for n in names), strict=True)))}
+    )
 
 
 # Human scores and metrics -----------------------------------------------------------------------

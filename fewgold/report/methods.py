@@ -53,7 +53,8 @@ def methods(study: StudyNumbers) -> str:
         told.append(f"{'seed' if len(study.seeds) == 1 else 'seeds'} {listed(study.seeds)}")
     if len(study.waves) > 1:
         told.append(f"{len(study.waves)} waves")
-    sentences.append(f"Segments were drawn with fewgold {__version__} ({', '.join(told)}).")
+    drawn = f"Segments were drawn with fewgold {__version__} ({', '.join(told)})."
+    sentences.append(study.chosen or drawn)
     how = getattr(study.estimate, "how", None)
     own = describe_estimator(study.estimator.name, _doc(study.estimator), how=how)
     sentences.append(_cited(own))

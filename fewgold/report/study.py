@@ -488,13 +488,22 @@ class StudyNumbers:
     @cached_property
     def samplers(self) -> list[str]:
         """The samplers that drew the segments, in the order of the waves."""
+        if self.chosen is not None:
+            return []
         drawn = self.ratings.sample.info.samplers or (self.estimator.sampler.name,)
         return list(dict.fromkeys(drawn))
 
     @property
+    def chosen(self) -> str | None:
+        """What is assumed of labels that exist, which no sampler of ours drew: a sentence."""
+        told = self.ratings.sample.info.chosen
+        return None if told is None else f"{told.note[:1].upper()}{told.note[1:]}."
+
+    @property
     def plain(self) -> bool:
         """Whether this is itself the mean of a plain random sample."""
-        return self.samplers == ["random"] and isinstance(self.estimator, Mean)
+        labels = self.chosen is not None and self.ratings.sample.design.drawn_as("simple")
+        return (labels or self.samplers == ["random"]) and isinstance(self.estimator, Mean)
 
     @cached_property
     def alternatives(self) -> pd.DataFrame:

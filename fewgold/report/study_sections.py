@@ -349,7 +349,7 @@ def agreement(study: StudyNumbers) -> list[str]:
 
 
 def sampled(study: StudyNumbers) -> Section:
-    told = [f"Strategy `{study.strategy}`."]
+    told = [study.chosen or f"Strategy `{study.strategy}`."]
     for name in study.samplers:
         words = describe_sampler(name, type(study.estimator.sampler).__doc__ or "")
         told.append(f"Sampler `{name}`: {words.does} {words.why}".strip())
@@ -363,7 +363,10 @@ def sampled(study: StudyNumbers) -> Section:
         chance = f"Every segment had the same chance of being rated, {low:.3g}."
     seeds = study.seeds
     known = f"{'Seed' if len(seeds) == 1 else 'Seeds'}: {listed(seeds)}."
-    told.append(f"{chance} {known if seeds else 'The seed is not known.'}")
+    if study.chosen is None:
+        told.append(f"{chance} {known if seeds else 'The seed is not known.'}")
+    else:
+        told.append(f"{chance} That is what the user said; no test can prove it.")
     parts: list[Section] = [report.Text("", told)]
     if study.waves:
         parts.append(_waves(study))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -19,8 +20,9 @@ from fewgold.bayes import AlphaPosterior, Counts, probability_greater
 from fewgold.common.arrays import RNGLike
 from fewgold.common.checks import check_count
 from fewgold.planning import Setting, measurable_difference
-from fewgold.planning.binary import Sampled
+from fewgold.planning.binary import Sampled, sample_estimates
 from fewgold.report.sections import figures_of
+from fewgold.reproduce import daniken_systems as systems
 from fewgold.reproduce.findings import Reproduction, printed_tables, wrapped
 
 if TYPE_CHECKING:
@@ -264,14 +266,21 @@ TIES_HALF = (
     "P(b > a) do not add up to 1. Counted half, as is right, they do."
 )
 STB_COUNTS = (
-    "The counts are those that give every printed figure: 253, 201, 163, 119, 43 and 27 of 670 "
-    "(671 for LiC). The caption says 600 ratings, the thesis 669 to 673; 600 do not fit."
+    "The counts give every printed figure: 253, 201, 163, 119, 43 and 27 of 670 (671 for LiC). "
+    "Others do so as well: with 670 ratings for all systems but LiC there are 70 such sets. The "
+    "caption says 600 ratings, the thesis 669 to 673; 600 do not fit."
 )
 ROOT = (
     f"Mean over studies with sampled counts ({THEIR_DRAWS} in the thesis). The thesis writes "
     "√2 σ z and prints σ z. Cells agree if without √2 they lie within half a digit and "
     f"{ERRORS:g} Monte-Carlo errors: of our draws, of theirs, and of their MCMC, "
     f"for which a tenth of its 50,000 draws ({THEIR_SAMPLE}) is counted as independent."
+)
+
+
+STARS = (
+    "*, ** and *** are differences significant at 5, 1 and 0.1 %, by a normal test on the "
+    "posterior means. Cells are paper/here; ! marks those that differ."
 )
 
 
@@ -283,10 +292,116 @@ PAIRS = {
 
 
 TITLES = {name: table.title for name, table in (GRIDS | ORDERS).items()}
+TITLES |= {name: table.title for name, table in systems.PRINTED.items()}
 TITLES |= {"quoted": "Figures quoted in the text"}
 #: What to know about a table.
 NOTES = {"table11": [ROW0], "table4": [TIES_HALF], "table8": [STB_COUNTS]}
 NOTES |= {name: [ROOT] for name in GRIDS if name.startswith("thesis")}
+NOTES |= {name: [STARS] for name in systems.STARS}
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A figure of the paper: ε, or the sd or bias of the estimate, along one size.
+
+    ``lines`` are the settings of its lines, by name; ``along`` is the size on the x axis.
+    """
+
+    title: str
+    caption: str
+    along: str
+    sizes: tuple[int, ...]
+    lines: Mapping[str, Mapping[str, Any]]
+    value: str = "difference"
+
+    def frame(self, rng: RNGLike = None) -> pd.DataFrame:
+        """One row for each line and size: ``line``, ``budget`` (the size) and ``value``."""
+        import pandas as pd
+
+        parts = []
+        for name, setting in self.lines.items():
+            study = {**setting, self.along: np.array(self.sizes)}
+            if self.value == "difference":
+                values = measurable_difference(**study)
+            else:
+                drawn = sample_estimates(draws=THEIR_DRAWS, rng=rng, **study)
+                values = drawn.sd if self.value == "sd" else drawn.bias
+            parts.append(pd.DataFrame({"line": name, "budget": self.sizes, "value": values}))
+        return pd.concat(parts, ignore_index=True)
+
+    def draw(self, rng: RNGLike = None) -> Any:
+        """The figure; sizes and ε on logarithmic axes."""
+        from matplotlib.figure import Figure
+
+        frame = self.frame(rng)
+        figure = Figure(figsize=(6.4, 4.0), dpi=100, layout="constrained")
+        ax = figure.subplots()
+        for name, some in frame.groupby("line", sort=False):
+            ax.plot(some["budget"], some["value"], label=str(name))
+        words = {"difference": "measurable difference ε", "sd": "sd of the estimate of α"}
+        ax.set(xscale="log", xlabel=_AXES[self.along], ylabel=words.get(self.value, "bias"))
+        ax.set_title(self.title, loc="left")
+        if self.value == "difference":
+            ax.set_yscale("log")
+        ax.axhline(0.02 if self.value == "difference" else 0.0, color="0.7", lw=0.8, zorder=0)
+        ax.legend(frameon=False, fontsize="small")
+        return figure
+
+
+_AXES = {"metric": "metric ratings", "paired": "paired ratings that ρ and η come from"}
+_STEPS = tuple(int(n) for n in np.unique(np.rint(np.geomspace(100, 100_000, 31))))
+_FEW = (500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000)
+_LEVELS = (0.55, 0.65, 0.75, 0.85, 0.95, 1.0)
+
+
+def _known(alpha: float, accuracy: float, human: int = 0) -> dict[str, Any]:
+    return {"alpha": alpha, "rho": accuracy, "eta": accuracy, "human": human, "known": True}
+
+
+FIGURES: dict[str, Curves] = {
+    "figure1": Curves(
+        "Figure 1: ε by metric ratings, for metrics of known accuracy",
+        "α = 0.60, no human ratings. The grey line is at 2 points, as in the paper.",
+        "metric", _STEPS,
+        {f"accuracy {a:.2f}": _known(0.6, a) for a in (0.6, 0.7, 0.8, 0.85, 0.9, 1.0)},
+    ),
+    "figure2": Curves(
+        "Figure 2: ε by metric ratings, BleuRT and SacreBLEU",
+        "α = 0.65, ρ and η known: 0.60 for BleuRT and 0.52 for SacreBLEU.",
+        "metric", _STEPS,
+        {
+            f"{name}, {n} human": _known(0.65, accuracy, n)
+            for name, accuracy in (("BleuRT", 0.6), ("SacreBLEU", 0.52))
+            for n in (100, 527)
+        },
+    ),
+    "figure3": Curves(
+        "Figure 3: ε by paired ratings that ρ and η are estimated from",
+        "100 human and 10,000 metric ratings. The paper does not state α; 0.30 fits its text.",
+        "paired", tuple(n for n in _STEPS if n <= 10_000),
+        {
+            f"accuracy {a:.2f}": {
+                **{"alpha": 0.3, "rho": a, "eta": a, "human": 100, "metric": 10_000},
+                "pairs": "calibration",
+            }
+            for a in (0.6, 0.7, 0.8, 0.9)
+        },
+    ),
+    "figure5.3": Curves(
+        "Thesis, Figure 5.3: sd of the estimate by metric ratings",
+        f"α = 0.60, 500 human ratings; mean of {THEIR_DRAWS} simulated studies (Algorithm 2).",
+        "metric", _FEW,
+        {f"ρ = η = {a:.2f}": {"alpha": 0.6, "rho": a, "eta": a, "human": 500} for a in _LEVELS},
+        "sd",
+    ),
+    "figure5.4": Curves(
+        "Thesis, Figure 5.4: bias of the estimate by metric ratings",
+        f"As Figure 5.3: mean over {THEIR_DRAWS} studies of the posterior mean less α.",
+        "metric", _FEW,
+        {f"ρ = η = {a:.2f}": {"alpha": 0.6, "rho": a, "eta": a, "human": 500} for a in _LEVELS},
+        "bias",
+    ),
+}  # fmt: skip
 
 
 #: Tables that are drawn as heat maps, too.
@@ -372,7 +487,9 @@ class DanikenReproduction(Reproduction):
     def failed(self) -> list[str]:
         """Cells that differ from print for no known reason."""
         rows = self.unexplained.to_dict("records")
-        return [f"{row['table']} {row['cell']}" for row in rows]
+        unsaid = self.contents
+        unsaid = unsaid[unsaid["verdict"] == ""]
+        return [f"{row['table']} {row['cell']}" for row in rows] + unsaid["item"].tolist()
 
     def summary(self) -> str:
         """Tables, then what differs and why."""
@@ -381,9 +498,9 @@ class DanikenReproduction(Reproduction):
         unknown = len(self.failed)
         rest = f"{unknown} of them for no known reason" if unknown else _ALL_NAMED
         verdict = f"{total - odd} of {total} figures are as printed; {odd} are not, {rest}."
-        parts = [TITLE, *map(wrapped, ABOUT), "", wrapped(verdict), ""]
+        parts = [TITLE, *map(wrapped, ABOUT), "", wrapped(verdict), "", *self._listed()]
         for name, frame in self.tables.items():
-            kind = "order" if name in ORDERS else "thesis" if name.startswith("thesis") else ""
+            kind = "order" if name in ORDERS else "thesis" if _leaves_out_root(name) else ""
             lead = [*NOTES.get(name, []), *([PAIRS[kind]] if kind else [])]
             parts += [f"{TITLES[name]} ({score(frame)})", *map(wrapped, lead)]
             parts += [table_text(name, frame), ""]
@@ -404,14 +521,23 @@ class DanikenReproduction(Reproduction):
         drawn = self._figures()
         return "disagreements", self._page(drawn), drawn
 
+    def _verdict(self, source: str) -> str:
+        if source in FIGURES:
+            return "drawn"
+        if source not in self.tables:
+            return "needs the public WMT21 scores in the folder that FEWGOLD_DATA names"
+        return score(self.tables[source])
+
     def _figures(self) -> dict[str, Any]:
-        """A heat map of each table of differences; none where matplotlib is not installed."""
+        """The figures, and a heat map of each table of ε; none where matplotlib is missing."""
 
         def draw(name: str) -> Any:
+            if name in FIGURES:
+                return FIGURES[name].draw(self.seed)
             wide = self.tables[name].pivot(index="human", columns="metric", values="here")
             return plots.heat(wide, title=GRIDS[name].title)
 
-        return figures_of(draw, HEAT_MAPS)
+        return figures_of(draw, [*FIGURES, *HEAT_MAPS])
 
     def _page(self, drawn: Mapping[str, Any]) -> str:
         """The whole result on one page."""
@@ -425,19 +551,26 @@ class DanikenReproduction(Reproduction):
         )
         sections: list[Any] = [differences]
         for name, frame in self.tables.items():
-            kind = "order" if name in ORDERS else "quoted" if name == "quoted" else "grid"
-            kind = "thesis" if name.startswith("thesis") else kind
+            kind = "order" if name in ORDERS else "grid" if name in GRIDS else "quoted"
+            kind = "thesis" if _leaves_out_root(name) else kind
             said = [f"{score(frame).capitalize()}.", *NOTES.get(name, []), _LAYOUT[kind]]
             caption = " ".join(filter(None, said))
             sections.append(_table(name, TITLES[name], frame, caption))
             if name in drawn:
                 svg = plots.to_svg(drawn[name], alt=f"{TITLES[name]}. {_CAPTION}")
                 sections.append(report.Figure(f"{TITLES[name]}, as a map", svg, _CAPTION))
-        return report.page(TITLE, ABOUT[:1], sections, self.signature)
+        for name, figure in FIGURES.items():
+            if name in drawn:
+                svg = plots.to_svg(drawn[name], alt=f"{figure.title}. {figure.caption}")
+                sections.append(report.Figure(figure.title, svg, figure.caption))
+        listed = report.Table("Every table and figure", self.contents)
+        return report.page(TITLE, ABOUT[:1], [listed, *sections], self.signature)
 
 
 def _cells(frame: pd.DataFrame) -> list[str]:
     """What each row is about, in words."""
+    if "quantity" in frame:
+        return [f"{a}: {b}" for a, b in zip(frame["system"], frame["quantity"], strict=True)]
     if "first" in frame:
         return [f"{a} > {b}" for a, b in zip(frame["first"], frame["second"], strict=True)]
     if "sentence" in frame:
@@ -454,6 +587,8 @@ def score(frame: pd.DataFrame) -> str:
 
 def table_text(name: str, frame: pd.DataFrame) -> str:
     """A table for people."""
+    if name in systems.PRINTED:
+        return systems.table_text(frame)
     if name == "quoted":
         lines = [f"{'paper':>6} {'here':>7}"]
         for r in frame.to_dict("records"):
@@ -489,9 +624,13 @@ def _table(name: str, title: str, frame: pd.DataFrame, caption: str) -> report.T
     formats = dict.fromkeys(("here", "their_way"), ".4f") | {"printed": ".3f"}
     if name == "quoted":
         columns = ["sentence", "source", "printed", "here", "cause"]
-    elif name in ORDERS:
+    elif name in systems.RATES:
+        columns = ["system", "quantity", "printed", "here", "cause"]
+    elif name in ORDERS or name in systems.STARS:
         frame = frame.assign(pair=frame["first"] + " > " + frame["second"])
-        columns = ["pair", "printed", "their_way", "here"]
+        columns = ["pair", "printed", *(["their_way"] if name in ORDERS else []), "here"]
+        if name in systems.STARS:
+            formats = {}
     else:
         return report.Table(title, _wide(frame), caption)
     return report.Table(
@@ -522,9 +661,10 @@ def daniken(
 ) -> DanikenReproduction:
     """Make the tables of von Däniken et al. (2022) and of his thesis again, beside the printed.
 
-    Tables 1, 4, 5, 8, 9 and 11 to 14, the quoted figures of Figures 1 to 3, and Tables 5.8 and 5.9
-    of the thesis. It needs no data: the tables say which counts they come from. Tables 2 and 3 are
-    extracts; Tables 6, 7 and 10 come from metric scores that are not printed.
+    Tables 1, 4, 5, 8, 9 and 11 to 14, Figures 1 to 3 and the figures that the text quotes from
+    them, Tables 5.8 and 5.9 of the thesis, and what its Tables 5.1 to 5.7 say by human ratings.
+    Only those of WMT21 need data (`fewgold.datasets.data_folder`): the other tables say
+    which counts they come from. `contents` lists every table and figure.
 
     Parameters
     ----------
@@ -538,15 +678,39 @@ def daniken(
     check_count("draws", draws, 2)
     seeds = np.random.SeedSequence(rng).spawn(len(GRIDS))
     rows = zip(GRIDS.items(), seeds, strict=True)
-    jobs = {name: partial(grid_table, name, grid, draws, seed) for (name, grid), seed in rows}
+    jobs: dict[str, Callable[[], pd.DataFrame]] = {
+        name: partial(grid_table, name, grid, draws, seed) for (name, grid), seed in rows
+    }
     jobs |= {name: partial(orders_table, order) for name, order in ORDERS.items()}
     jobs["quoted"] = partial(quotes_table)
+    jobs |= _system_tables()
     tables = {}
     for k, name in enumerate(sorted(jobs, key=_place)):
         tables[name] = jobs[name]()
         if progress is not None:
             progress("tables", k + 1, len(jobs))
     return DanikenReproduction(tables, draws, rng)
+
+
+def _system_tables() -> dict[str, Callable[[], pd.DataFrame]]:
+    """Tables 5.1 to 5.7 of the thesis as far as human ratings make them."""
+    order = ORDERS["table8"]
+    names = ("Blender", "LostInConv.", "KVMemNN", "Huggingface", "BERTRank", "Seq2Seq")
+    stb = dict(zip(names, zip(order.adequate, order.total, strict=True), strict=True))
+    made: dict[str, Callable[[], pd.DataFrame]] = {
+        "thesis5.2": partial(systems.rates_table, "thesis5.2", stb)
+    }
+    made["thesis5.7"] = partial(systems.stars_table, "thesis5.7", stb)
+    with suppress(FileNotFoundError):  # the public scores need not be there
+        wmt21 = systems.wmt21_tallies()
+        made["thesis5.1"] = partial(systems.rates_table, "thesis5.1", wmt21)
+        made["thesis5.5"] = partial(systems.stars_table, "thesis5.5", wmt21)
+    return made
+
+
+def _leaves_out_root(name: str) -> bool:
+    """Whether it is one of the thesis's tables of ε, which leave out the √2."""
+    return name in GRIDS and GRIDS[name].sampled
 
 
 def _place(name: str) -> tuple[int, float]:

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,32 @@ def printed_tables(name: str) -> list[str]:
     return text.strip().split("\n\n")
 
 
+class Item(NamedTuple):
+    """A table or figure of a paper.
+
+    ``status`` is ``made``, ``partly`` (what public data allow), ``extract`` (of another table) or
+    ``not possible``. ``sources`` names the tables and figures here that stand for it; ``remark``
+    says what is left out, or why it cannot be made.
+    """
+
+    item: str
+    what: str
+    status: str
+    sources: tuple[str, ...]
+    remark: str
+
+
+def items(paper: str) -> list[Item]:
+    """Every table and figure of a paper (``saldias`` or ``daniken``), in its order."""
+    blocks = (block.splitlines() for block in printed_tables("contents"))
+    lines = next(rest for name, *rest in blocks if name == paper)
+    found = []
+    for line in lines:
+        item, what, status, sources, remark = (part.strip() for part in line.split("|"))
+        found.append(Item(item, what, status, tuple(sources.replace(",", " ").split()), remark))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Reproduction:
     """Published tables made again, beside the printed values.
@@ -35,6 +61,38 @@ class Reproduction:
     """
 
     tables: Mapping[str, pd.DataFrame]
+
+    @property
+    def contents(self) -> pd.DataFrame:
+        """Every table and figure of the paper: what it shows, whether it is made, the verdict."""
+        import pandas as pd
+
+        rows = []
+        for entry in items(self._paper):
+            said = [self._verdict(source) for source in entry.sources]
+            verdict = "; ".join(dict.fromkeys(filter(None, said)))
+            if entry.status == "not possible":
+                verdict = "not possible"
+            rows.append((entry.item, entry.what, entry.status, verdict, entry.remark))
+        return pd.DataFrame(rows, columns=["item", "shows", "status", "verdict", "remark"])
+
+    @property
+    def _paper(self) -> str:
+        """The paper's name in the list of tables and figures."""
+        return self.signature.partition("|")[0]
+
+    @abstractmethod
+    def _verdict(self, source: str) -> str:
+        """What one table or figure here says about the printed one; nothing if it was not made."""
+
+    def _listed(self) -> list[str]:
+        """Lines of the summary: every table and figure with its verdict."""
+        lines = ["Every table and figure"]
+        for item, shows, status, verdict, remark in self.contents.itertuples(index=False):
+            said = f"{status}: {verdict}" if verdict != status else status
+            end = f" ({remark})" if remark else ""
+            lines.append(wrapped(f"{item}, {shows}: {said}{end}", "  ", "  "))
+        return [*lines, ""]
 
     @property
     @abstractmethod
@@ -62,6 +120,7 @@ class Reproduction:
         """Tables, results and settings in plain types."""
         return {
             "signature": self.signature,
+            "contents": self.contents.to_dict("records"),
             **self._details(),
             "tables": {name: frame.to_dict("records") for name, frame in self.tables.items()},
         }

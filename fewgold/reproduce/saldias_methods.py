@@ -80,6 +80,15 @@ for _table, _none, _pair, (_label, _r) in _by_pair("saldias_metrics", 0):
     TABLE9.setdefault(_pair, {})[_label] = float(_r)
 
 
+#: Tables 7, 8, 10 and 11: what the data are. The reference of the metrics is left out.
+DATA_TABLES: dict[str, list[tuple[str, ...]]] = {}
+for _block in printed_tables("saldias_data"):
+    _head, *_rows = _block.splitlines()
+    DATA_TABLES[_head.split()[0]] = [tuple(_line.split()) for _line in _rows]
+# Systems whose names in the public files differ from those in the paper.
+_ALIASES = {"Huoshan_Translate": "VolcTrans"}
+
+
 DEMO = "demo-"
 #: Metrics that the paper took, those of the highest correlation.
 MOST = 10
@@ -127,7 +136,7 @@ def pair_of(name: str) -> str:
 
 def is_human(system: str) -> bool:
     """Human translations entered as a system."""
-    return system.lower().startswith("human")
+    return system.lower().startswith(("human", "ref-"))
 
 
 def ten_metrics(name: str, studies: Mapping[str, Study]) -> Rated:
@@ -403,6 +412,37 @@ def bounds_table(data: Iterable[Rated], runs: Mapping[str, Simulation]) -> pd.Da
                 }
             )
     return pd.DataFrame(rows)
+
+
+def data_table(table: str, year: str) -> pd.DataFrame:
+    """Tables 7, 8, 10 and 11: sizes or scores of the systems, printed and in the public files."""
+    import pandas as pd
+
+    frames = {pair: datasets.real_frame(f"{year}_{pair.lower()}") for pair in ("EnDe", "ZhEn")}
+    rows = []
+    for line in DATA_TABLES[table]:
+        if table in ("table7", "table10"):
+            _, pair, *printed = line
+            frame = frames[pair]
+            here: list[float] = [frame["seg_id"].nunique(), frame["doc_id"].nunique()]
+            labels = ["segments", "documents"]
+        else:
+            pair, system, score = line
+            names = frames[pair]["system"].map(lambda s: _ALIASES.get(s.split(".")[0], s))
+            mine = frames[pair]["mqm"][[_is_system(name, system) for name in names]]
+            labels, printed, here = [system], [score], [float(mine.mean())]
+        for label, shown, value in zip(labels, printed, here, strict=True):
+            digits = len(shown.partition(".")[2])
+            # A mean that lies on the edge of rounding may be printed either way.
+            agrees = abs(value - float(shown)) <= 0.5 * 10.0**-digits + 1e-9
+            rows.append((pair, label, float(shown), value, agrees))
+    return pd.DataFrame(rows, columns=["pair", "what", "printed", "here", "agrees"])
+
+
+def _is_system(name: str, printed: str) -> bool:
+    """Whether a name such as ``Tohoku-AIP-NTT.890`` is that of the paper's ``Tohoku``."""
+    bare = name.split(".", maxsplit=1)[0]
+    return bare == printed or bare.startswith((f"{printed}-", f"{printed}_"))
 
 
 def sizes(run: Simulation) -> list[float]:

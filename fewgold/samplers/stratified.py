@@ -118,20 +118,7 @@ def due_too_few(share: FloatArray, sizes: IntArray) -> BoolArray:
 
 def within_design(sizes: IntArray, counts: IntArray) -> Design:
     """Simple random samples of fixed ``counts`` in each stratum, strata one after the other."""
-    stratum = np.repeat(np.arange(sizes.size), counts)
-    used = counts > 0
-    # Strata with nothing drawn are left out and the rest renormalised: biased, and marked so.
-    weights = (sizes / sizes[used].sum() / np.maximum(counts, 1))[stratum]
-    groups = collapse(stratum, counts.astype(np.float64), sizes)
-    return Design(
-        kind=DesignKind.STRATIFIED if used.all() else DesignKind.EMPTY_STRATA,
-        size=int(sizes.sum()),
-        weights=weights,
-        inclusion=(counts / sizes)[stratum],
-        groups=np.unique(groups, return_inverse=True)[1],
-        strata=stratum,
-        unbiased=bool(used.all()),
-    )
+    return Design.stratified(np.repeat(np.arange(sizes.size), counts), sizes)
 
 
 def joined_design(own: Design, line: Design) -> Design:

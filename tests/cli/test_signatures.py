@@ -23,6 +23,7 @@ Change = tuple[tuple[str, ...], tuple[str, ...]]
 SHEET, GAPS, ORDER = ("sheet.csv",), ("gaps.csv",), ("order.csv",)
 FEW = ("few.csv", "--confidence", "0.9999")
 RATED = ("rated.csv", "--human", "part", "--metrics", "comet,bleu", "--document", "doc")
+LABELS = ("rated.csv", "--human", "part", "--chosen", "random")
 STOP = (*ORDER, "--tolerance", "0.5", "--limits", "0,40")
 SIM = ("rated.csv", "--human", "mqm", "--by", "system", "--draws", "4", "--budgets", "10%,20%,30%",
        "--strategies", "random+mean,docs-prop+cv-mean,docs-prop+ridge")  # fmt: skip
@@ -48,9 +49,15 @@ CHANGES: dict[str, dict[str, Change]] = {
         "ratio": (SHEET, ("--ratio", "score/words")),
         "gaps": ((*GAPS, "--limits", "0,40", "--gaps", "at-random"), ("--gaps", "bounds")),
         "waves": (("study",), ("--waves", "1")),
+        "chosen": (LABELS, ("--chosen", "strata:system")),
+        "metrics": (LABELS, ("--metrics", "bleu")),
+        "target": (SHEET, ("--target", "process")),
         "higher_is_better": ((*SHEET, "--lower-is-better"), ("--higher-is-better",)),
     },
     "report": {
+        "chosen": (LABELS, ("--chosen", "strata:system")),
+        "metrics": (LABELS, ("--metrics", "bleu")),
+        "human": (LABELS, ("--human", "else")),
         "estimator": (SHEET, ("--estimator", "cv-bleu")),
         "confidence": (SHEET, ("--confidence", "0.9")),
         "limits": (FEW, ("--limits", "0,12")),
@@ -113,6 +120,8 @@ FIXED: dict[str, dict[str, tuple[str, Change | None]]] = {
         ),
         "id": ("other names of the same rows are refused", (SHEET, ("--id", "same"))),
         "plot": ("files", None),
+        "labels": ("where the labels are; their values are signed", None),
+        "on": ("matches them to rows", None),
     },
     "report": {
         "pool": ("where the pool is; another pool is refused", (SHEET, ("--pool", "copy.csv"))),

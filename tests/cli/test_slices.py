@@ -81,3 +81,11 @@ def test_other_answers(run: Run, sheet: pd.DataFrame) -> None:
 def test_refusals_say_what_to_do(run: Run, options: tuple[str, ...], sentence: str) -> None:
     result = run("estimate", "s.csv", *options, code=3 if "nope" in options else 2)
     assert sentence in " ".join((result.stderr or result.output).replace("│", " ").split())
+
+
+def test_labels_that_exist_have_slices_too(run: Run, sheet: pd.DataFrame) -> None:
+    labelled = sheet.assign(human=sheet["human"].where(sheet.index % 3 == 0))
+    labelled.to_csv("labels.csv", index=False)
+    options = ("--human", "human", "--chosen", "random", "--by", "lang", "--id", "segment")
+    found = json.loads(run("estimate", "labels.csv", *options, "--json").stdout)
+    assert sum(row["n"] for row in found["slices"]["slices"]) == labelled["human"].notna().sum()

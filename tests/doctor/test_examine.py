@@ -139,8 +139,20 @@ def test_ratings_of_some_rows_are_warned_about() -> None:
     frame.loc[20:, "human"] = ""
     frame.to_csv("x.csv", index=False)
     found = examine("x.csv")
-    assert (found.exit_code, found.codes) == (1, {"partly-rated"})
+    assert (found.exit_code, found.codes) == (1, {"partly-rated", "labels-not-random"})
     assert "40 outputs without a human score" in found.findings[0].what
+    assert "labelled rows stand earlier in the table" in found.findings[1].where
+    assert found.next_commands[0].text == "fewgold estimate x.csv --human human --chosen random"
+
+
+def test_labels_need_no_ids() -> None:
+    frame = pool(human=True).drop(columns=["id", "document"]).astype({"human": object})
+    frame = frame.sample(frac=1, random_state=3, ignore_index=True)
+    frame.loc[np.arange(60) % 3 > 0, "human"] = ""
+    frame.to_csv("x.csv", index=False)
+    found = examine("x.csv")
+    assert found.exit_code == 1 and {"no-ids", "labels"} <= found.codes
+    assert found.next_commands[0].text == "fewgold estimate x.csv --human human --chosen random"
 
 
 def test_one_of_several_raters_is_enough() -> None:

@@ -254,7 +254,7 @@ def test_bounds_table(made: reproduce.Reproduction) -> None:
 
 
 def test_findings_and_summary(made: reproduce.Reproduction) -> None:
-    assert len(made.findings) == 12
+    assert len(made.findings) == 13
     assert all(f.verdict in (HOLDS, FAILS, OPEN) for f in made.findings)
     assert all(c.verdict in (HOLDS, FAILS, OPEN) for f in made.findings for c in f.checks)
     incremental = next(f for f in made.findings if f.name == "incremental")
@@ -441,3 +441,24 @@ def test_incremental_sampling_on_real_data() -> None:
         ).ranking()
         worse = made[made["strategy"] != "random+mean"]
         assert (worse["reduction"] + 4 * worse["reduction_mc"] < 0).all()
+
+
+def test_every_table_and_figure_has_a_verdict(made: reproduce.Reproduction) -> None:
+    contents = made.contents
+    listed = [f"Table {k}" for k in range(1, 13)] + [f"Figure {k}" for k in range(1, 7)]
+    assert contents["item"].tolist() == listed
+    assert (contents["verdict"] != "").all()
+
+
+def test_what_the_data_are() -> None:
+    """Tables 7, 8, 10 and 11 as printed: systems by name, means over their segments."""
+    if datasets.data_folder() is None:
+        pytest.skip("the public ratings are not there; set FEWGOLD_DATA")
+    for table, year, cells in (("table8", "wmt20", 18), ("table11", "wmt21", 30)):
+        frame = saldias_methods.data_table(table, year)
+        assert len(frame) == cells and frame["agrees"].all()
+    assert saldias_methods.data_table("table10", "wmt21")["here"].tolist() == [527, 32, 650, 51]
+    raw = datasets.real_frame("wmt20_ende")
+    tohoku = raw.loc[raw["system"] == "Tohoku-AIP-NTT.890", "mqm"].to_numpy()
+    frame = saldias_methods.data_table("table8", "wmt20").set_index(["pair", "what"])
+    assert frame.loc[("EnDe", "Tohoku"), "here"] == pytest.approx(tohoku.sum() / 1418)

@@ -1,0 +1,331 @@
+"""Labels that exist: a table in which people labelled some rows, and how those were chosen.
+
+Nobody drew these rows with fewgold, so nothing is on record about it. The user says how they were
+chosen, and every result repeats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fewgold.common.arrays import BoolArray, FloatArray, IntArray, codes_of
+from fewgold.common.checks import as_names
+from fewgold.design import Design
+from fewgold.errors import DataError, UnknownNameError
+from fewgold.io.cells import column_of, is_gap
+from fewgold.io.columns import Reason, Roles, as_controls, roles, texts_of, with_ids
+from fewgold.pool import Pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What `Chosen.parse` reads, for messages.
+CHOICES = "random, strata:COLUMN, whole:COLUMN or chances:COLUMN"
+# How far the number of labels may be from the sum of their chances, in standard deviations.
+_FAR = 5.0
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How the labelled rows of a table were chosen.
+
+    Parameters
+    ----------
+    how
+        ``random``: every row with the same chance. ``strata``: at random within each value of
+        ``column``, by any rates. ``whole``: values of ``column`` at random (conversations, users),
+        and all rows of each. ``chances``: each row with the chance that ``column`` has.
+    column
+        None for ``random``.
+
+    Examples
+    --------
+    >>> Chosen.parse("strata:language")
+    Chosen(how='strata', column='language')
+    """
+
+    how: str
+    column: str | None = None
+
+    @classmethod
+    def parse(cls, text: str | Chosen) -> Chosen:
+        """From ``random``, ``strata:COLUMN``, ``whole:COLUMN`` or ``chances:COLUMN``."""
+        if isinstance(text, Chosen):
+            return text
+        how, colon, column = str(text).strip().partition(":")
+        if (how == "random" and not colon) or (how in ("strata", "whole", "chances") and column):
+            return cls(how, column.strip() or None)
+        raise DataError(
+            f"how the labelled rows were chosen must be {CHOICES}; got {str(text)!r}.",
+            hints={"cli": "Give it with --chosen.", "python": 'Give it as chosen="random".'},
+        )
+
+    @property
+    def code(self) -> str:
+        """As signatures have it, such as ``strata:language``."""
+        return self.how if self.column is None else f"{self.how}:{self.column}"
+
+    def sentence(self, n: int, size: int) -> str:
+        """The assumption that every result rests on."""
+        rows = f"the {n:,} labelled rows are taken to be"
+        if n == size:
+            return f"all {size:,} rows are labelled"
+        return {
+            "random": f"{rows} a simple random sample of the {size:,} rows of the table",
+            "strata": f"{rows} simple random samples of the rows of each {self.column}",
+            "whole": f"{rows} all rows of values of {self.column} that were chosen at random",
+            "chances": f"{rows} drawn independently, with the chances in {self.column}",
+        }[self.how]
+
+    def design(self, table: pd.DataFrame, labelled: BoolArray) -> tuple[IntArray, Design]:
+        """The chosen rows of a table (of which few may have no label yet) and their design."""
+        rows, size = np.flatnonzero(labelled), labelled.size
+        if self.column is None:
+            return rows, Design.simple(rows.size, size)
+        if self.column not in table.columns:
+            raise UnknownNameError("column", self.column, [str(c) for c in table.columns])
+        if self.how == "chances":
+            return rows, Design.of_chances(self._chances(table, labelled)[rows], size)
+        labels = texts_of(table[self.column])
+        if "" in labels:
+            raise DataError(
+                f"the column {self.column!r} is empty in {labels.count(''):,} rows, first in row "
+                f"{labels.index('') + 1}. Say for every row what it belongs to."
+            )
+        codes = codes_of(np.array(labels))
+        sizes = np.bincount(codes)
+        counts = np.bincount(codes[rows], minlength=sizes.size)
+        names = dict(zip(codes.tolist(), labels, strict=True))
+        if self.how == "strata":
+            bare = np.flatnonzero(counts == 0)
+            if bare.size:
+                shown = ", ".join(f"{names[int(h)]} ({sizes[h]:,} rows)" for h in bare[:4])
+                raise DataError(
+                    f"{bare.size} of {sizes.size} values of {self.column!r} have no labelled row: "
+                    f"{shown}{', …' if bare.size > 4 else ''}. Label some rows of each, or leave "
+                    "those rows out of the table: the score is then of the others only."
+                )
+            return rows, Design.stratified(codes[rows], sizes)
+        touched = np.flatnonzero(counts)
+        if touched.size < 2:
+            raise DataError(
+                f"all labelled rows have the same {self.column} ({names[int(touched[0])]!r}), "
+                "which shows nothing of how they differ. Label the rows of two or more."
+            )
+        rows = np.flatnonzero(np.isin(codes, touched))
+        return rows, Design.clusters(codes_of(codes[rows]), sizes.size, size)
+
+    def _chances(self, table: pd.DataFrame, labelled: BoolArray) -> FloatArray:
+        """Chances of all rows, checked: between 0 and 1, and about as many labels as they say."""
+        name = str(self.column)
+        chances = column_of(table[name], name).values
+        wrong = ~((chances > 0) & (chances <= 1))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"the column {name!r} must hold the chance of every row to be labelled, above 0 "
+                f"and at most 1; {int(wrong.sum()):,} rows hold something else, first row "
+                f"{row + 1} ({table[name].iloc[row]!s})."
+            )
+        n, expected = int(labelled.sum()), float(chances.sum())
+        if abs(n - expected) > max(_FAR * float(np.sqrt((chances * (1 - chances)).sum())), 1.0):
+            raise DataError(
+                f"the chances in {name!r} add up to {expected:,.1f}, but {n:,} rows are labelled. "
+                "They must be the chances of all rows of the table to be labelled, not weights or "
+                f"shares: multiplied by {n / expected:.4g} they would fit."
+            )
+        return chances
+
+
+class Labelled(NamedTuple):
+    """A half-labelled table as a pool, the chosen rows, and their labels (NaN where missing)."""
+
+    pool: Pool
+    rows: IntArray
+    scores: FloatArray
+    design: Design
+    chosen: Chosen
+    roles: Roles
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What is assumed about the choice of the rows."""
+        return self.chosen.sentence(int(np.isfinite(self.scores).sum()), len(self.pool))
+
+
+def as_pandas(table: Any) -> pd.DataFrame:
+    """Any dataframe (pandas, polars, pyarrow, narwhals) as one of pandas."""
+    import narwhals.stable.v2 as nw
+    import pandas as pd
+
+    if isinstance(table, pd.DataFrame):
+        return table.reset_index(drop=True)
+    try:
+        frame = nw.from_native(table, eager_only=True)
+    except TypeError:
+        raise DataError(
+            "expected a dataframe of pandas, polars, pyarrow or narwhals; got "
+            f"{type(table).__name__}. Read files with fewgold.io.read_table."
+        ) from None
+    return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
+
+
+def read_labelled(
+    table: Any,
+    *,
+    human: str | Sequence[str] | None = None,
+    chosen: str | Chosen = "random",
+    metrics: str | Sequence[str] | None = None,
+    id: str | None = None,
+    document: str | None = None,
+    system: str | None = None,
+    texts: str | Sequence[str] | None = None,
+    orientation: Mapping[str, int] | None = None,
+) -> Labelled:
+    """Read a table in which people labelled some rows.
+
+    Columns that are not named are guessed. Metrics may have gaps, hold words such as pass and fail,
+    or be categories (`fewgold.io.columns.as_controls`). Without ids the rows are numbered.
+    """
+    frame, how = as_pandas(table), Chosen.parse(chosen)
+    listed: dict[str, Any] = {
+        "human": None if human is None else list(as_names(human)),
+        "metrics": None if metrics is None else list(as_names(metrics)),
+        "texts": None if texts is None else list(as_names(texts)),
+    }
+    used = [c for c in (how.column,) if c is not None and c in frame.columns]
+    if how.column is not None and not used:
+        raise UnknownNameError("column", how.column, [str(c) for c in frame.columns])
+    found = roles(
+        frame, id=id, document=document, system=system, orientation=orientation, need_id=False,
+        other=[c for c in used if c not in (document, system, id)], **listed,
+    )  # fmt: skip
+    # Here many gaps are no reason to leave a metric out: a column of its own says where they are.
+    gappy = [n for n, why in found.left_out.items() if why.reason is Reason.GAPS]
+    found = replace(
+        found,
+        metrics=(*found.metrics, *gappy),
+        gaps={**found.gaps, **{n: found.cells[n].gaps for n in gappy}},
+        left_out={n: why for n, why in found.left_out.items() if n not in gappy},
+    )
+    people = found.some_humans()
+    found = found.per_output()
+    frame, notes = found.table, list(found.notes())
+    scores = _scores(frame, people, notes)
+    labelled = np.isfinite(scores)
+    if not labelled.any():
+        raise DataError(
+            f"no row has a label: the column {people[0]!r} is empty. Name the right one, or choose "
+            "rows to rate with fewgold select."
+        )
+    rows, design = how.design(frame, labelled)
+    controls, told = as_controls(
+        found, named=metrics is not None, without=used, labels=int(labelled.sum())
+    )
+    ids, about = with_ids(found)
+    pool = Pool(
+        ids=ids,
+        metrics=controls,
+        documents=None if found.document is None else _filled(texts_of(frame[found.document])),
+        system=None if found.system is None else np.array(texts_of(frame[found.system])),
+        texts={name: np.array(texts_of(frame[name]), dtype=object) for name in found.texts},
+        orientation=dict(orientation or {}),
+    )
+    return Labelled(pool, rows, scores[rows], design, how, found, (*notes, *about, *told))
+
+
+def _scores(frame: pd.DataFrame, people: Sequence[str], notes: list[str]) -> FloatArray:
+    """The labels, NaN where there is none; of several columns the mean of those that have one."""
+    table = np.empty((len(people), len(frame)))
+    for k, name in enumerate(people):
+        column = column_of(frame[name], name)
+        odd = [row for rows in column.sorts.values() for row in rows]
+        if odd or not column.numeric:
+            cells = frame[name].tolist()
+            first = min(odd) if odd else next(k for k, v in enumerate(cells) if not is_gap(v))
+            raise DataError(
+                f"the labels in {name!r} must be numbers, or one pair of words such as pass and "
+                f"fail; row {first + 1} has {str(cells[first])!r}. Correct it, or leave it empty."
+            )
+        table[k] = column.values
+    known = np.isfinite(table)
+    total, count = np.where(known, table, 0.0).sum(0), known.sum(0)
+    partly = int(((count > 0) & (count < len(people))).sum())
+    if partly:
+        notes.append(
+            f"{partly:,} rows have a label in only some of {', '.join(people)}: the mean is taken "
+            "over those that there are"
+        )
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def _filled(labels: list[str]) -> Any:
+    """Documents; a row without one is a document of its own."""
+    return np.array([v or f"row {k + 1}" for k, v in enumerate(labels)])
+
+
+def join_labels(
+    table: pd.DataFrame, labels: pd.DataFrame, on: str, human: str | None = None
+) -> pd.DataFrame:
+    """The table with the labels of a second one, matched by the column (or columns A,B) ``on``.
+
+    Parameters
+    ----------
+    table
+        One row per item, with metrics.
+    labels
+        One row per labelled item.
+    on
+        The column that both have.
+    human
+        The column of labels in the second table; all columns that the first lacks if None.
+    """
+    keys = [on] if on in table.columns else [c.strip() for c in on.split(",")]
+    for name in keys:
+        for frame in (table, labels):
+            if name not in frame.columns:
+                raise UnknownNameError("column", name, [str(c) for c in frame.columns])
+    new = [human] if human else [c for c in labels.columns if c not in table.columns]
+    for name in new:
+        if name not in labels.columns:
+            raise UnknownNameError("column", name, [str(c) for c in labels.columns])
+    if not new:
+        raise DataError(
+            "the file of labels has no column that the table lacks. Name the labels with --human."
+        )
+
+    def key(frame: pd.DataFrame) -> list[tuple[str, ...]]:
+        return list(zip(*(texts_of(frame[name]) for name in keys), strict=True))
+
+    places: dict[tuple[str, ...], int] = {}
+    for row, label in enumerate(key(table)):
+        if places.setdefault(label, row) != row:
+            raise DataError(
+                f"{on} {':'.join(label)!r} occurs more than once in the table, so that labels "
+                "cannot be matched. Name all columns that tell rows apart: --on A,B."
+            )
+    own = key(labels)
+    strange = [label for label in own if label not in places]
+    if strange:
+        raise DataError(
+            f"{len(strange):,} of {len(own):,} labels are of rows that the table does not have, "
+            f"first {on} {':'.join(strange[0])!r}. Give the table that they were chosen from."
+        )
+    if len(set(own)) < len(own):
+        twice = next(label for label in own if own.count(label) > 1)
+        raise DataError(
+            f"{on} {':'.join(twice)!r} has more than one label. Keep one row of each, or give each "
+            "rater a column."
+        )
+    made = table.copy()
+    for name in new:
+        column: list[Any] = [None] * len(table)
+        for label, value in zip(own, labels[name].tolist(), strict=True):
+            column[places[label]] = value
+        made[name] = column
+    return made

@@ -1,0 +1,144 @@
+"""The systems of WMT21 and Spot The Bot in the thesis of von Däniken (2023), by human ratings.
+
+Success rates (the Human columns of Tables 5.1 to 5.4) and pairwise significance tests (Tables 5.5
+and 5.7). Those of Spot The Bot follow from counts that the paper's Table 8 determines nearly; those
+of WMT21 need the public scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+from scipy.special import ndtri
+
+from fewgold.datasets import real_frame
+from fewgold.reproduce.findings import printed_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Adequate ratings and ratings of each system.
+Tallies = Mapping[str, tuple[int, int]]
+
+
+class PrintedSystems(NamedTuple):
+    """A table with one line per system: rates (mean and sd), or stars against each system."""
+
+    title: str
+    cells: dict[str, tuple[str, ...]]
+
+
+PRINTED: dict[str, PrintedSystems] = {}
+for _block in printed_tables("daniken_systems"):
+    _first, *_lines = _block.splitlines()
+    _name, _title = _first.split(maxsplit=1)
+    PRINTED[_name] = PrintedSystems(
+        _title, {row[0]: tuple(row[1:]) for row in map(str.split, _lines)}
+    )
+
+RATES, STARS = ("thesis5.1", "thesis5.2"), ("thesis5.5", "thesis5.7")
+#: Tables that need the public WMT21 scores.
+NEED_SCORES = ("thesis5.1", "thesis5.5")
+#: Significance levels of one, two and three stars.
+LEVELS = (0.05, 0.01, 0.001)
+#: Independent draws of their sampler for each posterior: a tenth of 50,000. A standard deviation
+#: from k draws has a relative error of 1/√(2k).
+THEIR_SAMPLE = 5000
+_ERRORS = 4.0
+
+SAMPLED_SD = "their sampler's error: exactly it is {:.5f}"
+ONE_HALF = "the table is not symmetric, though the test is: the other half has it right"
+
+
+def wmt21_tallies() -> Tallies:
+    """Outputs without an error (MQM 0), and outputs, of each system of WMT21 English–German."""
+    table = real_frame("wmt21_ende")
+    adequate = (table["mqm"] == 0).groupby(table["system"]).agg(["sum", "size"])
+    return {str(system): (int(k), int(n)) for system, k, n in adequate.itertuples()}
+
+
+def posterior(tally: tuple[int, int]) -> tuple[float, float]:
+    """Mean and standard deviation of the success rate, with a uniform prior."""
+    k, n = tally
+    mean = (k + 1) / (n + 2)
+    return mean, sqrt(mean * (1 - mean) / (n + 3))
+
+
+def rates_table(name: str, tallies: Tallies) -> pd.DataFrame:
+    """Mean and standard deviation of every system's success rate, printed and exact."""
+    import pandas as pd
+
+    rows = []
+    for system, cells in PRINTED[name].cells.items():
+        for what, printed, here in zip(
+            ("mean", "sd"), cells, posterior(tallies[system]), strict=True
+        ):
+            digits = len(printed.partition(".")[2])
+            agrees = f"{here:.{digits}f}" == printed
+            noise = 10.0**-digits / 2 + _ERRORS * here / sqrt(2 * THEIR_SAMPLE)
+            near = what == "sd" and abs(here - float(printed)) <= noise
+            rows.append(
+                {
+                    **{"system": system, "quantity": what},
+                    **{"printed": float(printed), "here": here},
+                    **{"agrees": agrees, "explained": agrees or near},
+                    "cause": SAMPLED_SD.format(here) if near and not agrees else "",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def stars(one: tuple[int, int], other: tuple[int, int]) -> int:
+    """Stars of the test on the difference of two posterior means, as the thesis has it."""
+    (mean1, sd1), (mean2, sd2) = posterior(one), posterior(other)
+    z = abs(mean1 - mean2) / sqrt(sd1**2 + sd2**2)
+    return sum(z > float(ndtri(1 - level / 2)) for level in LEVELS)
+
+
+def stars_table(name: str, tallies: Tallies) -> pd.DataFrame:
+    """Number of stars for every pair of systems, printed and made again."""
+    import pandas as pd
+
+    cells = PRINTED[name].cells
+    printed = {(a, b): cells[a][k].count("*") for a in cells for k, b in enumerate(cells) if a != b}
+    rows = []
+    for a, b in product(cells, repeat=2):
+        if a == b:
+            continue
+        here = stars(tallies[a], tallies[b])
+        agrees, mirrored = printed[a, b] == here, printed[b, a] == here
+        rows.append(
+            {
+                **{"first": a, "second": b, "printed": printed[a, b], "here": here},
+                **{"agrees": agrees, "explained": agrees or mirrored},
+                "cause": ONE_HALF if mirrored and not agrees else "",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def table_text(frame: pd.DataFrame) -> str:
+    """A table for people: paper/here, with * where they differ (stars: ! where they differ)."""
+    if "quantity" in frame:
+        lines = [f"{'':15} {'mean':^14} {'sd':^14}"]
+        for system, some in frame.groupby("system", sort=False):
+            shown = []
+            for row, digits in zip(some.to_dict("records"), (2, 3), strict=True):
+                mark = " " if row["agrees"] else "*"
+                both = f"{row['printed']:.{digits}f}/{row['here']:.{digits}f}{mark}"
+                shown.append(f"{both:>14}")
+            lines.append(f"{system!s:15}{''.join(shown)}".rstrip())
+        return "\n".join(lines)
+    names = list(dict.fromkeys(frame["first"]))
+    lines = [f"{'':15}" + "".join(f"{name[:7]:>9}" for name in names)]
+    for first, some in frame.groupby("first", sort=False):
+        cells = {
+            r["second"]: f"{'*' * r['printed'] or '.'}/{'*' * r['here'] or '.'}"
+            + ("" if r["agrees"] else "!")
+            for r in some.to_dict("records")
+        }
+        lines.append(f"{first!s:15}" + "".join(f"{cells.get(name, '–'):>9}" for name in names))
+    return "\n".join(lines)

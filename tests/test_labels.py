@@ -1,0 +1,341 @@
+"""Labels that exist: how rows were chosen, tables of all kinds, and what follows from them."""
+
+import json
+import re
+from pathlib import Path
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import fewgold
+from fewgold import Design, Ratings
+from fewgold.chosen import Chosen, join_labels, read_labelled
+from fewgold.cli import app
+from fewgold.errors import DataError, FewgoldError
+from fewgold.estimators import Mean
+from fewgold.labels import looks_chosen
+
+RUN = CliRunner()
+
+
+def frame(size: int = 400, n: int = 80, seed: int = 1) -> pd.DataFrame:
+    """A judge on all rows and people on a random few."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({
+        "conversation": rng.integers(0, 60, size), "language": rng.choice(["de", "en", "fr"], size),
+        "judge": rng.normal(size=size),
+    })  # fmt: skip
+    table["human"] = 3 + table["judge"] + (table["language"] == "fr") + rng.normal(size=size)
+    table.loc[rng.permutation(size)[n:], "human"] = np.nan
+    return table
+
+
+# Designs, against textbook formulas
+
+
+def test_simple_is_the_textbook_formula() -> None:
+    table = frame()
+    y = table["human"].dropna().to_numpy()
+    made = fewgold.estimate_mean(table, human="human", metrics=[], bound="student")
+    assert made.value == pytest.approx(y.mean())
+    assert made.se == pytest.approx(np.sqrt(y.var(ddof=1) / 80 * (1 - 80 / 400)))
+
+
+def test_strata_are_weighted_by_their_size_in_the_table() -> None:
+    table = frame()
+    made = fewgold.estimate_mean(table, human="human", metrics=[], chosen="strata:language")
+    groups = [(len(g), g["human"].dropna()) for _, g in table.groupby("language")]
+    value = sum(size / 400 * y.mean() for size, y in groups)
+    variance = sum(
+        (size / 400) ** 2 * y.var(ddof=1) / len(y) * (1 - len(y) / size) for size, y in groups
+    )
+    assert made.value == pytest.approx(value)
+    assert made.se == pytest.approx(np.sqrt(variance))
+
+
+def test_whole_conversations_make_a_ratio_estimate() -> None:
+    table = frame(n=400)
+    rng = np.random.default_rng(3)
+    table["size"] = 1
+    taken = rng.permutation(60)[:20]
+    table.loc[~table["conversation"].isin(taken), "human"] = np.nan
+    made = fewgold.estimate_mean(table, human="human", metrics=[], chosen="whole:conversation")
+    part = table[table["conversation"].isin(taken)].groupby("conversation")["human"]
+    totals, sizes = part.sum().to_numpy(), part.size().to_numpy()
+    value = totals.sum() / sizes.sum()
+    left = totals - value * sizes
+    plain = np.sqrt((1 - 20 / table["conversation"].nunique()) * 20 / 19 * (left**2).sum())
+    assert made.value == pytest.approx(value)
+    # The correction for conversations of different length differs from 20/19 a little.
+    assert made.se == pytest.approx(plain / sizes.sum(), rel=0.03)
+
+
+def test_chances_make_the_hajek_estimate() -> None:
+    table = frame(n=400)
+    rng = np.random.default_rng(5)
+    table["rate"] = np.clip(0.1 + 0.1 * table["judge"].abs(), 0.05, 0.6)
+    table.loc[rng.random(400) >= table["rate"], "human"] = np.nan
+    made = fewgold.estimate_mean(table, human="human", metrics=[], chosen="chances:rate")
+    part = table.dropna(subset="human")
+    y, pi = part["human"].to_numpy(), part["rate"].to_numpy()
+    value = (y / pi).sum() / (1 / pi).sum()
+    poisson = np.sqrt(((1 - pi) * ((y - value) / pi) ** 2).sum()) / (1 / pi).sum()
+    assert made.value == pytest.approx(value)
+    assert made.se == pytest.approx(poisson, rel=0.03)  # times Bessel's correction
+
+
+def test_process_adds_the_variance_of_the_pool() -> None:
+    table = frame()
+    pool = fewgold.estimate_mean(table, human="human", metrics=["judge"], document="none")
+    process = fewgold.estimate_mean(
+        table, human="human", metrics=["judge"], document="none", target="process"
+    )
+    y = table["human"].dropna().to_numpy()
+    assert process.value == pytest.approx(pool.value)
+    assert process.se == pytest.approx(np.sqrt(pool.se**2 + y.var(ddof=1) / 400))
+    plain = fewgold.estimate_mean(
+        table, human="human", metrics=[], document="none", target="process"
+    )
+    assert plain.se == pytest.approx(y.std(ddof=1) / np.sqrt(80))
+    assert "target:process" in process.signature()
+
+
+def test_process_of_a_census_is_the_textbook_formula() -> None:
+    table = frame(n=400)
+    made = fewgold.estimate_mean(
+        table, human="human", metrics=["judge"], document="none", target="process"
+    )
+    y = table["human"].to_numpy()
+    assert made.value == pytest.approx(y.mean())
+    assert made.se == pytest.approx(y.std(ddof=1) / 20)
+
+
+def test_process_counts_documents() -> None:
+    """Scores that are alike in a document leave more to chance in a new test set."""
+    rng = np.random.default_rng(2)
+    table = frame(n=400)
+    table["human"] = rng.normal(size=60)[table["conversation"]] + 0.3 * rng.normal(size=400)
+    keep = rng.permutation(400)[:200]
+    table.loc[~table.index.isin(keep), "human"] = np.nan
+    args = {"human": "human", "metrics": [], "target": "process"}
+    by_row = fewgold.estimate_mean(table, document="none", **args)
+    by_document = fewgold.estimate_mean(table, document="conversation", **args)
+    assert by_document.se > 1.4 * by_row.se
+
+
+def test_guaranteed_bounds_refuse_the_process() -> None:
+    table = frame()
+    table["human"] = (table["human"] > 3).astype(float).where(table["human"].notna())
+    pool = fewgold.estimate_mean(table, human="human", metrics=[], bound="star")
+    assert np.isfinite(pool.interval().low)
+    made = fewgold.estimate_mean(table, human="human", metrics=[], bound="star", target="process")
+    with pytest.raises(FewgoldError, match="process"):
+        made.interval()
+
+
+# Tables
+
+
+def test_all_dataframes_give_the_same() -> None:
+    table = frame()
+    tables = [table, pl.from_pandas(table), pa.Table.from_pandas(table)]
+    found = [
+        fewgold.estimate_mean(t, human="human", metrics=["judge"])
+        for t in (*tables, nw.from_native(tables[1]))
+    ]
+    assert {f.signature() for f in found} == {found[0].signature()}
+    assert len({float(f.value) for f in found}) == 1
+
+
+def test_the_assumption_is_told() -> None:
+    made = fewgold.estimate_mean(frame(), human="human", metrics=["judge"], chosen="random")
+    told = "the 80 labelled rows are taken to be a simple random sample of the 400 rows"
+    assert told in made.summary()
+    assert "|chosen:random" in made.signature()
+
+
+def test_metrics_as_they_are() -> None:
+    table = frame()
+    table.loc[::5, "judge"] = np.nan
+    table["verdict"] = np.where(table["judge"] > 0, "pass", "fail")
+    found = read_labelled(table, human="human", metrics=["judge", "verdict", "language"])
+    pool = found.pool
+    usual = table["language"].mode()[0]
+    levels = [f"language={v}" for v in ("de", "en", "fr") if v != usual]
+    assert list(pool.metrics) == ["judge", "verdict", "judge missing", *levels]
+    assert pool.metrics["judge missing"].sum() == 80
+    assert pool.metrics["judge"][0] == pytest.approx(table["judge"].mean())
+    assert set(pool.metrics["verdict"]) == {0.0, 1.0}
+
+
+def test_a_category_of_many_values_is_refused() -> None:
+    table = frame()
+    table["name"] = [f"n{k}" for k in range(400)]
+    with pytest.raises(DataError, match="400 different values, too many for a category"):
+        read_labelled(table, human="human", metrics=["name"])
+
+
+def test_composite_ids_and_row_numbers() -> None:
+    table = frame(20, 10)
+    table["conversation"], table["turn"] = np.repeat(range(10), 2), [0, 1] * 10
+    assert read_labelled(table, human="human", id="conversation,turn").pool.ids[1] == "0:1"
+    found = read_labelled(table.drop(columns=["conversation", "turn"]), human="human")
+    assert found.pool.ids.tolist() == [str(k) for k in range(1, 21)]
+    assert "there is no column of ids, so rows go by their number" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ("lot", "must be random, strata:COLUMN"),
+        ("strata:", "must be random, strata:COLUMN"),
+        ("strata:lingo", "unknown column 'lingo'"),
+        ("chances:judge", "above 0 and at most 1"),
+        ("chances:half", "add up to 200.0, but 80 rows are labelled"),
+        ("strata:rare", r"1 of 3 values of 'rare' have no labelled row: x \(1 rows\)"),
+        ("whole:part", "all labelled rows have the same part"),
+        ("strata:holes", "is empty in 1 rows, first in row 1"),
+    ],
+)
+def test_what_does_not_fit_is_said(chosen: str, message: str) -> None:
+    table = frame()
+    bare = int(np.flatnonzero(table["human"].isna())[0])
+    table["half"] = 0.5
+    table["rare"] = np.where(table.index == bare, "x", np.where(table["judge"] > 0, "a", "b"))
+    table["part"] = np.where(table["human"].notna(), "a", "b")
+    table["holes"] = ["", *["a"] * 399]
+    with pytest.raises(FewgoldError, match=message):
+        Ratings.from_table(table, human="human", metrics="judge", chosen=chosen)
+
+
+def test_a_conversation_labelled_in_part_waits_or_is_taken_as_chance() -> None:
+    table = frame(n=400)
+    table.loc[table["conversation"] >= 20, "human"] = np.nan
+    table.loc[table.index[table["conversation"] == 3][:1], "human"] = np.nan
+    args = {"human": "human", "metrics": [], "chosen": "whole:conversation"}
+    with pytest.raises(DataError, match=r"1 of \d+ segments are unrated"):
+        fewgold.estimate_mean(table, **args)
+    made = fewgold.estimate_mean(table, **args, gaps="at-random")
+    assert "taken as missing at random" in made.summary()
+
+
+def test_labels_of_a_second_table() -> None:
+    table = frame()
+    table["key"] = [f"k{k}" for k in range(400)]
+    rated = table.dropna(subset="human").sample(frac=1, random_state=1)[["key", "human"]]
+    joined = join_labels(table.drop(columns="human"), rated, "key")
+    assert np.array_equal(joined["human"].to_numpy(float), table["human"], equal_nan=True)
+    strange = pd.concat([rated, pd.DataFrame({"key": ["zz"], "human": [1.0]})])
+    with pytest.raises(DataError, match="1 of 81 labels are of rows that the table does not have"):
+        join_labels(table.drop(columns="human"), strange, "key")
+    with pytest.raises(DataError, match="has more than one label"):
+        join_labels(table.drop(columns="human"), pd.concat([rated, rated]), "key")
+
+
+def test_balance_is_tested() -> None:
+    table = frame(600, 600)
+    rng = np.random.default_rng(0)
+    chance = table.copy()
+    chance.loc[rng.permutation(600)[120:], "human"] = np.nan
+    assert looks_chosen(read_labelled(chance, human="human")) == ()
+    worst = table.copy()
+    worst.loc[worst["judge"].rank() > 120, "human"] = np.nan
+    (first, *_) = looks_chosen(read_labelled(worst, human="human"))
+    assert re.match(r"labelled rows have lower judge, by 1\.\d+ standard deviations", first)
+
+
+def test_balance_is_found_by_chance_in_few_tables() -> None:
+    """At most 5 % of random subsets by Holm's correction, of 60 tables; 10 are six sigma away."""
+    hits = sum(
+        bool(looks_chosen(read_labelled(frame(150, 40, seed), human="human"))) for seed in range(60)
+    )
+    assert hits <= 10
+
+
+def test_designs_are_public() -> None:
+    assert Design.simple(3, 9).weights.tolist() == [1 / 3] * 3
+    assert Chosen.parse("whole:user").code == "whole:user"
+    table = Mean().select(load_pool(), 5, rng=1).to_frame()
+    assert list(table.columns) == ["id", "judge", "weight", "chance"]
+    assert len(table) == 5
+
+
+def load_pool() -> fewgold.Pool:
+    return fewgold.Pool(ids=np.arange(30), metrics={"judge": np.arange(30.0)})
+
+
+# The command line: an engineer with a messy file
+
+
+@pytest.fixture
+def messy(tmp_path: Path) -> Path:
+    """No id, gaps in the judge, pass and fail, two versions, five languages."""
+    rng = np.random.default_rng(4)
+    size = 600
+    language = rng.choice(["de", "en", "fr", "ja", "pt"], size)
+    quality = rng.normal(size=size) - (language == "ja")
+    judge = np.round(quality + 0.5 * rng.normal(size=size), 2).astype(object)
+    judge[rng.random(size) < 0.12] = ""
+    verdict = np.where(quality > -0.3, "pass", "fail").astype(object)
+    verdict[rng.permutation(size)[120:]] = ""
+    table = pd.DataFrame({
+        "prompt": [f"please answer my question number {k}" for k in range(size)],
+        "response": [f"here is your answer to question {k}" for k in range(size)],
+        "language": language, "version": rng.choice(["v1", "v2"], size), "judge": judge,
+        "verdict": verdict,
+    })  # fmt: skip
+    path = tmp_path / "answers.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_the_story_of_a_messy_file(messy: Path) -> None:
+    bare = RUN.invoke(app, ["estimate", str(messy), "--human", "verdict"])
+    assert bare.exit_code != 0
+    assert "has labels on 120 of 600 rows (column verdict)" in bare.stderr
+    assert "add --chosen random" in bare.stderr
+    words = ["estimate", str(messy), "--human", "verdict", "--chosen", "random"]
+    shown = RUN.invoke(app, [*words, "--json"])
+    assert shown.exit_code == 0, shown.stderr
+    assert "there is no column of ids" in shown.stderr
+    result = json.loads(shown.stdout)
+    assert result["n"] == 120 and result["pool_size"] == 600
+    assert result["se"] < 0.8 * result["random_se"]
+    same = fewgold.estimate_mean(pd.read_csv(messy), human="verdict", chosen="random")
+    assert result["value"] == pytest.approx(float(same.value))
+    told = RUN.invoke(app, words)
+    assert "are taken to be a simple random sample" in " ".join(told.stdout.split())
+
+
+def test_labels_in_a_file_of_their_own(messy: Path, tmp_path: Path) -> None:
+    table = pd.read_csv(messy, dtype=str, keep_default_na=False)
+    table.insert(0, "key", [f"k{k}" for k in range(len(table))])
+    table.drop(columns="verdict").to_csv(tmp_path / "all.csv", index=False)
+    few = table[table["verdict"] != ""][["key", "verdict"]]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    one = RUN.invoke(
+        app, ["estimate", str(messy), "--chosen", "random", "--human", "verdict", "--json"]
+    )
+    words = ["estimate", str(tmp_path / "all.csv"), "--labels", str(tmp_path / "few.csv")]
+    two = RUN.invoke(
+        app, [*words, "--on", "key", "--chosen", "random", "--human", "verdict", "--json"]
+    )
+    assert two.exit_code == 0, two.stderr
+    assert json.loads(two.stdout)["value"] == pytest.approx(json.loads(one.stdout)["value"])
+
+
+def test_the_report_states_the_assumption(messy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.md"
+    words = ["report", str(messy), "--human", "verdict", "--chosen", "random", "-o", str(out)]
+    done = RUN.invoke(app, words)
+    assert done.exit_code == 0, done.stderr
+    page = out.read_text(encoding="utf-8")
+    told = "The 120 labelled rows are taken to be a simple random sample of the 600 rows"
+    assert page.count(told) == 3  # the warning, what was sampled, the methods paragraph
+    assert "docs-balanced" not in page
+    assert f"fewgold estimate {messy} --human verdict --chosen random" in page
