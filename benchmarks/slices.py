@@ -16,6 +16,7 @@ import numpy as np
 from _common import arguments, need, read, table
 
 from fewgold.datasets import load_demo
+from fewgold.estimate import Estimate
 from fewgold.pool import Pool
 from fewgold.quantities import quantile, ratio, weighted_mean
 from fewgold.registry import strategy
@@ -62,7 +63,7 @@ def main(argv: list[str] | None = None) -> None:
                         hits[kind].append(row["low"] <= truth <= row["high"])
                         z[kind].append((row["value"] - truth, row["se"], int(row["slice"])))
                     hits[f"{kind} shrunk"].append(row["shrunk_low"] <= truth <= row["shrunk_high"])
-            asked = {
+            asked: dict[str, tuple[Estimate, float]] = {
                 "median": (quantile(ratings, made, 0.5), _quantile(gold, 0.5)),
                 "90 % quantile": (quantile(ratings, made, 0.9), _quantile(gold, 0.9)),
                 "weights": (weighted_mean(ratings, made, omega), gold @ omega / omega.sum()),
