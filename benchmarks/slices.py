@@ -5,15 +5,19 @@ interval holds the truth. Slices are made by document (a document lies in one sl
 (slices cross documents) and at random.
 
     python benchmarks/slices.py                   # the embedded data
-    python benchmarks/slices.py --data wmt20_ende # real ratings, if they are at hand
+    python benchmarks/slices.py --data wmt20_zhen # real ratings, if they are at hand
+
+Shown in docs/coverage.md.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections import defaultdict
 
+import _common
 import numpy as np
-from _common import arguments, need, read, table
+from _common import need, read, table
 
 from fewgold.datasets import load_demo
 from fewgold.estimate import Estimate
@@ -23,18 +27,22 @@ from fewgold.registry import strategy
 from fewgold.slices import slices
 
 STRATEGIES = (
-    "random+mean", "random+ridge", "docs-prop+mean", "docs-sys+ridge", "docs-balanced+ridge",
-    "docs-uneven-rank+ridge", "docs-chunks3+ridge",
+    "random+mean", "random+ridge", "docs-prop+mean", "docs-balanced+ridge",
+    "docs-uneven-rank+ridge",
 )  # fmt: skip
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__)
+def arguments() -> argparse.ArgumentParser:
+    parser = _common.arguments(__doc__)
     parser.add_argument("--data", default="ende", help="ende, zhen, or a real set")
-    parser.add_argument("--draws", type=int, default=300, help="studies per row")
+    parser.add_argument("--draws", type=int, default=200, help="studies per row")
     parser.add_argument("--n", type=int, default=250, help="ratings per study")
     parser.add_argument("--strategies", default=",".join(STRATEGIES))
-    options = read(parser, argv, draws=10, strategies="random+mean,docs-balanced+ridge")
+    return parser
+
+
+def main() -> None:
+    options = read(arguments(), draws=10, strategies="random+mean,docs-balanced+ridge")
     pool, gold = _data(options.data)
     words = next((pool.metrics[m] for m in ("words", "source_words") if m in pool.metrics), None)
     length = pool.composite() if words is None else words
