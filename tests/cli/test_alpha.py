@@ -177,6 +177,13 @@ def test_the_loop_with_a_cut(run: Run, rate: Rate) -> None:
     sure = json.loads(run(*asked, "--json").stdout)
     assert sure["bound_kind"] == "guaranteed" and sure["value"] == got["value"]
     assert "posterior sd" in run(*asked).stdout
+    asked = ("estimate", "s.csv", "--adequate", "<=4", "--prior", "alpha=0.9@500")
+    informed = json.loads(run(*asked, "--json").stdout)
+    assert informed["se"] < got["se"] and informed["value"] > got["value"]
+    assert "(alpha=450.0+50.0)" in informed["signature"]
+    assert "is for the binary model" in " ".join(
+        run(*asked, "--estimator", "mean", code=2).stderr.split()
+    )
     assert "--adequate must be" in run("estimate", "s.csv", "--adequate", "4", code=2).stderr
 
 
