@@ -136,7 +136,7 @@ def alpha(
         judges = [metric] if metric and metric in read.columns else parse.names(metric)
         seen = input.understand(
             read, quiet, human=None if human is None else [human], system=system, texts=[],
-            metrics=judges, need_id=False,
+            metrics=judges, need_id=False, fills=False,
         )  # fmt: skip
         found = success_rates(
             seen.table, human=seen.one_human(), metric=judges or None, system=seen.system,
