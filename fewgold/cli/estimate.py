@@ -228,9 +228,10 @@ def _random_error(ratings: Ratings, target: options.Target) -> float | None:
 
 def _informed(chosen: Estimator, prior: str | None) -> Estimator:
     """The binary model with what was known before; the share stays as it is unless it is named."""
-    priors = parse.priors(prior)
-    if prior is None or priors is None:
+    if prior is None:  # without loading the binary model
         return chosen
+    priors = parse.priors(prior)
+    assert priors is not None
     from fewgold.bayes import BinaryPosterior
     from fewgold.bayes.estimator import DEFAULT_PRIORS
 
