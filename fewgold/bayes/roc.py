@@ -25,6 +25,7 @@ from fewgold.estimate import Interval
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -306,6 +307,17 @@ class Roc:
         corner[1:-1] = dx[1:] * dy[:-1] != dx[:-1] * dy[1:]
         x, y = x[corner][::-1], y[corner][::-1]
         return pd.DataFrame({"fpr": x / self._inadequate, "tpr": y / self._adequate})
+
+    def plot(self, ax: Axes | None = None, *, rule: str = "equal") -> Axes:
+        """The curve, with the threshold that a rule chooses marked."""
+        import pandas as pd
+
+        from fewgold.plots import roc_curves
+
+        point = self.chosen(rule)
+        name = f"cut {point.cut}"
+        points = pd.DataFrame([{"system": name, "fpr": 1 - point.eta, "tpr": point.rho}])
+        return roc_curves(self.curve().assign(system=name, auc=self.auc), points, ax)
 
     @cached_property
     def _placements(self) -> tuple[FloatArray, FloatArray]:
