@@ -82,14 +82,12 @@ def as_bound(bound: Bound | str, known: Mapping[str, Callable[[], Bound]] = BOUN
     return type(made)(metric=metric)
 
 
-def _printed(
-    bound: Bound | str, known: Callable[[], Bound] | None, width: str | None
-) -> RangeBound:
+def _printed(bound: str, known: Callable[[], Bound] | None, width: str | None) -> RangeBound:
     """A bound as printed, with the width of the scale if one is given."""
     made = known() if known is not None else None
     if not isinstance(made, RangeBound):
         names = [f"{name}{_PRINTED}" for name, b in BOUNDS.items() if isinstance(b(), RangeBound)]
-        raise UnknownNameError("bound", bound, names, _HINT)
+        raise UnknownNameError("bound", str(bound), names, _HINT)
     if width is None:
         return type(made)(printed=True)
     try:
