@@ -260,6 +260,7 @@ def roc(
     rule: ThresholdRule = "equal",
     per_system: bool = flag(False, "--per-system", "A threshold for each system, not one for all."),
     strict: bool = flag(False, "--strict", "Adequate is > the threshold, not >=."),
+    prior: options.Prior = None,
     confidence: str = option("0.95", "LEVEL", "Of the intervals of the AUC."),
     out: options.Drawing = None,
     output: Output = "text",
@@ -292,7 +293,10 @@ def roc(
         table, human=human, metrics=chosen, system=system, adequate=passing, rule=rule,
         per_system=per_system, strict=strict, confidence=level,
         orientation={name: way for name, way in ways.items() if name in chosen},
+        priors=parse.priors(prior),
     )  # fmt: skip
+    if prior is not None:
+        note("ρ and η are posterior means: what was known before counts in every row", quiet)
     frame = found.to_frame()
     several = (frame.groupby("metric")["system"].nunique() > 2).any()
     apart = found.heterogeneity() if several else None
